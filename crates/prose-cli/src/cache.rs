@@ -1,4 +1,4 @@
-//! `prose cache`: the folder with the programs that were fetched.
+//! `prose cache`: the folder with fetched programs.
 
 use std::io::{self, Write};
 
@@ -12,8 +12,7 @@ use crate::terminal::{ERROR, Terminal, counted, one_line};
 pub(crate) fn run(args: &CacheArgs, terminal: &Terminal) -> io::Result<Status> {
     let cache = Cache::of_user();
     let Some(dir) = cache.dir() else {
-        let message =
-            format!("there is no cache, since the system names no folder for caches; set {CACHE_DIR} to one");
+        let message = format!("there is no cache folder on this system; set {CACHE_DIR} to one");
         writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {message}")?;
         return Ok(Status::Trouble);
     };
@@ -35,7 +34,7 @@ pub(crate) fn run(args: &CacheArgs, terminal: &Terminal) -> io::Result<Status> {
                 writeln!(stdout, "Removed {} ({kilobytes} KB).", counted(cleaned.programs, "program"))?;
             }
             Err(error) => {
-                let message = format!("{} cannot be emptied: {error}", dir.display());
+                let message = format!("cannot clear {}: {error}", dir.display());
                 writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&message))?;
                 return Ok(Status::Trouble);
             }

@@ -1,4 +1,4 @@
-//! `prose check`: finds programs, checks and fixes them on all processors, and writes what is wrong in one of several formats.
+//! `prose check`: finds programs, checks and fixes them in parallel, and writes the diagnostics in one of several formats.
 
 mod job;
 mod outcome;
@@ -38,7 +38,7 @@ struct Program {
     rules: Arc<Rules>,
 }
 
-/// A program that comes over standard input.
+/// A program on standard input.
 struct Stdin<'a> {
     path: &'a Path,
     rules: Arc<Rules>,
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> io::Result<Status> {
     let outcome = check(args, &job);
     let written = outcome.write(args, &job, terminal);
     match written {
-        // A reader who stops early, such as `head`, changes nothing about the programs.
+        // A reader that closes the output early, such as `head`, does not change the status.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
         _ => Ok(outcome.status(&job)),
     }
@@ -85,7 +85,7 @@ fn check(args: &CheckArgs, job: &Job) -> Outcome {
     outcome.failures.extend(walked.failures);
     outcome.remarks.extend(walked.remarks);
 
-    // What is wrong with the settings is known, and fixed, before any program is looked at under them.
+    // Settings are checked and fixed before programs are checked with them.
     let stdin = (!stdin.is_empty()).then_some(&*args.stdin_filename);
     let program_in_stdin = stdin.filter(|path| !is_settings(path));
     for program in files.iter().map(PathBuf::as_path).chain(program_in_stdin) {
@@ -114,14 +114,14 @@ fn check(args: &CheckArgs, job: &Job) -> Outcome {
         let places: Vec<String> =
             roots.iter().map(|root| format!("`{}`", one_line(&root.to_string_lossy()))).collect();
         outcome.remarks.push(format!(
-            "no programs found in {}: files named `*.prose` are looked for, except hidden and ignored ones",
+            "no programs found in {}; only `*.prose` files that are not hidden or ignored are checked",
             places.join(", ")
         ));
     }
     outcome
 }
 
-/// Calls `work` with every item, on several threads that each have a state of their own. The results are in the order of the items.
+/// Calls `work` with every item, on several threads with their own state. The results are in the order of the items.
 fn in_parallel<I: Sync, S, T: Send>(
     items: &[I],
     threads: NonZeroUsize,
@@ -172,7 +172,7 @@ impl Job {
         }
     }
 
-    /// Checks all programs. Those that import what has to be looked up wait for all the others, so that everything is looked up at once.
+    /// Checks all programs. Those with imports that must be fetched are checked last, so that everything is fetched at once.
     fn check_programs(
         &self,
         context: &Context,
@@ -203,7 +203,7 @@ impl Job {
         checked.into_iter().flatten().for_each(|checked| outcome.add(checked));
     }
 
-    /// None if it `may_wait` and waits for something to be looked up.
+    /// `None` if it `may_wait` for a fetch and has to.
     fn check_file(&self, checker: &mut Checker<'_>, program: &Program, may_wait: bool) -> Option<Checked> {
         let Program { path, rules } = program;
         let text = match read_program(path) {
@@ -215,7 +215,7 @@ impl Job {
             true if !text.contains("use") => Some(Vec::new()),
             true => (!checker.note_imports(path, &text, rules)).then(Vec::new),
             false if self.mode == Mode::Report => Some(checker.diagnose(path, &text, rules)),
-            // Each round of fixes has it diagnosed anew.
+            // Each round of fixes needs new diagnostics.
             false => Some(Vec::new()),
         };
         let diagnosed = match caught(work) {
@@ -234,14 +234,14 @@ impl Job {
         })
     }
 
-    /// Checks a file of settings. If it is fixed, or would be, programs are checked under the settings as they are then.
+    /// Checks a settings file. If it is fixed, or would be, programs are checked with the fixed settings.
     fn check_settings(&self, settings: &mut Settings, file: &SettingsFile) -> Checked {
         let SettingsFile { path, is_named, .. } = file;
         let text = file.text();
         let (mut checked, fixed) = if read_program(path).is_ok_and(|read| read == text) {
             self.check_and_write(path, text, |text| settings.diagnose(path, text))
         } else {
-            // What is shown for bytes that are not UTF-8 is not to be written in their place.
+            // Replacement characters for invalid UTF-8 must not be written to the file.
             (self.caught(path, || self.report(path, text, &settings.diagnose_file(file))), None)
         };
         if let Some(fixed) = fixed {
@@ -253,8 +253,7 @@ impl Job {
         checked
     }
 
-    /// Checks standard input. With `--fix`, the text that goes to standard output comes along, fixed or not: whoever fixes through
-    /// a pipe wants the text back in any case.
+    /// Checks standard input. With `--fix`, also returns the text for standard output, fixed or not: a pipe needs the text in any case.
     fn check_stdin(
         &self,
         path: &Path,
@@ -270,7 +269,7 @@ impl Job {
         }
     }
 
-    /// Checks a text, and fixes it in its file if that is wanted. The text as it is then, or would be, is returned if it is another.
+    /// Checks a text, and fixes its file if requested. Returns the fixed text if it differs.
     fn check_and_write(
         &self,
         path: &Path,
@@ -283,7 +282,7 @@ impl Job {
         }
         match fixed.as_deref().map(|fixed| write::replace(path, text, fixed, Change::Fixes)) {
             None | Some(Ok(())) => (checked, fixed),
-            // The file is what it was, and so are its findings.
+            // The file is unchanged, so its diagnostics are, too.
             Some(Err(reason)) => {
                 let file = self.caught(path, || self.report(path, text, &diagnose(text))).file;
                 (Checked { file, failure: Some(Failure { path: path.to_owned(), reason }) }, None)
@@ -291,7 +290,7 @@ impl Job {
         }
     }
 
-    /// Checks a text, and fixes it if that is wanted; the fixed text is returned if there is something to fix.
+    /// Checks a text, and fixes it if requested; returns the fixed text if there were fixes.
     fn check_text(
         &self,
         path: &Path,
@@ -317,7 +316,7 @@ impl Job {
         (checked, new_text)
     }
 
-    /// A panic fails this file alone; the others are still checked.
+    /// A panic fails only this file.
     fn caught(&self, path: &Path, work: impl FnOnce() -> CheckedFile) -> Checked {
         match caught(work) {
             Ok(file) => Checked { file: Some(file), failure: None },

@@ -214,8 +214,8 @@ fn parse_levels(text: &str) -> Result<(CodePattern, Level), String> {
 
 fn unknown_code(unknown: &UnknownCode) -> String {
     let near = suggest::nearest(&unknown.0, Code::ALL, |code| code.as_str());
-    let hint =
-        near.map_or_else(|| "`prose explain` lists all codes".to_owned(), |near| did_you_mean(near.as_str()));
+    let hint = near
+        .map_or_else(|| "list all codes with `prose explain`".to_owned(), |near| did_you_mean(near.as_str()));
     format!("{unknown}; {hint}")
 }
 

@@ -1,4 +1,4 @@
-//! Why a command could not do its work.
+//! Errors of commands.
 
 use std::io::{self, Write};
 
@@ -8,16 +8,16 @@ use prose_state::StateError;
 use crate::status::Status;
 use crate::terminal::{ERROR, Terminal, one_line};
 
-/// Why a command could not do its work.
+/// The error of a command.
 pub(crate) enum CommandError {
     /// The output cannot be written.
     Output(io::Error),
-    /// Anything else, in words for a person.
+    /// Any other error, with a message for the user.
     Message(String),
 }
 
 impl CommandError {
-    /// The status of a command that ended like this. The message is written.
+    /// Writes the message and returns the exit status.
     pub(crate) fn status(done: Result<(), Self>, terminal: &Terminal) -> io::Result<Status> {
         match done {
             Ok(()) => Ok(Status::Clean),

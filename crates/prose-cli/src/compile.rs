@@ -12,7 +12,7 @@ use crate::run::load::{write_diagnostics, write_remarks};
 use crate::status::Status;
 use crate::terminal::{self, ERROR, Terminal, counted, one_line};
 
-/// Writes the canonical form of a program to standard output, and what is wrong with it to standard error.
+/// Writes the canonical form of a program to standard output, and its diagnostics to standard error.
 pub(crate) fn run(args: &CompileArgs, terminal: &Terminal) -> io::Result<Status> {
     let is_stdin = args.program.as_os_str() == "-";
     let named = if is_stdin { STDIN.into() } else { args.program.to_string_lossy() };

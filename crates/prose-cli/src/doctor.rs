@@ -1,4 +1,4 @@
-//! `prose doctor`: what is wrong with a set-up.
+//! `prose doctor`: diagnoses the installation and configuration.
 
 mod machine;
 
@@ -25,13 +25,13 @@ use crate::run::project::present_project;
 use crate::status::Status;
 use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, counted, one_line};
 
-/// What was found, as it is found.
+/// The report, written while checking.
 struct Report<'a> {
     terminal: &'a Terminal,
     problems: usize,
 }
 
-/// Looks at everything that `prose` needs in the present folder.
+/// Checks everything that `prose` needs in the current folder.
 pub(crate) fn run(args: &DoctorArgs, terminal: &Terminal) -> io::Result<Status> {
     let mut report = Report { terminal, problems: 0 };
     version(&mut report)?;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &DoctorArgs, terminal: &Terminal) -> io::Result<Status> 
         registry(&config, &mut report)?;
     }
     match report.problems {
-        0 => writeln!(terminal.stderr(), "{BOLD}nothing is wrong.{BOLD:#}")?,
+        0 => writeln!(terminal.stderr(), "{BOLD}no problems found.{BOLD:#}")?,
         count => writeln!(terminal.stderr(), "{BOLD}{} found.{BOLD:#}", counted(count, "problem"))?,
     }
     Ok(if report.problems == 0 { Status::Clean } else { Status::ErrorsFound })
@@ -56,7 +56,7 @@ impl Report<'_> {
         writeln!(self.terminal.stdout(), "ok       {BOLD}{about}{BOLD:#}: {}", one_line(&message))
     }
 
-    /// Something that need not be wrong.
+    /// A note about a possible problem.
     fn note(&mut self, about: &str, message: impl Display) -> io::Result<()> {
         let message = message.to_string();
         writeln!(
@@ -77,7 +77,7 @@ impl Report<'_> {
 
 const EDITORS: &str = "editors";
 
-/// Editors start the `prose` that is on `PATH`, which may be another one than this.
+/// Editors start the `prose` on `PATH`, which may differ from this one.
 fn version(report: &mut Report<'_>) -> io::Result<()> {
     let own = concat!("prose ", env!("CARGO_PKG_VERSION"));
     report.good("version", format_args!("{own} ({}, {})", std::env::consts::OS, std::env::consts::ARCH))?;
@@ -88,22 +88,22 @@ fn version(report: &mut Report<'_>) -> io::Result<()> {
         Answer::Version(other) => report.problem(
             EDITORS,
             format_args!("`prose` on PATH is {other}, and this is {own}"),
-            "editors start the one on PATH: remove the other one, or put the folder of this one first",
+            "editors start the one on PATH; remove it, or put the folder of this one first",
         ),
         Answer::NotFound => report.problem(
             EDITORS,
-            "there is no `prose` on PATH, so editors cannot start the server",
+            "`prose` is not on PATH, so editors cannot start the server",
             "add the folder of this program to PATH, or set its full path in the editor",
         ),
         Answer::Failed(reason) => report.problem(
             EDITORS,
             format_args!("the `prose` on PATH {reason}"),
-            "install it again, or set the full path of a good one in the editor",
+            "reinstall it, or set the full path of another one in the editor",
         ),
     }
 }
 
-/// The nearest file of settings, and what is wrong in it.
+/// The nearest settings file and its errors.
 fn settings(report: &mut Report<'_>) -> io::Result<Config> {
     const ABOUT: &str = "settings";
     let mut rules = prose_project::Settings::default();
@@ -117,12 +117,15 @@ fn settings(report: &mut Report<'_>) -> io::Result<Config> {
         report.problem(
             ABOUT,
             format_args!("`{path}` {}", failure.reason),
-            "until it can be read, the defaults count",
+            "fix it; until then, the default settings apply",
         )?;
     }
     let files = rules.files();
     if files.is_empty() {
-        report.good(ABOUT, format_args!("there is no {FILE_NAME} here or above, so the defaults count"))?;
+        report.good(
+            ABOUT,
+            format_args!("no {FILE_NAME} in this folder or its parents; the default settings apply"),
+        )?;
     }
     for file in files {
         let path = file.path.display();
@@ -133,7 +136,7 @@ fn settings(report: &mut Report<'_>) -> io::Result<Config> {
             let (start, text) = (usize::from(found.diagnostic.range.start()), file.text());
             let line = text.get(..start).unwrap_or(text).matches('\n').count() + 1;
             let message = format!("{path}:{line}: {}", found.diagnostic.message);
-            report.problem(ABOUT, message, format_args!("`prose check {path}` shows the place"))?;
+            report.problem(ABOUT, message, format_args!("run `prose check {path}` for details"))?;
         }
         if is_good {
             report.good(ABOUT, path)?;
@@ -142,32 +145,35 @@ fn settings(report: &mut Report<'_>) -> io::Result<Config> {
     Ok(config)
 }
 
-/// Who answers the sessions of programs.
+/// The harness.
 fn harness(config: &Config, report: &mut Report<'_>) -> io::Result<()> {
     const ABOUT: &str = "harness";
     let name = config.run.harness.as_str();
     match config.run.harness {
         HarnessName::Offline => {
-            report.good(ABOUT, "`offline` makes answers up; `run.harness` in prose.toml names an agent")?;
+            report.good(
+                ABOUT,
+                "`offline` generates placeholder replies; set an agent with `run.harness` in `prose.toml`",
+            )?;
         }
-        HarnessName::Script => report.good(ABOUT, "`script` answers from the file that `--script` names")?,
+        HarnessName::Script => report.good(ABOUT, "`script` takes replies from the file of `--script`")?,
         HarnessName::Claude => known_agent(Agent::Claude, name, report)?,
         HarnessName::Codex => known_agent(Agent::Codex, name, report)?,
         HarnessName::OpenCode => known_agent(Agent::OpenCode, name, report)?,
         HarnessName::Command => match config.run.command.first().map(|word| word.as_str()) {
             None => report.problem(
                 ABOUT,
-                "`command` starts the program of `run.command`, which prose.toml does not name",
-                "write for example `command = [\"my-agent\", \"--quiet\"]` below [run]",
+                "`command` needs `run.command`, which is not set in `prose.toml`",
+                "add, for example, `command = [\"my-agent\", \"--quiet\"]` to `[run]`",
             )?,
-            // What it would do with `--version` is not known, so it is not started.
+            // It may not support `--version`, so it is not started.
             Some(program) if on_path(program) => {
                 report.good(ABOUT, format_args!("`command`: `{program}`"))?
             }
             Some(program) => report.problem(
                 ABOUT,
                 format_args!("`{program}` of `run.command` is not installed"),
-                "install it; if it is installed, add its folder to PATH or name its full path",
+                "install it; if it is installed, add its folder to PATH or set its full path",
             )?,
         },
     }
@@ -175,8 +181,8 @@ fn harness(config: &Config, report: &mut Report<'_>) -> io::Result<()> {
         if !machine::is_set(name) {
             report.problem(
                 ABOUT,
-                format_args!("`run.environment` names `{name}`, and no such variable is set"),
-                "set it before `prose` and the editor are started, or take it out of prose.toml",
+                format_args!("`run.environment` contains `{name}`, which is not set"),
+                "set it before you start `prose` and the editor, or remove it from `prose.toml`",
             )?;
         }
     }
@@ -196,36 +202,33 @@ fn known_agent(agent: Agent, name: &str, report: &mut Report<'_>) -> io::Result<
         Answer::Failed(reason) => report.problem(
             ABOUT,
             format_args!("`{program} --version` {reason}"),
-            format_args!("try it in a terminal; to install it again: `{}`", agent.install()),
+            format_args!("try it in a terminal; to reinstall it, run `{}`", agent.install()),
         )?,
     }
     let variables = agent.settings().variables;
     if !variables.iter().any(|name| machine::is_set(name)) {
         let names = variables.join(", ");
-        report.note(
-            ABOUT,
-            format_args!("none of {names} is set, so `{program}` has to be logged in by itself"),
-        )?;
+        report.note(ABOUT, format_args!("none of {names} is set, so `{program}` must be logged in"))?;
     }
     Ok(())
 }
 
-/// Where runs keep their state, and those that wait to be resumed.
+/// The folder for runs, and runs that can be resumed.
 fn runs(project: &Project, report: &mut Report<'_>) -> io::Result<()> {
     const ABOUT: &str = "runs";
     let folder = project.runs();
     match machine::written_to(&folder) {
-        Ok(()) => report.good(ABOUT, format_args!("their files go to {}", shown(&folder).display()))?,
+        Ok(()) => report.good(ABOUT, format_args!("runs are stored in {}", shown(&folder).display()))?,
         Err(error) => report.problem(
             ABOUT,
             format_args!("{} cannot be written: {error}", folder.display()),
-            "give yourself the right to write there; until then, `prose run --in-context` keeps no files",
+            "make the folder writable, or use `prose run --in-context`, which writes no files",
         )?,
     }
     let runs = match project.list_runs() {
         Ok(runs) => runs,
         Err(error) => {
-            return report.problem(ABOUT, error, "until it can be read, no run can be resumed");
+            return report.problem(ABOUT, error, "make it readable; until then, runs cannot be resumed");
         }
     };
     for run in &runs {
@@ -233,14 +236,17 @@ fn runs(project: &Project, report: &mut Report<'_>) -> io::Result<()> {
             report.problem(
                 ABOUT,
                 format_args!("the files of {} cannot be read", run.id),
-                format_args!("`prose runs show {0}` says more, `prose runs rm {0}` removes them", run.id),
+                format_args!(
+                    "run `prose runs show {0}` for details, or remove them with `prose runs rm {0}`",
+                    run.id
+                ),
             )?;
         }
     }
     let open: Vec<_> = runs.iter().filter(|run| run.status.can_be_resumed()).collect();
     if let Some(last) = open.first() {
         let message = format!(
-            "{} can be resumed; `prose resume {}` goes on with the last one",
+            "{} can be resumed; resume the last one with `prose resume {}`",
             counted(open.len(), "run"),
             last.id
         );
@@ -249,13 +255,13 @@ fn runs(project: &Project, report: &mut Report<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// What programs need that import others.
+/// The cache and the lock file.
 fn imports(project: &Path, report: &mut Report<'_>) -> io::Result<()> {
     const ABOUT: &str = "imports";
     match Cache::of_user().dir() {
         None => report.problem(
             ABOUT,
-            "there is no cache, since the system names no folder for caches",
+            "there is no cache folder on this system",
             format_args!("set {CACHE_DIR} to a folder"),
         )?,
         Some(dir) => match machine::written_to(dir) {
@@ -263,7 +269,7 @@ fn imports(project: &Path, report: &mut Report<'_>) -> io::Result<()> {
             Err(error) => report.problem(
                 ABOUT,
                 format_args!("the cache {} cannot be written: {error}", dir.display()),
-                format_args!("give yourself the right to write there, or set {CACHE_DIR} to another folder"),
+                format_args!("make the folder writable, or set {CACHE_DIR} to another folder"),
             )?,
         },
     }
@@ -275,7 +281,7 @@ fn imports(project: &Path, report: &mut Report<'_>) -> io::Result<()> {
             report.good(ABOUT, format_args!("{} pins {pins}", shown(&lock).display()))?;
         }
         Err(error) => {
-            report.problem(ABOUT, error, "`prose lock` writes it anew once it is repaired or removed")?;
+            report.problem(ABOUT, error, "fix or remove it, then run `prose lock`")?;
         }
     }
     for problem in Credentials::of_user().1 {
@@ -284,7 +290,7 @@ fn imports(project: &Path, report: &mut Report<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the registry answers at all. What it is asked for need not be there.
+/// Whether the registry responds. The requested program need not exist.
 fn registry(config: &Config, report: &mut Report<'_>) -> io::Result<()> {
     const ABOUT: &str = "registry";
     let address = config.registry.url.as_str();
@@ -294,8 +300,8 @@ fn registry(config: &Config, report: &mut Report<'_>) -> io::Result<()> {
     });
     let reference = Reference::parse("prose-doctor/is-anybody-there");
     let (Some(client), Ok(reference)) = (client, reference) else {
-        let help = "set `url` below [registry] in prose.toml";
-        return report.problem(ABOUT, format_args!("`{address}` is no address"), help);
+        let help = "set `url` in `[registry]` in `prose.toml`";
+        return report.problem(ABOUT, format_args!("`{address}` is not a URL"), help);
     };
     let start = SystemTime::now();
     let outcome: Outcome =
@@ -304,14 +310,16 @@ fn registry(config: &Config, report: &mut Report<'_>) -> io::Result<()> {
         Err(Problem::Unreachable { why, .. }) => report.problem(
             ABOUT,
             format_args!("{address} cannot be reached: {why}"),
-            "look at the network, the proxy (HTTPS_PROXY), and `url` below [registry] in prose.toml",
+            "check the network, the proxy (HTTPS_PROXY), and `url` in `[registry]` in `prose.toml`",
         ),
-        Err(Problem::Refused(refusal)) => {
-            report.problem(ABOUT, format_args!("{address} is not asked: {refusal}"), "see docs/registry.md")
-        }
+        Err(Problem::Refused(refusal)) => report.problem(
+            ABOUT,
+            format_args!("{address} is not contacted: {refusal}"),
+            "see docs/registry.md",
+        ),
         _ => {
             let took = start.elapsed().unwrap_or_default().as_millis();
-            report.good(ABOUT, format_args!("{address} answers after {took} ms"))
+            report.good(ABOUT, format_args!("{address} responded in {took} ms"))
         }
     }
 }

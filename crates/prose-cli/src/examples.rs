@@ -1,4 +1,4 @@
-//! `prose examples`: programs to start from.
+//! `prose examples`: built-in programs to start from.
 
 use std::io::{self, Write};
 
@@ -24,7 +24,7 @@ macro_rules! examples {
 const EXAMPLES: &[Example] =
     examples!("hello" "code-review" "incident" "release-notes" "localise" "newsletter");
 
-/// Lists the examples, or writes one.
+/// Lists the examples, or prints one.
 pub(crate) fn run(args: &ExamplesArgs, terminal: &Terminal) -> io::Result<Status> {
     let mut out = terminal.stdout();
     let Some(name) = &args.name else {
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ExamplesArgs, terminal: &Terminal) -> io::Result<Status
         return Ok(Status::Clean);
     };
     let name = name.strip_suffix(".prose").unwrap_or(name);
-    // The beginning of a name is enough where only one starts so.
+    // A unique prefix of a name is enough.
     let named = |example: &&Example| example.name.starts_with(name);
     let mut starting = EXAMPLES.iter().filter(named);
     let exact = EXAMPLES.iter().find(|example| example.name == name);
@@ -42,12 +42,12 @@ pub(crate) fn run(args: &ExamplesArgs, terminal: &Terminal) -> io::Result<Status
         (Some(example), ..) | (None, Some(example), None) => out.write_all(example.text.as_bytes())?,
         _ => {
             let near = nearest(name, EXAMPLES, |example| example.name);
-            let hint = near.map_or("`prose examples` lists them".to_owned(), |near| {
+            let hint = near.map_or("list the examples with `prose examples`".to_owned(), |near| {
                 format!("did you mean `{}`?", near.name)
             });
             writeln!(
                 terminal.stderr(),
-                "{ERROR}error{ERROR:#}: there is no example `{}`; {hint}",
+                "{ERROR}error{ERROR:#}: example `{}` does not exist; {hint}",
                 one_line(name)
             )?;
             return Ok(Status::Trouble);
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &ExamplesArgs, terminal: &Terminal) -> io::Result<Status
 }
 
 impl Example {
-    /// What its first comment says.
+    /// Its first comment.
     fn summary(&self) -> &str {
         let comment = self.text.lines().find_map(|line| line.strip_prefix('#'));
         comment.map_or("", str::trim)

@@ -1,4 +1,4 @@
-//! `prose explain`: the table of diagnostic codes, for people and for programs.
+//! `prose explain`: the table of diagnostic codes, for users and programs.
 
 #[cfg(test)]
 mod document;
@@ -14,7 +14,7 @@ use crate::cli::{ExplainArgs, ExplainFormat};
 use crate::status::Status;
 use crate::terminal::{self, BOLD, ERROR, HELP, Terminal, WARNING, one_line};
 
-/// Texts are wrapped at the width of the terminal, but no wider than is easy to read.
+/// Texts are wrapped at the width of the terminal, up to a readable maximum.
 const MAX_WIDTH: usize = 100;
 
 /// A row of the table, as JSON.
@@ -31,7 +31,7 @@ struct Row {
     right: &'static str,
 }
 
-/// Explains the code that the arguments name, or lists all.
+/// Explains the code in the arguments, or lists all.
 pub(crate) fn run(args: &ExplainArgs, terminal: &Terminal) -> io::Result<Status> {
     let code = match &args.code {
         None => None,
@@ -86,7 +86,7 @@ fn write_code(info: &CodeInfo, out: &mut dyn Write) -> io::Result<()> {
     write_example("Right", info.right, HELP, out)
 }
 
-/// The levels in a phrase: in the default profile first, and others where they differ.
+/// The levels in one phrase: the default profile first, others if they differ.
 fn levels(info: &CodeInfo) -> String {
     let mut levels = info.default.to_string();
     if info.lenient != info.default {
@@ -100,12 +100,12 @@ fn levels(info: &CodeInfo) -> String {
 
 /// A file of an example.
 struct ExampleFile<'a> {
-    /// Its path, if the example has several files or is no program.
+    /// Its path, if the example has several files or is not a program.
     path: Option<&'a str>,
     text: String,
 }
 
-/// How many characters of a line of an example are shown.
+/// The maximum number of displayed characters of a line.
 const MAX_LINE: usize = 200;
 
 /// The files of an example. A line `//- /path` starts each, unless it is a single program.
@@ -117,7 +117,7 @@ fn example_files(example: &str) -> Vec<ExampleFile<'_>> {
             files.push(ExampleFile { path: header, text: String::new() });
         }
         if let (None, Some(file)) = (header, files.last_mut()) {
-            // The example of a text that is too long need not be read to its end.
+            // The example of a text that is too long need not be shown completely.
             file.text.extend([&*shorten(line, MAX_LINE), "\n"]);
         }
     }
@@ -166,7 +166,7 @@ fn write_unknown(text: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  {HELP}tip{HELP:#}: `prose explain` lists every code")
 }
 
-/// The codes that were probably meant: those with the text in their title, else the nearest name.
+/// The suggested codes: those with the text in their title, otherwise the nearest name.
 fn suggestions(text: &str) -> Vec<Code> {
     let text = text.trim().to_lowercase();
     let codes = Code::ALL.iter().copied();

@@ -11,7 +11,7 @@ use crate::gather::{Gathered, Walked};
 use crate::status::Status;
 use crate::terminal::{Terminal, one_line};
 
-/// Fetches what the arguments name and tells what became of it.
+/// Fetches the imports that the arguments name and reports the results.
 pub(crate) fn run(args: &FetchArgs, terminal: &Terminal) -> io::Result<Status> {
     let (paths, references) = sorted(&args.what);
     let mut gathered =
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &FetchArgs, terminal: &Terminal) -> io::Result<Status> {
         let asked: Vec<String> = asked.iter().map(|right| format!("`{right}`")).collect();
         let asked = match asked.is_empty() {
             true => String::new(),
-            false => format!("; it asks for {}", asked.join(", ")),
+            false => format!("; it requests {}", asked.join(", ")),
         };
         writeln!(stdout, "{}", one_line(&format!("{}{asked}", visited.outcome)))?;
     }
@@ -36,12 +36,12 @@ pub(crate) fn run(args: &FetchArgs, terminal: &Terminal) -> io::Result<Status> {
         return Ok(Status::Trouble);
     }
     if is_empty {
-        writeln!(terminal.stderr(), "Nothing is imported from elsewhere.")?;
+        writeln!(terminal.stderr(), "There are no imports to fetch.")?;
     }
     Ok(if is_wrong { Status::ErrorsFound } else { Status::Clean })
 }
 
-/// The paths among what was given, and the references. What lies on this machine is a path.
+/// Splits the arguments into paths and references. An existing file or folder is a path.
 fn sorted(what: &[String]) -> (Vec<PathBuf>, Vec<Reference>) {
     let (mut paths, mut references) = (Vec::new(), Vec::new());
     for what in what {

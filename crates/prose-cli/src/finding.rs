@@ -1,4 +1,4 @@
-//! Diagnostics as every output format needs them: placed by line and column, and free of the text they were found in.
+//! Diagnostics for the output formats: with lines and columns, and independent of the text.
 
 use std::iter::Sum;
 use std::ops::Range;
@@ -11,31 +11,31 @@ use prose_syntax::{Code, Diagnostic, Fix, FixSafety, Related, Severity, TextRang
 use crate::position::{Position, Positions};
 use crate::sources::Sources;
 
-/// One file that was read and checked.
+/// A checked file.
 #[derive(Debug)]
 pub(crate) struct CheckedFile {
-    /// The path as the user would write it.
+    /// The path for display.
     pub(crate) path: PathBuf,
-    /// How much was found.
+    /// The number of diagnostics.
     pub(crate) counts: Counts,
-    /// How much was fixed, or would be.
+    /// The number of fixed, or fixable, diagnostics.
     pub(crate) fixed: usize,
-    /// What was found, sorted by position, for the formats that are written when everything is known.
+    /// The diagnostics sorted by position, for formats that are written at the end.
     pub(crate) findings: Vec<Finding>,
-    /// What is drawn while the program's text is at hand: the findings in the format `full`, or the diff.
+    /// The rendered diagnostics in the format `full`, or the diff.
     pub(crate) drawn: String,
 }
 
-/// How many findings there are of each kind.
+/// The number of diagnostics of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) errors: usize,
     pub(crate) warnings: usize,
     pub(crate) remarks: usize,
     pub(crate) hints: usize,
-    /// Findings with a fix that can be made without asking.
+    /// Diagnostics with a safe fix.
     pub(crate) safely_fixable: usize,
-    /// Findings with a fix that is a guess.
+    /// Diagnostics with an unsafe fix.
     pub(crate) unsafely_fixable: usize,
 }
 
@@ -77,13 +77,13 @@ impl Sum for Counts {
 }
 
 impl CheckedFile {
-    /// The path as text. Names that are not Unicode are shown with replacement characters.
+    /// The path as text. Names that are not Unicode have replacement characters.
     pub(crate) fn name(&self) -> std::borrow::Cow<'_, str> {
         self.path.to_string_lossy()
     }
 }
 
-/// A diagnostic with its places.
+/// A diagnostic with positions.
 #[derive(Debug)]
 pub(crate) struct Finding {
     pub(crate) code: Code,
@@ -91,30 +91,30 @@ pub(crate) struct Finding {
     pub(crate) message: String,
     pub(crate) span: Span,
     pub(crate) fix: Option<FindingFix>,
-    /// Other places that have to do with it.
+    /// Related places.
     pub(crate) related: Vec<FindingRelated>,
     pub(crate) tags: Vec<Tag>,
 }
 
-/// A place that explains a finding.
+/// A place that explains a diagnostic.
 #[derive(Debug)]
 pub(crate) struct FindingRelated {
-    /// The file, if it is another.
+    /// The file, if it is another one.
     pub(crate) path: Option<PathBuf>,
     pub(crate) span: Span,
     pub(crate) message: String,
 }
 
-/// A fix with its places.
+/// A fix with positions.
 #[derive(Debug)]
 pub(crate) struct FindingFix {
     pub(crate) title: String,
     pub(crate) safe: bool,
-    /// What to replace, and by what.
+    /// An edit.
     pub(crate) edits: Vec<(Span, String)>,
 }
 
-/// A range of a file, for people and in bytes.
+/// A range with lines, columns and bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Span {
     pub(crate) start: Position,

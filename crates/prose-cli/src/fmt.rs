@@ -1,4 +1,4 @@
-//! `prose fmt`: puts programs into the one style.
+//! `prose fmt`: formats programs.
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -17,7 +17,7 @@ use crate::output::diff;
 use crate::status::Status;
 use crate::terminal::{self, BOLD, ERROR, Terminal, WARNING, counted, one_line};
 
-/// What became of the programs.
+/// The results.
 #[derive(Default)]
 struct Outcome {
     formatted: usize,
@@ -26,7 +26,7 @@ struct Outcome {
     remarks: Vec<String>,
 }
 
-/// Formats what the arguments name.
+/// Formats the programs in the arguments.
 pub(crate) fn run(args: &FmtArgs, terminal: &Terminal) -> io::Result<Status> {
     let mut outcome = Outcome::default();
     let (stdin, roots): (Vec<PathBuf>, Vec<PathBuf>) =
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &FmtArgs, terminal: &Terminal) -> io::Result<Status> {
 fn format_stdin(args: &FmtArgs, terminal: &Terminal, outcome: &mut Outcome) -> io::Result<()> {
     let read = read_stdin();
     format_text(args, Path::new(STDIN), read, terminal, outcome, |_, _, formatted| {
-        // Also what is formatted already is what an editor waits for.
+        // An editor also waits for the text of a formatted program.
         let mut stdout = terminal::raw_stdout();
         stdout.write_all(formatted.as_bytes())?;
         stdout.flush()
@@ -76,7 +76,7 @@ fn format_file(args: &FmtArgs, path: &Path, terminal: &Terminal, outcome: &mut O
     })
 }
 
-/// Shows what would change if that is asked for; else `write` puts the formatted text where it belongs.
+/// Shows the changes if requested; otherwise `write` stores the formatted text.
 fn format_text(
     args: &FmtArgs,
     path: &Path,
@@ -99,7 +99,7 @@ fn format_text(
     write(outcome, &text, &formatted)
 }
 
-/// The program in the one style, as far as it is asked for.
+/// The formatted program, as far as it is selected.
 fn formatted(args: &FmtArgs, path: &Path, text: &str, outcome: &mut Outcome) -> String {
     let mut all_edits = Vec::new();
     let mut is_whole = true;
@@ -117,7 +117,7 @@ fn formatted(args: &FmtArgs, path: &Path, text: &str, outcome: &mut Outcome) -> 
     }
     if !is_whole {
         outcome.remarks.push(format!(
-            "`{}` has mistakes, and what has them stays as it is; `prose check` shows them",
+            "`{}` has errors, and statements with errors are not formatted; run `prose check` for details",
             path.to_string_lossy()
         ));
     }
@@ -128,7 +128,7 @@ fn has_mistakes(parsed: &Parse) -> bool {
     parsed.diagnostics().iter().any(|found| found.code.as_str().starts_with('E'))
 }
 
-/// The bytes of some lines, which are counted from 1.
+/// The byte range of lines, which are counted from 1.
 fn range_of(text: &str, lines: &RangeInclusive<usize>) -> TextRange {
     let index = LineIndex::new(text);
     let start_of = |line: usize| TextSize::new(index.range(line.saturating_sub(1)).start as u32);
@@ -187,9 +187,9 @@ impl Outcome {
         let formatted = format!("{} {verb}", counted(self.formatted, "program"));
         let unchanged = format!("{} already", self.unchanged);
         let summary = match (self.formatted, self.unchanged) {
-            (0, _) => format!("{} in the one style already", counted(self.unchanged, "program")),
+            (0, _) => format!("{} already formatted", counted(self.unchanged, "program")),
             (_, 0) => formatted,
-            _ => format!("{formatted}, {unchanged} in the one style"),
+            _ => format!("{formatted}, {unchanged} already formatted"),
         };
         writeln!(stderr, "{BOLD}{summary}.{BOLD:#}")
     }

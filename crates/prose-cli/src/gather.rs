@@ -1,4 +1,4 @@
-//! What the commands about imported programs have in common: they find programs, and what these import.
+//! Finds programs and their imports, for the commands about imports.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -16,21 +16,21 @@ use prose_registry::{Client, Freshness, Reference, Visited};
 
 use crate::terminal::{Terminal, write_failures, write_remarks};
 
-/// What programs import from elsewhere, before it is looked up.
+/// The imports of programs before they are fetched.
 pub(crate) struct Gathered {
     imports: Imports,
     failures: Vec<Failure>,
     ignored: Vec<String>,
 }
 
-/// What became of a project's imports: each program with the client that looked it up, in order.
+/// The fetched imports of a project: each program with its client, in order.
 pub(crate) struct Walked {
     pub(crate) project: Arc<ProjectImports>,
     pub(crate) programs: Vec<(Client, Visited)>,
 }
 
 impl Gathered {
-    /// What the programs at these paths and below import, and besides it what these references name.
+    /// Collects the imports of the programs at these paths, and these references.
     pub(crate) fn new(paths: &[PathBuf], references: Vec<Reference>, options: ImportOptions) -> Self {
         let mut failures = Vec::new();
         let mut settings = Settings::default();
@@ -39,7 +39,7 @@ impl Gathered {
         let files = walked.files(&mut settings);
         failures.extend(walked.failures);
         let programs: Vec<_> = files.into_iter().map(|path| (settings.of(&path), path)).collect();
-        // Also where nothing is imported, there may be a lock file.
+        // A project without imports may have a lock file.
         let projects: Vec<_> = paths.iter().map(|path| settings.of(&inside(path))).collect();
         let here = settings.of(&inside(Path::new(".")));
         failures.extend(settings.take_failures());
@@ -65,25 +65,25 @@ impl Gathered {
         Self { imports: context.imports, failures, ignored }
     }
 
-    /// The projects, in the order of their paths.
+    /// The projects, sorted by path.
     pub(crate) fn projects(&self) -> Vec<Arc<ProjectImports>> {
         self.imports.projects()
     }
 
-    /// Adds something that went wrong.
+    /// Adds a failure.
     pub(crate) fn fail(&mut self, path: impl AsRef<Path>, reason: impl ToString) {
         self.failures.push(Failure { path: shown(path.as_ref()), reason: reason.to_string() });
     }
 
-    /// Asks the hosts of everything.
+    /// Fetches everything.
     pub(crate) fn walk(&mut self) -> Vec<Walked> {
         let mut projects = self.projects();
         projects.retain(|project| {
             let why_not = match project.fetch() {
                 _ if !project.imports_anything() => None,
-                FetchMode::Off => Some("says that nothing is fetched: `registry.fetch` is \"off\""),
+                FetchMode::Off => Some("disables fetching: `registry.fetch` is \"off\""),
                 _ if project.registry.url.is_empty() => {
-                    Some("does not say which registry to ask; `prose check` shows what is wrong with it")
+                    Some("has no valid registry; run `prose check` for details")
                 }
                 FetchMode::Automatic | FetchMode::Manual => None,
             };
@@ -99,13 +99,13 @@ impl Gathered {
                 walked.map(|(project, programs)| Walked { project, programs }).collect()
             }
             Err(error) => {
-                self.fail(".", format!("has imports that cannot be looked up: {error}"));
+                self.fail(".", format!("has imports that cannot be resolved: {error}"));
                 Vec::new()
             }
         }
     }
 
-    /// Tells what went wrong besides. Gives whether something could not be done for it.
+    /// Reports the failures. Returns whether a failure prevented some of the work.
     pub(crate) fn tell(&mut self, terminal: &Terminal) -> io::Result<bool> {
         self.failures.extend(self.imports.take_failures());
         let mut remarks = std::mem::take(&mut self.ignored);
@@ -116,7 +116,7 @@ impl Gathered {
     }
 }
 
-/// A path whose folder is the one at a path, if that is a folder: settings are looked for in the folder of a program.
+/// A path in the folder at a path, if that is a folder: settings are found from the folder of a program.
 fn inside(path: &Path) -> PathBuf {
     if path.is_dir() { path.join("program.prose") } else { path.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! `prose lock`: writes which texts the imports of a project stand for.
+//! `prose lock`: pins the texts of a project's imports.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use crate::gather::{Gathered, Walked};
 use crate::status::Status;
 use crate::terminal::{ERROR, Terminal, counted, one_line};
 
-/// Brings the lock files of the projects up to date and tells what changed.
+/// Updates the lock files of the projects and reports the changes.
 pub(crate) fn run(args: &LockArgs, terminal: &Terminal) -> io::Result<Status> {
     let update = match update(args.update.as_deref()) {
         Ok(update) => update,
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &LockArgs, terminal: &Terminal) -> io::Result<Status> {
         ImportOptions { past_vendor: true, lock: LockUse::Kept(update.clone()), ..ImportOptions::default() };
     let mut gathered = Gathered::new(&args.paths, Vec::new(), options);
     if gathered.tell(terminal)? {
-        // A lock file that cannot be read would be lost.
+        // An unreadable lock file must not be overwritten.
         return Ok(Status::Trouble);
     }
     if let Update::These(references) = &update {
@@ -36,9 +36,7 @@ pub(crate) fn run(args: &LockArgs, terminal: &Terminal) -> io::Result<Status> {
             projects.iter().filter_map(|project| project.lock.as_ref()).any(|lock| names(lock, reference))
         };
         if let Some(unknown) = references.iter().find(|reference| !is_known(reference)) {
-            let message = format!(
-                "`{unknown}` is not in {LOCK_FILE}, so there is nothing to update; `prose lock` adds what is imported"
-            );
+            let message = format!("`{unknown}` is not in {LOCK_FILE}; add new imports with `prose lock`");
             writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&message))?;
             return Ok(Status::Trouble);
         }
@@ -58,7 +56,7 @@ pub(crate) fn run(args: &LockArgs, terminal: &Terminal) -> io::Result<Status> {
             for outcome in failed {
                 writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&outcome.to_string()))?;
             }
-            writeln!(stdout, "{name}: left as it is.")?;
+            writeln!(stdout, "{name}: not changed.")?;
             status = Status::ErrorsFound;
             continue;
         }
@@ -70,11 +68,11 @@ pub(crate) fn run(args: &LockArgs, terminal: &Terminal) -> io::Result<Status> {
         if is_whole(&args.paths, path) {
             let unused = lock.retain(|reference| used.contains(reference));
             changes.extend(
-                unused.iter().map(|pin| format!("removed `{}`, which nothing imports", pin.reference)),
+                unused.iter().map(|pin| format!("removed `{}`, which is not imported", pin.reference)),
             );
         }
         if project.lock.is_none() && used.is_empty() {
-            writeln!(stdout, "Nothing is imported from elsewhere, so there is nothing to pin.")?;
+            writeln!(stdout, "There are no imports to pin.")?;
             continue;
         }
         for change in &changes {
@@ -91,7 +89,7 @@ pub(crate) fn run(args: &LockArgs, terminal: &Terminal) -> io::Result<Status> {
     Ok(if gathered.tell(terminal)? { Status::Trouble } else { status })
 }
 
-/// What `--update` asks for.
+/// The pins that `--update` selects.
 fn update(references: Option<&[String]>) -> Result<Update, String> {
     match references {
         None => Ok(Update::Nothing),
@@ -99,7 +97,7 @@ fn update(references: Option<&[String]>) -> Result<Update, String> {
         Some(references) => {
             let canonical = references.iter().map(|written| match Reference::parse(written) {
                 Ok(reference) if !reference.is_local() => Ok(reference.to_string()),
-                Ok(_) => Err(format!("`{written}` is a file of this machine, which is never pinned")),
+                Ok(_) => Err(format!("`{written}` is a local file, and local files are not pinned")),
                 Err(why) => Err(format!("`{written}` {why}")),
             });
             canonical.collect::<Result<_, _>>().map(Update::These)
@@ -111,7 +109,7 @@ fn names(lock: &Lock, reference: &str) -> bool {
     lock.pins().any(|pin| pin.reference == reference)
 }
 
-/// Pins what was found, and says what that changes.
+/// Pins the fetched programs, and returns the changes.
 fn pin<'a>(lock: &mut Lock, programs: &'a [(Client, Visited)], update: &Update) -> Vec<String> {
     let is_new = |visited: &Visited| {
         let reference = visited.reference.to_string();
@@ -124,7 +122,7 @@ fn pin<'a>(lock: &mut Lock, programs: &'a [(Client, Visited)], update: &Update) 
     let new: Vec<_> = new.filter_map(found).collect();
     let commits: Vec<_> =
         new.iter().map(|(client, reference, program)| commit(client, reference, program)).collect();
-    // Without a runtime nothing would have been found either.
+    // Without a runtime nothing would have been fetched either.
     let commits = block_on(join_all(commits)).unwrap_or_else(|_| vec![None; new.len()]);
     let mut changes = Vec::new();
     for ((_, reference, program), commit) in new.into_iter().zip(commits) {
@@ -147,7 +145,7 @@ fn pin<'a>(lock: &mut Lock, programs: &'a [(Client, Visited)], update: &Update) 
     changes
 }
 
-/// Whether the paths cover all of the project, so that what none of their programs imports is imported by none at all.
+/// Whether the paths cover the whole project, so that pins that no checked program imports are unused.
 fn is_whole(paths: &[PathBuf], lock: &Path) -> bool {
     let folder = lock.parent().unwrap_or(lock);
     paths.iter().any(|path| folder.starts_with(identity(path)))

@@ -6,7 +6,7 @@ use prose_lsp::{LevelFilter, Options};
 
 use crate::cli::{LogLevel, LspArgs};
 
-/// Serves until the editor is done with the server.
+/// Serves until the editor ends the session.
 pub(crate) fn run(args: &LspArgs) -> anyhow::Result<ExitCode> {
     let log_level = match args.log_level {
         LogLevel::Error => LevelFilter::ERROR,

@@ -1,4 +1,4 @@
-//! `prose outdated`: which pinned programs have another text now.
+//! `prose outdated`: lists pinned programs that have changed.
 
 use std::io::{self, Write};
 
@@ -11,22 +11,25 @@ use crate::gather::Gathered;
 use crate::status::Status;
 use crate::terminal::{ERROR, Terminal, counted, one_line};
 
-/// Asks the hosts of all that is pinned.
+/// Fetches the current texts of all pinned programs.
 pub(crate) fn run(args: &OutdatedArgs, terminal: &Terminal) -> io::Result<Status> {
-    // All is to be renewed, so nothing that is pinned stands in the way of what the hosts have.
+    // All pins are updated, so that none rejects a current text.
     let options =
         ImportOptions { past_vendor: true, lock: LockUse::Kept(Update::All), ..ImportOptions::default() };
     let mut gathered = Gathered::new(&args.paths, Vec::new(), options);
     let mut asking = Vec::new();
     for project in gathered.projects() {
         let Some(lock) = &project.lock else {
-            gathered.fail(&project.lock_path, "does not exist; `prose lock` writes it");
+            gathered.fail(&project.lock_path, "does not exist; create it with `prose lock`");
             continue;
         };
         let Some(client) = project.client(&project.registry) else { continue };
         for pin in lock.pins().cloned() {
             let Ok(reference) = Reference::parse(&pin.reference) else {
-                gathered.fail(&project.lock_path, format!("names `{}`, which is no program", pin.reference));
+                gathered.fail(
+                    &project.lock_path,
+                    format!("contains `{}`, which is not a reference to a program", pin.reference),
+                );
                 continue;
             };
             let client = client.clone();
@@ -71,7 +74,7 @@ pub(crate) fn run(args: &OutdatedArgs, terminal: &Terminal) -> io::Result<Status
 fn changed(pin: &Pin, outcome: &Outcome) -> String {
     let now = outcome.program().map(|program| program.source.sha256.to_string()).unwrap_or_default();
     format!(
-        "`{0}` has another text now: SHA-256 {1:.12}, pinned on {2} was {3:.12}; `prose lock --update={0}` takes it",
+        "`{0}` has changed: SHA-256 {1:.12}, pinned on {2} with {3:.12}; update it with `prose lock --update={0}`",
         pin.reference,
         now,
         pin.time,

@@ -1,4 +1,4 @@
-//! Panics are defects of this tool. They are caught and told as such; none reaches the user as it is.
+//! Reports panics, which are defects of this tool, as errors.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -8,7 +8,7 @@ thread_local! {
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Makes panics silent, except where a developer asks for backtraces, and remembers where they happened.
+/// Silences panics, unless backtraces are enabled, and records their location.
 pub(crate) fn install_hook() {
     let default = take_hook();
     set_hook(Box::new(move |info| {
@@ -19,9 +19,9 @@ pub(crate) fn install_hook() {
     }));
 }
 
-/// Calls `work`; a panic becomes a sentence that asks for a report.
+/// Calls `work`; a panic becomes a message that requests a report.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    // What a panic may leave half-done is not looked at again: `work` owns it or only reads.
+    // State that a panic may leave inconsistent is not used again: `work` owns it or only reads.
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let place = PLACE.take().map(|place| format!(" ({place})")).unwrap_or_default();
         format!("this is a defect in `prose`, please report it: {}{place}", message(&*panic))

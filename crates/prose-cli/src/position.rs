@@ -1,4 +1,4 @@
-//! Where a byte offset is for a person: line and column.
+//! Converts byte offsets to lines and columns.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -6,12 +6,12 @@ use std::ops::Range;
 use prose_syntax::{LineIndex, TextSize};
 use serde::Serialize;
 
-/// A place in a file as people count: both numbers start at 1.
+/// A position in a file; both numbers start at 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct Position {
     /// The line. Lines end at a line feed, at a carriage return, or at both in this order.
     pub(crate) line: usize,
-    /// The column in characters. A tab is one character; a byte-order mark is none, since no editor shows it.
+    /// The column in characters. A tab counts as one, a byte-order mark as none, since no editor displays it.
     pub(crate) column: usize,
 }
 
@@ -31,7 +31,7 @@ impl<'a> Positions<'a> {
         Self { text, lines: LineIndex::new(text), last: Cell::new((0, Position { line: 1, column: 1 })) }
     }
 
-    /// The place of an offset. Offsets past the end mean the end; offsets inside a character mean its start.
+    /// The position of an offset. Offsets after the end mean the end; offsets inside a character mean its start.
     pub(crate) fn position(&self, offset: TextSize) -> Position {
         let offset = self.text.floor_char_boundary(usize::from(offset));
         let line = self.lines.line(offset);
@@ -53,7 +53,7 @@ impl<'a> Positions<'a> {
         self.text[range].chars().count() - hidden
     }
 
-    /// The bytes of the whole lines that `start..end` touches, without the last line's own line break.
+    /// The bytes of the whole lines in `start..end`, without the last line break.
     pub(crate) fn lines_around(&self, start: usize, end: usize) -> Range<usize> {
         let from = self.lines.range(self.lines.line(start)).start;
         let last = self.lines.range(self.lines.line(end));

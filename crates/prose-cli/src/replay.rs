@@ -18,16 +18,15 @@ pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> anyhow::Result<Stat
     // A test of nothing would pass for ever.
     anyhow::ensure!(
         replayed.compared > 0,
-        "`{path}` holds nothing of what the server said that could be compared; record a session in which it was asked something"
+        "`{path}` contains no server messages to compare; record a session with at least one request"
     );
     let compared = counted(replayed.compared, "message");
     let mut stderr = terminal.stderr();
     if args.write {
         let is_whole = replayed.now.lines().count() >= recording.lines().count();
-        anyhow::ensure!(is_whole, "`{path}` is left as it is, since the server does not answer to all of it");
+        anyhow::ensure!(is_whole, "`{path}` is not changed, since the server did not reply to all requests");
         if replayed.now != recording {
-            std::fs::write(&args.file, &replayed.now)
-                .with_context(|| format!("`{path}` cannot be written"))?;
+            std::fs::write(&args.file, &replayed.now).with_context(|| format!("cannot write `{path}`"))?;
         }
         writeln!(
             stderr,

@@ -23,10 +23,12 @@ use std::time::Duration;
 use prose_files::Limit;
 use prose_project::files::shown;
 use prose_project::imports::{ImportOptions, LockUse};
-use prose_run::{Around, Finished, Markers, Order, Person, Project, RunFailure, Start, Subject};
+use prose_run::{
+    FinishedRun, Markers, Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject, UserTrust,
+};
 use prose_view::View;
 use prose_vm::error::ErrorKind;
-use prose_vm::event::{Event, RunEnd, RunStatus, StateMode, What};
+use prose_vm::event::{Event, EventKind, RunEnd, RunStatus, StateMode};
 use prose_vm::runner::Limits;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
@@ -57,12 +59,12 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
         State::Sqlite if args.dry_run => {}
         State::Sqlite => writeln!(
             terminal.stderr(),
-            "{WARNING}warning{WARNING:#}: this `prose` has no state system `sqlite`; the run keeps its state in files below `.prose/runs`, as with `--state filesystem`"
+            "{WARNING}warning{WARNING:#}: the state backend `sqlite` is not supported; the run stores its state in files in `.prose/runs`, as with `--state filesystem`"
         )?,
         State::Postgres => {
             return refuse(
                 terminal,
-                "this `prose` has no state system `postgres`. To keep the state in files below `.prose/runs`, use `--state filesystem`",
+                "the state backend `postgres` is not supported; use `--state filesystem` to store the state in files in `.prose/runs`",
             );
         }
         State::Filesystem | State::InContext => {}
@@ -72,10 +74,10 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
         return refuse(terminal, contradiction);
     }
     if args.programs.len() > 1 && args.runner.record_script.is_some() {
-        return refuse(terminal, "`--record-script` records one program; run the programs one by one");
+        return refuse(terminal, "`--record-script` records one program; run the programs separately");
     }
     if args.programs.iter().filter(|program| *program == "-").count() > 1 {
-        return refuse(terminal, "standard input holds one program; name `-` once");
+        return refuse(terminal, "standard input contains one program; pass `-` only once");
     }
     let mut programs = Vec::new();
     for program in &args.programs {
@@ -140,17 +142,17 @@ fn run_loaded(
         loaded.write_warnings(terminal)?;
     }
     let start = if args.dry_run { Start::Dry } else { Start::New };
-    let order = Order {
+    let request = RunRequest {
         state: if is_in_context { StateMode::InContext } else { StateMode::Filesystem },
         seed: args.seed,
         inputs,
-        ..order(&args.runner, loaded, start)
+        ..run_request(&args.runner, loaded, start)
     };
     if args.dry_run {
-        return dry_run(order, args, interrupts, terminal);
+        return dry_run(request, args, interrupts, terminal);
     }
     let narrates = is_in_context.then_some(Narration::Brackets);
-    execute(order, &args.runner, narrates, GivenInputs::default(), interrupts, terminal)
+    execute(request, &args.runner, narrates, GivenInputs::default(), interrupts, terminal)
 }
 
 /// `prose resume`
@@ -167,7 +169,7 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
         Err(message) => return refuse(terminal, &message),
     };
     let run = details.summary.id.clone();
-    let is_confirmed = || prose_run::is_confirmed(&project, &run, &Person::of_user().files);
+    let is_confirmed = || prose_run::is_confirmed(&project, &run, &UserTrust::of_user().files);
     let original = match &args.program {
         Some(program) => Ok(resumed::Original { program: program.clone(), note: None }),
         None => resumed::program(&details, &project, args.accept_changes, is_confirmed()),
@@ -189,14 +191,14 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
         return refuse(terminal, &message);
     }
     let start = Start::Resume { run, accept_changes: args.accept_changes };
-    let order = Order {
-        subject: Subject::new(&project.root, &loaded.config),
+    let request = RunRequest {
+        subject: TrustSubject::new(&project.root, &loaded.config),
         project,
         names_program: args.program.is_some(),
-        ..order(&args.runner, &loaded, start)
+        ..run_request(&args.runner, &loaded, start)
     };
     let given = GivenInputs::new(&args.inputs);
-    execute(order, &args.runner, None, given, &mut Interrupts::listen(), terminal)
+    execute(request, &args.runner, None, given, &mut Interrupts::listen(), terminal)
 }
 
 fn resume_transcript(path: &Path, args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended> {
@@ -215,22 +217,19 @@ fn resume_transcript(path: &Path, args: &ResumeArgs, terminal: &Terminal) -> io:
     };
     let narrated = prose_run::read_narration(&text);
     if narrated.is_complete {
-        return refuse(
-            terminal,
-            "the narration tells of a program that has come to its end; there is nothing left to do",
-        );
+        return refuse(terminal, "the narrated program has already completed");
     }
     let Some(program) = args.run.as_ref().or(narrated.program.as_ref()) else {
         return refuse(
             terminal,
-            "the narration does not say which program it is of; name it: `prose resume --transcript FILE PROGRAM`",
+            "the narration does not contain the path of its program; pass it: `prose resume --transcript FILE PROGRAM`",
         );
     };
     let Some(loaded) = load(program, options(&args.runner), terminal)? else { return Ok(Ended::Refused) };
     if narrated.sha256.as_ref().is_some_and(|before| *before != loaded.program.sha256) {
         writeln!(
             terminal.stderr(),
-            "{WARNING}note{WARNING:#}: the program has changed since it was narrated; results of sessions that are asked the same are kept"
+            "{WARNING}note{WARNING:#}: the program has changed since it was narrated; results of unchanged sessions are reused"
         )?;
     }
     let mut inputs = narrated.inputs.clone();
@@ -246,21 +245,22 @@ fn resume_transcript(path: &Path, args: &ResumeArgs, terminal: &Terminal) -> io:
         Err(message) => return refuse(terminal, &message),
     }
     let start = Start::Transcript(narrated.into());
-    let order = Order { state: StateMode::InContext, inputs, ..order(&args.runner, &loaded, start) };
+    let request =
+        RunRequest { state: StateMode::InContext, inputs, ..run_request(&args.runner, &loaded, start) };
     let interrupts = &mut Interrupts::listen();
-    execute(order, &args.runner, Some(Narration::Brackets), GivenInputs::default(), interrupts, terminal)
+    execute(request, &args.runner, Some(Narration::Brackets), GivenInputs::default(), interrupts, terminal)
 }
 
 /// Why two arguments cannot stand together, where that depends on their values.
 fn contradiction(args: &RunnerArgs, is_in_context: bool) -> Option<&'static str> {
     if is_in_context && args.json {
         return Some(
-            "the narration on standard output is all that an in-context run keeps, so `--json` cannot take its place; leave one of them out",
+            "`--json` cannot be combined with `--in-context`, whose only state is the narration on standard output",
         );
     }
     let is_other =
         args.script.is_some() && args.harness.as_deref().is_some_and(|harness| harness != "script");
-    is_other.then_some("only the harness `script` answers from a file; leave out `--harness` or `--script`")
+    is_other.then_some("`--script` needs the harness `script`; remove `--harness` or `--script`")
 }
 
 fn options(args: &RunnerArgs) -> ImportOptions {
@@ -272,13 +272,13 @@ fn harness(args: &RunnerArgs) -> Option<String> {
     args.harness.clone().or_else(|| args.script.is_some().then(|| "script".to_owned()))
 }
 
-fn order(args: &RunnerArgs, loaded: &Loaded, start: Start) -> Order {
+fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> RunRequest {
     let config = loaded.config.run.clone();
     let project = Project { allows_outside: args.allow_outside, ..project_of(loaded.project.clone()) };
-    Order {
+    RunRequest {
         program: Arc::clone(&loaded.program),
-        subject: Subject::new(&project.root, &loaded.config),
-        person: Person::of_user(),
+        subject: TrustSubject::new(&project.root, &loaded.config),
+        trust: UserTrust::of_user(),
         names_program: true,
         project,
         start,
@@ -300,29 +300,29 @@ fn order(args: &RunnerArgs, loaded: &Loaded, start: Start) -> Order {
 
 /// Runs a program with all that shows how it goes.
 fn execute(
-    mut order: Order,
+    mut request: RunRequest,
     args: &RunnerArgs,
     narrates: Option<Narration>,
     given: GivenInputs,
     interrupts: &mut Interrupts,
     terminal: &Terminal,
 ) -> io::Result<Ended> {
-    let is_kept = order.state == StateMode::Filesystem;
-    let goes_on = order.start != Start::New;
+    let is_kept = request.state == StateMode::Filesystem;
+    let goes_on = request.start != Start::New;
     if let Some(Err(message)) = args.record_script.as_deref().map(|path| recorded::check(path, args.force)) {
         return refuse(terminal, &message);
     }
-    match prose_run::check_trust(&order) {
+    match prose_run::check_trust(&request) {
         Ok(()) => {}
         Err(RunFailure::Untrusted(untrusted)) => {
-            match crate::trust::asked(&untrusted, &order.person.store(), args.trust, terminal)? {
-                true => order.person.trusts = true,
+            match crate::trust::asked(&untrusted, &request.trust.store(), args.trust, terminal)? {
+                true => request.trust.is_trusted = true,
                 false => return Ok(Ended::Refused),
             }
         }
         Err(failure) => return refuse(terminal, &failure.to_string()),
     }
-    let prepared = match prose_run::prepare(order) {
+    let prepared = match prose_run::prepare(request) {
         Ok(prepared) => prepared,
         Err(failure) => return refuse(terminal, &failure.to_string()),
     };
@@ -337,7 +337,7 @@ fn execute(
     let mut view = View::default();
     let mut observer = |event: &Event, is_new: bool| {
         // What is narrated need not be said twice.
-        if narrates.is_none() || !matches!(event.what, What::Warning { .. }) {
+        if narrates.is_none() || !matches!(event.kind, EventKind::Warning { .. }) {
             progress.tell(&view, event, is_new);
         }
         view.apply(event);
@@ -359,16 +359,16 @@ fn execute(
         };
         tokio::select! {
             reason = interrupts.interrupted(args.timeout) => reason,
-            reason = unheard => format!("its narration cannot be written: {reason}"),
+            reason = unheard => format!("cannot write its narration: {reason}"),
         }
     };
-    let around = Around {
+    let hooks = RunHooks {
         inputs: Arc::new(inputs),
         observer: &mut observer,
         interrupted: Box::pin(interrupted),
         narration: narrates.map(|narration| (narration.into(), &mut hear as &mut dyn FnMut(&str))),
     };
-    let finished = prepared.execute(around);
+    let finished = prepared.execute(hooks);
     progress.finish();
     if let Some(recorder) = recorder {
         recorder.write(terminal)?;
@@ -387,9 +387,9 @@ fn execute(
     }
     let mut stderr = terminal.stderr();
     if goes_on && !args.quiet {
-        let Finished { reused, ran, .. } = finished;
+        let FinishedRun { reused, ran, .. } = finished;
         let reused = counted(reused as usize, "result");
-        writeln!(stderr, "Reused {reused} of the earlier execution, ran {ran}.")?;
+        writeln!(stderr, "Reused {reused} from the earlier execution, ran {ran}.")?;
     }
     let ended = match (&end.error, end.status) {
         (None, _) => Ended::Completed,
@@ -421,12 +421,12 @@ fn execute(
             let error = one_line(&error.to_string()).into_owned();
             writeln!(
                 stderr,
-                "{ERROR}error{ERROR:#}: the run has come to its end, but that cannot be recorded: {error}"
+                "{ERROR}error{ERROR:#}: the program has completed, but its end cannot be recorded: {error}"
             )?;
             if is_kept {
                 writeln!(
                     stderr,
-                    "{HELP}help{HELP:#}: keep what was written above; `prose resume {run}` records the end and asks nobody again"
+                    "{HELP}help{HELP:#}: save the output above; `prose resume {run}` records the end without running sessions again"
                 )?;
             }
             Ended::Unrecorded
@@ -434,9 +434,9 @@ fn execute(
     };
     match output.into_error() {
         Some(error) => {
-            writeln!(stderr, "{ERROR}error{ERROR:#}: the output cannot be written: {error}")?;
+            writeln!(stderr, "{ERROR}error{ERROR:#}: cannot write the output: {error}")?;
             if is_kept {
-                writeln!(stderr, "{HELP}help{HELP:#}: `prose runs show {run}` shows what came of the run")?;
+                writeln!(stderr, "{HELP}help{HELP:#}: run `prose runs show {run}` for the results")?;
             }
             Ok(Ended::Refused)
         }
@@ -446,12 +446,12 @@ fn execute(
 
 /// Writes what each session would be told.
 fn dry_run(
-    order: Order,
+    request: RunRequest,
     args: &RunArgs,
     interrupts: &mut Interrupts,
     terminal: &Terminal,
 ) -> io::Result<Ended> {
-    let prepared = match prose_run::prepare(order) {
+    let prepared = match prose_run::prepare(request) {
         Ok(prepared) => prepared,
         Err(failure) => return refuse(terminal, &failure.to_string()),
     };
@@ -459,32 +459,32 @@ fn dry_run(
     let mut number = 0;
     let mut observer = |event: &Event, _: bool| {
         let line = event.site.map_or(0, |site| site.line);
-        match &event.what {
-            What::SessionStarted { task, .. } if written.is_ok() => {
+        match &event.kind {
+            EventKind::SessionStarted { task, .. } if written.is_ok() => {
                 number += 1;
                 written = write_prompt(number, line, task, terminal);
             }
-            What::Warning { message } if written.is_ok() => {
+            EventKind::Warning { message } if written.is_ok() => {
                 let message = printed::shown(message);
                 written = writeln!(terminal.stderr(), "{WARNING}warning{WARNING:#}: line {line}: {message}");
             }
             _ => {}
         }
     };
-    let around = Around {
+    let hooks = RunHooks {
         inputs: Arc::new(GivenInputs::default().made_up()),
         observer: &mut observer,
         interrupted: Box::pin(interrupts.interrupted(args.runner.timeout)),
         narration: None,
     };
-    let finished = prepared.execute(around);
+    let finished = prepared.execute(hooks);
     written?;
     match finished {
         Ok(finished) => {
             let end = finished.end;
             let mut stderr = terminal.stderr();
             let prompts = counted(number as usize, "prompt");
-            writeln!(stderr, "{prompts}; nothing was sent, and the answers on the way were made up.")?;
+            writeln!(stderr, "{prompts}; nothing was sent, and replies were generated.")?;
             match end.status {
                 RunStatus::Completed => Ok(Ended::Completed),
                 RunStatus::Interrupted => Ok(Ended::Interrupted),
@@ -492,7 +492,7 @@ fn dry_run(
                     if let Some(error) = end.error {
                         writeln!(
                             stderr,
-                            "{WARNING}warning{WARNING:#}: with these answers the program would fail at line {}: {}",
+                            "{WARNING}warning{WARNING:#}: with these replies the program would fail at line {}: {}",
                             error.line,
                             printed::shown(&error.to_string())
                         )?;
@@ -560,9 +560,9 @@ fn how_to_resume(run: &str, is_kept: bool, failed: Option<ErrorKind>, terminal: 
         )
     );
     let help = match (is_kept, fails_again) {
-        (true, false) => format!("`prose resume {run}` goes on; what is done is not done again"),
-        (true, true) => format!("change the program, then `prose resume {run} --accept-changes` goes on"),
-        (false, _) => "`prose resume --transcript FILE`, with the narration in FILE, goes on".to_owned(),
+        (true, false) => format!("resume it with `prose resume {run}`; recorded results are reused"),
+        (true, true) => format!("fix the program, then run `prose resume {run} --accept-changes`"),
+        (false, _) => "save the narration to FILE, then run `prose resume --transcript FILE`".to_owned(),
     };
     writeln!(terminal.stderr(), "{HELP}help{HELP:#}: {help}")
 }

@@ -13,7 +13,7 @@ use prose_state::prompt_file::PROMPTS_FOLDER;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunState, RunSummary};
 use prose_view::View;
-use prose_vm::event::What;
+use prose_vm::event::EventKind;
 use textwrap::core::display_width;
 
 use crate::cli::run::{Narration, RunsArgs, RunsCommand, RunsListArgs};
@@ -78,12 +78,12 @@ fn list(project: &Project, args: &RunsListArgs, terminal: &Terminal) -> Result<(
     let folder = folder.to_string_lossy();
     let mut stderr = terminal.stderr();
     match (total, runs.len(), page.len()) {
-        (0, ..) => writeln!(stderr, "There are no runs below {}.", one_line(&folder))?,
-        (_, 0, _) => writeln!(stderr, "None of {} matches.", counted(total, "run"))?,
+        (0, ..) => writeln!(stderr, "There are no runs in {}.", one_line(&folder))?,
+        (_, 0, _) => writeln!(stderr, "No matches in {}.", counted(total, "run"))?,
         (_, found, 0) => writeln!(stderr, "The last page is {}.", found.div_ceil(limit))?,
         (_, found, shown) if shown < found => {
             let next = if first + shown < found {
-                format!("; `--page {}` shows the next ones", args.page.get() + 1)
+                format!("; pass `--page {}` for more", args.page.get() + 1)
             } else {
                 String::new()
             };
@@ -148,7 +148,7 @@ pub(crate) fn details(project: &Project, start: Option<&str>) -> Result<RunDetai
     let id = match (start, last) {
         (_, None) => {
             return Err(format!(
-                "there are no runs below {}; `prose run` starts one",
+                "there are no runs in {}; start one with `prose run`",
                 project.runs().display()
             ));
         }
@@ -226,7 +226,7 @@ fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(
         }
     }
     if run.status.can_be_resumed() {
-        writeln!(out, "\n`prose resume {}` goes on with it.", run.id)?;
+        writeln!(out, "\nResume it with `prose resume {}`.", run.id)?;
     }
     Ok(())
 }
@@ -253,7 +253,7 @@ fn tail(
     let path = details.summary.folder.join(prose_state::journal::JOURNAL_FILE);
     if !path.exists() {
         return Err(CommandError::Message(format!(
-            "the run {id} has no journal to narrate, since another machine made it; how far it came is in state.md in {}",
+            "run {id} has no journal to narrate, since it comes from another implementation; its state is in state.md in {}",
             details.summary.folder.display()
         )));
     }
@@ -273,7 +273,7 @@ fn tail(
             };
             if event.seq > told {
                 told = event.seq;
-                is_over = matches!(event.what, What::RunEnded(_));
+                is_over = matches!(event.kind, EventKind::RunEnded(_));
                 for line in narrator.narrate(&event) {
                     writeln!(out, "{}", one_line(&line))?;
                 }

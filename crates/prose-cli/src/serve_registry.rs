@@ -18,11 +18,11 @@ pub(crate) fn run(args: &ServeRegistryArgs, terminal: &Terminal) -> anyhow::Resu
         let dir = args.dir.display();
         let server = RegistryServer::bind(&args.dir, address)
             .await
-            .with_context(|| format!("`{dir}` cannot be served at {address}"))?;
+            .with_context(|| format!("cannot serve `{dir}` at {address}"))?;
         let mut stdout = terminal.stdout();
         writeln!(
             stdout,
-            "Serving {0} at http://{1}/ until this is ended. To import from it, prose.toml needs:\n\n[registry]\nurl = \"http://{1}/\"",
+            "Serving {0} at http://{1}/ (stop with Ctrl-C). To import from it, add to `prose.toml`:\n\n[registry]\nurl = \"http://{1}/\"",
             one_line(&dir.to_string()),
             server.address()?
         )?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use prose_config::FILE_NAME;
-use prose_project::trust::{Concern, Subject, TrustStore, accepts_settings};
+use prose_project::trust::{TrustStore, TrustSubject, TrustedSetting, accepts_settings};
 use prose_run::Untrusted;
 
 use crate::cli::run::TrustArgs;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &TrustArgs, terminal: &Terminal) -> io::Result<Status> {
 
 fn trust(dir: &Path, store: &TrustStore, terminal: &Terminal) -> Result<(), CommandError> {
     if !dir.is_dir() {
-        let message = format!("`{}` is not a folder; name the folder of a project", dir.display());
+        let message = format!("`{}` is not a folder; pass the folder of a project", dir.display());
         return Err(CommandError::Message(message));
     }
     let settings = settings_of(dir, store);
@@ -42,15 +42,18 @@ fn trust(dir: &Path, store: &TrustStore, terminal: &Terminal) -> Result<(), Comm
             }
         },
     };
-    let subject = Subject::new(folder, &config);
+    let subject = TrustSubject::new(folder, &config);
     store.grant(&subject)?;
     let mut out = terminal.stdout();
     writeln!(out, "You trust {BOLD}{}{BOLD:#}", one_line(&subject.folder.to_string_lossy()))?;
     match subject.concerns.is_empty() {
-        true => writeln!(out, "  Its settings choose no agent and pass nothing on.")?,
+        true => writeln!(out, "  Its settings start no agent and pass nothing on.")?,
         false => write_concerns(&mut out, "  ", &subject.concerns)?,
     }
-    writeln!(out, "When such a setting changes, you are asked again. `prose trust --revoke` takes it back.")?;
+    writeln!(
+        out,
+        "You must confirm changes of these settings. To revoke the trust, run `prose trust --revoke`."
+    )?;
     Ok(())
 }
 
@@ -63,7 +66,7 @@ fn settings_of(dir: &Path, store: &TrustStore) -> Option<PathBuf> {
     prose_config::find_accepted(&dir.join("program.prose"), |file| accepts_settings(store, file))
 }
 
-fn write_concerns(out: &mut dyn Write, indent: &str, concerns: &[Concern]) -> io::Result<()> {
+fn write_concerns(out: &mut dyn Write, indent: &str, concerns: &[TrustedSetting]) -> io::Result<()> {
     for concern in concerns {
         let name = one_line(&concern.name);
         match &concern.shown[..] {
@@ -96,7 +99,10 @@ fn revoke(dir: &Path, store: &TrustStore, terminal: &Terminal) -> Result<(), Com
 fn list(store: &TrustStore, terminal: &Terminal) -> Result<(), CommandError> {
     let trusted = store.list()?;
     if trusted.is_empty() {
-        writeln!(terminal.stderr(), "You trust no project. `prose trust` trusts the one of this folder.")?;
+        writeln!(
+            terminal.stderr(),
+            "No project is trusted. To trust the project in this folder, run `prose trust`."
+        )?;
     }
     let mut out = terminal.stdout();
     for folder in trusted {
@@ -137,10 +143,7 @@ pub(crate) fn asked(
             writeln!(stderr, "  its settings say:")?;
             write_concerns(&mut stderr, "    ", &untrusted.subject.concerns)?;
         }
-        writeln!(
-            stderr,
-            "  Agents work with your rights, and the programs of the project tell them what to do."
-        )?;
+        writeln!(stderr, "  Agents have your rights, and the project's programs control what they do.")?;
         write!(stderr, "Do you trust this project? [y/N] ")?;
         stderr.flush()?;
         drop(stderr);
@@ -149,13 +152,13 @@ pub(crate) fn asked(
         if !["y", "yes"].contains(&line.trim().to_ascii_lowercase().as_str()) {
             writeln!(
                 terminal.stderr(),
-                "{ERROR}error{ERROR:#}: the project is not trusted, so nothing is started"
+                "{ERROR}error{ERROR:#}: the project is not trusted; no agent was started"
             )?;
             return Ok(false);
         }
     }
     if let Err(error) = store.grant(&untrusted.subject) {
-        let message = format!("the project is trusted for this time only: {error}");
+        let message = format!("the project is trusted for this run only: {error}");
         writeln!(terminal.stderr(), "{WARNING}warning{WARNING:#}: {}", one_line(&message))?;
     }
     Ok(true)

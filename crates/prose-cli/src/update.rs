@@ -39,14 +39,14 @@ pub(crate) fn run(terminal: &Terminal) -> io::Result<Status> {
     if restricted.left > 0 {
         writeln!(
             terminal.stderr(),
-            "{WARNING}warning{WARNING:#}: {} of `.prose` stay open to other users, as they belong to somebody else",
+            "{WARNING}warning{WARNING:#}: {} in `.prose` remain accessible to other users, since another user owns them",
             counted_entries(restricted.left)
         )?;
     }
     for path in &left {
         writeln!(
             terminal.stderr(),
-            "{WARNING}warning{WARNING:#}: `{}` stays, as `.prose/runs` has something of that name",
+            "{WARNING}warning{WARNING:#}: `{}` is not moved, since `.prose/runs` already has an entry of that name",
             one_line(&path.to_string_lossy())
         )?;
     }

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &VendorArgs, terminal: &Terminal) -> io::Result<Status> 
         }
     }
     if is_wrong {
-        writeln!(terminal.stderr(), "Nothing was copied, since something would be missing.")?;
+        writeln!(terminal.stderr(), "Nothing was copied, since some programs are missing.")?;
         return Ok(Status::ErrorsFound);
     }
     if let Err(error) = Vendor::write(&args.dir, &programs) {
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &VendorArgs, terminal: &Terminal) -> io::Result<Status> 
         let path = shown(&path).to_string_lossy().into_owned();
         writeln!(
             stdout,
-            "To use them, {} needs:\n\n[registry]\nvendor = {}",
+            "To use them, add to {}:\n\n[registry]\nvendor = {}",
             one_line(&path),
             toml::Value::String(relative)
         )?;

@@ -12,7 +12,7 @@ const MAX_BYTES: usize = 16 << 20;
 
 pub(crate) fn read(text: &str) -> (Config, Vec<Diagnostic>) {
     if text.len() > MAX_BYTES {
-        let message = format!("prose.toml is longer than {} MiB, so none of it is read", MAX_BYTES >> 20);
+        let message = format!("`prose.toml` is larger than {} MiB and is ignored", MAX_BYTES >> 20);
         let problem = Diagnostic::new(Code::E141, TextRange::default(), message);
         let mut config = Config::default();
         config.registry.url = RegistryUrl::unknown();

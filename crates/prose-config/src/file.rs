@@ -62,7 +62,7 @@ pub fn load(path: &Path) -> Result<Loaded, ReadError> {
     let (config, mut problems) = Config::parse(&text);
     if let Some(at) = invalid.and_then(|at| TextSize::try_from(at).ok()) {
         let range = TextRange::at(at, TextSize::of(char::REPLACEMENT_CHARACTER));
-        let message = "this is not UTF-8; save the file in that encoding";
+        let message = "the file is not valid UTF-8; save it as UTF-8";
         let after = problems.partition_point(|problem| problem.range.start() < at);
         problems.insert(after, Diagnostic::new(Code::E141, range, message));
     }

@@ -60,7 +60,7 @@ impl Setting for ImportRights {
                         .extend(ImportConfig::read(value, reader).map(|config| (path.to_string(), config)));
                     return;
                 }
-                Ok(_) => format!("`{}` is a local program, which needs no rights", shorten(path)),
+                Ok(_) => format!("`{}` is a local program, and local programs need no rights", shorten(path)),
                 Err(why) => format!("`{}` {why}", shorten(path)),
             };
             reader.report(Code::E142, key.span(), problem, None);

@@ -202,7 +202,7 @@ impl<'a> Reader<'a> {
         fix: Option<Fix>,
     ) -> Option<R> {
         let mut message =
-            format!("`{}` should be {}, not {}", self.name(), T::expected(), self.describe(value));
+            format!("`{}` must be {}, not {}", self.name(), T::expected(), self.describe(value));
         if let Some(meant) = meant {
             message += &format!("; did you mean \"{meant}\"?");
         }
@@ -285,11 +285,11 @@ impl<'a> Reader<'a> {
         let (hint, fix) = if let Some(meant) = meant_word(name, known.iter().copied()) {
             (format!("did you mean `{meant}`?"), self.rename(key, meant))
         } else if let Some(home) = home_of(name, &(self.schema)()) {
-            (format!("it belongs into `[{home}]`"), None)
+            (format!("move it to `[{home}]`"), None)
         } else {
-            (format!("`{table}` knows {}", enumerated(known.into_iter().map(quoted), "and")), None)
+            (format!("the keys of `{table}` are {}", enumerated(known.into_iter().map(quoted), "and")), None)
         };
-        self.report(Code::W141, key.span(), format!("`{}` is no setting; {hint}", self.name()), fix);
+        self.report(Code::W141, key.span(), format!("`{}` is not a setting; {hint}", self.name()), fix);
     }
 
     /// What a value is, as it stands behind "not".
@@ -298,8 +298,8 @@ impl<'a> Reader<'a> {
             DeValue::Array(_) => "an array".to_owned(),
             DeValue::Table(_) => "a table".to_owned(),
             DeValue::Datetime(_) => "a date".to_owned(),
-            DeValue::String(text) if text.is_empty() => "an empty text".to_owned(),
-            DeValue::String(text) => format!("the text {:?}", shorten(text)),
+            DeValue::String(text) if text.is_empty() => "an empty string".to_owned(),
+            DeValue::String(text) => format!("the string {:?}", shorten(text)),
             _ => format!("`{}`", shorten(self.text(value.span()))),
         }
     }

@@ -154,9 +154,9 @@ fn unknown_code(name: &str) -> (String, Option<&'static str>) {
     let meant = prose_syntax::suggest::nearest(name, codes, |code| code);
     let hint = match meant {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => "`prose explain` lists all codes".to_owned(),
+        None => "list all codes with `prose explain`".to_owned(),
     };
-    (format!("`{}` is no code of a diagnostic; {hint}", shorten(name)), meant)
+    (format!("`{}` is not a diagnostic code; {hint}", shorten(name)), meant)
 }
 
 /// Which codes are not reported in which files.
@@ -283,12 +283,10 @@ impl Setting for PerFileIgnores {
             let glob = key.get_ref();
             let codes = Vec::<CodePattern>::read(value, reader);
             let problem = match FileIgnore::new(glob, codes.unwrap_or_default()) {
-                _ if glob.is_empty() => "an empty glob describes no file".to_owned(),
-                _ if glob.starts_with('!') => {
-                    "a glob says what is ignored; `!` does not turn that round".to_owned()
-                }
+                _ if glob.is_empty() => "an empty glob matches no file".to_owned(),
+                _ if glob.starts_with('!') => "a glob cannot be negated with `!`".to_owned(),
                 Ok(entry) => return entries.push(entry),
-                Err(error) => format!("`{}` is no glob: {}", shorten(glob), error.kind()),
+                Err(error) => format!("`{}` is not a valid glob: {}", shorten(glob), error.kind()),
             };
             reader.report(Code::E142, key.span(), problem, None);
         })?;
@@ -325,7 +323,7 @@ impl Setting for Vec<CodePattern> {
 
 impl Setting for CodePattern {
     fn expected() -> String {
-        "made of codes, such as \"W101\" or \"W0*\"".to_owned()
+        "a code or a prefix, such as \"W101\" or \"W0*\"".to_owned()
     }
 
     fn schema() -> Value {
@@ -426,7 +424,7 @@ impl Setting for String {
 
 impl Setting for RegistryUrl {
     fn expected() -> String {
-        "an address such as \"https://prose.example.com/\", without credentials and `?`".to_owned()
+        "a URL such as \"https://prose.example.com/\", without credentials and query".to_owned()
     }
 
     fn schema() -> Value {
@@ -491,7 +489,7 @@ impl Word {
 
 impl Setting for Vec<Word> {
     fn expected() -> String {
-        "a list of texts, such as [\"my-agent\", \"--quiet\"]".to_owned()
+        "a list of strings, such as [\"my-agent\", \"--quiet\"]".to_owned()
     }
 
     fn schema() -> Value {
@@ -509,7 +507,7 @@ impl Setting for Vec<Word> {
 
 impl Setting for Word {
     fn expected() -> String {
-        "a text in quotes".to_owned()
+        "a string".to_owned()
     }
 
     fn schema() -> Value {

@@ -1,4 +1,4 @@
-//! Agents that are programs: the prompt is their input or an argument, the reply is what they write.
+//! Agents that are external programs: the prompt is their standard input or an argument, the reply is their output.
 
 mod environment;
 mod presets;
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use prose_vm::effect::{Failure, Permission, PermissionRule, Reply, Request, SessionTask, Usage};
 use prose_vm::error::ErrorKind;
-use prose_vm::harness::{Answer, Capabilities, Workplace};
+use prose_vm::harness::{Capabilities, HarnessFuture, RunFolders};
 use serde::Deserialize;
 
 use self::process::{Endings, Finished, Invocation, Limits, Stopped};
@@ -24,38 +24,38 @@ use crate::supervisor;
 pub use self::environment::ALWAYS_PASSED;
 pub use self::presets::Agent;
 
-/// No reply may be longer: 64 MiB.
+/// The maximum size of a reply: 64 MiB.
 pub const MAX_REPLY_BYTES: usize = 64 << 20;
 
-/// How an agent's program is started.
+/// How to start an agent's program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandSettings {
-    /// The program: a name that is looked for on `PATH`, or a path.
+    /// The program: a name that is searched in `PATH`, or a path.
     pub program: String,
-    /// Its arguments, with `{prompt}`, `{system}` and `{model}` for what differs from session to session.
+    /// Its arguments, with `{prompt}`, `{system}` and `{model}` as placeholders for the values of a session.
     pub arguments: Vec<Argument>,
-    /// How it gets the prompt.
+    /// How the prompt is passed.
     pub prompt: PromptBy,
-    /// How it gives its reply.
+    /// The format of the reply.
     pub reply: ReplyForm,
-    /// The variables of the environment that it gets besides [`ALWAYS_PASSED`]; `*` at the end stands for anything.
+    /// The environment variables that it receives in addition to [`ALWAYS_PASSED`]; a trailing `*` is a wildcard.
     pub variables: Vec<String>,
     /// Whether it can read files.
     pub reads_files: bool,
     /// Whether it can write files.
     pub writes_files: bool,
-    /// How long a session may take.
+    /// The timeout of a session.
     pub timeout: Option<Duration>,
-    /// How long it may write nothing. Programs that write only in the end, as most presets do, need their whole time for that.
+    /// The timeout without output. Programs that write only at the end, as most presets do, need the whole timeout of a session.
     pub idle: Option<Duration>,
-    /// Names of models that it does not know, so that it uses its own choice.
+    /// Names of models that it does not support, so that it uses its default.
     pub unknown_models: Vec<String>,
-    /// The agent that it is, where it is a known one: that decides which permissions it can enforce.
+    /// The agent, if it is a known one: it decides which permissions can be enforced.
     pub agent: Option<Agent>,
 }
 
 impl CommandSettings {
-    /// A program that gets nothing but the prompt on standard input, and of which nothing is known.
+    /// An unknown program that only receives the prompt on standard input.
     pub fn new(program: impl Into<String>) -> Self {
         Self {
             program: program.into(),
@@ -72,8 +72,8 @@ impl CommandSettings {
         }
     }
 
-    /// A program and its arguments as `run.command` in prose.toml names them; none if it names nothing. The prompt is on standard input
-    /// if no argument stands for it. A flag before an argument that stands for the model or the system part is left out with it.
+    /// A program and its arguments as in `run.command` in `prose.toml`; `None` if it is empty. Without `{prompt}`, the prompt is written to standard
+    /// input. A flag before a placeholder for the model or the system part is omitted together with it.
     pub fn from_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let mut words = words.into_iter();
         let program = words.next()?;
@@ -96,33 +96,33 @@ impl CommandSettings {
     }
 }
 
-/// An argument, or several that are there together or not at all.
+/// An argument, or a group that is passed or omitted as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Argument {
     /// One argument.
     One(String),
-    /// Several, such as a flag and its value. They are left out if one of them stands for something that a session does not have.
+    /// A group, such as a flag and its value. It is omitted if the session has no value for one of its placeholders.
     All(Vec<String>),
 }
 
-/// How a program gets the prompt.
+/// How the prompt is passed to a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PromptBy {
     /// On standard input.
     Stdin,
-    /// As an argument: in the place of `{prompt}`, or as the last one.
+    /// As an argument: in place of `{prompt}`, or as the last one.
     Argument,
 }
 
-/// How a program gives its reply.
+/// The format of a program's reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplyForm {
-    /// All it writes to standard output.
+    /// Everything on standard output.
     Text,
-    /// The object that `claude -p --output-format json` writes, with what the session took.
+    /// The object that `claude -p --output-format json` writes, with the usage.
     ClaudeJson,
 }
 
@@ -131,16 +131,16 @@ pub enum ReplyForm {
 pub struct Command {
     name: String,
     settings: CommandSettings,
-    workplace: Workplace,
-    /// What supervises the program, so that it ends with this process.
+    folders: RunFolders,
+    /// The program that supervises it, so that it ends with this process.
     supervisor: Option<PathBuf>,
-    /// What was stopped and has not yet ended.
+    /// Counts stopped programs that have not ended yet.
     endings: Arc<Endings>,
-    /// The unknown models that the person has been told of.
+    /// The unsupported models that were already reported.
     told: Mutex<HashSet<String>>,
 }
 
-/// What a program is asked.
+/// The prompt for a program.
 struct Prompt<'a> {
     text: &'a str,
     system: Option<&'a str>,
@@ -149,19 +149,19 @@ struct Prompt<'a> {
 }
 
 impl Command {
-    /// Starts the program in the folder of the workplace.
-    pub fn new(name: impl Into<String>, settings: CommandSettings, workplace: Workplace) -> Self {
+    /// A harness that starts the program in the root folder.
+    pub fn new(name: impl Into<String>, settings: CommandSettings, folders: RunFolders) -> Self {
         let supervisor = supervisor::program().map(Path::to_owned);
         let endings = Arc::default();
-        Self { name: name.into(), settings, workplace, supervisor, endings, told: Mutex::default() }
+        Self { name: name.into(), settings, folders, supervisor, endings, told: Mutex::default() }
     }
 
-    /// The same with another program to supervise it, or without any.
+    /// The same with another supervisor, or without one.
     pub fn supervised_by(self, supervisor: Option<PathBuf>) -> Self {
         Self { supervisor, ..self }
     }
 
-    /// What to start for a prompt.
+    /// The command line for a prompt.
     fn invocation(&self, prompt: &Prompt<'_>) -> Result<Invocation, Failure> {
         let settings = &self.settings;
         let parts = settings.arguments.iter().flat_map(|argument| match argument {
@@ -170,7 +170,7 @@ impl Command {
         });
         let takes = |placeholder: &str| parts.clone().any(|part| part.contains(placeholder));
         let text = match prompt.system {
-            // R26: without a channel of its own, the system part stands at the end.
+            // R26: without its own placeholder, the system part is appended to the prompt.
             Some(system) if !takes("{system}") => Cow::Owned(format!("{}\n\nSystem: {system}", prompt.text)),
             _ => Cow::Borrowed(prompt.text),
         };
@@ -208,14 +208,14 @@ impl Command {
         Ok(Invocation {
             program: settings.program.clone(),
             arguments,
-            folder: self.workplace.root.clone(),
+            folder: self.folders.root.clone(),
             variables: environment::passed(&settings.variables),
             input,
             limits: Limits { time: settings.timeout, idle: settings.idle, output: MAX_REPLY_BYTES },
         })
     }
 
-    /// Whether a value has become an argument that the program would read as an option. What stands after `--` is none.
+    /// Whether a value has become an argument that the program would parse as an option. Arguments after `--` are not options.
     fn is_taken_for_option(&self, template: &str, filled: &str, before: &[String]) -> bool {
         filled.starts_with('-')
             && !template.starts_with('-')
@@ -228,17 +228,17 @@ impl Command {
         let program = &settings.program;
         let message = match template.contains("{prompt}") {
             true => format!(
-                "the prompt starts with `-`, so `{program}` would read it as an option: `{shown}`. Without `{{prompt}}` in `run.command` of prose.toml, it \
+                "the prompt starts with `-`, so `{program}` would read it as an option: `{shown}`; remove `{{prompt}}` from `run.command` in `prose.toml` to write the prompt \
                  is written to standard input; after an argument `--`, it is no option"
             ),
             false => format!(
-                "{name} would read `{shown}` as an option, and not as the value of `{template}`; in `run.command` of prose.toml, write it as `--flag={template}`"
+                "{name} would read `{shown}` as an option instead of the value of `{template}`; write it as `--flag={template}` in `run.command` in `prose.toml`"
             ),
         };
         Failure::session(message)
     }
 
-    /// Has the program answer.
+    /// Runs the program and returns its reply.
     async fn run(&self, prompt: Prompt<'_>) -> Result<Reply, Failure> {
         let invocation = self.invocation(&prompt)?;
         let by_hand = self.by_hand(&invocation.arguments, prompt.text);
@@ -256,51 +256,55 @@ impl Command {
         };
         if !finished.status.success() {
             let said = match reply {
-                // What it says about the error where it says it in the form of a reply.
+                // The error message, if it is in the format of a reply.
                 Err(said) => said,
                 Ok(_) if finished.errors.trim_ascii().is_empty() => last_lines(&text),
                 Ok(_) => last_lines(&String::from_utf8_lossy(&finished.errors)),
             };
             let Self { name, .. } = self;
             let message = match said.is_empty() {
-                true => format!("{name} ended with {}, without a word. {by_hand}", finished.status),
-                false => format!("{name} ended with {}:\n{said}\n{by_hand}", finished.status),
+                true => format!("{name} exited with {} and no output. {by_hand}", finished.status),
+                false => format!("{name} exited with {}:\n{said}\n{by_hand}", finished.status),
             };
             return Err(Failure::session(message));
         }
         if let (Ok(reply), Cow::Owned(_)) = (&mut reply, &text) {
-            let warning =
-                format!("the reply of {} is not all UTF-8; what is not is replaced by `\u{fffd}`", self.name);
+            let warning = format!(
+                "the reply of {} is not valid UTF-8; invalid bytes are replaced with `\u{fffd}`",
+                self.name
+            );
             reply.warnings.push(warning);
         }
-        reply.map_err(|said| Failure::session(format!("{} reports an error: {said}\n{by_hand}", self.name)))
+        reply.map_err(|said| Failure::session(format!("{} reported an error: {said}\n{by_hand}", self.name)))
     }
 
-    /// Why there is no reply, and what can be done about it.
+    /// The failure of a session, with a hint how to fix it.
     fn stopped(&self, stopped: Stopped, prompt: usize, by_hand: &str) -> Failure {
-        let Self { name, settings, workplace, .. } = self;
+        let Self { name, settings, folders, .. } = self;
         let program = &settings.program;
         let message = match stopped {
             Stopped::TimedOut(time) => {
                 let time = humantime::format_duration(time);
-                let message = format!("{name} did not answer within {time}, so it was ended");
+                let message = format!("{name} did not reply within {time} and was stopped");
                 return Failure { kind: ErrorKind::Timeout, message };
             }
             Stopped::Idle(time) => {
                 let time = humantime::format_duration(time);
-                let message = format!("{name} wrote nothing for {time}, so it was ended");
+                let message = format!("{name} wrote nothing for {time} and was stopped");
                 return Failure { kind: ErrorKind::Timeout, message };
             }
             Stopped::TooLong(most) => {
                 format!(
-                    "{name} wrote more than {} MiB, so it was ended; no reply may be that long. {by_hand}",
+                    "{name} wrote more than {} MiB, the limit for a reply, and was stopped. {by_hand}",
                     most >> 20
                 )
             }
             Stopped::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
-                if !workplace.root.is_dir() {
-                    let folder = workplace.root.display();
-                    return Failure::session(format!("there is no folder `{folder}` for {name} to work in"));
+                if !folders.root.is_dir() {
+                    let folder = folders.root.display();
+                    return Failure::session(format!(
+                        "the working folder `{folder}` for {name} does not exist"
+                    ));
                 }
                 let hint = match settings.agent {
                     Some(agent) => {
@@ -309,28 +313,28 @@ impl Command {
                             agent.install()
                         )
                     }
-                    None => "install it, or name another one in `run.command` of prose.toml".to_owned(),
+                    None => "install it, or set another program in `run.command` in `prose.toml`".to_owned(),
                 };
-                format!("there is no program `{program}`; {hint}")
+                format!("program `{program}` is not found; {hint}")
             }
             Stopped::NotStarted(error) if error.kind() == io::ErrorKind::ArgumentListTooLong => {
                 format!(
-                    "the prompt of {} KiB is too long to be an argument of `{program}`; without `{{prompt}}` in `run.command` of prose.toml, it is written to standard input",
+                    "the prompt of {} KiB is too long for an argument of `{program}`; remove `{{prompt}}` from `run.command` in `prose.toml` to write it to standard input",
                     prompt >> 10
                 )
             }
             Stopped::NotStarted(error) if process::is_out_of_resources(&error) => {
                 let message =
-                    format!("the system has no room for another `{program}` at the moment: {error}.");
+                    format!("the system has no resources to start another `{program}` now: {error}.");
                 return Failure { kind: ErrorKind::OutOfResources, message };
             }
-            Stopped::NotStarted(error) => format!("`{program}` cannot be started: {error}. {by_hand}"),
-            Stopped::Lost(error) => format!("the connection to {name} broke: {error}"),
+            Stopped::NotStarted(error) => format!("cannot start `{program}`: {error}. {by_hand}"),
+            Stopped::Lost(error) => format!("lost the connection to {name}: {error}"),
         };
         Failure::session(message)
     }
 
-    /// How a person can find out more.
+    /// A hint how to test the program.
     fn by_hand(&self, arguments: &[String], prompt: &str) -> String {
         const MAX_ARGUMENT: usize = 60;
         let shown = arguments.iter().map(|argument| match argument {
@@ -346,17 +350,17 @@ impl Command {
             PromptBy::Stdin => "echo 'Say hello' | ",
             PromptBy::Argument => "",
         };
-        format!("To see whether it works by itself, run `{input}{command}`.")
+        format!("To test it, run `{input}{command}`.")
     }
 
-    /// A warning about a model that the program does not know, once for each.
+    /// The warning about an unsupported model, once for each model.
     fn unknown_model(&self, model: Option<&str>) -> Option<String> {
         let model =
             model.filter(|model| self.settings.unknown_models.iter().any(|unknown| unknown == model))?;
         let is_new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(model.to_owned());
         is_new.then(|| {
             format!(
-                "{} has no model `{model}` and uses the one it is set to; `[models]` in prose.toml can say which one `{model}` stands for",
+                "{} does not support the model `{model}` and uses its default; map `{model}` in `[models]` in `prose.toml`",
                 self.name
             )
         })
@@ -373,11 +377,11 @@ impl Sessions for Command {
     }
 
     fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
-        // What is allowed needs nobody who sees to it.
+        // Allowed actions need no enforcement.
         *rule == PermissionRule::Allow || self.settings.agent.is_some_and(|agent| agent.enforces(about, rule))
     }
 
-    fn session<'a>(&'a self, _: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+    fn session<'a>(&'a self, _: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
         let model = task.model.as_deref();
         Box::pin(async move {
             let system = task.system_part();
@@ -397,9 +401,9 @@ impl Sessions for Command {
         Box::pin(self.endings.settled())
     }
 
-    fn ask<'a>(&'a self, prompt: String, model: Option<&'static str>) -> Answer<'a, String> {
+    fn ask<'a>(&'a self, prompt: String, model: Option<&'static str>) -> HarnessFuture<'a, String> {
         Box::pin(async move {
-            // Who judges may look, and change nothing.
+            // Decisions may read files but change nothing.
             let permissions = ["write", "execute", "network"]
                 .map(|about| Permission { about: about.into(), rule: PermissionRule::Deny });
             let prompt = Prompt { text: &prompt, system: None, model, permissions: &permissions };
@@ -408,7 +412,7 @@ impl Sessions for Command {
     }
 }
 
-/// Fills values in for placeholders; none if one has no value. Placeholders inside of values stay as they are.
+/// Replaces the placeholders in an argument; `None` if one has no value. Placeholders in values are not replaced.
 fn fill(template: &str, values: &[(&str, Option<&str>)]) -> Option<String> {
     let mut filled = String::new();
     let mut rest = template;
@@ -427,7 +431,7 @@ fn fill(template: &str, values: &[(&str, Option<&str>)]) -> Option<String> {
     Some(filled)
 }
 
-/// What `claude -p --output-format json` writes.
+/// The output of `claude -p --output-format json`.
 #[derive(Deserialize)]
 struct ClaudeResult {
     #[serde(default)]
@@ -450,12 +454,12 @@ struct ClaudeUsage {
     output_tokens: u64,
 }
 
-/// The reply in what Claude Code writes, or what it says about an error.
+/// The reply in the output of Claude Code, or its error message.
 fn claude_reply(text: &str) -> Result<Reply, String> {
     let Ok(result) = serde_json::from_str::<ClaudeResult>(text.trim()) else {
-        // An older version, or arguments that ask for another form.
+        // An older version, or other arguments.
         let warning =
-            "the reply of claude is not in the form of `--output-format json`, so it is taken as it is";
+            "the reply of claude does not have the form of `--output-format json` and is used as plain text";
         let warnings = vec![warning.to_owned()];
         return Ok(Reply { text: text.trim_end().into(), warnings, ..Reply::default() });
     };
@@ -470,7 +474,7 @@ fn claude_reply(text: &str) -> Result<Reply, String> {
     Ok(Reply { text: result.result.trim_end().into(), usage, ..Reply::default() })
 }
 
-/// The end of what a program has written, for messages.
+/// The end of a program's output, for messages.
 fn last_lines(text: &str) -> String {
     const MAX_LINES: usize = 8;
     const MAX_BYTES: usize = 1_000;
@@ -480,7 +484,7 @@ fn last_lines(text: &str) -> String {
     text[start..].to_owned()
 }
 
-/// As a shell reads it as one word.
+/// Quotes a text for a shell.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@+".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {

@@ -1,7 +1,7 @@
-//! Conditions, choices, parts of texts and summaries by short sessions, for harnesses that have nothing but sessions (R64 to R68).
+//! Evaluates conditions and choices, extracts parts of texts and summarises by short sessions, for harnesses that only support sessions (R64 to R68).
 //!
-//! Each question asks for a strict form of answer. What is answered is read with lenience for case, punctuation and markup, and never guessed: an
-//! answer that is not clear is asked for once more, and then it is an error that names what was said.
+//! Each question requires a strict form of answer. Answers are parsed leniently in case, punctuation and markup, but never guessed: an unclear answer
+//! is requested once more, and then it is an error that quotes it.
 
 mod answers;
 mod marks;
@@ -13,48 +13,48 @@ use std::sync::Arc;
 
 use prose_syntax::text;
 use prose_vm::effect::{
-    Choice, ContextItem, Extent, Failure, PermissionRule, Question, Reply, Request, SessionTask, Summary,
-    Verdict,
+    Choice, ContextItem, Failure, PermissionRule, Question, Reply, Request, SessionTask, Summary,
+    SummaryLength, Verdict,
 };
 use prose_vm::error::ErrorKind;
 use prose_vm::event::LoopKind;
 use prose_vm::frame;
-use prose_vm::harness::{Answer, Capabilities, Harness};
+use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
 
 use self::marks::{Marks, random_mark};
 
 /// The model that shortens values: the cheapest one (decision 12).
 const SUMMARY_MODEL: &str = "haiku";
 
-/// A harness that has sessions and nothing else. [`Deciding`] makes a whole one of it.
+/// A harness that only supports sessions. [`PromptedDecisions`] turns it into a full harness.
 pub trait Sessions: Send + Sync {
-    /// What it is called, in messages and in the head of a journal.
+    /// The name, for messages and the head of a journal.
     fn name(&self) -> &str;
 
-    /// What it can do.
+    /// The capabilities.
     fn capabilities(&self) -> Capabilities;
 
-    /// Whether it can see to it that a session keeps to a rule (decision 13).
+    /// Whether it can enforce a permission (decision 13).
     fn enforces(&self, about: &str, rule: &PermissionRule) -> bool;
 
-    /// Has a subagent do a task.
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply>;
+    /// Runs a session.
+    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply>;
 
-    /// Waits until everything has ended that was dropped before its answer.
+    /// Waits until all cancelled work has ended.
     fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(async {})
     }
 
-    /// Answers a short question, without changing anything. No model leaves it to the harness.
-    fn ask<'a>(&'a self, prompt: String, model: Option<&'static str>) -> Answer<'a, String>;
+    /// Answers a short question without side effects. Without a model, the harness chooses one.
+    fn ask<'a>(&'a self, prompt: String, model: Option<&'static str>) -> HarnessFuture<'a, String>;
 }
 
-/// A harness that asks its sessions for decisions.
+/// A harness that makes decisions by prompting its sessions.
 #[derive(Debug)]
-pub struct Deciding<S>(pub S);
+pub struct PromptedDecisions<S>(pub S);
 
-impl<S: Sessions> Deciding<S> {
-    /// Asks a question until an answer can be read, at most twice.
+impl<S: Sessions> PromptedDecisions<S> {
+    /// Asks a question until an answer can be parsed, at most twice.
     async fn decide<T>(
         &self,
         request: &Request,
@@ -83,7 +83,7 @@ impl<S: Sessions> Deciding<S> {
     }
 }
 
-impl<S: Sessions> Harness for Deciding<S> {
+impl<S: Sessions> Harness for PromptedDecisions<S> {
     fn name(&self) -> &str {
         self.0.name()
     }
@@ -100,11 +100,11 @@ impl<S: Sessions> Harness for Deciding<S> {
         self.0.settled()
     }
 
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
         self.0.session(request, task)
     }
 
-    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Verdict> {
+    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Verdict> {
         Box::pin(async move {
             let marks = Marks::of(question);
             let mut prompt = format!(
@@ -127,7 +127,7 @@ impl<S: Sessions> Harness for Deciding<S> {
         })
     }
 
-    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Choice> {
+    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Choice> {
         Box::pin(async move {
             let marks = Marks::of(question);
             let mut prompt = format!(
@@ -151,7 +151,11 @@ impl<S: Sessions> Harness for Deciding<S> {
         })
     }
 
-    fn extract<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Option<String>> {
+    fn extract<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+    ) -> HarnessFuture<'a, Option<String>> {
         Box::pin(async move {
             let marks = Marks::of(question);
             let part = question.text.trim();
@@ -164,11 +168,11 @@ impl<S: Sessions> Harness for Deciding<S> {
         })
     }
 
-    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> Answer<'a, String> {
+    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> HarnessFuture<'a, String> {
         Box::pin(async move {
             let how = match summary.extent {
-                Extent::KeyPoints => "Summarise it to its key points, in at most 1500 characters.",
-                Extent::Essentials => "Keep only what is essential, in at most 1000 characters.",
+                SummaryLength::KeyPoints => "Summarise it to its key points, in at most 1500 characters.",
+                SummaryLength::Essentials => "Keep only what is essential, in at most 1000 characters.",
             };
             let rule = frame::rule(Some(&random_mark([&*summary.text].into_iter())));
             let prompt = format!(
@@ -189,7 +193,7 @@ impl<S: Sessions> Harness for Deciding<S> {
     }
 }
 
-/// What a question is judged by.
+/// The evidence for a decision.
 fn context(items: &[ContextItem], marks: &Marks) -> String {
     let mut text = String::new();
     let files: Vec<_> = items.iter().filter_map(|item| Some((&item.name, item.path.as_ref()?))).collect();
@@ -228,20 +232,20 @@ fn context(items: &[ContextItem], marks: &Marks) -> String {
     text
 }
 
-/// An answer that could not be read twice (R67).
+/// The failure for an answer that could not be parsed twice (R67).
 fn undecided(harness: &str, request: &Request, what: &str, said: &str) -> Failure {
     let line = request.site.line;
     let said = match said.trim() {
-        "" => "with nothing".to_owned(),
+        "" => "with an empty reply".to_owned(),
         said => format!("with:\n{}\n", shorten(said)),
     };
     let message = format!(
-        "{what} in line {line} was not answered in the form asked for, also when asked again. {harness} answered {said}"
+        "{what} in line {line} was not answered in the required form in two attempts; {harness} answered {said}"
     );
     Failure { kind: ErrorKind::Undecided, message: message.trim_end().to_owned() }
 }
 
-/// As much of a text as a message or a question has room for.
+/// The beginning of a text that fits into a message or a question.
 fn shorten(text: &str) -> Cow<'_, str> {
     const MAX_SHOWN: usize = 400;
     text::shorten(text, MAX_SHOWN)

@@ -1,8 +1,8 @@
-//! Who answers the sessions of running programs.
+//! The backends that run the sessions of programs.
 //!
-//! Every harness stands in the table of [`registry`]. [`offline`] makes its answers up, [`script`] takes them from a file that
-//! [`record`] can write, and [`command`] starts the program of an agent. What an agent's program cannot answer in a form of its own, such as
-//! whether a condition is met, [`decide`] asks for in short sessions. Agents end with the process that started them: [`supervisor`] sees to it.
+//! Every harness is in the table of [`registry`]. [`offline`] generates placeholder replies, [`script`] takes them from a file that [`record`] can
+//! write, and [`command`] starts the program of an agent. [`decide`] makes decisions, such as whether a condition is met, by short sessions.
+//! [`supervisor`] stops agents when the process that started them ends.
 
 pub mod command;
 pub mod decide;

@@ -1,11 +1,11 @@
-//! Writes scripts from runs (`--record-script`), so that a run with the script answers the same.
+//! Writes scripts from runs (`--record-script`), so that a run with the script gets the same replies.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use prose_vm::effect::{Failure, Outcome, RequestId};
 use prose_vm::error::ErrorKind;
-use prose_vm::event::{Event, RunStatus, What};
+use prose_vm::event::{Event, EventKind, RunStatus};
 use prose_vm::frame;
 use prose_vm::place::Place;
 use prose_vm::value::Value;
@@ -14,10 +14,10 @@ use crate::script::Kind;
 use crate::script::entry::label;
 use crate::script::written::{Choose, Entry};
 
-/// The script that answers as a run was answered, from the events of the run.
+/// The script that reproduces the replies of a run, from its events.
 ///
-/// An entry names what it answers by its label where that is the only one of its kind, so that it still fits after other parts of the program
-/// have changed, and by its place in the execution otherwise.
+/// An entry selects its request by label if that is unique, so that it still matches after other parts of the program have changed, and otherwise by
+/// its place in the execution.
 pub fn script<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
     let mut recorder = Recorder::default();
     for event in events {
@@ -26,23 +26,23 @@ pub fn script<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
     recorder.write()
 }
 
-/// How long the answer of a session takes that was stopped before it gave one: longer than all that stops it.
+/// The delay of a cancelled session in the script: longer than everything that cancels it.
 const LONG: &str = "1h";
 
-/// Collects what a run was asked and answered.
+/// Collects the requests of a run and their replies.
 #[derive(Default)]
 struct Recorder {
     head: String,
-    /// What requests are about, for those whose events tell it.
+    /// The subjects of requests, if events contain them.
     asked: HashMap<RequestId, Asked>,
     answered: Vec<Answered>,
-    /// The sessions that have not been answered so far, with their places.
+    /// The sessions without a reply so far, with their places.
     open: BTreeMap<RequestId, Place>,
     /// The inputs that the run was started with.
     inputs: Vec<Entry>,
 }
 
-/// What a request is about.
+/// The subject of a request.
 #[derive(Default)]
 struct Asked {
     agent: Option<String>,
@@ -50,7 +50,7 @@ struct Asked {
     text: Arc<str>,
 }
 
-/// A request with its answer.
+/// A request with its reply.
 struct Answered {
     kind: Kind,
     request: RequestId,
@@ -60,8 +60,8 @@ struct Answered {
 
 impl Recorder {
     fn take_up(&mut self, event: &Event) {
-        match &event.what {
-            What::RunStarted(head) => {
+        match &event.kind {
+            EventKind::RunStarted(head) => {
                 self.head = format!(
                     "# The run {} of {} with the harness {}.\n",
                     head.run, head.program, head.harness
@@ -72,21 +72,21 @@ impl Recorder {
                         .map(|(name, value)| Entry { name: Some(name.to_string()), ..Entry::value(value) }),
                 );
             }
-            What::SessionStarted { request, task } => {
+            EventKind::SessionStarted { request, task } => {
                 let agent = task.agent.as_ref().map(ToString::to_string);
                 self.asked.insert(*request, Asked { agent, name: None, text: task.task.clone() });
                 self.open.insert(*request, event.place.clone());
             }
-            What::RunEnded(end) if end.status != RunStatus::Interrupted => self.stopped(),
-            What::ConditionAsked { request: Some(request), text, .. } => {
+            EventKind::RunEnded(end) if end.status != RunStatus::Interrupted => self.stopped(),
+            EventKind::ConditionAsked { request: Some(request), text, .. } => {
                 self.asked.insert(*request, Asked { text: text.clone(), ..Asked::default() });
             }
-            What::InputAsked { request, name, prompt } => {
+            EventKind::InputAsked { request, name, prompt } => {
                 let name = name.as_ref().map(ToString::to_string);
                 self.asked.insert(*request, Asked { agent: None, name, text: prompt.clone() });
             }
-            What::Chosen { criterion, label, .. } => self.chosen(&event.place, criterion, label),
-            What::Effect { request, effect, outcome, .. } => {
+            EventKind::Chosen { criterion, label, .. } => self.chosen(&event.place, criterion, label),
+            EventKind::Effect { request, effect, outcome, .. } => {
                 self.open.remove(request);
                 if let Some(kind) = Kind::of_effect(effect)
                     && let Some(entry) = Entry::outcome(kind, outcome)
@@ -99,8 +99,7 @@ impl Recorder {
         }
     }
 
-    /// A session that has no answer when the program has come to its end was stopped, since others had decided (R52). An answer that takes long
-    /// has it stopped again.
+    /// A session without a reply at the end of the program was cancelled (R52). A long delay has it cancelled again.
     fn stopped(&mut self) {
         for (request, place) in std::mem::take(&mut self.open) {
             let entry =
@@ -109,7 +108,7 @@ impl Recorder {
         }
     }
 
-    /// The event of a choice names the label that its answer only has as a number. It stands behind the answer, at its place or around it.
+    /// The event of a choice has the label, while the reply only has its number. It follows the reply, at the same place or an outer one.
     fn chosen(&mut self, place: &Place, criterion: &Arc<str>, label: &str) {
         let is_around = |inner: &Place| match inner.as_str().strip_prefix(place.as_str()) {
             Some(rest) => rest.is_empty() || rest.starts_with('/') || place.as_str().is_empty(),
@@ -133,7 +132,7 @@ impl Recorder {
             }
             *known.entry((answered.kind, answered.entry.key())).or_default() += 1;
         }
-        let mut script = format!("{}# docs/scripts.md says what can be changed here.\n", self.head);
+        let mut script = format!("{}# docs/scripts.md describes what can be changed here.\n", self.head);
         for Answered { kind, place, mut entry, .. } in self.answered {
             let key = entry.key();
             if key.is_empty() || known[&(kind, key)] > 1 {
@@ -142,7 +141,7 @@ impl Recorder {
             script.push('\n');
             script.push_str(&entry.to_toml(kind));
         }
-        // Behind those that name a place, since an input may be asked for again after it was given at the start.
+        // After the entries with a place, since an input may be requested again after it was given at the start.
         for entry in self.inputs {
             script.push('\n');
             script.push_str(&entry.to_toml(Kind::Input));
@@ -152,7 +151,7 @@ impl Recorder {
 }
 
 impl Entry {
-    /// Gives an outcome; none for what is no answer to a request of that kind.
+    /// Adds an outcome; `None` if it does not fit the kind of request.
     fn outcome(kind: Kind, outcome: &Outcome) -> Option<Self> {
         Some(match outcome {
             Outcome::Reply(reply) => {
@@ -193,7 +192,7 @@ impl Entry {
         })
     }
 
-    /// Gives a value. What TOML has no form for is written as JSON.
+    /// Adds a value. Values that TOML cannot represent are written as JSON.
     fn value(value: &Value) -> Self {
         let value = match value {
             Value::Null => return Self { absent: true, ..Self::default() },
@@ -208,14 +207,14 @@ impl Entry {
         Self { value: Some(value), ..Self::default() }
     }
 
-    /// What tells it from others of its kind, apart from its place.
+    /// What distinguishes it from others of its kind, apart from its place.
     fn key(&self) -> String {
         self.name.as_ref().or(self.label.as_ref()).cloned().unwrap_or_default()
     }
 
     /// With its header.
     pub(crate) fn to_toml(&self, kind: Kind) -> String {
-        // Texts, numbers and lists of them can always be written.
+        // Texts, numbers and lists of them can always be serialised.
         let keys = toml::to_string_pretty(self).unwrap_or_default();
         format!("[[{}]]\n{keys}", kind.info().table)
     }

@@ -1,4 +1,4 @@
-//! All harnesses by name: what the command line, editors and documentation offer.
+//! The table of all harnesses, for the command line, editors and the documentation.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,35 +8,35 @@ use std::time::Duration;
 
 use prose_files::{Limit, ReadError};
 use prose_syntax::suggest;
-use prose_vm::harness::{Harness, Workplace};
+use prose_vm::harness::{Harness, RunFolders};
 
 use crate::command::{Agent, Argument, Command, CommandSettings};
-use crate::decide::Deciding;
+use crate::decide::PromptedDecisions;
 use crate::offline::Offline;
 use crate::script::{Script, ScriptErrors};
 
-/// What harnesses are made with.
+/// The settings for creating harnesses.
 #[derive(Debug, Clone)]
 pub struct HarnessSettings {
-    /// Where the run works.
-    pub workplace: Workplace,
-    /// What decides what the offline harness answers.
+    /// The folders of the run.
+    pub folders: RunFolders,
+    /// The seed of the offline harness.
     pub seed: u64,
-    /// How long the offline harness takes for each answer.
+    /// The delay of each reply of the offline harness.
     pub delay: Duration,
-    /// The file of the script.
+    /// The path of the script.
     pub script: Option<PathBuf>,
-    /// How the programs of agents are started, by the name of the harness, where the project says so.
+    /// The agent commands that the project configures, by the name of the harness.
     pub commands: BTreeMap<String, CommandSettings>,
-    /// The variables of the environment that all agents get besides those they need; `*` at the end stands for anything.
+    /// The environment variables that all agents receive in addition to the default ones; a trailing `*` is a wildcard.
     pub environment: Vec<String>,
 }
 
 impl HarnessSettings {
-    /// Those of a project that says nothing.
-    pub fn new(workplace: Workplace) -> Self {
+    /// The settings of a project without configuration.
+    pub fn new(folders: RunFolders) -> Self {
         Self {
-            workplace,
+            folders,
             seed: 0,
             delay: Duration::ZERO,
             script: None,
@@ -46,30 +46,30 @@ impl HarnessSettings {
     }
 }
 
-/// A harness that can be chosen.
+/// A harness.
 pub struct HarnessInfo {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// Its description in one line.
     pub description: &'static str,
-    /// Which program it starts.
+    /// The program that it starts.
     starts: Starts,
     make: Make,
 }
 
-/// Which program a harness starts for each session.
+/// The program that a harness starts for each session.
 enum Starts {
     /// None.
     Nothing,
-    /// That of an agent, as long as the project names no other one.
+    /// The program of an agent, unless the project configures another one.
     Agent(Agent),
-    /// The one that the project names.
+    /// The program that the project configures.
     Named,
 }
 
 type Make = fn(&'static str, &HarnessSettings) -> Result<Arc<dyn Harness>, HarnessError>;
 
-/// All harnesses. The first one is used where none is configured.
+/// All harnesses. The first one is the default.
 pub const HARNESSES: &[HarnessInfo] = &[
     HarnessInfo {
         name: "offline",
@@ -112,17 +112,17 @@ pub const HARNESSES: &[HarnessInfo] = &[
     },
 ];
 
-/// A program that a harness starts for each session.
+/// The program that a harness starts for each session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Started {
-    /// The program and its arguments. Of an agent, it is the program alone: its arguments are not the project's choice.
+pub struct AgentCommand {
+    /// The program and its arguments. For an agent, only the program: its arguments are not chosen by the project.
     pub command: Vec<String>,
-    /// The variables of the environment that it gets besides those that every program gets; `*` at the end stands for anything.
+    /// The environment variables that it receives in addition to the default ones; a trailing `*` is a wildcard.
     pub variables: Vec<String>,
 }
 
-/// What the harness of that name starts; none if it starts nothing, as one does not that cannot be made.
-pub fn started(name: &str, settings: &HarnessSettings) -> Option<Started> {
+/// The command that a harness starts; `None` if it starts none or cannot be created.
+pub fn agent_command(name: &str, settings: &HarnessSettings) -> Option<AgentCommand> {
     let info = HARNESSES.iter().find(|info| info.name == name)?;
     let preset = match info.starts {
         Starts::Nothing => return None,
@@ -140,10 +140,10 @@ pub fn started(name: &str, settings: &HarnessSettings) -> Option<Started> {
     let command = words.or_else(|| preset.as_ref().map(|preset| vec![preset.program.clone()]))?;
     let mut variables = own.or(preset.as_ref()).map(|it| it.variables.clone()).unwrap_or_default();
     variables.extend(settings.environment.iter().cloned());
-    Some(Started { command, variables })
+    Some(AgentCommand { command, variables })
 }
 
-/// Makes the harness of that name.
+/// Creates a harness by name.
 pub fn harness(name: &str, settings: &HarnessSettings) -> Result<Arc<dyn Harness>, HarnessError> {
     match HARNESSES.iter().find(|info| info.name == name) {
         Some(info) => (info.make)(info.name, settings),
@@ -167,21 +167,21 @@ fn command(
 ) -> Arc<dyn Harness> {
     let mut own = settings.commands.get(name).cloned().unwrap_or_else(preset);
     own.variables.extend(settings.environment.iter().cloned());
-    Arc::new(Deciding(Command::new(name, own, settings.workplace.clone())))
+    Arc::new(PromptedDecisions(Command::new(name, own, settings.folders.clone())))
 }
 
-/// Why there is no harness.
+/// The reason why a harness cannot be created.
 #[derive(Debug)]
 pub enum HarnessError {
-    /// There is none of that name.
+    /// The name is unknown.
     Unknown(String),
-    /// The script harness without a script.
+    /// The harness `script` without a script.
     NoScript,
-    /// The command harness without a command.
+    /// The harness `command` without a command.
     NoCommand,
-    /// A script that cannot be read from the disk.
+    /// The script cannot be read.
     Unreadable(PathBuf, ReadError),
-    /// A script with mistakes.
+    /// The script has errors.
     Script(ScriptErrors),
 }
 
@@ -191,18 +191,18 @@ impl fmt::Display for HarnessError {
             HarnessError::Unknown(name) => {
                 let names = HARNESSES.iter().map(|info| info.name);
                 match suggest::nearest(name, names.clone(), |name| name) {
-                    Some(meant) => write!(f, "there is no harness `{name}`; did you mean `{meant}`?"),
+                    Some(meant) => write!(f, "harness `{name}` does not exist; did you mean `{meant}`?"),
                     None => {
                         let names: Vec<_> = names.collect();
-                        write!(f, "there is no harness `{name}`; there are `{}`", names.join("`, `"))
+                        write!(f, "harness `{name}` does not exist; use one of `{}`", names.join("`, `"))
                     }
                 }
             }
             HarnessError::NoScript => {
-                f.write_str("the harness `script` needs a file to answer from; name it with `--script FILE.toml`")
+                f.write_str("harness `script` needs a script; pass it with `--script FILE.toml`")
             }
             HarnessError::NoCommand => f.write_str(
-                "the harness `command` needs a program to start; name it in `run.command` of prose.toml, such as `command = [\"my-agent\", \"--quiet\"]`",
+                "harness `command` needs a program to start; set it in `run.command` in `prose.toml`, such as `command = [\"my-agent\", \"--quiet\"]`",
             ),
             HarnessError::Unreadable(path, error) => {
                 write!(f, "the script `{}` {error}", path.display())

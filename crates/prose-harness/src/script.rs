@@ -1,4 +1,4 @@
-//! Answers from a file, for tests of programs and for showing a run again (`--script`). `docs/scripts.md` describes the file.
+//! Replies from a file, for tests of programs and for reproducing a run (`--script`). `docs/scripts.md` describes the file.
 
 pub(crate) mod entry;
 mod read;
@@ -14,7 +14,7 @@ use prose_vm::effect::{
 };
 use prose_vm::error::ErrorKind;
 use prose_vm::frame;
-use prose_vm::harness::{Answer, Capabilities, Harness};
+use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
 use prose_vm::value::Value;
 
 use self::entry::{Asked, Entry, Said};
@@ -23,38 +23,37 @@ use crate::offline::Offline;
 pub use self::entry::Kind;
 pub use self::read::{ScriptError, ScriptErrors};
 
-/// A harness that answers as a file says.
+/// A harness that replies from a script.
 ///
-/// The first entry that fits a request and is not used up answers it. Which one that is depends on the order of the requests only where
-/// entries are used up (`times`, lists of answers) or name an `order`.
+/// The first entry that matches a request and is not used up provides the reply. The order of requests matters only for entries that are used up
+/// (`times`, lists of answers) or have an `order`.
 #[derive(Debug)]
 pub struct Script {
     /// The file, for messages.
     name: String,
     entries: Vec<Entry>,
-    /// What answers requests that no entry fits, if the script leaves them to it.
+    /// The harness for unmatched requests, if the script enables it.
     unmatched: Option<Offline>,
     uses: Mutex<Uses>,
 }
 
-/// What has been asked so far.
+/// The requests so far.
 #[derive(Debug, Default)]
 struct Uses {
-    /// How often each entry has answered.
+    /// The number of replies of each entry.
     entries: HashMap<usize, usize>,
-    /// How many requests of each kind there were.
+    /// The number of requests of each kind.
     requests: HashMap<Kind, usize>,
 }
 
-/// An answer that an entry gives.
+/// An answer of an entry.
 struct Taken<'a> {
     entry: &'a Entry,
     said: &'a Said,
 }
 
 impl Script {
-    /// Reads a script. `name` is what messages call it; `seed` decides what is made up if the script leaves unmatched requests to the offline
-    /// harness.
+    /// Parses a script. `name` is used in messages; `seed` is for the offline harness, if the script enables it for unmatched requests.
     pub fn parse(name: impl Into<String>, text: &str, seed: u64) -> Result<Self, ScriptErrors> {
         let name = name.into();
         let file = read::read(&name, text)?;
@@ -66,7 +65,7 @@ impl Script {
         })
     }
 
-    /// The entry that answers a request, which counts as used by this.
+    /// Finds the entry for a request and counts it as used.
     fn take(&self, asked: &Asked<'_>) -> Option<Taken<'_>> {
         let mut uses = self.uses();
         let order = uses.requests.entry(asked.kind).or_default();
@@ -83,17 +82,17 @@ impl Script {
     }
 
     fn uses(&self) -> MutexGuard<'_, Uses> {
-        // Counters are whole whatever happened to the thread that held them.
+        // The counters are consistent even if a thread panicked.
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers from the entry that fits, or as the offline harness does, or says what entry is missing.
+    /// Replies from the matching entry or by the offline harness, or fails with the missing entry.
     fn answer<'a, T: Send + 'a>(
         &'a self,
         asked: &Asked<'_>,
         read: impl FnOnce(&'a Said, &'a Entry) -> Result<T, Failure> + Send + 'a,
-        otherwise: impl FnOnce(&'a Offline) -> Answer<'a, T>,
-    ) -> Answer<'a, T> {
+        otherwise: impl FnOnce(&'a Offline) -> HarnessFuture<'a, T>,
+    ) -> HarnessFuture<'a, T> {
         let Some(Taken { entry, said }) = self.take(asked) else {
             return match &self.unmatched {
                 Some(offline) => otherwise(offline),
@@ -114,9 +113,9 @@ impl Script {
         })
     }
 
-    /// Why a request has no answer, and the entry that would give it one.
+    /// The failure of an unmatched request, with an entry that would match it.
     fn unmatched(&self, asked: &Asked<'_>) -> Failure {
-        let mut message = format!("{} has no answer for this {}:\n", self.name, asked.kind);
+        let mut message = format!("{} has no reply for this {}:\n", self.name, asked.kind);
         // Writing to a string cannot fail.
         let _ = write!(message, "{asked}");
         let used_up =
@@ -124,7 +123,7 @@ impl Script {
         if let Some(entry) = used_up {
             let _ = writeln!(
                 message,
-                "  The entry in line {} fits, but it answers only {}.",
+                "  The entry in line {} matches, but it replies only {}.",
                 entry.line,
                 match entry.times {
                     Some(1) => "once".to_owned(),
@@ -134,13 +133,13 @@ impl Script {
         }
         let _ = write!(
             message,
-            "Add an entry for it, such as this one, or write `unmatched = \"offline\"` at the top to have answers made up:\n\n{}",
+            "Add an entry such as this one, or set `unmatched = \"offline\"` at the top for generated replies:\n\n{}",
             asked.entry_to_add()
         );
         Failure { kind: ErrorKind::Other, message }
     }
 
-    /// Why an entry cannot answer.
+    /// The failure of an entry that does not fit its request.
     fn mistake(&self, entry: &Entry, why: impl fmt::Display) -> Failure {
         Failure {
             kind: ErrorKind::Undecided,
@@ -158,13 +157,13 @@ impl Harness for Script {
         Capabilities { reads_files: false, writes_files: false }
     }
 
-    /// Nothing is read, written or executed, so no rule can be broken (decision 13).
+    /// Sessions read, write and execute nothing, so no permission can be violated (decision 13).
     fn enforces(&self, _: &str, _: &PermissionRule) -> bool {
         true
     }
 
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
-        // Who writes a script cannot know the marks of a run.
+    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
+        // The author of a script cannot know the marks of a run.
         let read = |said: &Said, _: &Entry| match (said, &task.mark) {
             (Said::Outcome(Outcome::Reply(reply)), Some(mark)) => {
                 Ok(Reply { text: frame::with_mark(&reply.text, mark), ..reply.clone() })
@@ -175,7 +174,7 @@ impl Harness for Script {
         self.answer(&Asked::session(request, task), read, |offline| offline.session(request, task))
     }
 
-    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Verdict> {
+    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Verdict> {
         let read = |said: &Said, _: &Entry| match said {
             Said::Outcome(Outcome::Verdict(verdict)) => Ok(verdict.clone()),
             _ => Ok(Verdict { met: false, reason: String::new(), no_progress: false }),
@@ -184,7 +183,7 @@ impl Harness for Script {
         self.answer(&asked, read, |offline| offline.judge(request, question))
     }
 
-    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Choice> {
+    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Choice> {
         let read = |said: &Said, entry: &Entry| {
             let (found, wanted, reason) = match said {
                 Said::Label { label, reason } => {
@@ -200,7 +199,7 @@ impl Harness for Script {
                 None => {
                     let labels: Vec<String> =
                         question.labels.iter().map(|label| format!("`{label}`")).collect();
-                    let why = format!("chooses {wanted}, and the labels are {}", labels.join(", "));
+                    let why = format!("chooses {wanted}, but the labels are {}", labels.join(", "));
                     Err(self.mistake(entry, why))
                 }
             }
@@ -209,7 +208,11 @@ impl Harness for Script {
         self.answer(&asked, read, |offline| offline.choose(request, question))
     }
 
-    fn extract<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Option<String>> {
+    fn extract<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+    ) -> HarnessFuture<'a, Option<String>> {
         let read = |said: &Said, _: &Entry| match said {
             Said::Outcome(Outcome::Value(Value::Null)) => Ok(None),
             Said::Outcome(Outcome::Value(value)) => Ok(Some(value.to_string())),
@@ -219,7 +222,7 @@ impl Harness for Script {
         self.answer(&asked, read, |offline| offline.extract(request, question))
     }
 
-    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> Answer<'a, String> {
+    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> HarnessFuture<'a, String> {
         let read = |said: &Said, _: &Entry| match said {
             Said::Outcome(Outcome::Value(value)) => Ok(value.to_string()),
             _ => Ok(String::new()),
@@ -227,8 +230,12 @@ impl Harness for Script {
         self.answer(&Asked::summary(request, summary), read, |offline| offline.summarise(request, summary))
     }
 
-    /// Inputs that the script does not know are left to the person, so they are never unmatched.
-    fn input<'a>(&'a self, request: &'a Request, input: &'a InputRequest) -> Option<Answer<'a, Value>> {
+    /// Inputs that the script does not contain are requested from the user, so they are never unmatched.
+    fn input<'a>(
+        &'a self,
+        request: &'a Request,
+        input: &'a InputRequest,
+    ) -> Option<HarnessFuture<'a, Value>> {
         let Taken { entry, said } = self.take(&Asked::input(request, input))?;
         Some(Box::pin(async move {
             if !entry.delay.is_zero() {
@@ -242,7 +249,7 @@ impl Harness for Script {
         }))
     }
 
-    /// What agents remember is read from the store where the script does not say.
+    /// Memories that the script does not contain are read from the store.
     fn memory(&self, request: &Request, place: &MemoryPlace) -> Option<Memory> {
         match self.take(&Asked::memory(request, place))?.said {
             Said::Outcome(Outcome::Memory(memory)) => Some(memory.clone()),
@@ -250,7 +257,7 @@ impl Harness for Script {
         }
     }
 
-    /// An entry that answered in the earlier execution has been used there.
+    /// An entry that replied in the earlier execution has been used there.
     fn recalled(&self, request: &Request) {
         let asked = match &request.effect {
             Effect::Session(task) => Asked::session(request, task),
@@ -266,7 +273,7 @@ impl Harness for Script {
     }
 }
 
-/// Which of the labels is meant (R67): the first one that is the same but for case and white space around it.
+/// The matching label (R67): the first one that is equal apart from case and surrounding white space.
 pub(crate) fn label_index(labels: &[smol_str::SmolStr], answer: &str) -> Option<usize> {
     let answer = answer.trim().to_lowercase();
     labels.iter().position(|label| label.trim().to_lowercase() == answer)

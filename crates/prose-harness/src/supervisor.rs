@@ -1,12 +1,12 @@
-//! The process that ends an agent's program when `prose` is gone, however it went.
+//! The process that stops an agent's program when `prose` exits or dies.
 //!
-//! On Unix, `prose` does not start the program of an agent itself: it starts itself once more, as a supervisor, and that one starts the program in a
-//! process group of its own. The two are connected by a socket, the standard input of the supervisor, which passes the prompt on. When
-//! `prose` closes its end, or dies and the system closes it, the supervisor asks the program and all it has started to end, and kills what is left
-//! after [`GRACE`]. On Linux it adopts what the program starts in sessions of their own, and ends it, too.
+//! On Unix, `prose` does not start the program of an agent directly: it starts itself again as a supervisor, which starts the program in a process
+//! group of its own. Both are connected by a socket, the standard input of the supervisor, which passes the prompt on. When `prose` closes its end,
+//! or dies and the system closes it, the supervisor terminates the program with its descendants, and kills what is left after [`GRACE`]. On Linux it
+//! adopts descendants in other sessions and terminates them, too.
 //!
-//! A program that embeds the harnesses and is not its own supervisor starts agents without one. They are then ended by the process itself,
-//! as long as it lives. So it is on other systems than Unix.
+//! A program that embeds the harnesses and is not its own supervisor starts agents without one, as on systems other than Unix. The process itself
+//! then stops them as long as it lives.
 
 mod message;
 #[cfg(unix)]
@@ -23,20 +23,20 @@ pub(crate) use self::message::Message;
 #[cfg(unix)]
 pub(crate) use self::message::prompt_head;
 
-/// The first argument of a program that is started as a supervisor.
+/// The first argument of a supervisor process.
 pub const COMMAND: &str = "agent-supervisor";
 
-/// How long programs have to end after they were asked to.
+/// The time between the request to terminate and the kill.
 pub const GRACE: Duration = Duration::from_secs(2);
 
-/// The program that can be started as a supervisor.
+/// The program that can run as a supervisor.
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
-/// The process groups of the programs that run.
+/// The process groups of the running programs.
 static AT_WORK: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
-/// Supervises, and does not return, if this process was started for that. Otherwise this program supervises the agents that this process starts from
-/// now on. It stands first in `main`.
+/// Runs the supervisor and does not return, if this process was started as one. Otherwise this program supervises the agents that this process starts
+/// from now on. Must be the first call in `main`.
 pub fn enter() {
     #[cfg(unix)]
     {
@@ -44,7 +44,7 @@ pub fn enter() {
         if arguments.next().is_some_and(|first| first == COMMAND) {
             process::supervise(arguments);
         }
-        // On Linux, this is the program that runs also when its file has been replaced by a newer one.
+        // On Linux, this path is the running program even if its file has been replaced by a newer one.
         let running = Path::new("/proc/self/exe");
         let program = match running.exists() {
             true => Some(running.to_owned()),
@@ -56,24 +56,24 @@ pub fn enter() {
     }
 }
 
-/// Has a program that calls [`enter`] supervise the agents that this process starts from now on. The first one that is named counts.
+/// Sets the program that calls [`enter`] as the supervisor of the agents that this process starts from now on. The first call counts.
 pub fn supervise_with(program: PathBuf) {
     let _ = PROGRAM.set(program);
 }
 
-/// The program that supervises.
+/// The supervisor program.
 pub(crate) fn program() -> Option<&'static Path> {
     PROGRAM.get().map(PathBuf::as_path)
 }
 
-/// Kills all programs of agents at once, for a person who does not want to wait until they end.
+/// Kills all programs of agents immediately, for a user who does not wait until they exit.
 pub fn kill_all() {
     for group in std::mem::take(&mut *at_work()) {
         kill(group);
     }
 }
 
-/// The process group of a program, for as long as it is there.
+/// The process group of a program, as long as it exists.
 #[cfg_attr(not(unix), allow(dead_code, reason = "programs have no groups there"))]
 pub(crate) struct Group(i32);
 
@@ -84,24 +84,24 @@ impl Group {
         Self(number)
     }
 
-    /// Kills what is left of it.
+    /// Kills the rest of it.
     pub(crate) fn kill(&self) {
         kill(self.0);
     }
 
-    /// Asks all of it to end. What has been stopped hears it, too.
+    /// Terminates all of it, including suspended processes.
     #[cfg(unix)]
     pub(crate) fn terminate(&self) {
         use rustix::process::{Pid, Signal, kill_process_group};
 
         if let Some(group) = Pid::from_raw(self.0) {
-            // It may have ended just now, and then there is nothing to do.
+            // It may have exited in the meantime.
             let _ = kill_process_group(group, Signal::TERM);
             let _ = kill_process_group(group, Signal::CONT);
         }
     }
 
-    /// Whether there is anything left of it.
+    /// Whether any process of it is left.
     #[cfg(unix)]
     pub(crate) fn is_running(&self) -> bool {
         rustix::process::Pid::from_raw(self.0)
@@ -122,7 +122,7 @@ fn at_work() -> std::sync::MutexGuard<'static, BTreeSet<i32>> {
 #[cfg(unix)]
 fn kill(group: i32) {
     if let Some(group) = rustix::process::Pid::from_raw(group) {
-        // It may have ended just now, and then there is nothing to do.
+        // It may have exited in the meantime.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
 }

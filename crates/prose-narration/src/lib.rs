@@ -12,5 +12,5 @@ pub mod transcript;
 
 pub use markers::{Marker, Markers};
 pub use narrator::Narrator;
-pub use prose_vm::program::Extent as ProgramSize;
+pub use prose_vm::program::ProgramSize;
 pub use suitability::{announcement, excesses};

@@ -18,9 +18,9 @@ pub(crate) use statements::without_binding;
 use std::sync::Arc;
 
 use prose_vm::effect::{Outcome, RequestId};
-use prose_vm::event::{Event, StateMode, What};
+use prose_vm::event::{Event, EventKind, StateMode};
 use prose_vm::place::Place;
-use prose_vm::program::Extent;
+use prose_vm::program::ProgramSize;
 use rustc_hash::FxHashMap;
 
 use crate::markers::{Marker, Markers};
@@ -35,7 +35,7 @@ use statements::Statement;
 #[derive(Debug)]
 pub struct Narrator {
     markers: Markers,
-    size: Option<Extent>,
+    size: Option<ProgramSize>,
     length: Length,
     /// How many top-level statements the program has.
     statements: u32,
@@ -108,7 +108,7 @@ impl Narrator {
     }
 
     /// Says how big the program is, so that one that is too big for a context is warned about (R106).
-    pub fn with_size(mut self, size: Extent) -> Self {
+    pub fn with_size(mut self, size: ProgramSize) -> Self {
         self.size = Some(size);
         self
     }
@@ -116,7 +116,7 @@ impl Narrator {
     /// The lines for an event; often none.
     pub fn narrate(&mut self, event: &Event) -> Vec<String> {
         self.place = event.place.clone();
-        if is_long(&event.what) {
+        if is_long(&event.kind) {
             self.tell_at_length(&event.place);
         }
         self.take(event);
@@ -124,43 +124,43 @@ impl Narrator {
     }
 
     /// The line that was held back because more could have been added to it. To be called when the program waits.
-    pub fn settle(&mut self) -> Vec<String> {
+    pub fn flush(&mut self) -> Vec<String> {
         self.tell_tasks();
         std::mem::take(&mut self.lines)
     }
 
     fn take(&mut self, event: &Event) {
-        match &event.what {
-            What::RunStarted(head) => {
+        match &event.kind {
+            EventKind::RunStarted(head) => {
                 self.length = match head.state {
                     StateMode::InContext => Length::Whole,
                     StateMode::Filesystem => Length::Shortened,
                 };
                 self.run_started(head);
             }
-            What::Defined { program, agents, blocks, statements, .. } => {
+            EventKind::Defined { program, agents, blocks, statements, .. } => {
                 self.defined(event, *program, agents, blocks, *statements);
             }
-            What::Imported { path, from, inputs, outputs, alias } => {
+            EventKind::Imported { path, from, inputs, outputs, alias } => {
                 self.imported(event, path, from, inputs, outputs, alias);
             }
-            What::InputsReceived { inputs } => self.inputs_received(inputs),
-            What::InputAsked { name, prompt, .. } => self.input_asked(event, name.as_deref(), prompt),
-            What::InputGiven { name, value } => self.input_given(event, name.as_deref(), value),
+            EventKind::InputsReceived { inputs } => self.inputs_received(inputs),
+            EventKind::InputAsked { name, prompt, .. } => self.input_asked(event, name.as_deref(), prompt),
+            EventKind::InputGiven { name, value } => self.input_given(event, name.as_deref(), value),
 
-            What::StatementStarted { number, source, kind } => {
+            EventKind::StatementStarted { number, source, kind } => {
                 self.statement_started(event, *number, source, *kind);
             }
-            What::StatementEnded { .. } => self.statement_ended(event),
-            What::SessionStarted { request, task } => self.session_started(event, *request, task),
-            What::SessionEnded { request, error, .. } => {
+            EventKind::StatementEnded { .. } => self.statement_ended(event),
+            EventKind::SessionStarted { request, task } => self.session_started(event, *request, task),
+            EventKind::SessionEnded { request, error, .. } => {
                 self.session_ended(event, *request, error.as_deref());
             }
-            What::Retrying { attempt, retries, error, .. } => {
+            EventKind::Retrying { attempt, retries, error, .. } => {
                 self.retrying(event, *attempt, *retries, error);
             }
 
-            What::Bound { binding, value, reply, was, mutable, anonymous } => {
+            EventKind::Bound { binding, value, reply, was, mutable, anonymous } => {
                 let bound = bindings::Bound {
                     value,
                     is_reply: reply.is_some(),
@@ -170,61 +170,61 @@ impl Narrator {
                 };
                 self.bound(event, binding, &bound);
             }
-            What::Resolved { name, frame } => self.resolved(event, name, *frame),
-            What::OutputGiven { name, value } => self.output_given(event, name.as_deref(), value),
+            EventKind::Resolved { name, frame } => self.resolved(event, name, *frame),
+            EventKind::OutputGiven { name, value } => self.output_given(event, name.as_deref(), value),
 
-            What::ParallelStarted { branches, strategy, policy, count, is_loop } => {
+            EventKind::ParallelStarted { branches, strategy, policy, count, is_loop } => {
                 let strategy = parallel::strategy_words(strategy, policy, *count);
                 self.parallel_started(event, branches, &strategy, *is_loop);
             }
-            What::BranchStarted { index, name } => self.branch_started(event, *index, name),
-            What::BranchEnded { status, .. } => self.branch_ended(event, *status),
+            EventKind::BranchStarted { index, name } => self.branch_started(event, *index, name),
+            EventKind::BranchEnded { status, .. } => self.branch_ended(event, *status),
             // Failures are told with the branches, and by a warning where nothing is thrown (R53).
-            What::ParallelEnded { bound, status, .. } => self.parallel_ended(event, bound, *status),
+            EventKind::ParallelEnded { bound, status, .. } => self.parallel_ended(event, bound, *status),
 
-            What::LoopStarted { kind, header, max } => self.loop_started(event, *kind, header, *max),
-            What::IterationStarted { number, max } => self.iteration_started(event, *number, *max),
-            What::ConditionAsked { request, text, of } => {
+            EventKind::LoopStarted { kind, header, max } => self.loop_started(event, *kind, header, *max),
+            EventKind::IterationStarted { number, max } => self.iteration_started(event, *number, *max),
+            EventKind::ConditionAsked { request, text, of } => {
                 self.condition_asked(event, *request, text, *of);
             }
-            What::ConditionJudged { met, reason, of } => self.condition_judged(event, *met, reason, *of),
-            What::LoopEnded { why, iterations } => self.loop_ended(event, *why, *iterations),
+            EventKind::ConditionJudged { met, reason, of } => self.condition_judged(event, *met, reason, *of),
+            EventKind::LoopEnded { why, iterations } => self.loop_ended(event, *why, *iterations),
 
-            What::TryStarted => self.try_started(event),
-            What::Raised { error } => self.raised(event, error),
-            What::Caught { name, error } => self.caught(event, name.as_deref(), error),
-            What::FinallyStarted => self.finally_started(event),
+            EventKind::TryStarted => self.try_started(event),
+            EventKind::Raised { error } => self.raised(event, error),
+            EventKind::Caught { name, error } => self.caught(event, name.as_deref(), error),
+            EventKind::FinallyStarted => self.finally_started(event),
             // Its parts are told when they start, and its end is that of its statement.
-            What::TryEnded { .. } => {}
+            EventKind::TryEnded { .. } => {}
 
-            What::Chosen { criterion, label, reason } => self.chosen(event, criterion, label, reason),
+            EventKind::Chosen { criterion, label, reason } => self.chosen(event, criterion, label, reason),
 
-            What::FrameEntered { id, block, depth, parent, arguments } => {
+            EventKind::FrameEntered { id, block, depth, parent, arguments } => {
                 self.frame_entered(event, (*id, block, *depth, *parent), arguments);
             }
-            What::FrameLeft { id, block, .. } => self.frame_left(*id, block),
-            What::ImportCalled { alias, inputs, .. } => self.import_called(event, alias, inputs),
-            What::ImportEnded { alias, outputs, error, .. } => {
+            EventKind::FrameLeft { id, block, .. } => self.frame_left(*id, block),
+            EventKind::ImportCalled { alias, inputs, .. } => self.import_called(event, alias, inputs),
+            EventKind::ImportEnded { alias, outputs, error, .. } => {
                 self.import_ended(event, alias, outputs, error.as_deref());
             }
 
-            What::PipelineStarted { stages, items } => self.pipeline_started(event, stages, *items),
-            What::StageStarted { operator, items } => self.stage_started(event, operator, *items),
-            What::StageEnded { operator, items } => self.stage_ended(event, operator, *items),
+            EventKind::PipelineStarted { stages, items } => self.pipeline_started(event, stages, *items),
+            EventKind::StageStarted { operator, items } => self.stage_started(event, operator, *items),
+            EventKind::StageEnded { operator, items } => self.stage_ended(event, operator, *items),
 
-            What::MemoryWritten { place, memory, segment, .. } => {
+            EventKind::MemoryWritten { place, memory, segment, .. } => {
                 self.memory_written(event, place, memory, *segment);
             }
-            What::Effect { request, effect, outcome, .. } => {
+            EventKind::Effect { request, effect, outcome, .. } => {
                 self.effect(event, *request, effect, outcome);
             }
-            What::Warning { message } => self.warned(event, message),
-            What::Queued { .. }
-            | What::Begun { .. }
-            | What::MemoryAwaited { .. }
-            | What::MemoryAcquired { .. } => {}
-            What::Resumed { .. } => self.resumed(),
-            What::RunEnded(end) => self.run_ended(end),
+            EventKind::Warning { message } => self.warned(event, message),
+            EventKind::Queued { .. }
+            | EventKind::Begun { .. }
+            | EventKind::MemoryAwaited { .. }
+            | EventKind::MemoryAcquired { .. } => {}
+            EventKind::Resumed { .. } => self.resumed(),
+            EventKind::RunEnded(end) => self.run_ended(end),
         }
     }
 
@@ -311,17 +311,17 @@ impl Narrator {
 }
 
 /// Whether something is more than a session, so that a branch with it is told at length.
-fn is_long(what: &What) -> bool {
+fn is_long(kind: &EventKind) -> bool {
     matches!(
-        what,
-        What::ParallelStarted { .. }
-            | What::LoopStarted { .. }
-            | What::ConditionAsked { .. }
-            | What::TryStarted
-            | What::Chosen { .. }
-            | What::FrameEntered { .. }
-            | What::ImportCalled { .. }
-            | What::PipelineStarted { .. }
+        kind,
+        EventKind::ParallelStarted { .. }
+            | EventKind::LoopStarted { .. }
+            | EventKind::ConditionAsked { .. }
+            | EventKind::TryStarted
+            | EventKind::Chosen { .. }
+            | EventKind::FrameEntered { .. }
+            | EventKind::ImportCalled { .. }
+            | EventKind::PipelineStarted { .. }
     )
 }
 

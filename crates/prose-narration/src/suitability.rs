@@ -1,11 +1,11 @@
 //! Which programs fit into a context (R106).
 
-use prose_vm::program::Extent;
+use prose_vm::program::ProgramSize;
 
 /// What speaks against keeping the state of a program in the context, each with the number and the limit; nothing for small programs.
 ///
 /// The expected duration, which the table names as well, is not known before the run.
-pub fn excesses(size: &Extent) -> Vec<String> {
+pub fn excesses(size: &ProgramSize) -> Vec<String> {
     [
         (size.statements, 29, "statements"),
         (size.branches, 4, "branches in one `parallel`"),
@@ -19,7 +19,7 @@ pub fn excesses(size: &Extent) -> Vec<String> {
 }
 
 /// The lines that say at the start of a run where its state is kept, and the warning of a program that is too big for that.
-pub fn announcement(size: Option<&Extent>) -> (Vec<String>, Option<String>) {
+pub fn announcement(size: Option<&ProgramSize>) -> (Vec<String>, Option<String>) {
     let excesses = size.map(excesses).unwrap_or_default();
     let start = "OpenProse Program Start".to_owned();
     if excesses.is_empty() {

@@ -14,7 +14,7 @@ use prose_vm::effect::Outcome;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
-pub use recall::TranscriptRecall;
+pub use recall::TranscriptRecording;
 
 /// Reads a narration.
 pub fn read(text: &str) -> Recovered {
@@ -116,8 +116,8 @@ impl Recovered {
     }
 
     /// Answers what the run asks again.
-    pub fn into_recall(self) -> TranscriptRecall {
-        TranscriptRecall::new(self.entries)
+    pub fn into_recording(self) -> TranscriptRecording {
+        TranscriptRecording::new(self.entries)
     }
 }
 

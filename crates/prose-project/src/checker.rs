@@ -1,4 +1,4 @@
-//! Checks programs one after another: their texts, their settings and what they import, brought together in one analysis.
+//! Checks programs one after another, with their texts, settings and imports in one analysis.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -31,10 +31,10 @@ pub fn set_project(
     host.set_project(file, project);
 }
 
-/// What all programs of a session have in common: their settings and imports.
+/// The settings and imports that all programs of a session share.
 pub struct Context {
     settings: Mutex<Settings>,
-    /// Their imports.
+    /// The imports.
     pub imports: Imports,
 }
 
@@ -45,7 +45,7 @@ impl Context {
     }
 }
 
-/// Reads what a program imports.
+/// The loader for imports of a program.
 struct Importing<'a> {
     context: &'a Context,
     rules: &'a Rules,
@@ -70,34 +70,34 @@ impl Loader for Importing<'_> {
     }
 }
 
-/// Checks one program after the other. What several of them import is parsed once, as long as not too much has come together.
+/// Checks programs one after another. Shared imports are parsed once, until the limit on cached programs is reached.
 pub struct Checker<'a> {
     context: &'a Context,
     host: AnalysisHost,
-    /// The settings that say where the programs get what they import from elsewhere.
+    /// The settings for imports.
     settings: Option<PathBuf>,
-    /// How many programs may come together before they are forgotten.
+    /// The number of programs after which the cache is cleared.
     limit: usize,
-    /// How many of them were checked, and not only imported.
+    /// The number of programs that were checked, not only imported.
     checked: usize,
 }
 
-/// So many programs fit into the caches of a processor with all that is known of them: with 64, the whole takes a third longer.
+/// This many programs with their analysis fit into the caches of a processor: with 64, the total time rises by a third.
 const MIN_KEPT: usize = 4;
 
 impl<'a> Checker<'a> {
-    /// A checker that knows no program yet.
+    /// A checker without cached programs.
     pub fn new(context: &'a Context) -> Self {
         let host = AnalysisHost::default().with_listing(prose_config::programs_in);
         Self { context, host, settings: None, limit: MIN_KEPT, checked: 0 }
     }
 
-    /// What its programs have in common with others.
+    /// The settings and imports.
     pub fn context(&self) -> &'a Context {
         self.context
     }
 
-    /// The diagnostics of a file, sorted by position, without those that are off. What it imports is read.
+    /// The diagnostics of a file with its imports, sorted by position, without disabled ones.
     pub fn diagnose(&mut self, path: &Path, text: &str, rules: &Rules) -> Vec<Diagnosed> {
         let mut diagnosed = Vec::new();
         for part in parts(path, text) {
@@ -111,7 +111,7 @@ impl<'a> Checker<'a> {
         part.in_document(rules.diagnosed(path, diagnostics(self.host.db(), file)))
     }
 
-    /// The same, unless something has to be looked up first.
+    /// The same, unless an import must be fetched first.
     pub fn diagnose_unless_waiting(
         &mut self,
         path: &Path,
@@ -130,7 +130,7 @@ impl<'a> Checker<'a> {
         (!is_waiting).then_some(diagnosed)
     }
 
-    /// Notes what a file imports from elsewhere, and says whether something of it has to be looked up.
+    /// Records the imports of a file, and returns whether one of them must be fetched.
     pub fn note_imports(&mut self, path: &Path, text: &str, rules: &Rules) -> bool {
         let mut is_waiting = false;
         for part in parts(path, text) {
@@ -150,7 +150,7 @@ impl<'a> Checker<'a> {
         stands_for_import: bool,
     ) -> (Vec<Diagnosed>, Result<Arc<Program>, Refusal>) {
         let file = self.read(part.path(), part.text(), rules);
-        // Also one that imports nothing has the rights of the copy that it is.
+        // A copy without imports has its rights, too.
         if let Some(shown) = self.context.imports.shown_at(&identity(part.path())) {
             set_project(&mut self.host, file, rules.meaning(), Some(shown));
         }
@@ -175,7 +175,7 @@ impl<'a> Checker<'a> {
         is_waiting
     }
 
-    /// What a program imports from elsewhere, itself or through others of this machine.
+    /// The remote imports of a program, direct or through local programs.
     fn needs(&self, file: SourceFile) -> Needs {
         let db = self.host.db();
         let mut needs = Needs::default();
@@ -199,7 +199,7 @@ impl<'a> Checker<'a> {
         needs
     }
 
-    /// Reads a program and what it imports.
+    /// Loads a program with its imports.
     fn read(&mut self, path: &Path, text: &str, rules: &Rules) -> SourceFile {
         if self.settings != rules.project().path {
             // Another project may have another text for the same reference.
@@ -209,7 +209,7 @@ impl<'a> Checker<'a> {
             self.settings.clone_from(&rules.project().path);
         }
         if self.host.len() >= self.limit {
-            // Where most were read because others import them, they will be wanted again.
+            // If most programs were read as imports, they are likely to be imported again.
             if self.host.len() > 2 * self.checked {
                 self.limit *= 2;
             } else {
@@ -220,7 +220,7 @@ impl<'a> Checker<'a> {
         let path = identity(path);
         let known = self.host.file(&path).filter(|file| file.text(self.host.db()).as_str() == text);
         let file = known.unwrap_or_else(|| self.host.set_text(&path, Text::new(text)));
-        // What is checked to know more of it came from the network nevertheless, and reaches no file of this machine.
+        // A program from the network never leads to a local file.
         let imports = !import_paths(self.host.db(), file).is_empty();
         let shown = imports.then(|| self.context.imports.shown_at(&path)).flatten();
         set_project(&mut self.host, file, rules.meaning(), shown);
@@ -228,14 +228,14 @@ impl<'a> Checker<'a> {
         file
     }
 
-    /// Forgets all programs: they are too many, or an analysis broke off and nobody knows what it left.
+    /// Removes all programs: there are too many, or an analysis panicked and left an unknown state.
     pub fn forget(&mut self) {
         self.host = AnalysisHost::default().with_listing(prose_config::programs_in);
         self.checked = 0;
     }
 }
 
-/// The diagnostics of a program that is checked alone.
+/// The diagnostics of a single program.
 pub fn diagnose(context: &Context, path: &Path, text: &str, rules: &Rules) -> Vec<Diagnosed> {
     Checker::new(context).diagnose(path, text, rules)
 }

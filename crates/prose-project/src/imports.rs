@@ -1,6 +1,6 @@
-//! Imported programs: what registries, addresses and repositories give becomes programs and notes of the analysis.
+//! Imported programs: converts the results of registries into programs and diagnostics of the analysis.
 //!
-//! The analysis asks what imports lead to, and [`prose_registry`] looks it up. Neither depends on the other.
+//! The analysis requests imports, and [`prose_registry`] fetches them. Neither depends on the other.
 
 pub(crate) mod copies;
 mod fetched;

@@ -1,7 +1,7 @@
-//! The key of a person, by which it is known which runs `prose` has started for that person.
+//! The key of a user, which identifies the runs that `prose` has started for this user.
 //!
-//! A journal lies in the project, where anybody who can write there can forge one. What a run was started with is believed only if it bears a seal
-//! that was made with this key, which lies outside all projects.
+//! A journal is in the project, where anyone with write access can forge one. Its record of the start of a run is trusted only with a seal made with
+//! this key, which is stored outside of all projects.
 
 use std::fmt::Write as _;
 
@@ -13,39 +13,42 @@ use crate::{FileError, UserFiles};
 /// The file of the key.
 const FILE: &str = "run.key";
 
-/// What every sealed text starts with, so that a seal of something else is none of the start of a run.
+/// The prefix of every sealed text, so that a seal for another purpose is not valid for the start of a run.
 const PURPOSE: &[u8] = b"prose run 1\n";
 
 const LENGTH: usize = 32;
 
-/// The key of a person.
+/// The key of a user.
 #[derive(Clone)]
 pub struct RunKey([u8; LENGTH]);
 
 impl RunKey {
-    /// The key, if the person has one.
+    /// The key, if the user has one.
     pub fn find(files: &UserFiles) -> Result<Option<Self>, FileError> {
         match files.read(FILE)? {
             None => Ok(None),
             Some(bytes) => match bytes.try_into() {
                 Ok(key) => Ok(Some(Self(key))),
-                Err(_) => Err(files.error(FILE, "does not hold a key; remove it, and another one is made")),
+                Err(_) => {
+                    Err(files.error(FILE, "does not contain a valid key; remove it to create a new one"))
+                }
             },
         }
     }
 
-    /// The key, which is made if the person has none.
+    /// The key, which is created if the user has none.
     pub fn find_or_make(files: &UserFiles) -> Result<Self, FileError> {
         if let Some(key) = Self::find(files)? {
             return Ok(key);
         }
         let locked = files.lock()?;
-        // Another process may have made it meanwhile.
+        // Another process may have created it in the meantime.
         if let Some(key) = Self::find(files)? {
             return Ok(key);
         }
         let mut key = [0; LENGTH];
-        getrandom::fill(&mut key).map_err(|error| files.error(FILE, format!("cannot be made: {error}")))?;
+        getrandom::fill(&mut key)
+            .map_err(|error| files.error(FILE, format!("cannot be created: {error}")))?;
         locked.write(FILE, &key)?;
         Ok(Self(key))
     }
@@ -59,7 +62,7 @@ impl RunKey {
         })
     }
 
-    /// Whether a seal was made of this text with this key.
+    /// Whether a seal was made from this text with this key.
     pub fn confirms(&self, text: &[u8], seal: &str) -> bool {
         let digits = |at: usize| u8::from_str_radix(seal.get(at..at + 2)?, 16).ok();
         let bytes: Option<Vec<u8>> = (0..seal.len()).step_by(2).map(digits).collect();
@@ -67,7 +70,7 @@ impl RunKey {
     }
 
     fn mac(&self, text: &[u8]) -> Hmac<Sha256> {
-        // HMAC fills a key up with zeros to the length of a block of the hash.
+        // HMAC pads a key with zeros to the block size of the hash.
         let mut block = [0; 64];
         block[..LENGTH].copy_from_slice(&self.0);
         let mut mac = Hmac::<Sha256>::new(&block.into());
@@ -79,7 +82,7 @@ impl RunKey {
 
 impl std::fmt::Debug for RunKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Keys get into no log.
+        // Keys are never logged.
         f.write_str("RunKey(…)")
     }
 }

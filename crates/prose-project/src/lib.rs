@@ -1,4 +1,4 @@
-//! Programs on a disk and in registries: what the command line and the language server both do with them, decided once.
+//! Programs on disk and in registries, for the command line and the language server.
 
 pub mod checker;
 pub mod files;

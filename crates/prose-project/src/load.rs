@@ -1,4 +1,4 @@
-//! The program that a person names: its file is found and read, what it imports is looked up, and it is checked whether it can be run.
+//! Loads the program that the user named: reads its file, fetches its imports, and checks whether it can be run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,33 +14,32 @@ use crate::parts::part;
 use crate::runnable::Refusal;
 use crate::settings::{Diagnosed, Rules, Settings};
 
-/// What standard input is called.
+/// The name of standard input.
 pub const STDIN: &str = "<stdin>";
 
-/// A program that a person has named.
+/// A program that the user named.
 pub struct Loaded {
-    /// The file that it stands in.
+    /// The path of its file.
     pub path: PathBuf,
     /// The text of the file.
     pub file_text: String,
     /// The text of the program.
     pub text: String,
-    /// Whether it is a program from elsewhere. The file is then one that imports it and that nobody has written.
+    /// Whether it is a remote program. The file is then a generated one that imports it.
     pub is_remote: bool,
     /// Its settings.
     pub rules: Arc<Rules>,
-    /// Its diagnostics. The places are those of the file.
+    /// Its diagnostics, with ranges in the file.
     pub diagnosed: Vec<Diagnosed>,
-    /// The files besides it that could not be read.
+    /// Other files that could not be read.
     pub failures: Vec<Failure>,
-    /// Remarks about settings and imports.
+    /// Warnings about settings and imports.
     pub remarks: Vec<String>,
-    /// The program, or why it is not run. Places of errors are those of the file.
+    /// The program, or why it cannot be run, with ranges in the file.
     pub program: Result<Arc<Program>, Refusal>,
 }
 
-/// Loads the program that a path, a path with a number in a document, a reference or `-` names. The error is the rest of a sentence that starts
-/// with the name.
+/// Loads a program by path, path with number, reference, or `-`. The error is the rest of a sentence that starts with the name.
 pub fn load(what: &str, options: ImportOptions) -> Result<Loaded, String> {
     let path = Path::new(what);
     let is_remote = what != "-"
@@ -48,14 +47,14 @@ pub fn load(what: &str, options: ImportOptions) -> Result<Loaded, String> {
         && program_at_path(path).is_none()
         && Reference::parse(what).is_ok_and(|reference| !reference.is_local());
     if is_remote {
-        // A program from elsewhere is what a program of this folder imports.
+        // A remote program is treated as an import of a program in this folder.
         let text = format!("use {what:?} as program\n");
         return load_text(PathBuf::from("<program>.prose"), None, text, true, options);
     }
     load_file(path, options)
 }
 
-/// Loads the program at a path, at a path with a number in a document, or in standard input for `-`.
+/// Loads a program by path, path with number, or `-` for standard input.
 pub fn load_file(path: &Path, options: ImportOptions) -> Result<Loaded, String> {
     if path.as_os_str() == "-" {
         return load_text(PathBuf::from(STDIN), None, read_stdin()?, false, options);
@@ -79,7 +78,7 @@ fn load_text(
     let part = part(&path, &file_text, number)?;
     let mut settings = Settings::default();
     let rules = settings.of(&path);
-    // A file of settings that cannot be read is a reason of its own.
+    // An unreadable settings file is a reason by itself.
     let unreadable = settings.take_failures();
     let mut remarks = settings.take_ignored();
     let context = Context::new(settings, Imports::new(options));

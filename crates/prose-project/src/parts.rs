@@ -1,4 +1,4 @@
-//! The programs in a file: most files are one, and a Markdown document may have several.
+//! The programs in a file: most files are one, but a Markdown document may have several.
 
 use std::path::{Path, PathBuf};
 
@@ -9,13 +9,13 @@ use crate::settings::Diagnosed;
 
 /// A program in a file.
 pub enum Part<'a> {
-    /// It is all of the file.
+    /// The whole file.
     Whole(&'a Path, &'a str),
-    /// It stands in a fenced code block of a Markdown document. The path is that of the program.
+    /// A fenced code block in a Markdown document. The path is that of the program.
     Fenced(PathBuf, Fence),
 }
 
-/// The programs in the file at a path, in its order.
+/// The programs in a file, in file order.
 pub fn parts<'a>(path: &'a Path, text: &'a str) -> Vec<Part<'a>> {
     if !is_markdown(path) {
         return vec![Part::Whole(path, text)];
@@ -24,8 +24,7 @@ pub fn parts<'a>(path: &'a Path, text: &'a str) -> Vec<Part<'a>> {
     programs.map(|fence| Part::Fenced(path_of_program(path, fence.number), fence)).collect()
 }
 
-/// The program that the path of a file and, in a document with several, a number name. The error is the rest of a sentence that starts
-/// with the path.
+/// The program at a path and, in a document with several, its number. The error is the rest of a sentence that starts with the path.
 pub fn part<'a>(path: &'a Path, text: &'a str, number: Option<usize>) -> Result<Part<'a>, String> {
     let mut parts = parts(path, text);
     let wanted = match number {
@@ -41,13 +40,13 @@ pub fn part<'a>(path: &'a Path, text: &'a str, number: Option<usize>) -> Result<
     Err(no_part(parts.iter().map(Part::path), number.is_some()))
 }
 
-/// Why a document with programs at these paths has none that is meant. `is_numbered` says whether a number is, that the document does not have.
+/// The error for a document whose programs have these paths. `is_numbered` is set if the given number does not exist.
 pub fn no_part<'a>(parts: impl Iterator<Item = &'a Path>, is_numbered: bool) -> String {
     let names: Vec<String> = parts.map(|part| format!("`{}`", part.to_string_lossy())).collect();
     match (names.is_empty(), is_numbered) {
-        (true, _) => "has no program: a block that starts with ```prose would be one".to_owned(),
-        (false, false) => format!("has several programs; say which one is meant: {}", names.join(", ")),
-        (false, true) => format!("is not there; the document has {}", names.join(", ")),
+        (true, _) => "has no program; programs are code blocks that start with ```prose".to_owned(),
+        (false, false) => format!("has several programs; choose one of {}", names.join(", ")),
+        (false, true) => format!("does not exist; the document has {}", names.join(", ")),
     }
 }
 
@@ -68,7 +67,7 @@ impl Part<'_> {
         }
     }
 
-    /// The part of a range in the file that is in the program; none if it touches nothing of it.
+    /// The part of a range in the file that is in the program; `None` if they do not overlap.
     pub fn range_in_text(&self, range: TextRange) -> Option<TextRange> {
         match self {
             Part::Whole(..) => Some(range),
@@ -76,7 +75,7 @@ impl Part<'_> {
         }
     }
 
-    /// The edit of the file that is an edit of the program.
+    /// Converts an edit of the program to one of the file.
     pub fn edit_in_document(&self, edit: &TextEdit) -> TextEdit {
         match self {
             Part::Whole(..) => edit.clone(),
@@ -84,7 +83,7 @@ impl Part<'_> {
         }
     }
 
-    /// The diagnostics of the program as diagnostics of the file.
+    /// Converts diagnostics of the program to those of the file.
     pub fn in_document(&self, diagnosed: Vec<Diagnosed>) -> Vec<Diagnosed> {
         let Part::Fenced(_, fence) = self else { return diagnosed };
         let reported = diagnosed.into_iter().filter(|diagnosed| is_reported(diagnosed.diagnostic.code));

@@ -1,4 +1,4 @@
-//! Which programs can be run, and why others cannot (decision 15). Everything that runs programs asks here.
+//! Decides which programs can be run, and why others cannot (decision 15). Used by everything that runs programs.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -18,32 +18,32 @@ use crate::files::{Failure, identity, shown};
 use crate::imports::{NOTHING_IS_FETCHED, copies};
 use crate::settings::{Diagnosed, Rules};
 
-/// Why a program is not run. Displayed as the rest of a sentence that starts with the name of the program.
+/// The reason why a program is not run. Displayed as the rest of a sentence that starts with the name of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// A file that says how to run it cannot be read.
+    /// A settings file cannot be read.
     Unreadable(Failure),
-    /// The settings have errors in how to run it.
+    /// The settings for runs have errors.
     Settings {
-        /// The file of settings.
+        /// The settings file.
         path: PathBuf,
-        /// The line, counted from 1.
+        /// The line, from 1.
         line: usize,
-        /// The column, counted from 1.
+        /// The column, from 1.
         column: usize,
         /// The message of the first error.
         message: String,
     },
-    /// It has errors, or an import without a program. The ranges are those of the program, the first one comes first.
+    /// The program has errors, or an import without a program. The ranges are in the program, in order.
     Errors(Vec<Diagnosed>),
-    /// An imported program is not fetched, and why if that is known.
+    /// An import is not fetched, with the reason if it is known.
     NotFetched {
-        /// The path as it is written.
+        /// The path as written.
         path: SmolStr,
-        /// The note about it, a sentence.
+        /// The diagnostic about it.
         why: Option<String>,
     },
-    /// There is no such program.
+    /// The program does not exist.
     NotThere,
 }
 
@@ -61,14 +61,14 @@ impl fmt::Display for Refusal {
             Self::NotFetched { why: Some(why), .. } => write!(f, "is not run: {why}"),
             Self::NotFetched { path, why: None } => write!(
                 f,
-                "is not run: it imports `{path}`, which is not fetched yet; `prose fetch` or the action \"Fetch\" at the import does it"
+                "is not run: the import `{path}` is not fetched yet; run `prose fetch` or the action \"Fetch\""
             ),
             Self::NotThere => f.write_str("could not be read"),
         }
     }
 }
 
-/// The program of a file, with all that it imports. `path` is that of the file whose settings count: for a part of a document, the document.
+/// The program of a file with its imports. `path` is the file whose settings apply: for a part of a document, the document.
 pub fn runnable(
     db: &Database,
     file: SourceFile,
@@ -79,7 +79,7 @@ pub fn runnable(
     Ok(Program::new(db, file))
 }
 
-/// Refuses a program that [`runnable`] refuses.
+/// Rejects a program that [`runnable`] rejects.
 pub(crate) fn check_runnable(
     db: &Database,
     file: SourceFile,
@@ -94,12 +94,12 @@ pub(crate) fn check_runnable(
     check_imports(db, file, rules)
 }
 
-/// The diagnostics that keep a program from being run, the first one first: its errors, and why imports have no program, whatever level that has.
+/// The diagnostics that prevent a program from being run, in order: its errors, and reasons for missing imports of any severity.
 pub fn errors(db: &Database, file: SourceFile, rules: &Rules, path: &Path) -> Vec<Diagnosed> {
     let path = identity(path);
     let is_part = program_at_path(file.path(db)).is_some();
     let is_error = |diagnostic: &&Diagnostic| {
-        // Nobody is refused for something that is not reported.
+        // A diagnostic that is not reported does not prevent a run.
         let is_reported = !is_part || is_reported(diagnostic.code);
         is_reported && rules.severity(&path, diagnostic) == Some(Severity::Error)
             || is_missing_import(db, file, diagnostic)
@@ -112,7 +112,7 @@ pub fn errors(db: &Database, file: SourceFile, rules: &Rules, path: &Path) -> Ve
     errors
 }
 
-/// Whether a diagnostic says why a program cannot be fetched, or must not be used, for which there is no earlier text either.
+/// Whether a diagnostic reports that a program cannot be fetched or must not be used, without a cached text.
 fn is_missing_import(db: &Database, file: SourceFile, diagnostic: &Diagnostic) -> bool {
     if !matches!(diagnostic.code, Code::W143 | Code::E146) {
         return false;
@@ -145,7 +145,7 @@ fn check_settings(rules: &Rules) -> Result<(), Refusal> {
     })
 }
 
-/// Refuses a program that imports, itself or through others, something that is not there yet.
+/// Rejects a program with imports, direct or through others, that are not available yet.
 fn check_imports(db: &Database, file: SourceFile, rules: &Rules) -> Result<(), Refusal> {
     let imports = remote_imports(db, file);
     if let Some(folder) = rules.vendor().filter(|_| !imports.is_empty()) {
@@ -157,9 +157,9 @@ fn check_imports(db: &Database, file: SourceFile, rules: &Rules) -> Result<(), R
                 remote(db, importer, &path).is_some_and(|remote| remote.is_of_unknown_registry());
             let why = match note(db, importer, &path) {
                 Some(note) => Some(note.message.clone()),
-                None if is_of_unknown_registry => {
-                    Some(format!("it imports `{path}`, and `registry.url` of prose.toml has an error"))
-                }
+                None if is_of_unknown_registry => Some(format!(
+                    "the import `{path}` needs `registry.url`, which has an error in `prose.toml`"
+                )),
                 None => None,
             };
             return Err(Refusal::NotFetched { path, why });
@@ -168,7 +168,7 @@ fn check_imports(db: &Database, file: SourceFile, rules: &Rules) -> Result<(), R
     Ok(())
 }
 
-/// Remarks about what a program is run with that are no diagnostics of a file.
+/// Warnings about a run that are not diagnostics of a file.
 pub fn remarks(db: &Database, file: SourceFile, rules: &Rules) -> Vec<String> {
     if remote_imports(db, file).is_empty() {
         return Vec::new();
@@ -181,7 +181,7 @@ pub fn remarks(db: &Database, file: SourceFile, rules: &Rules) -> Vec<String> {
     remarks
 }
 
-/// The programs from elsewhere that a program imports, itself or through others: who imports each, and by which path.
+/// The remote imports of a program, direct or through others: the importer and the path of each.
 fn remote_imports(db: &Database, file: SourceFile) -> Vec<(SourceFile, SmolStr)> {
     let mut found = Vec::new();
     let mut seen = FxHashSet::from_iter([file]);

@@ -1,4 +1,4 @@
-//! The settings that programs are checked and run under: what their `prose.toml` says, after the command line or the client.
+//! The settings of programs: their `prose.toml`, after overrides from the command line or the client.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use prose_syntax::{Diagnostic, Severity};
 use crate::files::{Failure, identity, shown};
 use crate::trust::{TrustStore, accepts_settings, ignored_settings};
 
-/// Where settings come from.
+/// The source of settings.
 #[derive(Debug, Clone, Default)]
 pub enum SettingsSource {
     /// The nearest `prose.toml` of each program.
@@ -21,7 +21,7 @@ pub enum SettingsSource {
     Nearest,
     /// One file for all programs.
     File(PathBuf),
-    /// Nowhere: no file is read.
+    /// No file.
     Nowhere,
 }
 
@@ -31,13 +31,13 @@ pub struct Settings {
     source: SettingsSource,
     overrides: Arc<Overrides>,
     projects: Projects,
-    /// Files of settings that the command line names, with their names there.
+    /// Settings files that the command line names, as named.
     named: BTreeMap<PathBuf, PathBuf>,
-    /// What each file of settings says. A file may just have been fixed and have another text on the disk.
+    /// Replaced contents of settings files, for fixes that are not written.
     rules: HashMap<Option<PathBuf>, Arc<Rules>>,
 }
 
-/// The settings of a project, with what comes before them.
+/// The settings of a project, with overrides.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     overrides: Arc<Overrides>,
@@ -45,7 +45,7 @@ pub struct Rules {
     meaning: host::Project,
 }
 
-/// A diagnostic with the severity that it has for its program.
+/// A diagnostic with its severity for the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosed {
     /// The diagnostic.
@@ -64,11 +64,11 @@ impl Reported for Diagnosed {
     }
 }
 
-/// A file of settings that was read.
+/// A settings file that was read.
 pub struct SettingsFile {
-    /// As a person would write it.
+    /// Its path for display.
     pub path: PathBuf,
-    /// Whether the command line names it, so that it is reported even if nothing is wrong.
+    /// Whether the command line names it, so that it is reported even without problems.
     pub is_named: bool,
     project: Arc<Project>,
 }
@@ -91,7 +91,7 @@ fn projects(is_trusted: bool) -> Projects {
 }
 
 impl Settings {
-    /// Fails if a file is named that cannot be read: everything would be checked under other settings than those asked for.
+    /// Fails if a named file cannot be read: other settings than the requested ones would apply.
     pub fn new(source: SettingsSource, overrides: Overrides) -> Result<Self, Failure> {
         let mut settings = Self { overrides: Arc::new(overrides), ..Self::default() };
         settings.source = match source {
@@ -101,7 +101,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Reads a file of settings in order to check it, too.
+    /// Adds a settings file that is to be checked, too.
     pub fn add_named(&mut self, path: &Path) -> Result<(), Failure> {
         let identity = self.read(path)?;
         let shown = path.strip_prefix(".").unwrap_or(path).to_owned();
@@ -119,7 +119,7 @@ impl Settings {
         }
     }
 
-    /// Sets what comes before the files. Gives whether that changes anything.
+    /// Replaces the overrides. Returns whether they changed.
     pub fn set_overrides(&mut self, overrides: Overrides) -> bool {
         let changes = *self.overrides != overrides;
         if changes {
@@ -129,19 +129,19 @@ impl Settings {
         changes
     }
 
-    /// Reads the files anew, those of other users too if `is_trusted`.
+    /// Reads the files again, including those of other users if `is_trusted`.
     pub fn trust(&mut self, is_trusted: bool) {
         self.projects = projects(is_trusted);
         self.rules.clear();
     }
 
-    /// Reads every file again when it is asked for.
+    /// Discards all files, so that they are read again.
     pub fn forget_files(&mut self) {
         self.projects.forget();
         self.rules.clear();
     }
 
-    /// The rules for a program.
+    /// The settings of a program.
     pub fn of(&mut self, program: &Path) -> Arc<Rules> {
         let project = match &self.source {
             SettingsSource::Nearest if program.is_absolute() => self.projects.of(program),
@@ -158,18 +158,18 @@ impl Settings {
         rules
     }
 
-    /// The files that could not be read of those asked for with [`Settings::of`].
+    /// The files of [`Settings::of`] that could not be read.
     pub fn take_failures(&mut self) -> Vec<Failure> {
         let failures = self.projects.take_failures().into_iter();
         failures.map(|(path, error)| Failure { reason: error.to_string(), path: shown(&path) }).collect()
     }
 
-    /// Remarks about files of other users, which are not read.
+    /// Warnings about ignored files of other users.
     pub fn take_ignored(&mut self) -> Vec<String> {
         self.projects.take_ignored().iter().map(|file| ignored_settings(&shown(file))).collect()
     }
 
-    /// Every file that was read, in the order of their paths.
+    /// All files that were read, sorted by path.
     pub fn files(&self) -> Vec<SettingsFile> {
         let files = self.projects.files().into_iter();
         files
@@ -182,19 +182,19 @@ impl Settings {
             .collect()
     }
 
-    /// From now on, a file of settings has another text.
+    /// Replaces the content of a settings file.
     pub fn replace(&mut self, file: &SettingsFile, text: &str) {
         let path = file.project.path.clone();
         let rules = self.rules_in(path.clone(), text);
         self.rules.insert(path, Arc::new(rules));
     }
 
-    /// The diagnostics of a text that is, or is to be, that of a file of settings.
+    /// The diagnostics of a text as the content of a settings file.
     pub fn diagnose(&self, path: &Path, text: &str) -> Vec<Diagnosed> {
         self.rules_in(Some(identity(path)), text).problems()
     }
 
-    /// The diagnostics of a file of settings as it was read.
+    /// The diagnostics of a settings file as read.
     pub fn diagnose_file(&self, file: &SettingsFile) -> Vec<Diagnosed> {
         Rules::new(Arc::clone(&file.project), Arc::clone(&self.overrides)).problems()
     }
@@ -207,7 +207,7 @@ impl Settings {
 }
 
 impl SettingsFile {
-    /// The text; where the file is not UTF-8, with replacement characters.
+    /// The text, with replacement characters if it is not valid UTF-8.
     pub fn text(&self) -> &str {
         &self.project.text
     }
@@ -220,7 +220,7 @@ impl Rules {
         Self { overrides, project, meaning }
     }
 
-    /// The part that changes what programs mean.
+    /// The part that changes the meaning of programs.
     pub fn meaning(&self) -> host::Project {
         self.meaning.clone()
     }
@@ -240,17 +240,17 @@ impl Rules {
         self.project.path.as_deref()?.parent()
     }
 
-    /// The folder with copies of imported programs that the settings name.
+    /// The configured folder with copies of imported programs.
     pub fn vendor(&self) -> Option<PathBuf> {
         Some(self.folder()?.join(self.config().registry.vendor.as_path()?))
     }
 
-    /// The severity of a diagnostic of the file at an absolute path, or none if it is off.
+    /// The severity of a diagnostic of the file at an absolute path; `None` if it is disabled.
     pub fn severity(&self, path: &Path, diagnostic: &Diagnostic) -> Option<Severity> {
         self.project.severity(&self.overrides, path, diagnostic)
     }
 
-    /// Diagnostics of the file at a path with their severities, without those that are off.
+    /// The diagnostics of a file with their severities, without disabled ones.
     pub fn diagnosed(&self, path: &Path, diagnostics: &[Diagnostic]) -> Vec<Diagnosed> {
         let path = identity(path);
         let reported = diagnostics.iter().filter_map(|diagnostic| {
@@ -260,14 +260,14 @@ impl Rules {
         reported.collect()
     }
 
-    /// The diagnostics of the file of settings itself.
+    /// The diagnostics of the settings file itself.
     pub fn problems(&self) -> Vec<Diagnosed> {
         let path = self.project.path.as_deref().unwrap_or(Path::new(FILE_NAME));
         self.diagnosed(path, &self.project.problems)
     }
 }
 
-/// Remarks about files of other users that would have the settings of a program.
+/// Warnings about files of other users that would apply to a program.
 pub fn ignored_for(program: &Path) -> Vec<String> {
     let store = TrustStore::of_user();
     let mut ignored = Vec::new();
@@ -281,8 +281,7 @@ pub fn ignored_for(program: &Path) -> Vec<String> {
     ignored
 }
 
-/// The folder of the lock file of programs in a folder that have no settings: the nearest one that has a lock file of this user, else the folder
-/// itself.
+/// The folder of the lock file for programs without settings: the nearest one with a lock file of this user, otherwise the folder itself.
 pub fn lock_folder(folder: &Path) -> PathBuf {
     let has_lock = |folder: &&Path| {
         let path = folder.join(LOCK_FILE);
@@ -291,7 +290,7 @@ pub fn lock_folder(folder: &Path) -> PathBuf {
     folder.ancestors().find(has_lock).unwrap_or(folder).to_owned()
 }
 
-/// Whether a path is that of settings and not of a program.
+/// Whether a path is a settings file, not a program.
 pub fn is_settings(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == FILE_NAME) && !path.is_dir()
 }

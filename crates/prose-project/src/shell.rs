@@ -1,11 +1,11 @@
-//! Commands that a person is told to run.
+//! Shell commands in messages.
 
 use std::borrow::Cow;
 
-/// A text as one word of a shell, so that a command that is shown does what it says when it is copied, whatever a file is called.
+/// Quotes a text as one word of a shell, so that a displayed command can be copied.
 pub fn word(text: &str) -> Cow<'_, str> {
     let is_plain = |character: char| character.is_alphanumeric() || "_-./:@%+=,\\".contains(character);
-    // Windows has paths with backslashes, which mean nothing to its shells; those of other systems would take them away.
+    // Windows paths have backslashes, which its shells do not interpret; other shells would remove them.
     let is_plain = |character: char| is_plain(character) && (cfg!(windows) || character != '\\');
     if !text.is_empty() && text.chars().all(is_plain) {
         return Cow::Borrowed(text);

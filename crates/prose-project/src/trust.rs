@@ -1,8 +1,8 @@
-//! Workspace trust: nothing is started for a project before a person has said that it may be.
+//! Workspace trust: nothing is started for a project before the user has trusted it.
 //!
-//! A [`Subject`] is a folder and those of its settings that would make `prose` start a program or give something away. A person trusts the two together,
-//! and [`TrustStore`] remembers that outside of the project: when one of these settings changes, the person is asked again. Reading a project
-//! needs no trust, nor does a run that starts no program.
+//! A [`TrustSubject`] is a folder with those of its settings that make `prose` start a program or send data. The user trusts both together, and
+//! [`TrustStore`] stores that outside of the project: when one of these settings changes, the user is asked again. Reading a project needs no trust,
+//! nor does a run that starts no program.
 
 mod concerns;
 mod store;
@@ -13,71 +13,71 @@ use prose_config::Config;
 
 use crate::{UserFiles, ownership, shell};
 
-pub use self::concerns::Concern;
+pub use self::concerns::TrustedSetting;
 pub use self::store::{TrustStore, TrustedFolder};
 
-/// What a person trusts: a folder and what its settings may do.
+/// What a user trusts: a folder and the effects of its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subject {
+pub struct TrustSubject {
     /// The folder, without links in its path.
     pub folder: PathBuf,
-    /// The settings that trust is about, in the order in which they are shown.
-    pub concerns: Vec<Concern>,
+    /// The settings that need trust, in display order.
+    pub concerns: Vec<TrustedSetting>,
 }
 
-impl Subject {
-    /// The project in a folder with these settings, which need not all be those of its file: an editor may have others.
+impl TrustSubject {
+    /// The project in a folder with these settings, which may differ from those of its file: an editor may override them.
     pub fn new(folder: &Path, config: &Config) -> Self {
-        // A folder that does not exist is trusted by nobody; what is wrong with it is found out by whoever uses it.
+        // A folder that does not exist is not trusted; its user reports the error.
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let concerns = concerns::concerns(&folder, config);
         Self { folder, concerns }
     }
 }
 
-/// Why something is not trusted.
+/// The reason why a project is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Doubt {
-    /// Nobody has trusted the folder.
+pub enum TrustError {
+    /// The folder is not trusted.
     Unknown,
-    /// These settings are new or have another value since the folder was trusted.
+    /// These settings are new or have changed since the folder was trusted.
     Changed(Vec<String>),
-    /// It cannot be read what was trusted.
+    /// The stored trust cannot be read.
     Unreadable(String),
 }
 
-/// What a person has said about the projects on this machine.
+/// The trust of a user.
 #[derive(Debug, Clone)]
-pub struct Person {
-    /// The files in which it is remembered.
+pub struct UserTrust {
+    /// The files in which it is stored.
     pub files: UserFiles,
-    /// Whether the person, or an editor that asks itself, trusts the project of this run.
-    pub trusts: bool,
+    /// Whether the user, or an editor with its own workspace trust, trusts the project of this run.
+    pub is_trusted: bool,
 }
 
-impl Person {
-    /// The user of this process, who has said nothing about this run.
+impl UserTrust {
+    /// The user of this process, without trust for this run.
     pub fn of_user() -> Self {
-        Self { files: UserFiles::of_user(), trusts: false }
+        Self { files: UserFiles::of_user(), is_trusted: false }
     }
 
-    /// The projects that the person has trusted.
+    /// The projects that the user trusts.
     pub fn store(&self) -> TrustStore {
         TrustStore::in_files(self.files.clone())
     }
 
-    /// Whether the person trusts a subject.
-    pub fn check(&self, subject: &Subject) -> Result<(), Doubt> {
-        if self.trusts { Ok(()) } else { self.store().check(subject) }
+    /// Checks that the user trusts a project.
+    pub fn check(&self, subject: &TrustSubject) -> Result<(), TrustError> {
+        if self.is_trusted { Ok(()) } else { self.store().check(subject) }
     }
 }
 
-/// Whether a `prose.toml` is read: it belongs to the user, or the user has named its folder.
+/// Whether a `prose.toml` is read: it belongs to the user, or the user has trusted its folder.
 pub fn accepts_settings(store: &TrustStore, file: &Path) -> bool {
     ownership::is_own(file) || file.parent().is_some_and(|folder| store.names(folder))
 }
 
-/// What a person is told of a `prose.toml` that is not read.
+/// The warning about an ignored `prose.toml`.
 pub fn ignored_settings(file: &Path) -> String {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     format!(

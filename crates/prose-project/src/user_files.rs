@@ -1,4 +1,4 @@
-//! The folder outside all projects in which `prose` keeps what a person has said.
+//! The user's folder for trust and keys, outside of all projects.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -11,13 +11,13 @@ use prose_files::Limit;
 
 use crate::ownership;
 
-/// No file in the folder is larger.
-const LIMIT: Limit = Limit { what: "what a person trusts", bytes: 4 << 20 };
+/// The maximum size of a file in the folder.
+const LIMIT: Limit = Limit { what: "a file of trust", bytes: 4 << 20 };
 
 /// The file that is locked while another one is changed.
 const LOCK: &str = "lock";
 
-/// The files of a person, which only that person can read.
+/// The private files of a user.
 ///
 /// They lie in `$XDG_STATE_HOME/prose`, by default `~/.local/state/prose`, and on Windows in `%LOCALAPPDATA%\prose`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,17 +34,17 @@ impl UserFiles {
         Self { folder }
     }
 
-    /// The files in another folder.
+    /// Files in another folder.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self { folder: Some(folder.into()) }
     }
 
-    /// The path of a file; none where the system names no folder.
+    /// The path of a file; `None` if the system has no folder for it.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         Some(self.folder.as_ref()?.join(name))
     }
 
-    /// The bytes of a file; none if there is none. A file of another user is an error.
+    /// The content of a file; `None` if it does not exist. A file of another user is an error.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, FileError> {
         let Some(path) = self.path(name) else { return Ok(None) };
         if !ownership::is_own(&path) {
@@ -57,15 +57,14 @@ impl UserFiles {
         }
     }
 
-    /// What is wrong with a file.
+    /// Creates an error.
     pub(crate) fn error(&self, name: &str, reason: impl ToString) -> FileError {
         FileError { path: self.path(name), reason: reason.to_string() }
     }
 
-    /// Makes the folder, and keeps other processes from changing its files as long as the result lives.
+    /// Creates the folder, and locks its files until the result is dropped.
     pub(crate) fn lock(&self) -> Result<Locked, FileError> {
-        let no_folder =
-            "the system names no folder for what is trusted; set HOME, or XDG_STATE_HOME to a folder";
+        let no_folder = "there is no folder for trust on this system; set HOME or XDG_STATE_HOME";
         let no_folder = || FileError { path: None, reason: no_folder.to_owned() };
         let folder = self.folder.clone().ok_or_else(no_folder)?;
         self.locked(folder).map_err(|error| self.error(LOCK, unwritten(&error)))
@@ -85,21 +84,21 @@ impl UserFiles {
     }
 }
 
-/// The right to change the files, until it is dropped.
+/// The lock on the files.
 pub(crate) struct Locked {
     folder: PathBuf,
     _file: File,
 }
 
 impl Locked {
-    /// Replaces a file as a whole. Nobody sees a part of it.
+    /// Replaces a file atomically.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FileError> {
         let path = || Some(self.folder.join(name));
         self.replace(name, bytes).map_err(|error| FileError { path: path(), reason: unwritten(&error) })
     }
 
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        // A temporary file can be read by its owner alone from the start.
+        // The temporary file is private from the start.
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(bytes)?;
         file.as_file().sync_data()?;
@@ -113,7 +112,7 @@ fn unwritten(error: &io::Error) -> String {
     format!("cannot be written: {error}")
 }
 
-/// What is wrong with a file of a person.
+/// An error with a file of the user.
 #[derive(Debug)]
 pub struct FileError {
     path: Option<PathBuf>,
@@ -153,8 +152,8 @@ fn make_private_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives what root has made to the user whose folder it lies in: `sudo` may keep the home folder of the person who calls it, who could not read the
-/// file otherwise.
+/// Changes the owner of files created by root to the owner of the folder: `sudo` may keep the home folder of its caller, who could not read the file
+/// otherwise.
 #[cfg(unix)]
 fn give_to_owner_of_folder(path: &Path) {
     use std::os::unix::fs::MetadataExt;
@@ -163,7 +162,7 @@ fn give_to_owner_of_folder(path: &Path) {
     }
     let Some(Ok(parent)) = path.parent().map(fs::metadata) else { return };
     if parent.uid() != 0 {
-        // What cannot be given away stays root's, who can use it.
+        // A file whose owner cannot be changed stays root's, who can use it.
         let _ = std::os::unix::fs::lchown(path, Some(parent.uid()), Some(parent.gid()));
     }
 }

@@ -1,4 +1,4 @@
-//! Finding the programs below folders, each once.
+//! Finds the programs in folders, each once.
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -12,21 +12,21 @@ use prose_markdown::is_markdown;
 use crate::files::Failure;
 use crate::settings::Settings;
 
-/// What a walk came across.
+/// The result of a walk.
 #[derive(Default)]
 pub struct Walked {
-    /// The programs and the documents that somebody has named, in the order of their paths.
+    /// The programs and the explicitly named documents, sorted by path.
     pub programs: Vec<PathBuf>,
-    /// The Markdown documents that nobody has named, likewise.
+    /// The other Markdown documents, sorted by path.
     documents: Vec<PathBuf>,
-    /// Folders that could not be listed and the like.
+    /// Errors, such as unreadable folders.
     pub failures: Vec<Failure>,
-    /// Remarks that change nothing, such as a broken line of a `.gitignore`.
+    /// Warnings, such as an invalid line of a `.gitignore`.
     pub remarks: Vec<String>,
 }
 
 impl Walked {
-    /// The files to look at, in the order of their paths: the programs, and the documents of projects that want theirs looked at.
+    /// The files to check, sorted by path: the programs, and the documents of projects that enable them.
     pub fn files(&mut self, settings: &mut Settings) -> Vec<PathBuf> {
         let mut files = std::mem::take(&mut self.programs);
         let documents = std::mem::take(&mut self.documents).into_iter();
@@ -36,10 +36,10 @@ impl Walked {
     }
 }
 
-/// Finds every program: each path of `roots` that is no folder, and the `*.prose` files below the folders. A file that is reached
-/// by several paths is found once, and not through a link if it can be helped.
+/// Finds all programs: each path of `roots` that is not a folder, and the `*.prose` files in the folders. A file with several paths is found once,
+/// preferably not through a link.
 pub fn programs(roots: &[PathBuf], threads: NonZeroUsize) -> Walked {
-    // A single file is the common case of an editor or a hook: no threads, no reading of ignore files.
+    // A single file is the common case of an editor or a hook: it needs no threads and no ignore files.
     if let [root] = roots
         && !root.is_dir()
     {
@@ -50,7 +50,7 @@ pub fn programs(roots: &[PathBuf], threads: NonZeroUsize) -> Walked {
     rest.iter().for_each(|root| {
         walk.add(root);
     });
-    // Programs are shared outside of Git as well: a downloaded folder has the same files to leave out.
+    // Programs are also shared outside of Git: ignore files apply to a downloaded folder, too.
     walk.require_git(false).threads(threads.get());
     let shared = Mutex::new(Found::default());
     walk.build_parallel().run(|| {
@@ -66,7 +66,7 @@ pub fn programs(roots: &[PathBuf], threads: NonZeroUsize) -> Walked {
     Walked { programs: paths(programs), documents: paths(documents), failures, remarks }
 }
 
-/// `./a.prose` is shown as `a.prose`; `.` alone stays.
+/// `./a.prose` is displayed as `a.prose`; `.` alone stays.
 fn without_dot(path: &Path) -> PathBuf {
     match path.strip_prefix(".") {
         Ok(rest) if !rest.as_os_str().is_empty() => rest.to_owned(),
@@ -77,7 +77,7 @@ fn without_dot(path: &Path) -> PathBuf {
 /// A path to a program.
 struct Program {
     path: PathBuf,
-    /// The path that is the same for all paths to this file.
+    /// The canonical path.
     identity: PathBuf,
     is_link: bool,
     /// Whether it is a Markdown document in a folder.
@@ -100,7 +100,7 @@ struct Found {
     remarks: Vec<String>,
 }
 
-/// What one thread has come across; handed over when the thread is done, so that threads do not wait for each other.
+/// The results of one thread, merged when it ends, so that threads do not wait for each other.
 struct Local<'a> {
     found: Found,
     identities: Identities,
@@ -122,7 +122,7 @@ impl Local<'_> {
             Ok(entry) => {
                 self.found.remarks.extend(entry.error().map(ToString::to_string));
                 if is_program(&entry) {
-                    // Paths that are named are followed, and then are no links any more.
+                    // Named paths are resolved, so they are not links any more.
                     let is_link =
                         entry.path_is_symlink() || (entry.depth() == 0 && entry.path().is_symlink());
                     let identity = self.identities.of(entry.path(), is_link);
@@ -136,8 +136,7 @@ impl Local<'_> {
     }
 }
 
-/// Tells paths to the same file. Asking the system about every part of every path would take longer than reading the files, so
-/// that the last folder is remembered.
+/// Computes canonical paths. Resolving every component of every path would take longer than reading the files, so the last folder is cached.
 #[derive(Default)]
 struct Identities {
     folder: PathBuf,
@@ -169,8 +168,7 @@ fn is_program(entry: &DirEntry) -> bool {
         return false;
     }
     let Some(file_type) = entry.file_type() else { return false };
-    // Links to folders are not followed, so that a link to a parent is no endless walk; a broken link is a program that
-    // cannot be read, which the reader should hear about.
+    // Links to folders are not followed, which prevents endless walks; a broken link is reported as an unreadable program.
     let leads_to_folder = file_type.is_symlink() && entry.path().is_dir();
     !file_type.is_dir() && !leads_to_folder
 }

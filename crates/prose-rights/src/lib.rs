@@ -1,7 +1,7 @@
-//! The rights of programs that were fetched (decision 19), and the files that no program passes on by accident.
+//! The rights of fetched programs (decision 19), and the protected files that no program passes on by accident.
 //!
-//! A local program acts for the person. A fetched one has its inputs and a folder of memory of its own; everything else is a [`Right`] that the
-//! project grants by name. Nothing here reads a file: what a path leads to is for the caller to find out.
+//! A local program acts for the user. A fetched one has its inputs and its own memory folder; everything else is a [`Right`] that the project grants
+//! by name. This crate reads no files: the caller resolves paths.
 
 mod grants;
 mod identity;

@@ -1,4 +1,4 @@
-//! The files that are never passed on by accident: secrets, keys, and what decides what programs may do.
+//! The protected files: secrets, keys, and files that control what programs may do.
 
 use std::sync::LazyLock;
 
@@ -42,13 +42,13 @@ const FILES: &[&str] = &[
     "credentials.*",
 ];
 
-/// Names that look like those of secrets, and by custom hold examples.
+/// Names that look like secrets but by convention contain examples.
 const EXAMPLES: &[&str] = &[".env.example", ".env.sample", ".env.template"];
 
-/// Whether a file is one that a program passes on only if a person has listed it: `.env`, keys, settings and everything in `.git`.
-/// To be asked of the path that is written and of the one that it leads to.
+/// Whether a file is protected, so that a program passes it on only if the user has listed it: `.env`, keys, settings and everything in `.git`. Must
+/// be checked for the written path and for its target.
 pub fn is_protected(path: &str) -> bool {
-    // A table of constants that a test compiles.
+    // The table is constant, and a test compiles it.
     static NAMES: LazyLock<GlobSet> = LazyLock::new(|| {
         let globs = FILES.iter().filter_map(|name| Glob::new(name).ok());
         let mut set = GlobSetBuilder::new();
@@ -60,13 +60,13 @@ pub fn is_protected(path: &str) -> bool {
     parts.iter().any(|part| is_folder(part, FOLDERS)) || parts.last().is_some_and(is_secret)
 }
 
-/// Whether a path leads into a `.git` folder, or is one.
+/// Whether a path is or leads into a `.git` folder.
 pub fn is_in_git(path: &str) -> bool {
     parts(path).any(|part| is_folder(&part, &[".git"]))
 }
 
-/// The parts of a path as any system may take them: capitals are small letters to some, and others leave out blanks and dots at the end, what
-/// follows a colon, and characters that nobody sees.
+/// The components of a path as any system may interpret them: some ignore case, others remove trailing blanks and dots, what follows a colon, and
+/// invisible characters.
 fn parts(path: &str) -> impl Iterator<Item = String> {
     path.split(['/', '\\']).filter_map(|part| {
         let is_drive = part.len() == 2 && part.ends_with(':');
@@ -79,7 +79,7 @@ fn parts(path: &str) -> impl Iterator<Item = String> {
 }
 
 fn is_folder(part: &str, folders: &[&str]) -> bool {
-    // The short name that Windows gives to `.git`.
+    // The short name of `.git` on Windows.
     folders.contains(&part) || part == "git~1" && folders.contains(&".git")
 }
 

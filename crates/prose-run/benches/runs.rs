@@ -15,8 +15,8 @@ use criterion::{
 use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
 use prose_config::{Config, RunConfig};
-use prose_run::{Around, Order, Person, Project, Start, Subject, UserFiles, prepare};
-use prose_vm::event::{Event, RunStatus, StateMode, What};
+use prose_run::{Project, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare};
+use prose_vm::event::{Event, EventKind, RunStatus, StateMode};
 use prose_vm::program::Program;
 use prose_vm::runner::{Limits, NoInputs};
 use tempfile::TempDir;
@@ -42,8 +42,8 @@ fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder can be made")
 }
 
-fn order(program: &Arc<Program>, folder: &Path, start: Start) -> Order {
-    Order {
+fn request(program: &Arc<Program>, folder: &Path, start: Start) -> RunRequest {
+    RunRequest {
         program: Arc::clone(program),
         project: Project::new(folder),
         start,
@@ -56,24 +56,24 @@ fn order(program: &Arc<Program>, folder: &Path, start: Start) -> Order {
         grants: prose_run::Grants::default(),
         config: RunConfig::default(),
         limits: Limits { max_parallel: SESSIONS, ..Limits::default() },
-        subject: Subject::new(folder, &Config::default()),
-        person: Person { files: UserFiles::at(folder.join("state")), trusts: false },
+        subject: TrustSubject::new(folder, &Config::default()),
+        trust: UserTrust { files: UserFiles::at(folder.join("state")), is_trusted: false },
         names_program: false,
     }
 }
 
 /// Executes a run, and tells its id and how long it took.
-fn run(order: Order, status: RunStatus, observer: &mut dyn FnMut(&Event, bool)) -> (String, Duration) {
+fn run(request: RunRequest, status: RunStatus, observer: &mut dyn FnMut(&Event, bool)) -> (String, Duration) {
     let begin = Instant::now();
-    let prepared = prepare(order).unwrap_or_else(|error| panic!("{error}"));
+    let prepared = prepare(request).unwrap_or_else(|error| panic!("{error}"));
     let id = prepared.run().to_owned();
-    let around = Around {
+    let hooks = RunHooks {
         inputs: Arc::new(NoInputs),
         observer,
         interrupted: Box::pin(std::future::pending()),
         narration: None,
     };
-    let finished = prepared.execute(around).unwrap_or_else(|error| panic!("{error}"));
+    let finished = prepared.execute(hooks).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(finished.end.status, status, "{:?}", finished.end.error);
     (id, begin.elapsed())
 }
@@ -113,8 +113,8 @@ fn parallel(criterion: &mut Criterion) {
         bencher.iter_custom(|times| {
             let once = |_| {
                 let folder = folder();
-                let order = Order { delay: DELAY, ..order(&program, folder.path(), Start::New) };
-                run(order, RunStatus::Completed, &mut |_, _| {}).1
+                let request = RunRequest { delay: DELAY, ..request(&program, folder.path(), Start::New) };
+                run(request, RunStatus::Completed, &mut |_, _| {}).1
             };
             (0..times).map(once).sum()
         });
@@ -133,11 +133,11 @@ fn resume(criterion: &mut Criterion) {
             bencher.iter_custom(|times| {
                 let once = |_| {
                     let folder = folder();
-                    let mut stopped = order(&program, folder.path(), Start::New);
+                    let mut stopped = request(&program, folder.path(), Start::New);
                     stopped.limits.max_sessions = Some(sessions as u32);
                     let (id, _) = run(stopped, RunStatus::Interrupted, &mut |_, _| {});
                     let start = Start::Resume { run: id.into(), accept_changes: false };
-                    run(order(&program, folder.path(), start), RunStatus::Completed, &mut |_, _| {}).1
+                    run(request(&program, folder.path(), start), RunStatus::Completed, &mut |_, _| {}).1
                 };
                 (0..times).map(once).sum()
             });
@@ -155,7 +155,7 @@ fn between(
     program: &Arc<Program>,
     (from, to): (u32, u32),
     sessions: Option<u32>,
-    number: fn(&What) -> Option<u32>,
+    number: fn(&EventKind) -> Option<u32>,
 ) {
     let name = if sessions.is_some() { "first thousand" } else { "last thousand" };
     let status = if sessions.is_some() { RunStatus::Interrupted } else { RunStatus::Completed };
@@ -164,12 +164,12 @@ fn between(
         bencher.iter_custom(|times| {
             let once = |_| {
                 let folder = folder();
-                let mut order = order(program, folder.path(), Start::New);
-                order.limits.max_sessions = sessions;
+                let mut request = request(program, folder.path(), Start::New);
+                request.limits.max_sessions = sessions;
                 let mut start = None;
                 let mut time = Duration::ZERO;
-                run(order, status, &mut |event, _| {
-                    let number = number(&event.what);
+                run(request, status, &mut |event, _| {
+                    let number = number(&event.kind);
                     if number == Some(from) {
                         start = Some(Instant::now());
                     } else if number == Some(to) {
@@ -189,8 +189,8 @@ fn sequential(criterion: &mut Criterion) {
     let half = STATEMENTS / 2;
     let text = format!("repeat {half} as item:\n  let value = item\n  session \"Work\"\n");
     let statements = program(&text);
-    let iteration = |what: &What| match what {
-        What::IterationStarted { number, .. } => Some(*number),
+    let iteration = |what: &EventKind| match what {
+        EventKind::IterationStarted { number, .. } => Some(*number),
         _ => None,
     };
     between(&mut group, &statements, (1, 501), Some(501), iteration);
@@ -203,8 +203,8 @@ fn sequential(criterion: &mut Criterion) {
         _ => format!("let value_{at} = {at}\n"),
     };
     let statements = program(&(0..STATEMENTS).map(line).collect::<String>());
-    let statement = |what: &What| match what {
-        What::StatementStarted { number, .. } => *number,
+    let statement = |what: &EventKind| match what {
+        EventKind::StatementStarted { number, .. } => *number,
         _ => None,
     };
     between(&mut group, &statements, (1, 1001), Some(101), statement);

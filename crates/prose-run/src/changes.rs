@@ -1,29 +1,29 @@
-//! What has changed in a program since a run of it was started.
+//! Compares a program with the one that a run was started with.
 
 use prose_vm::event::RunHead;
 use prose_vm::program::Program;
 
-/// The first difference between the program that a run was started with and the one that it would go on with; none if they are the same.
-/// `before` is the text of the former, as the run has kept it.
+/// The first difference between the program that a run was started with and the current one; `None` if they are equal. `before` is the text that the
+/// run has stored.
 pub(crate) fn first_difference(head: &RunHead, before: Option<&str>, now: &Program) -> Option<String> {
     if head.sha256 != now.sha256 {
         return Some(match before.and_then(|before| first_line(before, &now.text)) {
             Some(difference) => difference,
-            None => "its text is another one".to_owned(),
+            None => "its text differs".to_owned(),
         });
     }
     let imports = now.imported();
     for (path, sha256) in &head.imports {
         match imports.iter().find(|(other, _)| other == path) {
-            None => return Some(format!("it does not import `{path}` any more, or that cannot be read now")),
+            None => return Some(format!("the import `{path}` was removed or cannot be read")),
             Some((_, other)) if other != sha256 => {
-                return Some(format!("the imported program `{path}` is another one"));
+                return Some(format!("the imported program `{path}` differs"));
             }
             Some(_) => {}
         }
     }
     let new = imports.iter().find(|(path, _)| head.imports.iter().all(|(known, _)| known != path));
-    new.map(|(path, _)| format!("it imports `{path}`"))
+    new.map(|(path, _)| format!("the import `{path}` is new"))
 }
 
 fn first_line(before: &str, now: &str) -> Option<String> {

@@ -1,97 +1,100 @@
-//! Why a run cannot be started or has to stop.
+//! The errors of runs.
 
 use std::fmt;
 use std::io;
 
 use prose_harness::registry::HarnessError;
 use prose_project::shell::word;
-use prose_project::trust::{Doubt, Subject};
+use prose_project::trust::{TrustError, TrustSubject};
 use prose_state::StateError;
 use prose_vm::event::ScriptFile;
 use prose_vm::runner::RunError;
 
 use crate::rights::MissingRights;
 
-/// Why a run cannot be started or has to stop, apart from what goes wrong in its program.
+/// The reason why a run cannot start or continue, other than an error of its program.
 #[derive(Debug)]
 pub enum RunFailure {
     /// Its state cannot be read or written.
     State(StateError),
-    /// There is no such harness, or it cannot be made.
+    /// The harness is unknown or cannot be created.
     Harness(HarnessError),
-    /// The harness cannot do what the prompts of the run tell agents to do.
+    /// The prompts of the run need capabilities that the harness does not have.
     OtherHarness {
         /// The run.
         run: String,
-        /// The harness that it had.
+        /// The harness of the run.
         before: String,
-        /// The harness that it would have now.
+        /// The harness that it was to be resumed with.
         now: String,
     },
-    /// The file is gone that the run takes its answers from.
+    /// The script of the run does not exist any more.
     ScriptGone {
         /// The run.
         run: String,
-        /// The file.
+        /// The script.
         script: ScriptFile,
     },
     /// The program has changed since the run was started.
     Changed {
         /// The run.
         run: String,
-        /// The first difference, in words.
+        /// The first difference, for display.
         difference: String,
     },
-    /// Programs that were fetched ask for rights that nobody has granted (decision 19).
+    /// Fetched programs request rights that are not granted (decision 19).
     NotGranted(Box<MissingRights>),
-    /// Nobody has trusted the project with what its harness starts.
+    /// The user has not trusted the project to start its harness.
     Untrusted(Box<Untrusted>),
-    /// It is not known that the person has started the run, so that its journal chooses nothing.
+    /// It is not confirmed that the user started the run, so its journal is not trusted.
     Unconfirmed(Box<Unconfirmed>),
     /// The run has ended.
     Over {
         /// The run.
         run: String,
-        /// Whether changes of its program were accepted, and there are none.
+        /// Whether `--accept-changes` was given, but the program has not changed.
         is_unchanged: bool,
     },
-    /// It stopped while it was executed.
+    /// The run stopped with an error.
     Run(RunError),
-    /// The system gives no event loop.
+    /// The event loop cannot be created.
     Runtime(io::Error),
 }
 
-/// A project that nobody has trusted with what its harness starts.
+/// A project that is not trusted to start its harness.
 #[derive(Debug)]
 pub struct Untrusted {
     /// The project.
-    pub subject: Subject,
+    pub subject: TrustSubject,
     /// The harness.
     pub harness: String,
-    /// What the harness starts.
+    /// The command that the harness starts.
     pub command: Vec<String>,
-    /// The variables that it passes besides those that every program gets.
+    /// The environment variables that it passes in addition to the default ones.
     pub variables: Vec<String>,
-    /// Why the project is not trusted.
-    pub doubt: Doubt,
+    /// The reason.
+    pub cause: TrustError,
 }
 
 impl Untrusted {
-    /// Why the project is not trusted, with its folder.
+    /// The reason, with the folder of the project.
     pub fn reason(&self) -> String {
         let folder = self.subject.folder.display();
-        match &self.doubt {
-            Doubt::Unknown => format!("the project {folder} is not trusted yet"),
-            Doubt::Changed(names) => {
-                format!("the project {folder} has other settings than you trusted: `{}`", names.join("`, `"))
+        match &self.cause {
+            TrustError::Unknown => format!("the project {folder} is not trusted yet"),
+            TrustError::Changed(names) => {
+                format!(
+                    "these settings of the project {folder} have changed since you trusted it: `{}`",
+                    names.join("`, `")
+                )
             }
-            Doubt::Unreadable(why) => {
-                format!("it is not known whether the project {folder} is trusted: {why}")
+            TrustError::Unreadable(why) => {
+                format!("cannot check whether the project {folder} is trusted: {why}")
             }
         }
     }
 
-    /// What would be started, and what it would be given.
+    /// The command that would be started, and its variables.
     pub fn start(&self) -> String {
         let words: Vec<_> = self.command.iter().map(|text| word(text)).collect();
         let program = words.join(" ");
@@ -108,23 +111,23 @@ impl Untrusted {
     }
 }
 
-/// A run that nothing confirms the start of.
+/// A run whose start by this user is not confirmed.
 #[derive(Debug)]
 pub struct Unconfirmed {
     /// The run.
     pub run: String,
-    /// The program that its journal names, if the person has to name that.
+    /// The program in its journal, if the user must confirm it.
     pub program: Option<String>,
-    /// The harness that the run would go on with.
+    /// The harness that the run would be resumed with.
     pub harness: String,
-    /// Whether that is another one than the settings name.
+    /// Whether it differs from the harness of the settings.
     pub is_other_harness: bool,
-    /// The script that its journal names, if the person has to name that.
+    /// The script in its journal, if the user must confirm it.
     pub script: Option<String>,
 }
 
 impl Unconfirmed {
-    /// What nothing confirms.
+    /// What cannot be confirmed.
     pub fn reason(&self) -> String {
         let Self { run, harness, .. } = self;
         let from = match (&self.program, &self.script) {
@@ -132,10 +135,10 @@ impl Unconfirmed {
             (Some(program), None) => format!("the program `{program}` and the harness `{harness}`"),
             (None, None) => format!("the harness `{harness}`"),
         };
-        format!("nothing confirms that you started the run {run} on this machine, with {from}")
+        format!("cannot confirm that you started run {run} on this machine with {from}")
     }
 
-    /// The command that goes on with the run.
+    /// The command that resumes the run.
     fn command(&self) -> String {
         let mut command = format!("prose resume {}", word(&self.run));
         if let Some(program) = &self.program {
@@ -157,42 +160,42 @@ impl fmt::Display for RunFailure {
             RunFailure::Harness(error) => error.fmt(f),
             RunFailure::OtherHarness { run, before, now } => write!(
                 f,
-                "the run {run} tells its agents to read and write files, as `{before}` can and `{now}` cannot; go on with `{before}`, or use \
-                `--accept-changes` to have the remaining sessions told otherwise"
+                "the agents of run {run} read and write files, which `{now}` does not support; resume it with `{before}`, or pass \
+                `--accept-changes` to change the remaining prompts"
             ),
             RunFailure::ScriptGone { run, script } => write!(
                 f,
-                "the run {run} takes its answers from the script `{}`, and `{}` is gone; put it back, or name another one with `--script FILE.toml`",
+                "run {run} uses the script `{}`, but `{}` does not exist; restore it, or pass another script with `--script FILE.toml`",
                 script.given, script.path
             ),
             RunFailure::Changed { run, difference } => write!(
                 f,
-                "the program has changed since the run {run} was started: {difference}. Undo the change, or use `--accept-changes`, which keeps \
-                the results of all sessions that are asked the same"
+                "the program has changed since run {run} was started: {difference}; undo the change, or pass `--accept-changes` to reuse \
+                the results of all unchanged sessions"
             ),
             RunFailure::NotGranted(missing) => missing.fmt(f),
             RunFailure::Untrusted(untrusted) => write!(
                 f,
-                "{}, and {}. If you trust it, run `{}`, or pass `--trust`",
+                "{}, and {}; if you trust it, run `{}`, or pass `--trust`",
                 untrusted.reason(),
                 untrusted.start(),
                 untrusted.command_to_trust()
             ),
             RunFailure::Unconfirmed(unconfirmed) => {
-                write!(f, "{}. If that is right, say so: `{}`", unconfirmed.reason(), unconfirmed.command())
+                write!(f, "{}; if you did, run `{}`", unconfirmed.reason(), unconfirmed.command())
             }
             RunFailure::Over { run, is_unchanged: false } => write!(
                 f,
-                "the run {run} has come to its end; there is nothing left to do. `prose run` starts a new one. To run again from a place, change the \
-                program there and use `prose resume {run} --accept-changes`, which keeps the results of all sessions that are asked the same"
+                "run {run} has already completed; start a new run with `prose run`, or change the program and run \
+                `prose resume {run} --accept-changes` to reuse the results of all unchanged sessions"
             ),
             RunFailure::Over { run, is_unchanged: true } => write!(
                 f,
-                "the run {run} has come to its end, and its program has not changed since. To run again from a place, change the program there, \
-                such as the prompt of a session: that session runs again, with all that depends on it. `prose run` starts a new run"
+                "run {run} has already completed, and its program has not changed; start a new run with `prose run`, or change the program: \
+                changed sessions run again, with everything that depends on them"
             ),
             RunFailure::Run(error) => error.fmt(f),
-            RunFailure::Runtime(error) => write!(f, "the system gives no event loop: {error}"),
+            RunFailure::Runtime(error) => write!(f, "cannot create the event loop: {error}"),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Starts and resumes runs: brings the machine, a state system and a harness together.
+//! Starts and resumes runs: connects the machine, a store for the state and a harness.
 //!
-//! [`prepare`] makes or opens what a run needs and says what it found; [`Prepared::execute`] runs it to its end on the thread that calls it.
+//! [`prepare`] creates or opens the files of a run and reports what it found; [`PreparedRun::execute`] executes it on the calling thread.
 
 mod changes;
 mod error;
@@ -26,17 +26,17 @@ use prose_narration::Narrator;
 use prose_narration::ProgramSize;
 pub use prose_narration::transcript::{Recovered, read as read_narration};
 pub use prose_project::UserFiles;
-pub use prose_project::trust::{Doubt, Person, Subject};
+pub use prose_project::trust::{TrustError, TrustSubject, UserTrust};
 pub use prose_rights::{Grants, Right};
 pub use prose_state::folder::Project;
 use prose_vm::effect::{Effect, Outcome, Request, RequestId};
-use prose_vm::event::{Event, RunEnd, StateMode, What};
+use prose_vm::event::{Event, EventKind, RunEnd, StateMode};
 use prose_vm::harness::Harness;
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Inputs, Limits, RunError};
 use prose_vm::settings::Settings;
-use prose_vm::store::Recall;
+use prose_vm::store::Recording;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
@@ -44,172 +44,172 @@ pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
 use crate::origin::Origin;
 pub use crate::origin::{check_trust, is_confirmed};
 pub use crate::rights::MissingRights;
-use crate::state::{Remembered, StoreKind};
+use crate::state::{AnyRecording, StoreKind};
 
-/// What is to be run, and how.
-pub struct Order {
+/// A run to start or to resume.
+pub struct RunRequest {
     /// The program. It has no errors (decision 15).
     pub program: Arc<Program>,
-    /// Where the run keeps its files.
+    /// The folder that stores the runs.
     pub project: Project,
-    /// Whether it starts or goes on.
+    /// Whether the run starts or is resumed.
     pub start: Start,
-    /// The state system of a run that starts.
+    /// The backend for the state of a new run.
     pub state: StateMode,
-    /// The harness; none is the one that a resumed run had, or the one that the project's settings name.
+    /// The harness; `None` for that of the resumed run or of the project's settings.
     pub harness: Option<String>,
-    /// The file with answers for the harness `script`; none is the one that a resumed run had.
+    /// The script for the harness `script`; `None` for that of the resumed run.
     pub script: Option<PathBuf>,
-    /// What decides what the offline harness answers, in a run that starts.
+    /// The seed of the offline harness in a new run.
     pub seed: u64,
-    /// How long the offline harness takes for each answer.
+    /// The delay of each reply of the offline harness.
     pub delay: Duration,
-    /// The inputs of a run that starts.
+    /// The inputs of a new run.
     pub inputs: Vec<(SmolStr, Value)>,
     /// The settings of the project.
     pub config: RunConfig,
-    /// What programs that were fetched may do (decision 19).
+    /// The rights of fetched programs (decision 19).
     pub grants: Grants,
-    /// What the run may not exceed.
+    /// The limits of the run.
     pub limits: Limits,
-    /// What a person has to trust before a program is started.
-    pub subject: Subject,
-    /// What the person has said.
-    pub person: Person,
-    /// Whether the person has named the program, and not the journal of a run that goes on.
+    /// What the user must trust before a program is started.
+    pub subject: TrustSubject,
+    /// What the user trusts.
+    pub trust: UserTrust,
+    /// Whether the user named the program, instead of the journal of a resumed run.
     pub names_program: bool,
 }
 
-/// Whether a run starts or goes on.
+/// Whether a run starts or is resumed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Start {
     /// A new run.
     New,
-    /// A new run that leaves nothing behind and asks nobody: the prompts are wanted that the harness would get. The offline harness answers.
+    /// A new run that only produces its prompts: it writes no files, and the offline harness replies instead of agents.
     Dry,
-    /// A run that has files goes on.
+    /// Resumes a run from its files.
     Resume {
         /// Its id.
         run: SmolStr,
-        /// Whether the program may have changed: what still matches is kept then (decision 10).
+        /// Whether the program may have changed: recorded results that still match are reused (decision 10).
         accept_changes: bool,
     },
-    /// A run goes on that left nothing but its narration.
+    /// Resumes a run from its narration alone.
     Transcript(Box<Recovered>),
 }
 
-/// Is told a line of a narration.
-pub type Hear<'a> = &'a mut dyn FnMut(&str);
+/// Receives each line of a narration.
+pub type NarrationSink<'a> = &'a mut dyn FnMut(&str);
 
-/// What surrounds a run while it is executed.
-pub struct Around<'a> {
-    /// Who is asked for inputs.
+/// The callbacks of a run.
+pub struct RunHooks<'a> {
+    /// Provides inputs.
     pub inputs: Arc<dyn Inputs>,
-    /// Is told every event; the second argument says whether it happens now, and not once more.
+    /// Receives every event; the second argument is false for recorded events that are executed again.
     pub observer: &'a mut dyn FnMut(&Event, bool),
-    /// Ends the run when it is ready, with a reason for the person.
+    /// Interrupts the run when it completes, with a reason for the user.
     pub interrupted: Pin<Box<dyn Future<Output = String> + 'a>>,
-    /// How the run is narrated, and who hears it. Runs whose state is their narration need it.
-    pub narration: Option<(Markers, Hear<'a>)>,
+    /// The form of the narration and its receiver. Required for runs whose state is their narration.
+    pub narration: Option<(Markers, NarrationSink<'a>)>,
 }
 
 /// A run that can be executed.
-pub struct Prepared {
+pub struct PreparedRun {
     machine: Machine,
     store: StoreKind,
-    recall: Remembered,
+    recall: AnyRecording,
     harness: Arc<dyn Harness>,
     limits: Limits,
     size: ProgramSize,
     settings: Settings,
     /// The folder of the run, if it has one.
     pub folder: Option<PathBuf>,
-    /// What the person should know, such as that the journal was damaged.
+    /// Notes for the user, such as that the journal was damaged.
     pub notes: Vec<String>,
-    /// What fetched programs may do in this run, in words for a person, each with its name.
+    /// The rights of each fetched program in this run, for display.
     pub rights: Vec<String>,
 }
 
-/// What became of a run.
+/// The result of an execution of a run.
 #[derive(Debug)]
-pub struct Finished {
-    /// How it ended.
+pub struct FinishedRun {
+    /// The final status of the run.
     pub end: RunEnd,
-    /// Why that is not kept, if it is not.
+    /// The error if the end could not be recorded.
     pub unrecorded: Option<io::Error>,
-    /// How many answers of agents an earlier execution had given.
+    /// The number of replies reused from an earlier execution.
     pub reused: u32,
-    /// How many agents have given in this execution.
+    /// The number of replies from agents in this execution.
     pub ran: u32,
 }
 
-/// Makes or opens what a run needs.
-pub fn prepare(mut order: Order) -> Result<Prepared, RunFailure> {
-    let program = Arc::clone(&order.program);
-    let granted = order.grants.clone();
-    // What the settings of a project grant that nobody has trusted is granted by nobody (decision 18).
-    if order.grants.has_settings() && order.person.check(&order.subject).is_err() {
-        order.grants = order.grants.without_settings();
+/// Creates or opens the files and the harness of a run.
+pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
+    let program = Arc::clone(&request.program);
+    let granted = request.grants.clone();
+    // Rights in the settings of an untrusted project are not granted (decision 18).
+    if request.grants.has_settings() && request.trust.check(&request.subject).is_err() {
+        request.grants = request.grants.without_settings();
     }
-    let missing = program.missing_rights(&order.grants);
+    let missing = program.missing_rights(&request.grants);
     if !missing.is_empty() {
         let would_be_missing = program.missing_rights(&granted);
-        let untrusted = (would_be_missing != missing).then(|| order.subject.folder.clone());
+        let untrusted = (would_be_missing != missing).then(|| request.subject.folder.clone());
         let missing = MissingRights::new(would_be_missing, &granted, untrusted);
         return Err(RunFailure::NotGranted(Box::new(missing)));
     }
-    order.project.allowed_files =
-        order.config.allow_files.iter().map(|path| path.as_str().to_owned()).collect();
-    let order = order;
-    if order.start != Start::Dry {
+    request.project.allowed_files =
+        request.config.allow_files.iter().map(|path| path.as_str().to_owned()).collect();
+    let request = request;
+    if request.start != Start::Dry {
         program
-            .named_memories(&order.grants)
+            .named_memories(&request.grants)
             .iter()
-            .try_for_each(|place| order.project.check_memory(place))?;
+            .try_for_each(|place| request.project.check_memory(place))?;
     }
-    let origin = origin::origin(&order)?;
-    origin::check_trust_for(&order, &origin.harness)?;
-    let opened = state::open(&order, &origin)?;
-    let seed = opened.head.as_ref().map_or(order.seed, |head| head.seed);
+    let origin = origin::origin(&request)?;
+    origin::check_trust_for(&request, &origin.harness)?;
+    let opened = state::open(&request, &origin)?;
+    let seed = opened.head.as_ref().map_or(request.seed, |head| head.seed);
     let made = harness(
         &origin.harness,
         &HarnessSettings {
             seed,
-            // What a person has just named is called in messages as they have named it.
-            script: (order.script.clone())
+            // Messages show a script as the user has just named it.
+            script: (request.script.clone())
                 .or_else(|| origin.script.as_ref().map(|script| PathBuf::from(&script.path))),
-            ..origin::harness_settings(&order, opened.folder.clone())
+            ..origin::harness_settings(&request, opened.folder.clone())
         },
     )
     .map_err(RunFailure::Harness);
     let harness = match made {
         Ok(harness) => harness,
         Err(failure) => {
-            if order.start == Start::New && opened.folder.is_some() {
+            if request.start == Start::New && opened.folder.is_some() {
                 let run = opened.run.clone();
-                // Its lock ends with what holds its files.
+                // The lock ends when the files are closed.
                 drop(opened);
-                // A run that never started is nothing to list or to resume. What cannot be removed says less than the reason.
-                let _ = order.project.remove_run(&run);
+                // A run that never started is not listed. The reason for the failure matters more than a folder that cannot be removed.
+                let _ = request.project.remove_run(&run);
             }
             return Err(failure);
         }
     };
-    let mut settings = settings(&order, &origin, &opened, harness.as_ref())?;
-    settings.grants = Arc::new(order.grants);
-    let rights = rights::told(&program, &settings.grants);
-    // The prompts of a dry run are those for its harness, which nobody asks.
-    let harness: Arc<dyn Harness> = match order.start {
+    let mut settings = settings(&request, &origin, &opened, harness.as_ref())?;
+    settings.grants = Arc::new(request.grants);
+    let rights = rights::describe(&program, &settings.grants);
+    // The prompts of a dry run are those for its harness, which is not called.
+    let harness: Arc<dyn Harness> = match request.start {
         Start::Dry => Arc::new(Offline::new(seed)),
         _ => harness,
     };
-    let size = program.extent();
-    Ok(Prepared {
+    let size = program.size();
+    Ok(PreparedRun {
         machine: Machine::new(program, settings.clone()),
         store: opened.store,
         recall: opened.recall,
         harness,
-        limits: order.limits,
+        limits: request.limits,
         size,
         settings,
         folder: opened.folder,
@@ -218,33 +218,33 @@ pub fn prepare(mut order: Order) -> Result<Prepared, RunFailure> {
     })
 }
 
-/// The settings of a run: those it was started with if it goes on, since the same settings give the same run.
+/// The settings of a run; a resumed run keeps its own, since the same settings give the same run.
 fn settings(
-    order: &Order,
+    request: &RunRequest,
     origin: &Origin,
     opened: &state::Opened,
     harness: &dyn Harness,
 ) -> Result<Settings, RunFailure> {
     let capabilities = harness.capabilities();
-    let has_files = match order.start {
-        Start::Dry => order.state == StateMode::Filesystem,
+    let has_files = match request.start {
+        Start::Dry => request.state == StateMode::Filesystem,
         _ => opened.folder.is_some(),
     };
     let mut settings = match &opened.head {
         Some(head) => Settings::of(head),
         None => Settings {
-            state: order.state,
-            seed: order.seed,
-            inputs: opened.inputs.clone().unwrap_or_else(|| order.inputs.clone()),
-            max_iterations: order.config.max_iterations.get(),
-            backoff_ms: u64::from(order.config.backoff_ms.get()),
-            backoff_cap_ms: u64::from(order.config.backoff_cap_ms.get()),
+            state: request.state,
+            seed: request.seed,
+            inputs: opened.inputs.clone().unwrap_or_else(|| request.inputs.clone()),
+            max_iterations: request.config.max_iterations.get(),
+            backoff_ms: u64::from(request.config.backoff_ms.get()),
+            backoff_cap_ms: u64::from(request.config.backoff_cap_ms.get()),
             ..Settings::new(opened.run.clone())
         },
     };
-    let keeps_prompts = matches!(order.start, Start::Resume { accept_changes: false, .. });
+    let keeps_prompts = matches!(request.start, Start::Resume { accept_changes: false, .. });
     if let Some(head) = opened.head.as_ref().filter(|_| keeps_prompts) {
-        // Agents that cannot do what the prompts of the run tell them to do would fail at each of them.
+        // Agents that cannot do what the prompts of the run require would fail at each of them.
         if head.context_by_reference && !capabilities.reads_files
             || head.agents_write && !capabilities.writes_files
         {
@@ -263,7 +263,7 @@ fn settings(
     Ok(settings)
 }
 
-impl Prepared {
+impl PreparedRun {
     /// The id of the run.
     pub fn run(&self) -> &str {
         &self.settings.run
@@ -275,37 +275,37 @@ impl Prepared {
     }
 
     /// Runs the program to its end, or until it is interrupted, on this thread.
-    pub fn execute(mut self, around: Around<'_>) -> Result<Finished, RunFailure> {
+    pub fn execute(mut self, hooks: RunHooks<'_>) -> Result<FinishedRun, RunFailure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(RunFailure::Runtime)?;
-        let Around { inputs, observer, interrupted, narration } = around;
-        let mut narration = narration.map(|(markers, hear)| {
+        let RunHooks { inputs, observer, interrupted, narration } = hooks;
+        let mut narration = narration.map(|(markers, sink)| {
             let narrator = Narrator::new(markers).with_size(self.size);
-            (narrator, hear)
+            (narrator, sink)
         });
         let mut answers = 0;
-        let mut tell = |event: &Event, is_new: bool| {
-            if let What::Effect { effect, .. } = &event.what
+        let mut observe = |event: &Event, is_new: bool| {
+            if let EventKind::Effect { effect, .. } = &event.kind
                 && !Effect::KINDS_WITHOUT_AGENT.contains(&effect.as_str())
             {
                 answers += 1;
             }
-            if let Some((narrator, hear)) = &mut narration {
+            if let Some((narrator, sink)) = &mut narration {
                 let lines = narrator.narrate(event);
-                lines.iter().for_each(|line| hear(line));
+                lines.iter().for_each(|line| sink(line));
             }
             observer(event, is_new);
         };
-        let mut recall = Counted { recall: self.recall.as_recall(), answers: 0 };
+        let mut recall = Counted { recall: self.recall.as_recording(), answers: 0 };
         let harness = Arc::clone(&self.harness);
         let host = Host {
             harness: self.harness,
             store: self.store.as_store(),
             recall: &mut recall,
             inputs,
-            observer: &mut tell,
+            observer: &mut observe,
             interrupted,
             limits: self.limits,
             clock: &runner::now,
@@ -315,7 +315,7 @@ impl Prepared {
             harness.settled().await;
             end
         });
-        // Who reads a line from a person cannot be called back, and nobody waits for that line any more.
+        // A thread that reads a line from the terminal cannot be cancelled, and its result is not needed any more.
         runtime.shutdown_background();
         let (end, unrecorded) = match end {
             Ok(end) => (end, None),
@@ -323,20 +323,20 @@ impl Prepared {
             Err(error) => return Err(RunFailure::Run(error)),
         };
         let reused = recall.answers;
-        if let Some((mut narrator, hear)) = narration {
-            narrator.settle().iter().for_each(|line| hear(line));
+        if let Some((mut narrator, sink)) = narration {
+            narrator.flush().iter().for_each(|line| sink(line));
         }
-        Ok(Finished { end, unrecorded, reused, ran: answers - reused })
+        Ok(FinishedRun { end, unrecorded, reused, ran: answers - reused })
     }
 }
 
-/// Counts the answers of agents that an earlier execution has given.
+/// Counts the reused results of agents.
 struct Counted<'a> {
-    recall: &'a mut dyn Recall,
+    recall: &'a mut dyn Recording,
     answers: u32,
 }
 
-impl Recall for Counted<'_> {
+impl Recording for Counted<'_> {
     fn recall(&mut self, waiting: &BTreeMap<RequestId, Request>) -> Option<(RequestId, Outcome)> {
         let recalled = self.recall.recall(waiting)?;
         let request = waiting.get(&recalled.0);

@@ -1,37 +1,36 @@
-//! Who says with which harness and which program a run goes on.
+//! Decides with which harness and program a run is resumed.
 //!
-//! A journal lies in the project. What it says about its start is believed if it bears a seal of the key of this user, which lies outside all
-//! projects: then `prose` itself has written it for the same person. What another one says chooses neither a harness that starts programs nor what
-//! these are asked to do; the settings and the person do.
+//! A journal is part of the project. Its record of the start of the run is trusted if it has a seal made with this user's key, which is stored
+//! outside of all projects: then `prose` itself wrote it for the same user. Otherwise the settings and the user choose the harness that starts
+//! programs and what it is asked to do, not the journal.
 
 use std::path::{Path, PathBuf};
 
-use prose_harness::registry::{HarnessSettings, started};
+use prose_harness::registry::{HarnessSettings, agent_command};
 use prose_project::key::RunKey;
 use prose_state::folder::Project;
 use prose_state::journal::JOURNAL_FILE;
 use prose_state::reader::read_seal;
 use prose_vm::event::{RunHead, ScriptFile};
-use prose_vm::harness::Workplace;
+use prose_vm::harness::RunFolders;
 
 use crate::error::{RunFailure, Unconfirmed, Untrusted};
 use crate::program_check::{check_program, commands};
-use crate::{Order, Start, UserFiles};
+use crate::{RunRequest, Start, UserFiles};
 
-/// With what a run starts or goes on.
+/// The harness and the script of a run.
 pub(crate) struct Origin {
     /// The harness.
     pub(crate) harness: String,
-    /// The file with answers for the harness `script`.
+    /// The script for the harness `script`.
     pub(crate) script: Option<ScriptFile>,
-    /// Whether it is known that this user has started the run.
+    /// Whether it is confirmed that this user started the run.
     pub(crate) is_confirmed: bool,
-    /// What the person should know about that.
+    /// Notes for the user about that.
     pub(crate) notes: Vec<String>,
 }
 
-/// Whether the journal of a run is known to be of a run that this user has started: its first line bears the seal of the user's key, and is about
-/// this run.
+/// Whether it is confirmed that this user started a run: the first line of its journal has a seal made with the user's key and belongs to this run.
 pub fn is_confirmed(project: &Project, run: &str, files: &UserFiles) -> bool {
     let head = || {
         let folder = project.existing_run(run).ok()?;
@@ -44,106 +43,107 @@ pub fn is_confirmed(project: &Project, run: &str, files: &UserFiles) -> bool {
 }
 
 /// Finds out with what a run starts or goes on.
-pub(crate) fn origin(order: &Order) -> Result<Origin, RunFailure> {
-    let of_settings = order.config.harness.as_str();
-    let Start::Resume { run, accept_changes } = &order.start else {
-        let harness = order.harness.clone().unwrap_or_else(|| of_settings.to_owned());
-        return Ok(Origin { harness, script: given_script(order), is_confirmed: true, notes: Vec::new() });
+pub(crate) fn origin(request: &RunRequest) -> Result<Origin, RunFailure> {
+    let of_settings = request.config.harness.as_str();
+    let Start::Resume { run, accept_changes } = &request.start else {
+        let harness = request.harness.clone().unwrap_or_else(|| of_settings.to_owned());
+        return Ok(Origin { harness, script: given_script(request), is_confirmed: true, notes: Vec::new() });
     };
-    let details = order.project.show_run(run)?;
-    check_program(order, &details, *accept_changes)?;
+    let details = request.project.show_run(run)?;
+    check_program(request, &details, *accept_changes)?;
     let head = details.head;
-    let is_confirmed = is_confirmed(&order.project, run, &order.person.files);
-    let starts = |harness: &str| started(harness, &harness_settings(order, None)).is_some();
+    let is_confirmed = is_confirmed(&request.project, run, &request.trust.files);
+    let starts = |harness: &str| agent_command(harness, &harness_settings(request, None)).is_some();
     let unconfirmed = |harness: &str, script: Option<&ScriptFile>| {
-        let from = head.as_ref().map_or(&order.program.from, |head| &head.from);
+        let from = head.as_ref().map_or(&request.program.from, |head| &head.from);
         RunFailure::Unconfirmed(Box::new(Unconfirmed {
             run: run.to_string(),
-            program: (starts(harness) && !order.names_program).then(|| from.clone()),
+            program: (starts(harness) && !request.names_program).then(|| from.clone()),
             harness: harness.to_owned(),
             is_other_harness: harness != of_settings,
             script: script.map(|script| script.path.clone()),
         }))
     };
     let of_head = head.as_ref().map(|head| head.harness.as_str());
-    let harness = match (&order.harness, of_head) {
+    let harness = match (&request.harness, of_head) {
         (Some(named), _) => named.as_str(),
         (None, None) => of_settings,
         (None, Some(of_head)) if is_confirmed || of_head == of_settings || !starts(of_head) => of_head,
         (None, Some(of_head)) => return Err(unconfirmed(of_head, None)),
     };
-    let script = match (given_script(order), &head) {
+    let script = match (given_script(request), &head) {
         (Some(given), _) => Some(given),
-        (None, Some(head)) if head.harness == harness => remembered_script(order, head)?,
+        (None, Some(head)) if head.harness == harness => recorded_script(request, head)?,
         (None, _) => None,
     };
     let mut notes = Vec::new();
     if !is_confirmed {
-        if starts(harness) && !order.names_program {
+        if starts(harness) && !request.names_program {
             return Err(unconfirmed(harness, None));
         }
-        let root = prose_state::folder::resolved(&order.project.root);
+        let root = prose_state::folder::resolved(&request.project.root);
         let is_outside =
             |script: &ScriptFile| !prose_state::folder::resolved(Path::new(&script.path)).starts_with(&root);
-        if let Some(script) = script.as_ref().filter(|script| order.script.is_none() && is_outside(script)) {
+        if let Some(script) = script.as_ref().filter(|script| request.script.is_none() && is_outside(script))
+        {
             return Err(unconfirmed(harness, Some(script)));
         }
-        if head.is_some() && !(order.names_program && order.harness.is_some()) {
+        if head.is_some() && !(request.names_program && request.harness.is_some()) {
             notes.push(format!(
-                "nothing confirms that you started the run {run} on this machine; it goes on with the harness `{harness}`"
+                "cannot confirm that you started run {run} on this machine; it is resumed with the harness `{harness}`"
             ));
         }
     }
     Ok(Origin { harness: harness.to_owned(), script, is_confirmed, notes })
 }
 
-/// Whether the person trusts the project as far as an order needs it: one that starts no program needs no trust.
-pub fn check_trust(order: &Order) -> Result<(), RunFailure> {
-    check_trust_for(order, &origin(order)?.harness)
+/// Checks that the user trusts the project as far as a request needs it: one that starts no program needs no trust.
+pub fn check_trust(request: &RunRequest) -> Result<(), RunFailure> {
+    check_trust_for(request, &origin(request)?.harness)
 }
 
-pub(crate) fn check_trust_for(order: &Order, harness: &str) -> Result<(), RunFailure> {
-    if order.start == Start::Dry {
+pub(crate) fn check_trust_for(request: &RunRequest, harness: &str) -> Result<(), RunFailure> {
+    if request.start == Start::Dry {
         return Ok(());
     }
-    let Some(started) = started(harness, &harness_settings(order, None)) else { return Ok(()) };
-    order.person.check(&order.subject).map_err(|doubt| {
+    let Some(agent) = agent_command(harness, &harness_settings(request, None)) else { return Ok(()) };
+    request.trust.check(&request.subject).map_err(|cause| {
         RunFailure::Untrusted(Box::new(Untrusted {
-            subject: order.subject.clone(),
+            subject: request.subject.clone(),
             harness: harness.to_owned(),
-            command: started.command,
-            variables: started.variables,
-            doubt,
+            command: agent.command,
+            variables: agent.variables,
+            cause,
         }))
     })
 }
 
-/// What the harness of an order is made with.
-pub(crate) fn harness_settings(order: &Order, run: Option<PathBuf>) -> HarnessSettings {
-    let workplace = Workplace { root: order.project.root.clone(), run };
+/// The settings for the harness of a request.
+pub(crate) fn harness_settings(request: &RunRequest, run: Option<PathBuf>) -> HarnessSettings {
+    let folders = RunFolders { root: request.project.root.clone(), run };
     HarnessSettings {
-        seed: order.seed,
-        delay: order.delay,
-        commands: commands(&order.config),
-        environment: order.config.environment.iter().map(|name| name.as_str().to_owned()).collect(),
-        ..HarnessSettings::new(workplace)
+        seed: request.seed,
+        delay: request.delay,
+        commands: commands(&request.config),
+        environment: request.config.environment.iter().map(|name| name.as_str().to_owned()).collect(),
+        ..HarnessSettings::new(folders)
     }
 }
 
-/// The script that an order names. One of the project is known by where it lies there, so that it is found when the project has been moved.
-fn given_script(order: &Order) -> Option<ScriptFile> {
-    let path = order.script.as_deref()?;
-    let given = path.strip_prefix(&order.project.root).unwrap_or(path);
+/// The script that a request names. A path in the project is stored relative to it, so that the script is found after the project was moved.
+fn given_script(request: &RunRequest) -> Option<ScriptFile> {
+    let path = request.script.as_deref()?;
+    let given = path.strip_prefix(&request.project.root).unwrap_or(path);
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let text = |path: &Path| path.to_string_lossy().into_owned();
     Some(ScriptFile { given: text(given), path: text(&absolute) })
 }
 
-/// The script that a run was started with, if it goes on with that.
-fn remembered_script(order: &Order, head: &RunHead) -> Result<Option<ScriptFile>, RunFailure> {
-    let goes_on_with_it = order.harness.as_deref().is_none_or(|harness| harness == head.harness);
-    let Some(script) = head.script.as_ref().filter(|_| goes_on_with_it) else { return Ok(None) };
-    let moved = order.project.root.join(&script.given).to_string_lossy().into_owned();
+/// The script that a run was started with, unless the request names another harness.
+fn recorded_script(request: &RunRequest, head: &RunHead) -> Result<Option<ScriptFile>, RunFailure> {
+    let uses_it = request.harness.as_deref().is_none_or(|harness| harness == head.harness);
+    let Some(script) = head.script.as_ref().filter(|_| uses_it) else { return Ok(None) };
+    let moved = request.project.root.join(&script.given).to_string_lossy().into_owned();
     let places = [&script.path, &moved];
     match places.into_iter().find(|path| Path::new(path).exists()) {
         Some(path) => Ok(Some(ScriptFile { given: script.given.clone(), path: path.clone() })),

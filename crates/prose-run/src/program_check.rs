@@ -7,12 +7,12 @@ use prose_harness::command::CommandSettings;
 use prose_state::runs::{RunDetails, RunState};
 use std::collections::BTreeMap;
 
-use crate::Order;
+use crate::RunRequest;
 use crate::error::RunFailure;
 
 /// Refuses to go on with a run that has nothing left to do, or whose program has changed without the person's consent.
 pub(crate) fn check_program(
-    order: &Order,
+    request: &RunRequest,
     details: &RunDetails,
     accept_changes: bool,
 ) -> Result<(), RunFailure> {
@@ -23,7 +23,7 @@ pub(crate) fn check_program(
     )
     .ok();
     let changed =
-        details.head.as_ref().and_then(|head| first_difference(head, before.as_deref(), &order.program));
+        details.head.as_ref().and_then(|head| first_difference(head, before.as_deref(), &request.program));
     if details.summary.status == RunState::Completed && !(accept_changes && changed.is_some()) {
         return Err(RunFailure::Over { run: run.to_string(), is_unchanged: accept_changes });
     }

@@ -1,4 +1,4 @@
-//! The rights of programs that were fetched (decision 19), in words for a person.
+//! Messages about the rights of fetched programs (decision 19).
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,14 +7,14 @@ use prose_analysis::rights::Requests;
 use prose_rights::{Grants, Right, is_protected};
 use prose_vm::program::Program;
 
-/// What programs ask for and nobody has granted, with the lines of `prose.toml` that grant it.
+/// The rights that programs request and that are not granted, with the lines of `prose.toml` that grant them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingRights {
-    /// What can be granted, by program.
+    /// The rights that can be granted, by program.
     missing: Vec<Missing>,
-    /// The protected files that programs ask for, which nobody can grant, by program.
+    /// The requested protected files, which cannot be granted, by program.
     never: Vec<(String, Vec<String>)>,
-    /// The folder of the project whose settings would grant something, if nobody has trusted it.
+    /// The folder of the project if its settings would grant rights, but it is not trusted.
     untrusted: Option<PathBuf>,
 }
 
@@ -22,7 +22,7 @@ pub struct MissingRights {
 struct Missing {
     program: String,
     rights: Vec<Right>,
-    /// What the settings grant already.
+    /// The rights that the settings already grant.
     granted: Vec<Right>,
 }
 
@@ -46,7 +46,7 @@ impl MissingRights {
 }
 
 impl MissingRights {
-    /// What is missing and the lines that grant it, without options of a command line.
+    /// The missing rights and the lines that grant them, without command-line options.
     pub fn for_editor(&self) -> String {
         self.text(false)
     }
@@ -55,14 +55,14 @@ impl MissingRights {
         let mut blocks = Vec::new();
         for (program, rights) in &self.never {
             blocks.push(format!(
-                "`{program}` was fetched and asks for {}: no fetched program can pass on files that may hold secrets or decide what programs may do, \
-                so it is not run",
+                "the fetched program `{program}` requests {}; fetched programs cannot pass on files that may contain secrets or control what \
+                programs may do",
                 listed(rights)
             ));
         }
         if !self.missing.is_empty() {
-            let asked = self.missing.iter().map(|Missing { program, rights, .. }| {
-                format!("`{program}` was fetched and asks for {}, which nobody has granted", listed(rights))
+            let requested = self.missing.iter().map(|Missing { program, rights, .. }| {
+                format!("the fetched program `{program}` requests {}, which is not granted", listed(rights))
             });
             let lines = self.missing.iter().map(|Missing { program, rights, granted }| {
                 let rights: Vec<String> = granted.iter().chain(rights).map(quoted).collect();
@@ -70,25 +70,25 @@ impl MissingRights {
             });
             let mut options: Vec<String> = Vec::new();
             for right in self.missing.iter().flat_map(|missing| &missing.rights) {
-                // The program may have written anything, and a person may copy it into a shell.
+                // The text comes from the program, and a user may paste the option into a shell.
                 let option = format!("--allow '{}'", right.to_string().replace('\'', r"'\''"));
                 if !options.contains(&option) {
                     options.push(option);
                 }
             }
             let options = match has_options {
-                true => format!("\n\nor allow it for one run with {}", options.join(" ")),
+                true => format!("\n\nor pass {} to grant it for one run", options.join(" ")),
                 false => String::new(),
             };
             blocks.push(format!(
-                "{}. If it may, add to prose.toml:\n\n{}{options}",
-                asked.collect::<Vec<_>>().join("; "),
+                "{}; to grant it, add to `prose.toml`:\n\n{}{options}",
+                requested.collect::<Vec<_>>().join("; "),
                 lines.collect::<Vec<_>>().join("\n\n"),
             ));
         }
         if let Some(folder) = &self.untrusted {
             blocks.push(format!(
-                "`[imports]` of prose.toml grants fetched programs rights, and nobody has trusted the project with that. If you trust it, run \
+                "`[imports]` in `prose.toml` grants rights to fetched programs, but the project is not trusted; if you trust it, run \
                 `prose trust` in {}",
                 folder.display()
             ));
@@ -103,8 +103,8 @@ impl fmt::Display for MissingRights {
     }
 }
 
-/// What programs of a run that were fetched ask for, one line for each. All of it has been granted.
-pub(crate) fn told(program: &Program, grants: &Grants) -> Vec<String> {
+/// The rights of the fetched programs of a run, one line each. All of them are granted.
+pub(crate) fn describe(program: &Program, grants: &Grants) -> Vec<String> {
     let requests = program.requests().into_iter();
     requests
         .map(|Requests { identity, rights }| {
@@ -118,11 +118,11 @@ pub(crate) fn told(program: &Program, grants: &Grants) -> Vec<String> {
             let shared: Vec<String> = shared.iter().map(ToString::to_string).collect();
             let own = match own.is_empty() {
                 true => None,
-                false => Some(format!("keeps memories in `.prose/agents/{}/`", identity.folder)),
+                false => Some(format!("stores memories in `.prose/agents/{}/`", identity.folder)),
             };
             let shared = (!shared.is_empty()).then(|| format!("may use {}", listed(&shared)));
-            let told: Vec<String> = shared.into_iter().chain(own).collect();
-            format!("`{}` {}", identity.name, told.join(" and "))
+            let parts: Vec<String> = shared.into_iter().chain(own).collect();
+            format!("`{}` {}", identity.name, parts.join(" and "))
         })
         .collect()
 }
@@ -131,7 +131,7 @@ fn listed(words: &[impl fmt::Display]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A text as TOML has it between quotes.
+/// A TOML string literal.
 fn quoted(text: impl fmt::Display) -> String {
     format!("{:?}", text.to_string())
 }

@@ -3,11 +3,11 @@
 use prose_project::key::RunKey;
 use prose_state::journal::Sealer;
 
-use crate::Order;
+use crate::RunRequest;
 
 /// What seals the start of a run, or why there is nothing that does.
-pub(crate) fn sealer(order: &Order) -> Result<Sealer, String> {
-    let key = RunKey::find_or_make(&order.person.files).map_err(|error| {
+pub(crate) fn sealer(request: &RunRequest) -> Result<Sealer, String> {
+    let key = RunKey::find_or_make(&request.trust.files).map_err(|error| {
         format!(
             "the key that confirms whose run this is cannot be kept: {error}. To resume the run, its program and its harness will have to be named"
         )

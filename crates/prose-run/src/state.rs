@@ -1,36 +1,36 @@
-//! The state systems behind one interface.
+//! The backends for the state of runs behind one interface.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use prose_narration::transcript::TranscriptRecall;
+use prose_narration::transcript::TranscriptRecording;
 use prose_state::filesystem::{self, FilesystemStore, Resume};
 use prose_state::folder::run_id;
 use prose_state::in_context::InContextStore;
 use prose_vm::event::{RunHead, StateMode};
-use prose_vm::store::{Fresh, NoStore, Recall, Store};
+use prose_vm::store::{NoRecording, NoStore, Recording, Store};
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use crate::error::RunFailure;
 use crate::origin::Origin;
 use crate::seal::sealer;
-use crate::{Order, Start};
+use crate::{RunRequest, Start};
 
-/// What has been opened for a run.
+/// The opened state of a run.
 pub(crate) struct Opened {
     pub(crate) run: SmolStr,
     pub(crate) folder: Option<PathBuf>,
-    /// What the run was started with, if it goes on.
+    /// The head of a resumed run.
     pub(crate) head: Option<RunHead>,
-    /// The inputs that it was started with, where that is lost.
+    /// The recorded inputs of a resumed run, if its head is lost.
     pub(crate) inputs: Option<Vec<(SmolStr, Value)>>,
     pub(crate) store: StoreKind,
-    pub(crate) recall: Remembered,
+    pub(crate) recall: AnyRecording,
     pub(crate) notes: Vec<String>,
 }
 
-/// Who keeps the state.
+/// The backend for the state.
 pub(crate) enum StoreKind {
     Files(Box<FilesystemStore>),
     InContext(Box<InContextStore>),
@@ -47,46 +47,47 @@ impl StoreKind {
     }
 }
 
-/// What is known of an earlier execution.
-pub(crate) enum Remembered {
-    Fresh(Fresh),
+/// The recording of an earlier execution.
+pub(crate) enum AnyRecording {
+    NoRecording(NoRecording),
     Files(filesystem::Remembered),
-    Transcript(Box<TranscriptRecall>),
+    Transcript(Box<TranscriptRecording>),
 }
 
-impl Remembered {
-    pub(crate) fn as_recall(&mut self) -> &mut dyn Recall {
+impl AnyRecording {
+    pub(crate) fn as_recording(&mut self) -> &mut dyn Recording {
         match self {
-            Remembered::Fresh(recall) => recall,
-            Remembered::Files(recall) => recall,
-            Remembered::Transcript(recall) => recall.as_mut(),
+            AnyRecording::NoRecording(recall) => recall,
+            AnyRecording::Files(recall) => recall,
+            AnyRecording::Transcript(recall) => recall.as_mut(),
         }
     }
 }
 
-/// Opens what an order needs.
-pub(crate) fn open(order: &Order, origin: &Origin) -> Result<Opened, RunFailure> {
-    let memories = || StoreKind::InContext(Box::new(InContextStore::new(&order.project)));
+/// Opens the state for a request.
+pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunFailure> {
+    let memories = || StoreKind::InContext(Box::new(InContextStore::new(&request.project)));
     let without_files = |store, recall, notes| {
         let run = run_id(SystemTime::now());
         Opened { run, folder: None, head: None, inputs: None, store, recall, notes }
     };
-    let fresh = || Remembered::Fresh(Fresh);
-    match &order.start {
+    let fresh = || AnyRecording::NoRecording(NoRecording);
+    match &request.start {
         Start::Dry => {
-            // A text that was never saved lies in no folder, and nothing belongs to it.
-            let store = match order.project.root.as_os_str().is_empty() {
+            // A text that was never saved has no folder and no memories.
+            let store = match request.project.root.as_os_str().is_empty() {
                 true => StoreKind::Nothing(NoStore),
-                false => StoreKind::InContext(Box::new(InContextStore::dry(&order.project))),
+                false => StoreKind::InContext(Box::new(InContextStore::dry(&request.project))),
             };
             Ok(without_files(store, fresh(), Vec::new()))
         }
-        Start::New if order.state == StateMode::InContext => {
+        Start::New if request.state == StateMode::InContext => {
             Ok(without_files(memories(), fresh(), Vec::new()))
         }
         Start::New => {
-            let mut store = FilesystemStore::create(&order.project, &order.program.text, SystemTime::now())?;
-            let sealer = sealer(order);
+            let mut store =
+                FilesystemStore::create(&request.project, &request.program.text, SystemTime::now())?;
+            let sealer = sealer(request);
             let notes = sealer.as_ref().err().cloned().into_iter().collect();
             sealer.into_iter().for_each(|sealer| store.seal_with(sealer));
             Ok(Opened {
@@ -107,32 +108,37 @@ pub(crate) fn open(order: &Order, origin: &Origin) -> Result<Opened, RunFailure>
                 .map(|finding| {
                     let doubt = finding.doubt.unwrap_or_default();
                     let what = match finding.has_ended {
-                        true => "it is asked for only where the program goes on with it",
-                        false => "it is asked again",
+                        true => "it is requested again only if the program resumes it",
+                        false => "it is requested again",
                     };
                     format!("line {} of the narration, {}: {doubt}; {what}", finding.line, finding.about)
                 })
                 .collect();
             notes.push(match known.len() {
-                1 => "1 result is recovered from the narration".to_owned(),
-                known => format!("{known} results are recovered from the narration"),
+                1 => "1 result was recovered from the narration".to_owned(),
+                known => format!("{known} results were recovered from the narration"),
             });
-            let recall = Remembered::Transcript(Box::new(recovered.as_ref().clone().into_recall()));
+            let recall = AnyRecording::Transcript(Box::new(recovered.as_ref().clone().into_recording()));
             Ok(without_files(memories(), recall, notes))
         }
-        Start::Resume { run, accept_changes } => resume(order, origin, run, *accept_changes),
+        Start::Resume { run, accept_changes } => resume(request, origin, run, *accept_changes),
     }
 }
 
-fn resume(order: &Order, origin: &Origin, run: &SmolStr, accept_changes: bool) -> Result<Opened, RunFailure> {
-    // A run of the layout before `.prose/runs` goes on in the present one (R105).
-    let run = &order.project.adopt_run(run)?;
-    let details = order.project.show_run(run)?;
+fn resume(
+    request: &RunRequest,
+    origin: &Origin,
+    run: &SmolStr,
+    accept_changes: bool,
+) -> Result<Opened, RunFailure> {
+    // A run in the layout of earlier versions is moved to `.prose/runs` (R105).
+    let run = &request.project.adopt_run(run)?;
+    let details = request.project.show_run(run)?;
     let how = if accept_changes { Resume::AcceptChanges } else { Resume::Exact };
-    let mut resumed = FilesystemStore::resume(&order.project, run, &order.program.text, how)?;
+    let mut resumed = FilesystemStore::resume(&request.project, run, &request.program.text, how)?;
     // What nobody has said is confirmed by nobody.
-    if origin.is_confirmed || order.names_program {
-        sealer(order).into_iter().for_each(|sealer| resumed.store.seal_with(sealer));
+    if origin.is_confirmed || request.names_program {
+        sealer(request).into_iter().for_each(|sealer| resumed.store.seal_with(sealer));
     }
     let mut notes = origin.notes.clone();
     notes.extend(resumed.notes);
@@ -142,7 +148,7 @@ fn resume(order: &Order, origin: &Origin, run: &SmolStr, accept_changes: bool) -
         head: details.head,
         inputs: resumed.inputs,
         store: StoreKind::Files(resumed.store.into()),
-        recall: Remembered::Files(resumed.recall),
+        recall: AnyRecording::Files(resumed.recall),
         notes,
     })
 }

@@ -33,7 +33,7 @@ fn allowed(project: &Project, file: &FileUse) -> Result<PathBuf, Failure> {
     let refused = |message| Failure { kind: ErrorKind::UnsafePath, message };
     let target = project.named_by_program(path).ok_or_else(|| {
         refused(format!(
-            "the file `{path}` of the context lies outside the project {}. Name a file inside it, or pass `--allow-outside` to `prose run` or \
+            "context file `{path}` is outside of the project {}; use a file in the project, or pass `--allow-outside` to `prose run` or \
             `prose resume`",
             project.root.display()
         ))
@@ -48,7 +48,7 @@ fn allowed(project: &Project, file: &FileUse) -> Result<PathBuf, Failure> {
             && !rights.iter().any(|right| right.covers_file(&place))
         {
             return Err(refused(format!(
-                "the file `{path}` of the context is not passed on: the program was fetched and needs the right `{}`, which nobody has granted to it",
+                "context file `{path}` is not passed on: the fetched program needs the right `{}`, which is not granted",
                 Right::files(&place)
             )));
         }
@@ -61,19 +61,19 @@ fn protected(path: &str, place: &str, is_fetched: bool) -> String {
     let leads =
         if normalized(path) == place { String::new() } else { format!(", which leads to `{place}`,") };
     let what = format!(
-        "the file `{path}` of the context{leads} is not passed on: it may hold secrets or decide what programs may do"
+        "context file `{path}`{leads} is not passed on: it may contain secrets or control what programs may do"
     );
     match is_fetched {
-        true => format!("{what}, and no fetched program can be given the right to it"),
+        true => format!("{what}, and fetched programs cannot get the right to it"),
         false => format!(
-            "{what}. If it has to be, name it in the program without `{{…}}` and list it in prose.toml: `[run]` `allow-files = [{place:?}]`"
+            "{what}; to pass it anyway, write its path in the program without `{{…}}` and add it to `prose.toml`: `[run]` `allow-files = [{place:?}]`"
         ),
     }
 }
 
 fn unreadable(file: &Path, error: io::Error) -> String {
     match is_absent(&error) {
-        true => format!("there is no file {}", file.display()),
+        true => format!("{} does not exist", file.display()),
         false => format!("{} cannot be read: {error}", file.display()),
     }
 }
@@ -82,10 +82,10 @@ fn unreadable(file: &Path, error: io::Error) -> String {
 fn check_is_file(file: &Path) -> Result<(), String> {
     let metadata = fs::metadata(file).map_err(|error| unreadable(file, error))?;
     if metadata.is_dir() {
-        return Err(format!("{} is a folder; name the files in it", file.display()));
+        return Err(format!("{} is a folder; list the files in it", file.display()));
     }
     if !metadata.is_file() {
-        return Err(format!("{} is no file that can be read to its end", file.display()));
+        return Err(format!("{} is not a regular file", file.display()));
     }
     Ok(())
 }
@@ -99,13 +99,13 @@ fn text_of(file: &Path) -> Result<Arc<str>, String> {
         .map_err(|error| unreadable(file, error))?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(format!(
-            "{} is larger than {} MiB, the most that is passed on; name a part of it in a file of its own",
+            "{} is larger than the limit of {} MiB; put the relevant part into a separate file",
             file.display(),
             MAX_BYTES >> 20
         ));
     }
     match String::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => Ok(text.into()),
-        _ => Err(format!("{} is no text in UTF-8", file.display())),
+        _ => Err(format!("{} is not valid UTF-8", file.display())),
     }
 }

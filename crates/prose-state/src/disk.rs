@@ -32,7 +32,7 @@ impl From<FolderError> for StateError {
     fn from(error: FolderError) -> Self {
         match error {
             FolderError::Link(path) => {
-                let why = "it is a link, and a run writes only to files of its own. Remove the link";
+                let why = "it is a link, and a run writes only to its own files; remove the link";
                 StateError::refused(path.display().to_string(), why)
             }
             FolderError::Read(path, ReadError::Io(error)) => StateError::Io { doing: "read", path, error },
@@ -217,7 +217,7 @@ fn within(folder: &Path, limits: &[&Path]) -> Result<(PathBuf, PathBuf), StateEr
                 None => {
                     let path = link_out(folder, &first).unwrap_or_else(|| folder.to_owned());
                     let why = format!(
-                        "it is a link that leads out of {}. Put the folder itself there, or run with `--allow-outside`",
+                        "it is a link that leads out of {}; replace it with a folder, or pass `--allow-outside`",
                         first.display()
                     );
                     return Err(StateError::refused(path.display().to_string(), why));
@@ -271,19 +271,19 @@ pub(crate) fn is_absent(error: &io::Error) -> bool {
 pub(crate) fn check_part(part: &str, whole: &str) -> Result<(), StateError> {
     let refuse = |why: &str| Err(StateError::refused(whole, why));
     match part {
-        "" => return refuse("a part of the path is empty"),
+        "" => return refuse("the path has an empty component"),
         "." | ".." => {
-            return refuse("it would lead out of the folder that it belongs to; leave out `.` and `..`");
+            return refuse("the path leads out of its folder; remove `.` and `..`");
         }
         _ => {}
     }
     if part.contains(['\\', '/', ':']) || part.chars().any(char::is_control) {
         return refuse(
-            "names of files cannot hold separators, colons or control characters; use letters, digits and `_`",
+            "file names must not contain separators, colons or control characters; use letters, digits and `_`",
         );
     }
     if part.len() > MAX_BYTES_OF_PART {
-        return refuse("a name in it is too long for a file; use a shorter one");
+        return refuse("a file name in it is too long; use a shorter one");
     }
     Ok(())
 }
@@ -301,7 +301,7 @@ pub(crate) struct OwnFile<'a>(pub(crate) &'a Path);
 
 impl OwnFile<'_> {
     fn place(&self) -> Result<(Folder, &str), StateError> {
-        let no_name = || StateError::refused(self.0.display().to_string(), "it is no name of a file");
+        let no_name = || StateError::refused(self.0.display().to_string(), "it is not a file name");
         let name = self.0.file_name().and_then(|name| name.to_str()).ok_or_else(no_name)?;
         Ok((Folder::open(self.0.parent().unwrap_or(Path::new(".")))?, name))
     }

@@ -113,61 +113,59 @@ impl fmt::Display for StateError {
             Self::Io { doing, path, error } => {
                 write!(f, "cannot {doing} {}: {error}", path.display())?;
                 match error.kind() {
-                    io::ErrorKind::StorageFull => f.write_str(
-                        ". Make room on the disk, then resume the run; nothing that is recorded is lost",
-                    ),
+                    io::ErrorKind::StorageFull => {
+                        f.write_str("; free disk space and resume the run, recorded results are not lost")
+                    }
                     io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                        f.write_str(". Runs keep their state in `.prose`, which has to be writable")
+                        f.write_str("; runs store their state in `.prose`, which must be writable")
                     }
                     _ => Ok(()),
                 }
             }
             Self::NoRun { run, folder } => write!(
                 f,
-                "there is no run `{run}` in {}. `prose runs list` shows the runs of this project",
+                "run `{run}` does not exist in {}; list the runs with `prose runs list`",
                 folder.display()
             ),
-            Self::NoName => {
-                f.write_str("the name of a run is empty; `prose runs list` shows the runs of this project")
-            }
+            Self::NoName => f.write_str("the run id is empty; list the runs with `prose runs list`"),
             Self::Ambiguous { part, runs } => {
-                write!(f, "`{part}` matches several runs: {}. Give more of the id", runs.join(", "))
+                write!(f, "`{part}` matches several runs: {}; use a longer part of the id", runs.join(", "))
             }
             Self::Ended { run, error: None } => {
-                write!(f, "run {run} has come to its end; there is nothing left to do")
+                write!(f, "run {run} has already completed")
             }
             Self::Ended { run, error: Some((line, error)) } => write!(
                 f,
-                "run {run} failed by its own program, at line {line}: {error}. It would fail there again; change the program and resume with \
+                "run {run} failed at line {line} of its program: {error}; to continue, fix the program and resume with \
                  `--accept-changes`"
             ),
             Self::Locked { run, process } => {
                 match process {
-                    Some(process) => write!(f, "run {run} is being executed by process {process}")?,
-                    None => write!(f, "run {run} is being executed by another process")?,
+                    Some(process) => write!(f, "process {process} is executing run {run}")?,
+                    None => write!(f, "another process is executing run {run}")?,
                 }
-                f.write_str(". Wait until it has ended, or stop it, and try again")
+                f.write_str("; wait until it has ended, or stop it")
             }
             Self::Version { path, version: Some(version), .. } => write!(
                 f,
-                "{} has version {version}, and this `prose` reads versions up to {}. Use the `prose` that made it, or a later one",
+                "{} has version {version}, but this `prose` supports versions up to {}; use the `prose` that wrote it, or a newer one",
                 path.display(),
                 prose_vm::event::JOURNAL_VERSION
             ),
             Self::Version { path, version: None, line } => write!(
                 f,
-                "line {line} of {} is sound but holds something that this `prose` does not know. Use the `prose` that made it, \
-                 or a later one",
+                "line {line} of {} is valid but not supported by this `prose`; use the `prose` that wrote it, \
+                 or a newer one",
                 path.display()
             ),
             Self::Damaged(damage) => write!(f, "{damage}"),
             Self::Outside { folder, agent, project } => write!(
                 f,
-                "`{folder}` is refused: agent `{agent}` would keep its memory outside the project {}. Name a folder inside it, or run with \
+                "the memory folder `{folder}` of agent `{agent}` is outside of the project {}; use a folder in the project, or pass \
                 `--allow-outside`",
                 project.display()
             ),
-            Self::Unsafe { path, why } => write!(f, "`{path}` is refused: {why}"),
+            Self::Unsafe { path, why } => write!(f, "cannot use `{path}`: {why}"),
         }
     }
 }

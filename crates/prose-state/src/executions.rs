@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use prose_view::View;
 use prose_vm::effect::RequestId;
-use prose_vm::event::{Event, What};
+use prose_vm::event::{Event, EventKind};
 
 use crate::state_file::StateFile;
 
@@ -65,14 +65,14 @@ impl Executions {
 
     /// Takes up an event.
     pub(crate) fn apply(&mut self, event: &Event) {
-        match &event.what {
-            What::RunStarted(_) => {
+        match &event.kind {
+            EventKind::RunStarted(_) => {
                 self.files.insert(0, StateFile::new(&std::mem::take(&mut self.text)));
             }
-            What::ImportCalled { program, text, .. } => {
+            EventKind::ImportCalled { program, text, .. } => {
                 self.files.insert(*program, StateFile::new(text));
             }
-            What::RunEnded(_) => {
+            EventKind::RunEnded(_) => {
                 // The file shows how far the run came, and so what was open at its end.
                 if let Some(file) = self.files.get_mut(&0) {
                     file.end(event.at);

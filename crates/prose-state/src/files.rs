@@ -68,7 +68,7 @@ impl Writer {
     }
 
     /// Writes what is out of date, now or as soon as it is worth it. Tells what went wrong with an earlier write.
-    pub(crate) fn settle(&mut self) -> Result<(), StateError> {
+    pub(crate) fn commit(&mut self) -> Result<(), StateError> {
         let mut files = self.shared.lock();
         if let Some(error) = files.error.take() {
             return Err(error);

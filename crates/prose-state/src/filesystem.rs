@@ -11,7 +11,7 @@ use prose_vm::effect::{
     Binding, Effect, Failure, FileUse, Memory, MemoryPlace, MemoryScope, MemoryUse, Outcome, Request,
     RequestId,
 };
-use prose_vm::event::{Event, What};
+use prose_vm::event::{Event, EventKind};
 use prose_vm::place::Place;
 use prose_vm::store::{Store, Turn};
 use prose_vm::value::Value;
@@ -25,12 +25,12 @@ use crate::error::StateError;
 use crate::executions::Executions;
 use crate::files::Writer;
 use crate::folder::{NewRun, PROGRAM_FILE, Project};
-use crate::foreign::ForeignRecall;
+use crate::foreign::ForeignRecording;
 use crate::journal::{JOURNAL_FILE, Journal, Sealer};
 use crate::lock::RunLock;
 use crate::memory::Memories;
 use crate::prompt_file;
-use crate::recall::{JournalRecall, LookedUp, Matching};
+use crate::recall::{JournalRecording, LookedUp, Matching};
 pub use crate::remembered::Remembered;
 use crate::remembered::{Journals, LeftMemories};
 use crate::repair::{self, repair, truncate};
@@ -138,16 +138,16 @@ impl FilesystemStore {
         // A run that was killed before its first line has no state either.
         if is_empty && tree.folder().identity(STATE_FILE)?.is_some() {
             notes.push(format!(
-                "{} is empty, so every session is asked again. To go on from {STATE_FILE} and the bindings instead, remove it first",
+                "{} is empty, so all sessions run again; to resume from {STATE_FILE} and the bindings instead, remove it first",
                 path.display()
             ));
         }
         let (recall, journal) = match (has_journal, how) {
             (true, Resume::Exact) => {
-                let mut recall = JournalRecall::open(&path, Matching::Exact)?;
+                let mut recall = JournalRecording::open(&path, Matching::Exact)?;
                 if recall.sound().damage.is_some() {
                     notes.extend(repair(&path, id, None)?);
-                    recall = JournalRecall::open(&path, Matching::Exact)?;
+                    recall = JournalRecording::open(&path, Matching::Exact)?;
                 }
                 recall.take_off_end(id)?;
                 notes.extend(take_open_turns(&mut recall, &path, id, &memories, &mut turns)?);
@@ -160,7 +160,7 @@ impl FilesystemStore {
                 (Remembered::Journal(recalls), journal)
             }
             (false, _) if journals.count() == 0 => {
-                let recall = ForeignRecall::read(&folder, text)?;
+                let recall = ForeignRecording::read(&folder, text)?;
                 notes.extend(recall.notes().iter().cloned());
                 (Remembered::Foreign(Box::new(recall)), Journal::create(&path)?)
             }
@@ -171,7 +171,7 @@ impl FilesystemStore {
                 }
                 let recalls = journals.recall(None)?;
                 for damage in recalls.iter().filter_map(|recall| recall.sound().damage.as_ref()) {
-                    notes.push(format!("{damage}. The other lines are used"));
+                    notes.push(format!("{damage}; the other lines are used"));
                 }
                 (Remembered::Journal(recalls), Journal::create(&path)?)
             }
@@ -237,11 +237,11 @@ impl FilesystemStore {
     }
 
     fn take_up(&mut self, event: &Event, is_new: bool) -> Result<(), StateError> {
-        match &event.what {
-            What::Effect { request, outcome: Outcome::Reply(reply), .. } if reply.wrote_binding => {
+        match &event.kind {
+            EventKind::Effect { request, outcome: Outcome::Reply(reply), .. } if reply.wrote_binding => {
                 self.written_by_agent.insert(*request);
             }
-            What::Bound { binding, value, reply, was, .. } => {
+            EventKind::Bound { binding, value, reply, was, .. } => {
                 self.prepared.remove(binding.path.as_ref());
                 let by_agent = reply.is_some_and(|request| self.written_by_agent.remove(&request));
                 if !is_new {
@@ -257,8 +257,8 @@ impl FilesystemStore {
                     }
                 }
             }
-            What::MemoryWritten { place, .. } => self.take_up_memory(event, place, is_new)?,
-            What::ImportCalled { folder, text, .. } => {
+            EventKind::MemoryWritten { place, .. } => self.take_up_memory(event, place, is_new)?,
+            EventKind::ImportCalled { folder, text, .. } => {
                 let path = format!("{}/{PROGRAM_FILE}", folder.trim_end_matches('/'));
                 self.writer.files().tree.write(&path, text.as_bytes())?;
             }
@@ -270,13 +270,13 @@ impl FilesystemStore {
             prompt_file::write_failed(event, files.executions.view(), &mut files.tree)?;
         }
         files.executions.apply(event);
-        match &event.what {
-            What::ImportEnded { program, .. } => {
+        match &event.kind {
+            EventKind::ImportEnded { program, .. } => {
                 if let Some((path, text)) = files.executions.finish(*program) {
                     files.tree.write(&path, text.as_bytes())?;
                 }
             }
-            What::RunEnded(_) => files.write()?,
+            EventKind::RunEnded(_) => files.write()?,
             _ => {}
         }
         Ok(())
@@ -334,14 +334,17 @@ impl FilesystemStore {
 
 impl Store for FilesystemStore {
     fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()> {
-        let is_end = matches!(event.what, What::RunEnded(_));
+        let is_end = matches!(event.kind, EventKind::RunEnded(_));
         // The journal tells of the end when everything else of the run has its last form: a run whose end cannot be kept can still be resumed.
         if (is_new || self.writes_all) && !is_end {
             self.journal.append(event)?;
             // The program goes on with an outcome only when that is written. What it does then follows from it, so that the lines of that may wait until it
             // waits itself; but the memory of an agent, which other runs may write too, must not change before this run has said so, and others know a
             // run by its first line.
-            if matches!(event.what, What::RunStarted(_) | What::Effect { .. } | What::MemoryWritten { .. }) {
+            if matches!(
+                event.kind,
+                EventKind::RunStarted(_) | EventKind::Effect { .. } | EventKind::MemoryWritten { .. }
+            ) {
                 self.journal.flush()?;
             }
         }
@@ -359,9 +362,9 @@ impl Store for FilesystemStore {
         Ok(())
     }
 
-    fn settle(&mut self) -> io::Result<()> {
-        self.journal.settle()?;
-        Ok(self.writer.settle()?)
+    fn commit(&mut self) -> io::Result<()> {
+        self.journal.commit()?;
+        Ok(self.writer.commit()?)
     }
 
     fn prepare(&mut self, binding: &Binding) -> io::Result<()> {
@@ -448,7 +451,7 @@ impl Store for FilesystemStore {
 /// Takes the turns of the sessions that were at work when the run stopped, as far as their agents remember what they did then. Where another run has
 /// written since, or is at work with the memory, it is looked up anew, and the run goes on from there.
 fn take_open_turns(
-    recall: &mut JournalRecall,
+    recall: &mut JournalRecording,
     path: &Path,
     run: &str,
     memories: &Memories,
@@ -480,7 +483,7 @@ fn take_open_turns(
                 // What follows from it happens again.
                 truncate(path, offset)?;
             }
-            *recall = JournalRecall::open(path, Matching::Exact)?;
+            *recall = JournalRecording::open(path, Matching::Exact)?;
             continue 'again;
         }
         break;
@@ -488,7 +491,7 @@ fn take_open_turns(
     Ok((!changed.is_empty()).then(|| {
         let agents: Vec<String> = changed.iter().map(|agent| format!("`{agent}`")).collect();
         format!(
-            "the memory of {} has changed since the session started that was at work when the run stopped; that session is told what is remembered now",
+            "the memory of {} has changed since the interrupted session started; the session runs again with the current memory",
             agents.join(", ")
         )
     }))

@@ -120,7 +120,7 @@ impl Project {
             }
             Ok(metadata) if metadata.is_symlink() => Err(StateError::refused(
                 folder.display().to_string(),
-                "it is a link, and a run writes only below `.prose/runs`. Put the folder itself there",
+                "it is a link, and a run writes only to `.prose/runs`; replace it with a folder",
             )),
             Ok(_) => Err(StateError::NoRun { run: id.to_owned(), folder: self.runs() }),
             Err(error) if is_absent(&error) => {

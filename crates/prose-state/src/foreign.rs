@@ -10,7 +10,7 @@ use prose_files::Limit;
 use prose_syntax::text::{counted, one_line};
 use prose_vm::effect::{Choice, Effect, Outcome, Request, RequestId, Verdict};
 use prose_vm::event::Event;
-use prose_vm::store::{Recall, Waiting};
+use prose_vm::store::{PendingRequests, Recording};
 use prose_vm::value::Value;
 use rustc_hash::FxHashMap;
 
@@ -34,7 +34,7 @@ const MAX_IMPORTS: usize = 32;
 
 /// What the files of a run tell that has no journal.
 #[derive(Debug)]
-pub struct ForeignRecall {
+pub struct ForeignRecording {
     /// By the folder of the execution, relative to that of the run: empty, or ending with a slash.
     executions: BTreeMap<String, Execution>,
     /// Where the execution is that asks.
@@ -64,7 +64,7 @@ struct Stored {
     value: String,
 }
 
-impl ForeignRecall {
+impl ForeignRecording {
     /// Reads the folder of a run. The text is that of the program as it is executed now.
     pub fn read(folder: &Path, text: &str) -> Result<Self, StateError> {
         let mut recall = Self {
@@ -79,7 +79,7 @@ impl ForeignRecall {
         recall.read_execution(folder, String::new(), Some(text), 0)?;
         let count: usize = recall.executions.values().map(|execution| execution.bindings.len()).sum();
         recall.notes.push(format!(
-            "the run has no journal, so another machine made it. It goes on from {STATE_FILE} and {} of bindings",
+            "the run has no journal, so it comes from another implementation; it is resumed from {STATE_FILE} and {} of bindings",
             counted(count, "file")
         ));
         Ok(recall)
@@ -106,7 +106,7 @@ impl ForeignRecall {
             Some(state) => Told::read(&state, &program),
             None => {
                 self.notes.push(format!(
-                    "{} is not there, so every session whose file exists is taken for finished",
+                    "{} does not exist, so every session with a file counts as completed",
                     folder.join(STATE_FILE).display()
                 ));
                 Told::default()
@@ -187,8 +187,8 @@ impl ForeignRecall {
     }
 }
 
-impl Recall for ForeignRecall {
-    fn recall(&mut self, waiting: &Waiting) -> Option<(RequestId, Outcome)> {
+impl Recording for ForeignRecording {
+    fn recall(&mut self, waiting: &PendingRequests) -> Option<(RequestId, Outcome)> {
         for request in later_than(self.seen, waiting) {
             if let Some(outcome) = self.answer(request) {
                 self.known.push_back((request.id, outcome));

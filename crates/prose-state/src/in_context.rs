@@ -9,7 +9,7 @@ use std::sync::Arc;
 use prose_vm::effect::{
     Binding, Effect, Failure, FileUse, Memory, MemoryPlace, MemoryScope, MemoryUse, Request, RequestId,
 };
-use prose_vm::event::{Event, What};
+use prose_vm::event::{Event, EventKind};
 use prose_vm::place::Place;
 use prose_vm::store::{Store, Turn};
 
@@ -54,7 +54,7 @@ impl InContextStore {
 
 impl Store for InContextStore {
     fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()> {
-        let What::MemoryWritten { place, memory, segment, .. } = &event.what else {
+        let EventKind::MemoryWritten { place, memory, segment, .. } = &event.kind else {
             return Ok(());
         };
         if place.scope == MemoryScope::Execution || !self.writes {
@@ -95,7 +95,7 @@ impl Store for InContextStore {
         self.turns.end(request);
     }
 
-    fn settle(&mut self) -> io::Result<()> {
+    fn commit(&mut self) -> io::Result<()> {
         Ok(())
     }
 

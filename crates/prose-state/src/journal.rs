@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use prose_vm::event::{Event, What};
+use prose_vm::event::{Event, EventKind};
 use prose_vm::value::Value;
 
 use crate::disk::OwnFile;
@@ -116,7 +116,7 @@ impl Journal {
         }
         if event.seq <= self.last_seq {
             let message = format!(
-                "event {} cannot be written behind event {} of {}",
+                "event {} cannot be written after event {} of {}",
                 event.seq,
                 self.last_seq,
                 self.path.display()
@@ -124,7 +124,7 @@ impl Journal {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let mut seed = self.seed;
-        if let What::RunStarted(head) = &event.what {
+        if let EventKind::RunStarted(head) = &event.kind {
             // How the other lines are checked is known only from the head.
             seed = 0;
             self.seed = seed_of_run(head.version, &head.run);
@@ -161,7 +161,7 @@ impl Journal {
 
     /// Writes the events that wait, and returns when they are on the disk, unless results come faster than the disk takes them: then they are gathered and
     /// synced soon.
-    pub fn settle(&mut self) -> io::Result<()> {
+    pub fn commit(&mut self) -> io::Result<()> {
         self.flush()?;
         self.syncer.wait();
         match self.syncer.take_error() {
@@ -206,9 +206,9 @@ fn write_line(lines: &mut Vec<u8>, event: &Event, seed: u32, sealer: Option<&Sea
     lines.extend_from_slice(BEHIND_CHECKSUM);
     let body = lines.len();
     // The reply stands in the line of its effect already; readers fill it in again.
-    if let What::Bound { reply: Some(_), .. } = &event.what {
+    if let EventKind::Bound { reply: Some(_), .. } = &event.kind {
         let mut event = event.clone();
-        if let What::Bound { value, .. } = &mut event.what {
+        if let EventKind::Bound { value, .. } = &mut event.kind {
             *value = Value::Null;
         }
         serde_json::to_writer(&mut *lines, &event)?;
@@ -217,7 +217,7 @@ fn write_line(lines: &mut Vec<u8>, event: &Event, seed: u32, sealer: Option<&Sea
     }
     // The brace of the event is that of the line, which stands before the checksum.
     lines.remove(body);
-    if let (Some(Sealer(seal)), What::RunStarted(_)) = (sealer, &event.what) {
+    if let (Some(Sealer(seal)), EventKind::RunStarted(_)) = (sealer, &event.kind) {
         let seal = seal(&lines[body..]);
         let field = [SEAL_START, seal.as_bytes(), BEHIND_CHECKSUM].concat();
         lines.splice(body..body, field);
@@ -348,8 +348,8 @@ mod tests {
     use prose_vm::place::Place;
 
     fn warning(seq: u64) -> Event {
-        let what = What::Warning { message: "x".repeat(10_000) };
-        Event { seq, at: 0, paused: 0, place: Place::root(), site: None, frame: 0, nesting: 0, what }
+        let kind = EventKind::Warning { message: "x".repeat(10_000) };
+        Event { seq, at: 0, paused: 0, place: Place::root(), site: None, frame: 0, nesting: 0, kind }
     }
 
     #[test]
@@ -358,8 +358,8 @@ mod tests {
         let full = OpenOptions::new().append(true).open("/dev/full").unwrap();
         let path = Path::new("/p/.prose/runs/20260115-143052-a7b3c9/journal.jsonl");
         let mut journal = Journal::on(full, path, &Sound::default()).unwrap();
-        let expected = "cannot write /p/.prose/runs/20260115-143052-a7b3c9/journal.jsonl: No space left on device (os error 28). \
-                        Make room on the disk, then resume the run; nothing that is recorded is lost";
+        let expected = "cannot write /p/.prose/runs/20260115-143052-a7b3c9/journal.jsonl: No space left on device (os error 28); \
+                        free disk space and resume the run, recorded results are not lost";
         journal.append(&warning(1)).unwrap();
         let error = journal.flush().unwrap_err();
         assert_eq!(error.to_string(), expected);
@@ -375,7 +375,7 @@ mod tests {
         let mut journal = Journal::create(&folder.path().join(JOURNAL_FILE)).unwrap();
         for seq in 1..4 {
             journal.append(&warning(seq)).unwrap();
-            journal.settle().unwrap();
+            journal.commit().unwrap();
             let state = journal.syncer.shared.lock();
             assert!(!state.dirty && !state.syncing, "{state:?}");
             drop(state);
@@ -388,7 +388,7 @@ mod tests {
         let writer = File::from(std::os::fd::OwnedFd::from(writer));
         let mut journal = Journal::on(writer, Path::new("journal.jsonl"), &Sound::default()).unwrap();
         journal.append(&warning(1)).unwrap();
-        let error = journal.settle().unwrap_err();
+        let error = journal.commit().unwrap_err();
         assert!(error.to_string().starts_with("cannot sync journal.jsonl: "), "{error}");
     }
 

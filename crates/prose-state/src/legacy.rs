@@ -102,8 +102,7 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, StateError> 
     };
     let parsed = serde_json::from_slice(&bytes).map(Some);
     parsed.map_err(|error| {
-        let why =
-            format!("{error}. Mend the file; without it, what it is about is taken from the other files");
+        let why = format!("{error}; fix the file, or its content is taken from the other files");
         StateError::io("read", path)(io::Error::new(io::ErrorKind::InvalidData, why))
     })
 }
@@ -150,7 +149,7 @@ impl Project {
             let unfinished = tempfile::Builder::new()
                 .prefix(".adopted-")
                 .tempdir_in(around)
-                .map_err(StateError::io("make a folder in", around))?;
+                .map_err(StateError::io("create a folder in", around))?;
             let tree = self.run_tree(unfinished.path())?;
             tree.write(PROGRAM_FILE, &text)?;
             tree.make_folder("bindings")?;

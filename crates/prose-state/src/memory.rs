@@ -6,7 +6,7 @@ use std::time::Duration;
 use prose_files::Limit;
 use prose_rights::is_in_git;
 use prose_vm::effect::{Memory, MemoryPlace, MemoryScope, MemoryUse};
-use prose_vm::event::{Event, What};
+use prose_vm::event::{Event, EventKind};
 use prose_vm::names::segment_file;
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +64,7 @@ impl Memories {
         let is_inside = resolved(&folder).starts_with(resolved(&limit));
         let is_allowed = place.scope == MemoryScope::Project && self.project.allows_outside;
         if !is_inside && !is_allowed {
-            let why = format!("the memory of agent `{}` would lie outside {}", place.agent, limit.display());
+            let why = format!("the memory of agent `{}` is outside of {}", place.agent, limit.display());
             return Err(StateError::refused(folder.display().to_string(), why));
         }
         Ok(folder)
@@ -101,7 +101,7 @@ impl Memories {
     fn home(&self, place: &MemoryPlace) -> Result<PathBuf, StateError> {
         self.project.home.clone().ok_or_else(|| {
             let why =
-                format!("agent `{}` keeps its memory in the home folder, and there is none", place.agent);
+                format!("agent `{}` stores its memory in the home folder, but there is none", place.agent);
             StateError::refused(place.folder.as_ref(), why)
         })
     }
@@ -117,7 +117,7 @@ impl Memories {
         })?;
         if is_in_git(&place.folder) || is_in_git(&self.project.settled(&folder)) {
             let why = format!(
-                "agent `{}` would keep its memory in `.git`, where files are executed or decide what is; name another folder",
+                "the memory of agent `{}` cannot be in `.git`, whose files are executed; use another folder",
                 place.agent
             );
             return Err(StateError::refused(place.folder.as_ref(), why));
@@ -244,7 +244,9 @@ struct Written<'a> {
 
 impl<'a> Written<'a> {
     fn of(event: &'a Event) -> Option<Self> {
-        let What::MemoryWritten { place, memory, segment, prompt, record } = &event.what else { return None };
+        let EventKind::MemoryWritten { place, memory, segment, prompt, record } = &event.kind else {
+            return None;
+        };
         Some(Self { place, memory, segment: *segment, at: event.at, prompt, record })
     }
 }

@@ -60,7 +60,7 @@ impl Project {
         };
         let refused = |why: String| StateError::refused(path.display().to_string(), why);
         let settings: Map<String, Value> = serde_json::from_slice(&bytes)
-            .map_err(|error| refused(format!("it is no JSON object with settings: {error}")))?;
+            .map_err(|error| refused(format!("it is not a JSON object with settings: {error}")))?;
         let mut env = EnvFile::read(self)?;
         for (key, value) in &settings {
             let value = match value {
@@ -68,7 +68,7 @@ impl Project {
                 Value::Number(_) | Value::Bool(_) => value.to_string(),
                 Value::Null => continue,
                 Value::Array(_) | Value::Object(_) => {
-                    return Err(refused(format!("`{key}` has several values, and a line of `.env` has one")));
+                    return Err(refused(format!("`{key}` has several values, but a line of `.env` has one")));
                 }
             };
             let is_key =

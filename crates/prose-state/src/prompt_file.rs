@@ -3,7 +3,7 @@
 use prose_view::View;
 use prose_vm::effect::SessionTask;
 use prose_vm::error::RuntimeError;
-use prose_vm::event::{Event, Status, What};
+use prose_vm::event::{Event, EventKind, Status};
 
 use crate::disk::Tree;
 use crate::error::StateError;
@@ -18,7 +18,7 @@ pub fn path(binding: &str) -> String {
 
 /// Writes the prompt of a session that fails. The view is that of the run before the event.
 pub(crate) fn write_failed(event: &Event, view: &View, tree: &mut Tree) -> Result<(), StateError> {
-    if let What::SessionEnded { request, status: Status::Failed, error } = &event.what
+    if let EventKind::SessionEnded { request, status: Status::Failed, error } = &event.kind
         && let Some(task) = view.task(*request)
     {
         let line = event.site.map_or(0, |site| site.line);

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use prose_vm::effect::{Outcome, RequestId};
-use prose_vm::event::{Event, JOURNAL_VERSION, RunHead, What};
+use prose_vm::event::{Event, EventKind, JOURNAL_VERSION, RunHead};
 use prose_vm::value::Value;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -21,7 +21,7 @@ use crate::line::{BEHIND_CHECKSUM, LINE_START, PREFIX, SEAL_START, checksum_of, 
 pub(crate) const MAX_BYTES_OF_LINE: u64 = 1 << 28;
 
 /// What is wrong with a line whose checksum is not that of its content.
-pub(crate) const CHANGED: &str = "has been changed or belongs to another run: its checksum does not fit";
+pub(crate) const CHANGED: &str = "was changed or belongs to another run: its checksum does not match";
 
 /// The part of an event that tells what it is, read without the rest of the line being kept.
 #[derive(Debug, Deserialize)]
@@ -106,15 +106,16 @@ impl Lines {
         }
         let Some(body) = self.line.strip_suffix(b"\n") else { return Err(damaged("is not complete")) };
         check_line(body, self.seed).map_err(damaged)?;
-        let glance: Glance<'_> = serde_json::from_slice(&self.line).map_err(|_| damaged("is no event"))?;
+        let glance: Glance<'_> =
+            serde_json::from_slice(&self.line).map_err(|_| damaged("is not an event"))?;
         if glance.seq <= self.last_seq {
-            return Err(damaged("does not follow the line above it"));
+            return Err(damaged("does not follow the previous line"));
         }
         if self.count == 1 && glance.event != "run-started" {
-            return Err(damaged("is not the start of a run, which the first line of a journal is"));
+            return Err(damaged("must be the start of a run"));
         }
         if glance.seq > self.last_seq + 1 {
-            return Err(damaged("does not follow the line above it: events between them are missing"));
+            return Err(damaged("does not follow the previous line: events are missing"));
         }
         if self.count == 1 {
             self.seed = seed_of_head(&self.line).unwrap_or(0);
@@ -146,7 +147,7 @@ pub(crate) fn check_line(body: &[u8], seed: u32) -> Result<(), &'static str> {
         && body.starts_with(LINE_START)
         && &body[PREFIX - BEHIND_CHECKSUM.len()..PREFIX] == BEHIND_CHECKSUM;
     if !has_form {
-        return Err("is no line of a journal");
+        return Err("is not a line of a journal");
     }
     let checksum = std::str::from_utf8(&body[LINE_START.len()..LINE_START.len() + 8])
         .ok()
@@ -191,9 +192,9 @@ pub fn read_head(path: &Path) -> Result<(u64, RunHead), StateError> {
         return Err(damaged("is missing: the journal is empty"));
     }
     let event = lines.event()?;
-    match event.what {
-        What::RunStarted(head) => Ok((event.at, head)),
-        _ => Err(damaged("is not the start of a run, which the first line of a journal is")),
+    match event.kind {
+        EventKind::RunStarted(head) => Ok((event.at, head)),
+        _ => Err(damaged("must be the start of a run")),
     }
 }
 
@@ -316,12 +317,12 @@ impl JournalReader {
             return Ok(None);
         }
         let mut event = self.lines.event()?;
-        match &mut event.what {
-            What::Effect { request, outcome, .. } => {
+        match &mut event.kind {
+            EventKind::Effect { request, outcome, .. } => {
                 self.outcomes.insert(*request, self.lines.start());
                 self.last = Some((*request, value_of(outcome)));
             }
-            What::Bound { reply: Some(request), value, .. } => *value = self.reply(*request)?,
+            EventKind::Bound { reply: Some(request), value, .. } => *value = self.reply(*request)?,
             _ => {}
         }
         Ok(Some(event))
@@ -334,8 +335,8 @@ impl JournalReader {
             return Ok(value.clone());
         }
         let Some(&offset) = self.outcomes.get(&request) else { return Ok(Value::Null) };
-        match self.places.event_at(offset)?.what {
-            What::Effect { outcome, .. } => Ok(value_of(&outcome)),
+        match self.places.event_at(offset)?.kind {
+            EventKind::Effect { outcome, .. } => Ok(value_of(&outcome)),
             _ => Ok(Value::Null),
         }
     }

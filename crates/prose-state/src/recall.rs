@@ -5,8 +5,8 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use prose_vm::effect::{Effect, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId, fingerprint};
-use prose_vm::event::{Event, RunEnd, RunStatus, What};
-use prose_vm::store::{Recall, Waiting};
+use prose_vm::event::{Event, EventKind, RunEnd, RunStatus};
+use prose_vm::store::{PendingRequests, Recording};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::{SmolStr, format_smolstr};
 
@@ -28,7 +28,7 @@ pub enum Matching {
 
 /// What the journal of a run remembers.
 #[derive(Debug)]
-pub struct JournalRecall {
+pub struct JournalRecording {
     path: PathBuf,
     places: Places,
     matching: Matching,
@@ -93,7 +93,7 @@ pub struct Sound {
     pub end: Option<u64>,
 }
 
-impl JournalRecall {
+impl JournalRecording {
     /// Reads which effects a journal has recorded. Outcomes are read when they are asked for.
     pub fn open(path: &Path, matching: Matching) -> Result<Self, StateError> {
         let mut recall = Self::empty(path, matching)?;
@@ -137,8 +137,8 @@ impl JournalRecall {
         let mut over = u64::MAX;
         if self.matching == Matching::PlaceAndAsked
             && let Some(end) = scan.end
-            && let What::RunEnded(RunEnd { status: RunStatus::Failed, error, .. }) =
-                self.places.event_at(end)?.what
+            && let EventKind::RunEnded(RunEnd { status: RunStatus::Failed, error, .. }) =
+                self.places.event_at(end)?.kind
         {
             // What the run failed by is asked again.
             let message = error.as_ref().map_or("", |error| &error.message);
@@ -164,8 +164,8 @@ impl JournalRecall {
             }
             match self.matching {
                 Matching::Exact => self.add(key_of_place(&effect.place, &effect.kind), effect.offset),
-                Matching::Asked => match self.places.event_at(effect.offset)?.what {
-                    What::Effect { outcome: Outcome::Failed(_), .. } => {}
+                Matching::Asked => match self.places.event_at(effect.offset)?.kind {
+                    EventKind::Effect { outcome: Outcome::Failed(_), .. } => {}
                     _ => self.add(effect.fingerprint.clone(), effect.offset),
                 },
                 Matching::PlaceAndAsked => {
@@ -196,7 +196,7 @@ impl JournalRecall {
 
     /// Adds what an agent remembered, from the task of a session.
     fn add_memory_of(&mut self, session: &StartedSession) -> Result<(), StateError> {
-        let What::SessionStarted { task, .. } = self.places.event_at(session.offset)?.what else {
+        let EventKind::SessionStarted { task, .. } = self.places.event_at(session.offset)?.kind else {
             return Ok(());
         };
         if let Some(memory) = &task.memory {
@@ -233,10 +233,10 @@ impl JournalRecall {
             } else if is_new_kind || is_effect {
                 kinds.insert(glance.event.as_ref().into());
                 // The first event of each kind is read whole, so that one of a later version is found out before the program starts.
-                match lines.event()?.what {
+                match lines.event()?.kind {
                     // A program is changed so that it does not fail again: what failed is asked for once more.
-                    What::Effect { outcome: Outcome::Failed(_), .. } => {}
-                    What::Effect { fingerprint, .. } => self.add(fingerprint, lines.start()),
+                    EventKind::Effect { outcome: Outcome::Failed(_), .. } => {}
+                    EventKind::Effect { fingerprint, .. } => self.add(fingerprint, lines.start()),
                     _ => {}
                 }
             }
@@ -265,8 +265,8 @@ impl JournalRecall {
     /// try again.
     pub(crate) fn take_off_end(&mut self, run: &str) -> Result<(), StateError> {
         let Some(end) = self.sound.end else { return Ok(()) };
-        let Event { at, paused, what, .. } = self.places.event_at(end)?;
-        let What::RunEnded(RunEnd { status, error, .. }) = what else { return Ok(()) };
+        let Event { at, paused, kind, .. } = self.places.event_at(end)?;
+        let EventKind::RunEnded(RunEnd { status, error, .. }) = kind else { return Ok(()) };
         let offset = match status {
             RunStatus::Interrupted => Some(end),
             RunStatus::Completed => None,
@@ -289,10 +289,10 @@ impl JournalRecall {
     pub(crate) fn open_memories(&mut self) -> Result<Vec<LookedUp>, StateError> {
         let mut found = Vec::new();
         for OpenMemory { looked_up, started, .. } in self.open.values().filter(|open| !open.is_over) {
-            let Event { seq, what, .. } = self.places.event_at(*looked_up)?;
-            let What::Effect { request, outcome: Outcome::Memory(memory), .. } = what else { continue };
+            let Event { seq, kind, .. } = self.places.event_at(*looked_up)?;
+            let EventKind::Effect { request, outcome: Outcome::Memory(memory), .. } = kind else { continue };
             let place = match started.map(|started| self.places.event_at(started)).transpose()? {
-                Some(Event { what: What::SessionStarted { task, .. }, .. }) => {
+                Some(Event { kind: EventKind::SessionStarted { task, .. }, .. }) => {
                     task.memory.as_ref().map(|MemoryUse { place, .. }| place.clone())
                 }
                 _ => None,
@@ -306,7 +306,8 @@ impl JournalRecall {
     /// Where the one of some outcomes stands that an error came from.
     fn failed_by(&mut self, offsets: &[u64], message: &str) -> Result<Option<u64>, StateError> {
         for &offset in offsets.iter().rev() {
-            let What::Effect { outcome: Outcome::Failed(failure), .. } = self.places.event_at(offset)?.what
+            let EventKind::Effect { outcome: Outcome::Failed(failure), .. } =
+                self.places.event_at(offset)?.kind
             else {
                 continue;
             };
@@ -364,7 +365,7 @@ impl JournalRecall {
     }
 
     /// Looks up those of the requests that have come since the last time.
-    fn look_up(&mut self, waiting: &Waiting) {
+    fn look_up(&mut self, waiting: &PendingRequests) {
         for request in later_than(self.seen, waiting) {
             let key = self.key(request);
             if let Some(order) = self.unused.get_mut(&key).and_then(VecDeque::pop_front) {
@@ -449,13 +450,16 @@ fn first_attempt(place: &str) -> &str {
 }
 
 /// Those of the requests that have come since one that was seen.
-pub(crate) fn later_than(seen: Option<RequestId>, waiting: &Waiting) -> impl Iterator<Item = &Request> {
+pub(crate) fn later_than(
+    seen: Option<RequestId>,
+    waiting: &PendingRequests,
+) -> impl Iterator<Item = &Request> {
     let start = seen.map_or(Bound::Unbounded, Bound::Excluded);
     waiting.range((start, Bound::Unbounded)).map(|(_, request)| request)
 }
 
-impl Recall for JournalRecall {
-    fn recall(&mut self, waiting: &Waiting) -> Option<(RequestId, Outcome)> {
+impl Recording for JournalRecording {
+    fn recall(&mut self, waiting: &PendingRequests) -> Option<(RequestId, Outcome)> {
         self.look_up(waiting);
         self.awaited.retain(|_, id| waiting.contains_key(id));
         let first_awaited = self.awaited.first_key_value().map(|(order, _)| *order);
@@ -470,12 +474,12 @@ impl Recall for JournalRecall {
                 self.left += 1;
                 continue;
             }
-            match self.places.event_at(self.offsets[order as usize]).map(|event| event.what) {
-                Ok(What::Effect { outcome, .. }) => {
+            match self.places.event_at(self.offsets[order as usize]).map(|event| event.kind) {
+                Ok(EventKind::Effect { outcome, .. }) => {
                     self.reused += 1;
                     return Some((id, outcome));
                 }
-                Ok(What::SessionStarted { task, .. }) => {
+                Ok(EventKind::SessionStarted { task, .. }) => {
                     if let Some(memory) = &task.memory {
                         self.reused += 1;
                         let segments = memory.segment.saturating_sub(1);

@@ -4,15 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use prose_vm::effect::{Outcome, RequestId};
-use prose_vm::event::{Event, What};
-use prose_vm::store::{Recall, Waiting};
+use prose_vm::event::{Event, EventKind};
+use prose_vm::store::{PendingRequests, Recording};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::error::StateError;
-use crate::foreign::ForeignRecall;
+use crate::foreign::ForeignRecording;
 use crate::reader::Places;
-use crate::recall::{JournalRecall, Matching};
+use crate::recall::{JournalRecording, Matching};
 use crate::repair::Kept;
 use crate::scan::Scan;
 
@@ -20,23 +20,23 @@ use crate::scan::Scan;
 #[derive(Debug)]
 pub enum Remembered {
     /// From its journals: the one that it goes on with, or the last one of the program before it changed, and those from before that, the latest first.
-    Journal(Vec<JournalRecall>),
+    Journal(Vec<JournalRecording>),
     /// From the files that another machine has left (R104).
-    Foreign(Box<ForeignRecall>),
+    Foreign(Box<ForeignRecording>),
 }
 
 impl Remembered {
     /// How many outcomes have been reused.
     pub fn reused(&self) -> u32 {
         match self {
-            Remembered::Journal(recalls) => recalls.iter().map(JournalRecall::reused).sum(),
+            Remembered::Journal(recalls) => recalls.iter().map(JournalRecording::reused).sum(),
             Remembered::Foreign(recall) => recall.reused(),
         }
     }
 }
 
-impl Recall for Remembered {
-    fn recall(&mut self, waiting: &Waiting) -> Option<(RequestId, Outcome)> {
+impl Recording for Remembered {
+    fn recall(&mut self, waiting: &PendingRequests) -> Option<(RequestId, Outcome)> {
         match self {
             Remembered::Journal(recalls) => recalls.iter_mut().find_map(|recall| recall.recall(waiting)),
             Remembered::Foreign(recall) => recall.recall(waiting),
@@ -45,7 +45,7 @@ impl Recall for Remembered {
 
     fn may_know_more(&self) -> bool {
         match self {
-            Remembered::Journal(recalls) => recalls.iter().any(Recall::may_know_more),
+            Remembered::Journal(recalls) => recalls.iter().any(Recording::may_know_more),
             Remembered::Foreign(recall) => recall.may_know_more(),
         }
     }
@@ -107,7 +107,7 @@ impl LeftMemories {
     }
 
     fn key(event: &Event) -> Option<SmolStr> {
-        let What::MemoryWritten { place, memory, prompt, record, .. } = &event.what else { return None };
+        let EventKind::MemoryWritten { place, memory, prompt, record, .. } = &event.kind else { return None };
         let parts = [place.folder.as_ref(), place.agent.as_str(), memory, prompt, record];
         Some(prose_vm::effect::digest(&serde_json::json!([place.scope, parts]).to_string()))
     }
@@ -140,7 +140,7 @@ impl Journals<'_> {
 
     /// What the copies of damaged journals and the journals of the program before it changed remember, the latest first. What a later journal has is
     /// left out of those before it: it was taken over from there, and must not serve a second time.
-    pub(crate) fn recall(&self, latest: Option<&Path>) -> Result<Vec<JournalRecall>, StateError> {
+    pub(crate) fn recall(&self, latest: Option<&Path>) -> Result<Vec<JournalRecording>, StateError> {
         let mut recalls = Vec::new();
         let mut later: Vec<PathBuf> = latest.map(Path::to_owned).into_iter().collect();
         let mut copies = if latest.is_some() { Kept(self.folder).all() } else { Vec::new() };
@@ -179,23 +179,23 @@ impl Journals<'_> {
         paths: &[PathBuf],
         later: &[PathBuf],
         matching: Matching,
-        recalls: &mut Vec<JournalRecall>,
+        recalls: &mut Vec<JournalRecording>,
     ) -> Result<(), StateError> {
         if paths.is_empty() {
             return Ok(());
         }
         let mut taken: FxHashMap<SmolStr, usize> = FxHashMap::default();
-        let count_in = |taken: &mut FxHashMap<SmolStr, usize>, recall: &JournalRecall| {
+        let count_in = |taken: &mut FxHashMap<SmolStr, usize>, recall: &JournalRecording| {
             for (key, count) in recall.counts() {
                 let most = taken.entry(key.clone()).or_default();
                 *most = count.max(*most);
             }
         };
         for path in later {
-            count_in(&mut taken, &JournalRecall::open_damaged(path, self.run, matching)?);
+            count_in(&mut taken, &JournalRecording::open_damaged(path, self.run, matching)?);
         }
         for path in paths {
-            let mut recall = JournalRecall::open_damaged(path, self.run, matching)?;
+            let mut recall = JournalRecording::open_damaged(path, self.run, matching)?;
             let before = taken.clone();
             count_in(&mut taken, &recall);
             recall.leave_out(&before);

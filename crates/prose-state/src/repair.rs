@@ -5,7 +5,7 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use prose_syntax::text::plural;
-use prose_vm::event::What;
+use prose_vm::event::EventKind;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
@@ -38,7 +38,7 @@ pub(crate) fn repair(path: &Path, run: &str, before: Option<u64>) -> Result<Opti
 pub(crate) fn inputs(folder: &Path, run: &str) -> Result<Option<Vec<(SmolStr, Value)>>, StateError> {
     for path in Kept(folder).all().iter().rev() {
         if let Some(offset) = Scan::read(path, run)?.inputs
-            && let What::InputsReceived { inputs } = Places::open(path)?.event_at(offset)?.what
+            && let EventKind::InputsReceived { inputs } = Places::open(path)?.event_at(offset)?.kind
         {
             return Ok(Some(inputs));
         }
@@ -60,10 +60,10 @@ fn note(scan: &Scan, path: &Path, kept: &str) -> String {
     note.push_str(&cost(scan));
     if !scan.has_head {
         note.push_str(
-            ". The settings that the run was started with are lost: those of the project and of the command line are used",
+            ". The settings of the run are lost; those of the project and of the command line are used",
         );
     }
-    note.push_str(&format!(". The other lines are used, and the journal as it was is kept in {kept}"));
+    note.push_str(&format!(". The other lines are used; the old journal is kept in {kept}"));
     note
 }
 
@@ -72,20 +72,18 @@ fn cost(scan: &Scan) -> String {
         scan.faults.last().is_some_and(|fault| fault.offset > last.offset && fault.what == "is not complete")
     });
     match &scan.lost[..] {
-        [] if scan.unknown > 0 || end_is_torn => {
-            "What is missing is asked again if it was a result".to_owned()
-        }
+        [] if scan.unknown > 0 || end_is_torn => "Missing results are requested again".to_owned(),
         [] => "No result is lost".to_owned(),
         [lost] => {
             let line = lost.line.map_or(String::new(), |line| format!(" (line {line})"));
-            format!("1 result is lost: {}{line} is asked again", called(&lost.kind))
+            format!("1 result is lost: {}{line} is requested again", called(&lost.kind))
         }
         lost => {
             let lines: Vec<String> =
                 lost.iter().filter_map(|lost| lost.line).take(10).map(|line| line.to_string()).collect();
             let lines =
                 if lines.is_empty() { String::new() } else { format!(" (lines {})", lines.join(", ")) };
-            format!("{} results are lost and asked again{lines}", lost.len())
+            format!("{} results are lost and requested again{lines}", lost.len())
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use prose_files::{Limit, read};
 use prose_vm::effect::Usage;
-use prose_vm::event::{Event, RunEnd, RunHead, RunStatus, What};
+use prose_vm::event::{Event, EventKind, RunEnd, RunHead, RunStatus};
 use smol_str::SmolStr;
 
 use crate::disk::{OwnFile, is_absent};
@@ -238,10 +238,10 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
             summary.harness = Some(found.harness.clone());
             head = Some(found);
             match read_last(&path) {
-                Ok(Some(Event { at, paused, what, .. })) => {
+                Ok(Some(Event { at, paused, kind, .. })) => {
                     summary.last = Some(at);
                     summary.paused = paused;
-                    if let What::RunEnded(found) = what {
+                    if let EventKind::RunEnded(found) = kind {
                         summary.status = match found.status {
                             RunStatus::Completed => RunState::Completed,
                             RunStatus::Failed => RunState::Failed,
@@ -296,7 +296,7 @@ fn summarise_foreign(folder: &Path, summary: &mut RunSummary) {
     if !summarise_state(folder, summary) && !has_bindings {
         summary.status = RunState::Damaged;
         summary.error = Some(format!(
-            "{} has neither a journal nor {STATE_FILE}; `prose runs rm` removes what is left",
+            "{} has neither a journal nor {STATE_FILE}; remove it with `prose runs rm`",
             folder.display()
         ));
         return;

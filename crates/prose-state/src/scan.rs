@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use prose_vm::effect::RequestId;
-use prose_vm::event::{Event, JOURNAL_VERSION, What};
+use prose_vm::event::{Event, EventKind, JOURNAL_VERSION};
 use prose_vm::place::Site;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
@@ -245,7 +245,7 @@ impl<'a> Scanner<'a> {
             for (at, part) in parts(line.bytes) {
                 let offset = line.start + at;
                 match self.take(part, offset, line.number)? {
-                    Ok(seq) if seq < last => self.fault(line.number, offset, "is not in its place"),
+                    Ok(seq) if seq < last => self.fault(line.number, offset, "is out of order"),
                     Ok(seq) => last = seq,
                     Err(what) => {
                         self.fault(line.number, offset, what);
@@ -278,7 +278,7 @@ impl<'a> Scanner<'a> {
             let is_foreign = what == CHANGED && check_line(part, 0).is_ok();
             return Ok(Err(if is_foreign { "belongs to another run" } else { what }));
         }
-        let Some(seen) = seen else { return Ok(Err("is no event")) };
+        let Some(seen) = seen else { return Ok(Err("is not an event")) };
         if is_head && serde_json::from_slice(part).is_ok_and(|head: HeadGlance| head.run != self.run) {
             return Ok(Err("belongs to another run"));
         }
@@ -298,7 +298,7 @@ impl<'a> Scanner<'a> {
                 // Nobody knows which of the two happened, but what either has recorded was an answer.
                 self.note(&seen, offset);
             }
-            return Ok(Err(if is_same { "is there twice" } else { "has the number of another line" }));
+            return Ok(Err(if is_same { "is duplicated" } else { "has the number of another event" }));
         }
         self.by_seq.insert(seen.seq, offset);
         self.scan.records.push(Record { seq: seen.seq, offset, length: part.len() as u64 });
@@ -379,7 +379,7 @@ impl<'a> Scanner<'a> {
         scan.unknown = missing.saturating_sub(explained.len() as u64 + evident);
         // A line that says that the run has ended counts only as the last one.
         if let Some(last) = last {
-            let is_end = matches!(places.event_at(last.offset)?.what, What::RunEnded(_));
+            let is_end = matches!(places.event_at(last.offset)?.kind, EventKind::RunEnded(_));
             scan.end = is_end.then_some(last.offset);
         }
         Ok(scan)

@@ -1,6 +1,6 @@
 //! Where an execution is, as its events tell: the statements, loops and `try`s around what is asked for.
 
-use prose_vm::event::{Event, What};
+use prose_vm::event::{Event, EventKind};
 use rustc_hash::FxHashMap;
 
 /// What has started and not ended.
@@ -32,16 +32,16 @@ impl Way {
             event.site.map(|site| Standpoint { program: site.program, line: site.line, frame: event.frame });
         let insert =
             |map: &mut FxHashMap<Box<str>, Standpoint>| map.extend(here.map(|here| (place.into(), here)));
-        match &event.what {
-            What::StatementStarted { .. } => insert(&mut self.statements),
-            What::LoopStarted { .. } => insert(&mut self.loops),
-            What::TryStarted => insert(&mut self.tries),
-            What::LoopEnded { .. } => drop(self.loops.remove(place)),
-            What::StatementEnded { .. } => {
+        match &event.kind {
+            EventKind::StatementStarted { .. } => insert(&mut self.statements),
+            EventKind::LoopStarted { .. } => insert(&mut self.loops),
+            EventKind::TryStarted => insert(&mut self.tries),
+            EventKind::LoopEnded { .. } => drop(self.loops.remove(place)),
+            EventKind::StatementEnded { .. } => {
                 self.statements.remove(place);
                 self.tries.remove(place);
             }
-            What::ImportCalled { program, folder, .. } => {
+            EventKind::ImportCalled { program, folder, .. } => {
                 self.folders.insert(*program, folder.as_ref().into());
             }
             _ => {}

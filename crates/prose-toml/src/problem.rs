@@ -39,7 +39,7 @@ impl Problem {
         let openers = ["\"\"\"", "'''", "[", "{"];
         let opener = openers.into_iter().find(|opener| text[place..].starts_with(opener)).unwrap_or_default();
         let range = text_range(place..place + opener.len());
-        Self { range, message: format!("the `{opener}` is never closed"), fix: None }
+        Self { range, message: format!("unclosed `{opener}`"), fix: None }
     }
 
     /// A header whose bracket is missing at a place.
@@ -50,7 +50,7 @@ impl Problem {
             safety: FixSafety::Safe,
             edits: vec![TextEdit::insert(range.start(), "]")],
         };
-        Self { range, message: "a `]` is missing behind the name of the table".to_owned(), fix: Some(fix) }
+        Self { range, message: "missing `]` after the table name".to_owned(), fix: Some(fix) }
     }
 }
 
@@ -77,16 +77,16 @@ impl Mistake<'_> {
         let found = shorten(self.found, MAX_SHOWN);
         if is_about_names(self.error) {
             let advice =
-                if is_header() { "write its keys in one place" } else { "only the first one counts" };
-            format!("`{found}` is there already; {advice}")
+                if is_header() { "write its keys in one place" } else { "only the first one is used" };
+            format!("`{found}` is already defined; {advice}")
         } else if let Some(control) = self.found.chars().find(is_control) {
-            format!("the character U+{:04X} has no place in TOML", u32::from(control))
+            format!("the character U+{:04X} is not allowed in TOML", u32::from(control))
         } else if self.is_value() && !found.is_empty() {
-            format!("`{found}` is no value of TOML; text is written in quotes")
+            format!("`{found}` is not a TOML value; strings need quotes")
         } else if self.before.trim_end_matches([' ', '\t']).ends_with('=') {
-            "a value is missing behind the `=`".to_owned()
+            "missing value after `=`".to_owned()
         } else {
-            format!("this is not TOML: {}", self.error.message())
+            format!("invalid TOML: {}", self.error.message())
         }
     }
 

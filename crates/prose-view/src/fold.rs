@@ -7,7 +7,9 @@ mod statements;
 use std::sync::Arc;
 
 use prose_vm::error::RuntimeError;
-use prose_vm::event::{ConditionOf, Event, LoopEnd, LoopKind, RunEnd, RunHead, RunStatus, TryPart, What};
+use prose_vm::event::{
+    ConditionOf, Event, EventKind, LoopEnd, LoopKind, RunEnd, RunHead, RunStatus, TryPart,
+};
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::node::{Node, NodeId, NodeKind, Status, WaitsFor};
@@ -25,14 +27,14 @@ impl View {
     /// Folds the next event. A run that is told from its start again, as a resumed one is, is viewed from its start again.
     pub fn apply(&mut self, event: &Event) {
         self.revision += 1;
-        if let What::RunStarted(head) = &event.what {
+        if let EventKind::RunStarted(head) = &event.kind {
             *self = Self { revision: self.revision, started_at: self.revision, ..Self::default() };
             self.run_started(event, head);
         }
         self.seq = self.seq.max(event.seq);
         self.now = self.now.max(event.active_at());
         self.paused = self.paused.max(event.paused);
-        if let What::ImportCalled { program, alias, folder, .. } = &event.what {
+        if let EventKind::ImportCalled { program, alias, folder, .. } = &event.kind {
             self.calls.insert(event.place.clone(), *program);
             self.programs.insert(*program, Program::new(alias.clone(), Arc::clone(folder), event.at));
         }
@@ -47,28 +49,28 @@ impl View {
     fn take(&mut self, event: &Event, number: u32) {
         let at = event.active_at();
         let place = &event.place;
-        match &event.what {
-            What::RunStarted(head) => self.log(event, EntryKind::Started(head.harness.clone())),
-            What::Resumed { harness } => {
+        match &event.kind {
+            EventKind::RunStarted(head) => self.log(event, EntryKind::Started(head.harness.clone())),
+            EventKind::Resumed { harness } => {
                 self.harness.clone_from(harness);
                 self.resumed(event);
                 self.log(event, EntryKind::Resumed(harness.clone()));
             }
-            What::RunEnded(end) => self.run_ended(event, end),
-            What::Defined { name, agents, .. } => {
+            EventKind::RunEnded(end) => self.run_ended(event, end),
+            EventKind::Defined { name, agents, .. } => {
                 if let Some(program) = self.programs.get_mut(&number) {
                     program.name = name.clone();
                     program.agents = agents.clone();
                 }
             }
-            What::Bound { binding, value, .. } => self.bound(event, number, binding, value),
-            What::OutputGiven { value, .. } => self.give(place, value, None),
-            What::Warning { message } => {
+            EventKind::Bound { binding, value, .. } => self.bound(event, number, binding, value),
+            EventKind::OutputGiven { value, .. } => self.give(place, value, None),
+            EventKind::Warning { message } => {
                 self.log(event, EntryKind::Warning(shortened(message).as_str().into()))
             }
 
-            What::StatementStarted { source, .. } => self.statement_started(event, source),
-            What::StatementEnded { status, error } => {
+            EventKind::StatementStarted { source, .. } => self.statement_started(event, source),
+            EventKind::StatementEnded { status, error } => {
                 let status = Status::from(*status);
                 if let Some(id) = self.running.get(place).copied() {
                     self.statement_ended(id, at, status, error.as_ref());
@@ -76,24 +78,26 @@ impl View {
                 self.end_at(place, at, status);
             }
 
-            What::SessionStarted { request, task } => self.session_started(event, *request, task),
-            What::Queued { request } => self.change_attempt(*request, |node, attempt| {
+            EventKind::SessionStarted { request, task } => self.session_started(event, *request, task),
+            EventKind::Queued { request } => self.change_attempt(*request, |node, attempt| {
                 attempt.queued = true;
                 node.waits_for = Some(WaitsFor::Agent);
                 Some(Status::Waiting)
             }),
-            What::Begun { request } => self.change_attempt(*request, |node, attempt| {
+            EventKind::Begun { request } => self.change_attempt(*request, |node, attempt| {
                 (attempt.queued, attempt.began) = (false, Some(at));
                 node.waits_for = None;
                 Some(Status::Running)
             }),
-            What::MemoryAwaited { request, agent } => {
+            EventKind::MemoryAwaited { request, agent } => {
                 self.memories.insert(*request, agent.clone());
                 self.log(event, EntryKind::MemoryAwaited(agent.clone()));
             }
-            What::MemoryAcquired { request } => drop(self.memories.remove(request)),
-            What::Effect { request, outcome, began, .. } => self.answered(event, *request, outcome, *began),
-            What::SessionEnded { request, status, error } => {
+            EventKind::MemoryAcquired { request } => drop(self.memories.remove(request)),
+            EventKind::Effect { request, outcome, began, .. } => {
+                self.answered(event, *request, outcome, *began)
+            }
+            EventKind::SessionEnded { request, status, error } => {
                 self.sessions_ended += 1;
                 let Some(open) = self.sessions.get(request) else { return };
                 let (node, status) = (open.node, Status::from(*status));
@@ -107,11 +111,11 @@ impl View {
                 let attempts = session.map_or(1, |session| session.attempts.len() as u32);
                 self.log(event, EntryKind::AttemptEnded(node, attempts - 1));
             }
-            What::Retrying { attempt, retries, delay_ms, .. } => {
+            EventKind::Retrying { attempt, retries, delay_ms, .. } => {
                 self.retrying(event, *attempt, *retries, *delay_ms);
             }
 
-            What::ParallelStarted { branches, strategy, is_loop, .. } => {
+            EventKind::ParallelStarted { branches, strategy, is_loop, .. } => {
                 let other = if strategy == "all" { String::new() } else { format!(", {strategy}") };
                 let detail = format!("{}{other}", counted(branches.len(), "branch", "branches"));
                 let label = if *is_loop { "parallel for" } else { "parallel" };
@@ -119,19 +123,19 @@ impl View {
                     NodeKind::Parallel { branches: branches.as_slice().into(), strategy: strategy.clone() };
                 self.add(event, kind, label, &detail, Some(place.clone()), true);
             }
-            What::BranchStarted { index, name } => {
+            EventKind::BranchStarted { index, name } => {
                 self.add(event, NodeKind::Branch(*index), name, "", Some(place.clone()), false);
             }
-            What::BranchEnded { status, .. } => {
+            EventKind::BranchEnded { status, .. } => {
                 let status = Status::from(*status);
                 if status == Status::Skipped {
                     self.cancelled(event, at);
                 }
                 self.end_container(place, at, status);
             }
-            What::ParallelEnded { status, .. } => self.end_container(place, at, (*status).into()),
+            EventKind::ParallelEnded { status, .. } => self.end_container(place, at, (*status).into()),
 
-            What::LoopStarted { kind, header, max } => {
+            EventKind::LoopStarted { kind, header, max } => {
                 let name = match kind {
                     LoopKind::For => "for",
                     LoopKind::Repeat => "repeat",
@@ -145,8 +149,8 @@ impl View {
                 let kind = NodeKind::Loop { kind: *kind, header: header.clone(), max: *max, iteration: None };
                 self.add(event, kind, &label, &detail, Some(place.clone()), false);
             }
-            What::IterationStarted { number, max } => self.iteration_started(event, *number, *max),
-            What::LoopEnded { why, .. } => {
+            EventKind::IterationStarted { number, max } => self.iteration_started(event, *number, *max),
+            EventKind::LoopEnded { why, .. } => {
                 let status = if *why == LoopEnd::Failed { Status::Failed } else { Status::Complete };
                 let Some(id) = self.containers.get(place).copied() else { return };
                 self.end_iteration(id, at, status);
@@ -162,7 +166,7 @@ impl View {
                 self.end_node(id, at, status, None);
             }
 
-            What::ConditionAsked { text, of, .. } => {
+            EventKind::ConditionAsked { text, of, .. } => {
                 // The condition of a loop is judged between its iterations.
                 let around = place.as_str().rfind("/i").map(|end| &place.as_str()[..end]);
                 let of_loop = around.filter(|_| *of == ConditionOf::Loop);
@@ -172,7 +176,7 @@ impl View {
                 let id = self.add(event, NodeKind::Condition, text, "", None, false);
                 self.asked.insert(place.clone(), id);
             }
-            What::ConditionJudged { met, reason, of } => {
+            EventKind::ConditionJudged { met, reason, of } => {
                 let Some(id) = self.asked.remove(place) else { return };
                 self.change(id, |node| node.note = noted(if *met { "yes" } else { "no" }, reason));
                 self.end_node(id, at, Status::Complete, None);
@@ -180,12 +184,12 @@ impl View {
                     self.log(event, EntryKind::Node(id));
                 }
             }
-            What::Chosen { criterion, label, reason } => {
+            EventKind::Chosen { criterion, label, reason } => {
                 let id = self.add(event, NodeKind::Choice(label.clone()), criterion, "", None, true);
                 self.change(id, |node| node.note = noted(label, reason));
                 self.end_node(id, at, Status::Complete, None);
             }
-            What::InputAsked { name, prompt, .. } => {
+            EventKind::InputAsked { name, prompt, .. } => {
                 let label = name.as_deref().unwrap_or_default();
                 let id = self.add(event, NodeKind::Input, label, &shortened(prompt), None, true);
                 self.asked.insert(place.clone(), id);
@@ -194,28 +198,28 @@ impl View {
                     (node.status, node.waits_for) = (Status::Waiting, Some(WaitsFor::Input));
                 });
             }
-            What::InputGiven { value, .. } => {
+            EventKind::InputGiven { value, .. } => {
                 let Some(id) = self.asked.remove(place) else { return };
                 self.change(id, |node| node.note = first_line(&value.to_string()));
                 self.end_node(id, at, Status::Complete, None);
             }
 
-            What::FrameEntered { id, block, depth, parent, .. } => {
+            EventKind::FrameEntered { id, block, depth, parent, .. } => {
                 let kind = NodeKind::Block { id: *id, depth: *depth, caller: *parent };
                 let key = place.step(format_args!("f{id}"));
                 let node = self.add(event, kind, block, &format!("call {id}"), Some(key), true);
                 self.frames.insert(*id, node);
             }
-            What::FrameLeft { id, status, .. } => {
+            EventKind::FrameLeft { id, status, .. } => {
                 if let Some(node) = self.frames.remove(id) {
                     self.end_node(node, at, (*status).into(), None);
                 }
             }
-            What::ImportCalled { program, alias, .. } => {
+            EventKind::ImportCalled { program, alias, .. } => {
                 let key = place.step(format_args!("m{program}"));
                 self.add(event, NodeKind::Program(*program), alias, "", Some(key), true);
             }
-            What::ImportEnded { program, error, .. } => {
+            EventKind::ImportEnded { program, error, .. } => {
                 let status = if error.is_some() { Status::Failed } else { Status::Complete };
                 let key = place.step(format_args!("m{program}"));
                 if let Some(id) = self.containers.get(&key).copied() {
@@ -223,7 +227,7 @@ impl View {
                 }
             }
 
-            What::PipelineStarted { stages, items } => {
+            EventKind::PipelineStarted { stages, items } => {
                 let items = counted(*items as usize, "item", "items");
                 let detail = stages.iter().map(SmolStr::as_str).chain([items.as_str()]).collect::<Vec<_>>();
                 self.add(
@@ -235,35 +239,35 @@ impl View {
                     false,
                 );
             }
-            What::StageStarted { operator, items } => {
+            EventKind::StageStarted { operator, items } => {
                 let items = counted(*items as usize, "item", "items");
                 self.add(event, NodeKind::Stage, operator, &items, Some(place.clone()), false);
             }
-            What::StageEnded { .. } => self.end_container(place, at, Status::Complete),
+            EventKind::StageEnded { .. } => self.end_container(place, at, Status::Complete),
 
-            What::TryStarted => {
+            EventKind::TryStarted => {
                 self.add(event, NodeKind::Try, "try", "", Some(place.clone()), false);
             }
-            What::Caught { name, error } => {
+            EventKind::Caught { name, error } => {
                 self.failing.clear();
                 let label = name.as_ref().map_or("catch".into(), |name| format_smolstr!("catch {name}"));
                 let key = Some(place.step("catch"));
                 self.add(event, NodeKind::Part, &label, &first_line(&error.message), key, true);
             }
-            What::FinallyStarted => {
+            EventKind::FinallyStarted => {
                 self.add(event, NodeKind::Part, "finally", "", Some(place.step("finally")), false);
             }
-            What::TryEnded { part, status } => match part {
+            EventKind::TryEnded { part, status } => match part {
                 TryPart::Body => {}
                 TryPart::Catch => self.end_container(&place.step("catch"), at, (*status).into()),
                 TryPart::Finally => self.end_container(&place.step("finally"), at, (*status).into()),
             },
 
-            What::InputsReceived { .. }
-            | What::Imported { .. }
-            | What::Resolved { .. }
-            | What::Raised { .. }
-            | What::MemoryWritten { .. } => {}
+            EventKind::InputsReceived { .. }
+            | EventKind::Imported { .. }
+            | EventKind::Resolved { .. }
+            | EventKind::Raised { .. }
+            | EventKind::MemoryWritten { .. } => {}
         }
     }
 

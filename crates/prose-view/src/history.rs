@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use prose_vm::event::{Event, What};
+use prose_vm::event::{Event, EventKind};
 
 use crate::delta::Delta;
 use crate::view::View;
@@ -22,7 +22,7 @@ pub struct History {
 impl History {
     /// Takes up the next event. A run that is told from its start again starts a new history.
     pub fn push(&mut self, event: Event) {
-        if matches!(event.what, What::RunStarted(_)) {
+        if matches!(event.kind, EventKind::RunStarted(_)) {
             *self = Self::default();
         }
         self.view.apply(&event);

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
-use prose_vm::event::{Event, RunStatus, What};
+use prose_vm::event::{Event, EventKind, RunStatus};
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Limits, NoInputs};
 use prose_vm::settings::Settings;
-use prose_vm::store::{Fresh, NoStore};
+use prose_vm::store::{NoRecording, NoStore};
 use tokio::runtime::Runtime;
 
 #[path = "support/instantly.rs"]
@@ -43,7 +43,7 @@ fn run(runtime: &Runtime, program: &Arc<Program>, observer: &mut dyn FnMut(&Even
     let host = Host {
         harness: Arc::new(Instantly),
         store: &mut NoStore,
-        recall: &mut Fresh,
+        recall: &mut NoRecording,
         inputs: Arc::new(NoInputs),
         observer,
         interrupted: Box::pin(std::future::pending()),
@@ -97,7 +97,7 @@ fn statements(criterion: &mut Criterion) {
         let mut start = None;
         let mut time = Duration::ZERO;
         run(&runtime, &program, &mut |event, _| {
-            if let What::StatementStarted { number: Some(number), .. } = event.what {
+            if let EventKind::StatementStarted { number: Some(number), .. } = event.kind {
                 if number == from {
                     start = Some(Instant::now());
                 } else if number == to {

@@ -1,4 +1,4 @@
-//! What an interpreter asks of the world, and what the world answers.
+//! The effects that the interpreter requests, and their outcomes.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,51 +14,51 @@ use crate::frame;
 use crate::place::{Place, Site};
 use crate::value::Value;
 
-/// The number of a request in its run. Requests are numbered in the order in which they are made.
+/// The number of a request in its run, in the order in which requests are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RequestId(pub u64);
 
-/// An effect that an interpreter waits for.
+/// A request for an effect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// Its number.
     pub id: RequestId,
-    /// Where in the execution it is made.
+    /// The place in the execution.
     pub place: Place,
-    /// Where in the text.
+    /// The place in the program.
     pub site: Site,
-    /// What is asked for.
+    /// The effect.
     pub effect: Effect,
 }
 
-/// What is asked for.
+/// An effect that the runner performs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// A subagent does a task (R22).
+    /// Run a session (R22).
     Session(Arc<SessionTask>),
-    /// A model judges a condition, or answers whether an item passes a filter (R64, R11).
+    /// Let a model judge a condition or a filtered item (R64, R11).
     Judge(Arc<Question>),
-    /// A model picks an option (R67).
+    /// Let a model choose an option (R67).
     Choose(Arc<Question>),
-    /// A model takes a part out of a text that has no structure of its own (R9). The question names the part.
+    /// Let a model extract a part of an unstructured text (R9). The question names the part.
     Extract(Arc<Question>),
-    /// A model shortens a value that is too long to be passed on whole (R38, decision 12).
+    /// Let a model shorten a value that is too long to be passed in full (R38, decision 12).
     Summarise(Arc<Summary>),
-    /// A person, or who started the program, gives an input (R88).
+    /// Read an input from the user or the caller (R88).
     Input(Arc<InputRequest>),
-    /// The memory of a persistent agent is looked up (R42 to R45).
+    /// Read the memory of a persistent agent (R42 to R45).
     Memory(MemoryPlace),
-    /// The content of a file that a context names, for an agent that cannot read it itself (decision 12).
+    /// Read a file that a context names, for an agent without file access (decision 12).
     File(FileUse),
-    /// Whether a file that a context names is there and may be read, for an agent that reads it itself (decisions 12 and 14).
+    /// Check that a file that a context names exists and may be read, for an agent with file access (decisions 12 and 14).
     FileCheck(FileUse),
-    /// Time passes before a retry (R78).
+    /// Wait before a retry (R78).
     Sleep(Duration),
 }
 
 impl Effect {
-    /// What kind of effect it is, as journals name it.
+    /// The kind of effect, as in journals.
     pub fn kind(&self) -> &'static str {
         match self {
             Effect::Session(_) => "session",
@@ -74,10 +74,10 @@ impl Effect {
         }
     }
 
-    /// The kinds of which none [needs an agent](Effect::needs_agent), as [`Effect::kind`] names them.
+    /// The kinds that do not [need an agent](Effect::needs_agent), as in [`Effect::kind`].
     pub const KINDS_WITHOUT_AGENT: [&str; 5] = ["input", "memory", "file", "file-check", "sleep"];
 
-    /// Whether an agent works on it, so that it counts against the most that run at the same time (R58).
+    /// Whether an agent works on it, so that it counts against the limit on parallel sessions (R58).
     pub fn needs_agent(&self) -> bool {
         matches!(
             self,
@@ -90,25 +90,25 @@ impl Effect {
     }
 }
 
-/// A file that a program passes on, and what the program may pass on.
+/// A file that a program passes on, with the program's rights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileUse {
-    /// The path, from the folder that holds `.prose`.
+    /// The path, relative to the folder that contains `.prose`.
     pub path: Arc<str>,
-    /// Whether a local program names the file itself, with no part of the path filled in.
+    /// Whether a local program names the file literally, without interpolation.
     pub is_exact: bool,
-    /// The rights of a program that was fetched (decision 19); none for a local one.
+    /// The rights of a fetched program (decision 19); `None` for a local one.
     pub rights: Option<Arc<[Right]>>,
 }
 
 impl From<&str> for FileUse {
-    /// A file whose path a local program has computed.
+    /// A file with a path computed by a local program.
     fn from(path: &str) -> Self {
         Self { path: path.into(), is_exact: false, rights: None }
     }
 }
 
-/// What a session is asked for, in the order of the names, which the fingerprints in journals depend on.
+/// The fields of a session that its fingerprint covers, in alphabetical order; fingerprints in journals depend on the order.
 #[derive(Serialize)]
 struct AskedOfSession<'a> {
     agent: &'a Option<SmolStr>,
@@ -121,11 +121,10 @@ struct AskedOfSession<'a> {
     task: &'a str,
 }
 
-/// A hash of what an effect asks for, by which it is known again after the program has changed (decision 10).
+/// A hash that identifies the request of an effect after the program has changed (decision 10).
 ///
-/// It leaves out what says where the effect stands and not what it asks: paths, names of bindings, numbers of segments and of attempts.
-/// The prompt of a session holds such paths, and everything else in it comes from parts that are hashed here. Nor does the answer depend on how long a
-/// session may take or how often it is tried.
+/// It excludes where the effect is and how it is performed: paths, names of bindings, numbers of segments and attempts, timeouts and retries. The
+/// prompt of a session contains such paths; all its other parts are hashed here.
 pub fn fingerprint(effect: &Effect) -> SmolStr {
     fn context(items: &[ContextItem]) -> Vec<(&str, Option<&str>, Option<&str>)> {
         items.iter().map(|item| (item.name.as_str(), item.text.as_deref(), item.digest.as_deref())).collect()
@@ -168,52 +167,52 @@ pub fn digest(text: &str) -> SmolStr {
     format_smolstr!("{:016x}", u64::from_be_bytes(first))
 }
 
-/// A task for a subagent, put together as R22 to R32 say.
+/// The task of a session, built as in R22 to R32.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionTask {
-    /// The agent; none for a session without one.
+    /// The agent; `None` for a session without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<SmolStr>,
-    /// What the session is told to do: its own text, without context and instructions.
+    /// The text of the session itself, without context and instructions.
     pub task: Arc<str>,
-    /// All that is sent, in the order of R28, without the system part.
+    /// The full prompt, in the order of R28, without the system part.
     pub prompt: Arc<str>,
-    /// The system part: the agent's prompt where the session brings its own text (R26).
+    /// The system part: the agent's prompt if the session has its own text (R26).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<Arc<str>>,
-    /// The model, as the program names it or as the project's settings translate it; none leaves it to the host (R24).
+    /// The model, as in the program or mapped by the project's settings; `None` for the default of the harness (R24).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<SmolStr>,
     /// The skills by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<SmolStr>,
-    /// The rules that the session is under, by what they are about (R27, decision 13).
+    /// The permissions of the session, by subject (R27, decision 13).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permissions: Vec<Permission>,
-    /// How long it may take.
+    /// The timeout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
-    /// Which attempt it is: 0 for the first one, then the number of the retry.
+    /// The attempt: 0 for the first one, then the number of the retry.
     #[serde(default)]
     pub attempt: u32,
-    /// How many retries there may be.
+    /// The maximum number of retries.
     #[serde(default)]
     pub retries: u32,
-    /// What is passed to it, by name.
+    /// The context, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<ContextItem>,
-    /// Where the result goes.
+    /// The binding of the result.
     pub binding: Binding,
-    /// The memory of a persistent agent that the session goes on with or replaces.
+    /// The memory of a persistent agent that the session continues or replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryUse>,
-    /// What the lines around values in the prompt are marked with; none where no value could hold such a line (decision 20).
+    /// The mark on the lines around values in the prompt; `None` if no value could contain such a line (decision 20).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<SmolStr>,
 }
 
 impl SessionTask {
-    /// All that the session is told as its system part: what the agent is, and that values are data (decision 20).
+    /// The complete system part: the role of the agent, and that values are data (decision 20).
     pub fn system_part(&self) -> Option<Cow<'_, str>> {
         let system = self.system.as_deref().map(str::trim_end);
         let marked = self.mark.as_ref().map(|mark| {
@@ -233,59 +232,59 @@ impl SessionTask {
     }
 }
 
-/// A rule about what a session may do.
+/// A permission of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Permission {
-    /// What it is about, such as `read`, `write`, `execute`, `bash` or `network`.
+    /// The subject, such as `read`, `write`, `execute`, `bash` or `network`.
     pub about: SmolStr,
-    /// What it says.
+    /// The rule.
     pub rule: PermissionRule,
 }
 
-/// What a rule says.
+/// The rule of a permission.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PermissionRule {
-    /// All of it is allowed.
+    /// Everything is allowed.
     Allow,
-    /// Nothing of it is allowed.
+    /// Nothing is allowed.
     Deny,
-    /// A person is asked each time.
+    /// The user is asked each time.
     Prompt,
-    /// What matches one of the patterns is allowed, and nothing else.
+    /// Only what matches one of the patterns is allowed.
     Patterns(Vec<String>),
 }
 
-/// A value that is passed to a session or shown to a model that judges.
+/// A value in the context of a session or of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ContextItem {
-    /// What it is called.
+    /// The name.
     pub name: SmolStr,
-    /// The file it lies in, relative to the folder that holds `.prose`; none where values are passed. One that the program names itself is told with its
-    /// content, too.
+    /// Its file, relative to the folder that contains `.prose`; `None` if values are passed as text. A file that the program names literally is
+    /// passed with its content, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<Arc<str>>,
-    /// The value, shortened as R38 says; none where only the path is passed.
+    /// The value, shortened as in R38; `None` if only the path is passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Arc<str>>,
-    /// A hash of the value where only the path is passed, so that another value is another context.
+    /// A hash of the value if only the path is passed, so that a changed value changes the context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<SmolStr>,
 }
 
-/// A value with a name, in a file or in the memory of a run.
+/// A named value, in a file or in the memory of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
-    /// The name, or `anon_001` and so on for the result of a session that is not captured (R20).
+    /// The name, or `anon_001` and so on for the uncaptured result of a session (R20).
     pub name: SmolStr,
-    /// What kind of binding it is.
+    /// The kind of binding.
     pub kind: BindingKind,
     /// The execution id of the frame; 0 for that of the program (R82).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub frame: u32,
-    /// Its file, relative to the folder of the run: `bindings/research__43.md`, below `imports/…` for a program that was imported.
+    /// Its file, relative to the folder of the run: `bindings/research__43.md`, in `imports/…` for an imported program.
     pub path: Arc<str>,
-    /// The statement that binds it, as it is written.
+    /// The statement that binds it, as written.
     pub source: Arc<str>,
 }
 
@@ -299,7 +298,7 @@ fn is_zero(number: &u32) -> bool {
 pub enum BindingKind {
     /// A value received from the caller.
     Input,
-    /// A value to return to the caller.
+    /// A value returned to the caller.
     Output,
     /// A variable.
     Let,
@@ -308,7 +307,7 @@ pub enum BindingKind {
 }
 
 impl BindingKind {
-    /// As binding files name it.
+    /// The name in binding files.
     pub fn name(self) -> &'static str {
         match self {
             BindingKind::Input => "input",
@@ -319,126 +318,126 @@ impl BindingKind {
     }
 }
 
-/// How long the memory of a persistent agent lasts (R42).
+/// The lifetime of a persistent agent's memory (R42).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryScope {
-    /// As long as the run.
+    /// Until the end of the run.
     Execution,
-    /// As long as the project.
+    /// As long as the project exists.
     Project,
-    /// As long as the person keeps it.
+    /// Until the user removes it.
     User,
-    /// As long as the folder that the program names.
+    /// As long as the named folder exists.
     Custom,
 }
 
-/// Where the memory of a persistent agent lies.
+/// The place of a persistent agent's memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct MemoryPlace {
     /// The agent.
     pub agent: SmolStr,
-    /// How long it lasts.
+    /// The lifetime.
     pub scope: MemoryScope,
-    /// The folder: relative to the run for `execution`, to the folder that holds `.prose` for `project`, to the home folder for `user`, and as
-    /// the program names it for `custom`.
+    /// The folder: relative to the run for `execution`, to the folder that contains `.prose` for `project`, to the home folder for `user`, and as
+    /// written in the program for `custom`.
     pub folder: Arc<str>,
 }
 
-/// The memory that a session works with.
+/// The memory of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryUse {
-    /// Where it lies.
+    /// Its place.
     pub place: MemoryPlace,
-    /// Whether the session goes on with it (`resume:`) or starts fresh (`session:`, R43).
+    /// Whether the session continues with it (`resume:`) or starts without it (`session:`, R43).
     pub resumes: bool,
     /// The number of the segment that this session writes (R47).
     pub segment: u32,
-    /// What is remembered; none for a fresh start.
+    /// The stored text; `None` for a start without memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Arc<str>>,
 }
 
-/// A question to a model.
+/// A question for a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Question {
-    /// The condition, the criterion of the choice, or the name of the part to take out, with references filled in.
+    /// The condition, the criterion of the choice, or the name of the part to extract, with references filled in.
     pub text: Arc<str>,
     /// The labels to choose from; empty for other questions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<SmolStr>,
-    /// What the model judges by.
+    /// The evidence for the decision.
     pub context: Vec<ContextItem>,
-    /// The kind of loop that a condition ends or keeps going; none for other questions.
+    /// The kind of loop that the condition controls; `None` for other questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_loop: Option<LoopKind>,
 }
 
-/// A value to shorten.
+/// A value to summarise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// What the value is called.
+    /// The name of the value.
     pub name: SmolStr,
     /// The value.
     pub text: Arc<str>,
-    /// How short it should become.
-    pub extent: Extent,
+    /// The length of the summary.
+    pub extent: SummaryLength,
 }
 
-/// How short a value should become (R38).
+/// The length of a summary (R38).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Extent {
-    /// Its key points: for 2000 to 8000 characters.
+pub enum SummaryLength {
+    /// The key points: for 2000 to 8000 characters.
     KeyPoints,
-    /// Only what is essential: for more than 8000 characters.
+    /// Only the essentials: for more than 8000 characters.
     Essentials,
 }
 
-/// An input that a program waits for.
+/// A request for an input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputRequest {
     /// Its name; none for `input "…"` as a value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<SmolStr>,
-    /// By what it can be given beforehand, the best one first: its name; for one that has none, the variable that takes it and its number among such
-    /// inputs of the program.
+    /// The keys by which it can be given in advance, the preferred one first: its name; for an unnamed input, the variable that receives it and its
+    /// number among such inputs.
     #[serde(default)]
     pub keys: Vec<SmolStr>,
-    /// What it is for, to be shown as it stands (R89).
+    /// The prompt, displayed unchanged (R89).
     pub prompt: Arc<str>,
-    /// Whether the prompt may be put into other words: it was written between `**`.
+    /// Whether the prompt may be rephrased: it was written between `**`.
     #[serde(default)]
     pub may_rephrase: bool,
-    /// Whether the program does without it (its description says "Optional", B3).
+    /// Whether the input is optional (its description contains "Optional", B3).
     #[serde(default)]
     pub optional: bool,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// What a session said.
+    /// The reply of a session.
     Reply(Reply),
-    /// What was judged.
+    /// The verdict on a condition.
     Verdict(Verdict),
-    /// What was chosen.
+    /// The chosen option.
     Choice(Choice),
-    /// What was taken out of a text, a summary, the content of a file, or an input; `null` for an optional input that nobody gives.
+    /// An extracted part, a summary, the content of a file, or an input; `null` for an optional input that is not given.
     Value(Value),
-    /// What an agent remembers.
+    /// The memory of an agent.
     Memory(Memory),
-    /// The time has passed.
+    /// The delay is over.
     Slept,
-    /// It failed.
+    /// The request failed.
     Failed(Failure),
 }
 
-/// What a session said.
+/// The reply of a session.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Reply {
-    /// The value of the session: the part of the binding file below its head, or the reply itself (R31).
+    /// The value of the session: the body of the binding file or the reply itself (R31).
     pub text: Arc<str>,
     /// Whether the agent wrote the binding file itself (decision 11).
     #[serde(default, skip_serializing_if = "is_false")]
@@ -446,13 +445,13 @@ pub struct Reply {
     /// Whether the agent wrote its memory and its segment itself.
     #[serde(default, skip_serializing_if = "is_false")]
     pub wrote_memory: bool,
-    /// What the harness wants to be told to the person, such as that the binding file is missing.
+    /// Warnings from the harness for the user, such as a missing binding file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// What it took, where the harness knows.
+    /// The usage, if the harness reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// The mark that the lines around the memory in the text have; none in runs of earlier versions, and where no memory is sent along.
+    /// The mark on the lines around the memory in the text; `None` in runs of earlier versions and without a memory in the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<SmolStr>,
 }
@@ -461,20 +460,20 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// What a session took.
+/// The usage of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens read.
+    /// Input tokens.
     pub input_tokens: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// US dollars, where the harness tells.
+    /// The cost in US dollars, if the harness reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
 }
 
 impl Usage {
-    /// What both took together. The cost of one that does not tell it is left out.
+    /// The sum of both. A missing cost counts as 0.
     pub fn and(self, other: Usage) -> Usage {
         let cost = match (self.cost, other.cost) {
             (Some(one), Some(other)) => Some(one + other),
@@ -487,57 +486,57 @@ impl Usage {
         }
     }
 
-    /// What a number of sessions took, some of which tell nothing.
+    /// The total usage of sessions, ignoring those without any; `None` if none has one.
     pub fn sum(all: impl IntoIterator<Item = Option<Usage>>) -> Option<Usage> {
         all.into_iter().flatten().reduce(Usage::and)
     }
 }
 
-/// What a model judged.
+/// The verdict of a model on a condition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// Whether the condition is met. A model that is not sure says no (R64).
+    /// Whether the condition is met; `false` if the model is not sure (R64).
     pub met: bool,
-    /// Why, in a sentence; may be empty.
+    /// The reason in one sentence; may be empty.
     #[serde(default)]
     pub reason: String,
-    /// Whether the model sees that going on would change nothing, which ends a loop (D3).
+    /// Whether further iterations would change nothing, which ends a loop (D3).
     #[serde(default, skip_serializing_if = "is_false")]
     pub no_progress: bool,
 }
 
-/// What a model chose.
+/// The choice of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
-    /// Which of the labels, from 0.
+    /// The index of the label.
     pub index: usize,
-    /// Why, in a sentence; may be empty.
+    /// The reason in one sentence; may be empty.
     #[serde(default)]
     pub reason: String,
 }
 
-/// What an agent remembers.
+/// The memory of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Memory {
-    /// The text of `memory.md`; none if there is no memory yet (R45).
+    /// The text of `memory.md`; `None` if there is no memory yet (R45).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Arc<str>>,
-    /// The highest number of a segment that exists; 0 if there is none.
+    /// The highest segment number; 0 without segments.
     #[serde(default)]
     pub segments: u32,
 }
 
-/// Why a request failed.
+/// The failure of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What kind of error a program sees.
+    /// The kind of error for the program.
     pub kind: ErrorKind,
-    /// What went wrong and what can be done about it, in words.
+    /// What is wrong and how to fix it.
     pub message: String,
 }
 
 impl Failure {
-    /// A failed session.
+    /// The failure of a session.
     pub fn session(message: impl Into<String>) -> Self {
         Self { kind: ErrorKind::Session, message: message.into() }
     }

@@ -1,24 +1,24 @@
-//! Errors of running programs, which `catch` can catch.
+//! Errors of running programs, which `catch` can handle.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-/// What went wrong while a program ran (R72). A `catch as e` sees it as an object with these fields (R74).
+/// An error of a running program (R72). A `catch as e` binds it as an object with these fields (R74).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuntimeError {
-    /// What kind of error it is.
+    /// The kind of error.
     pub kind: ErrorKind,
-    /// What went wrong and what can be done about it, in words.
+    /// What is wrong and how to fix it.
     pub message: String,
     /// The first line of the statement that failed.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub statement: SmolStr,
-    /// The line of the statement, from 1; 0 where there is none.
+    /// The line of the statement, from 1; 0 without a statement.
     #[serde(default)]
     pub line: u32,
-    /// How often a session was tried; 0 for what is no session.
+    /// The number of attempts of a session; 0 if it is not a session.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub attempts: u32,
 }
@@ -33,40 +33,40 @@ fn is_zero(number: &u32) -> bool {
 pub enum ErrorKind {
     /// `throw`
     Thrown,
-    /// A session that failed, in its agent or on the way to it.
+    /// A failed session.
     Session,
-    /// A session that took longer than its `timeout`.
+    /// A session that exceeded its `timeout`.
     Timeout,
-    /// A name that nothing is bound to.
+    /// A name that is not bound.
     UnknownName,
-    /// A value of a kind that cannot be used so.
+    /// A value of a kind that is not supported here.
     Type,
     /// An assignment to a constant (A14).
     Constant,
-    /// A block that called itself too often (R84).
+    /// A block whose recursion is too deep (R84).
     RecursionLimitExceeded,
-    /// A loop without a limit of its own that did not end (R61).
+    /// A loop without its own limit that did not end (R61).
     IterationLimitExceeded,
-    /// A condition or a choice that was not answered in the form asked for (R67).
+    /// A condition or a choice whose answer has the wrong form (R67).
     Undecided,
-    /// An input that nobody gives (R89).
+    /// A required input that is not given (R89).
     MissingInput,
-    /// A program that is not there or gave an error (R95).
+    /// An imported program that is missing or failed (R95).
     Import,
     /// Permissions that the harness cannot enforce (decision 13).
     Permission,
-    /// A name or a path that would leave the folders of the run (decision 14).
+    /// A name or a path that leads out of the folders of the run (decision 14).
     UnsafePath,
-    /// A session that the system has no room for: too few file descriptors, processes or memory. It is started again as soon as there is some.
+    /// A session that the system has no resources for: file descriptors, processes or memory. It is started again when resources are available.
     OutOfResources,
     /// An `assert` that does not hold.
     Assertion,
-    /// Anything else.
+    /// Any other error.
     Other,
 }
 
 impl RuntimeError {
-    /// An error without a place.
+    /// Creates an error without a place.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), statement: SmolStr::default(), line: 0, attempts: 0 }
     }

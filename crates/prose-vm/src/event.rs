@@ -1,4 +1,4 @@
-//! What happens in a run. Journals, files, narration, progress and editors are all made from these events.
+//! The events of a run. Journals, files, narration, progress and editors are all derived from them.
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
@@ -10,35 +10,35 @@ use crate::error::RuntimeError;
 use crate::place::{Place, Site};
 use crate::value::Value;
 
-/// Something that happened in a run.
+/// An event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Its number in the run, from 1 without gaps. [`What::Resumed`], [`What::Queued`], [`What::Begun`], [`What::MemoryAwaited`] and
-    /// [`What::MemoryAcquired`], which are not recorded, have the number of the event before them.
+    /// The number of the event in its run, from 1 without gaps. [`EventKind::Resumed`], [`EventKind::Queued`], [`EventKind::Begun`],
+    /// [`EventKind::MemoryAwaited`] and [`EventKind::MemoryAcquired`] are not recorded and have the number of the previous event.
     pub seq: u64,
-    /// When, in milliseconds since 1970-01-01 in UTC. An event of a run that is executed again keeps the time at which it happened first.
+    /// The time, in milliseconds since 1970-01-01 in UTC. An event of a resumed run that is executed again keeps its first time.
     pub at: u64,
-    /// How many milliseconds the run had lain stopped before that, between its executions.
+    /// The total time in milliseconds that the run was stopped before this event.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub paused: u64,
-    /// Where in the execution.
+    /// The place in the execution.
     pub place: Place,
-    /// The part of the text it is about; none for the run as a whole.
+    /// The part of the program; `None` for the run as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<Site>,
     /// The execution id of the frame; 0 for that of the program (R82).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub frame: u32,
-    /// How deep it is nested in statements and frames, which is how far narration indents it (R108). Statements of the file have 0.
+    /// The nesting depth in statements and frames, by which narration indents it (R108). Top-level statements have 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub nesting: u32,
-    /// What happened.
+    /// The kind of event.
     #[serde(flatten)]
-    pub what: What,
+    pub kind: EventKind,
 }
 
 impl Event {
-    /// When it happened, in milliseconds, on a clock that stands still while the run lies stopped. Durations are differences of these.
+    /// The time in milliseconds on a clock that stops while the run is stopped. Durations are differences of these times.
     pub fn active_at(&self) -> u64 {
         self.at.saturating_sub(self.paused)
     }
@@ -52,47 +52,47 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// What happened.
+/// A kind of event, with its data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "the parts of an event are named for what they are")]
-pub enum What {
-    /// A run starts. Always the first event.
+pub enum EventKind {
+    /// The run starts. Always the first event.
     RunStarted(RunHead),
     /// The definitions of a program have been collected (R5).
     Defined {
-        /// The program, 0 for the one that was started.
+        /// The number of the program, 0 for the started one.
         program: u32,
         /// Its name, such as `review.prose`.
         name: SmolStr,
         agents: Vec<DefinedAgent>,
         blocks: Vec<DefinedBlock>,
-        /// How many top-level statements are executed, without definitions.
+        /// The number of executed top-level statements, without definitions.
         statements: u32,
     },
-    /// A `use` line has been taken up (R94).
+    /// A `use` line has been processed (R94).
     Imported {
         path: SmolStr,
-        /// Where it was read from: an address or a file.
+        /// Its source: an address or a file.
         from: String,
         inputs: Vec<SmolStr>,
         outputs: Vec<SmolStr>,
         alias: SmolStr,
     },
-    /// A program has got its inputs, those it was given when it was started or called.
+    /// The inputs that a program received from its caller.
     InputsReceived { inputs: Vec<(SmolStr, Value)> },
     /// The program waits for an input.
     InputAsked { request: RequestId, name: Option<SmolStr>, prompt: Arc<str> },
-    /// An input has been given to a program that waited.
+    /// The program received an input that it waited for.
     InputGiven { name: Option<SmolStr>, value: Value },
 
     /// A statement starts.
     StatementStarted {
-        /// Its number among the executed top-level statements of its program, from 1; none for one inside another.
+        /// Its number among the executed top-level statements of its program, from 1; `None` for a nested statement.
         number: Option<u32>,
         /// Its first line, without the indentation, the colon of its body and comments.
         source: SmolStr,
-        /// What it is.
+        /// The kind of statement.
         kind: StatementKind,
     },
     /// A statement has ended.
@@ -100,35 +100,35 @@ pub enum What {
 
     /// A subagent starts with a task.
     SessionStarted { request: RequestId, task: Arc<SessionTask> },
-    /// A session has ended. Its reply is in the `effect` event of that request, which stands before.
+    /// A session has ended. Its reply is in the preceding `effect` event of the request.
     SessionEnded { request: RequestId, status: Status, error: Option<Arc<RuntimeError>> },
-    /// A session is tried again after a pause (R79).
+    /// A failed session is retried after a delay (R79).
     Retrying { attempt: u32, retries: u32, delay_ms: u64, error: Arc<RuntimeError> },
 
-    /// A name has got a value.
+    /// A name is bound to a value.
     Bound {
         binding: Binding,
         /// The value.
         value: Value,
-        /// The request whose reply it is, as it stands. Journals leave the value out then, and readers fill it in again.
+        /// The request whose reply is exactly the value. Journals then omit the value, and readers restore it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reply: Option<RequestId>,
-        /// The beginning of the value that the name had before, where it is a new value for an existing name.
+        /// The beginning of the previous value, if the name is reassigned.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         was: Option<SmolStr>,
-        /// Whether the name can get another value.
+        /// Whether the name can be reassigned.
         mutable: bool,
-        /// Whether it is the result of a session that nothing captures (R20).
+        /// Whether it is the uncaptured result of a session (R20).
         anonymous: bool,
     },
-    /// A name was found in a frame further out (R16).
+    /// A name was resolved in an outer frame (R16).
     Resolved {
         name: SmolStr,
-        /// The frame it was found in; the event itself has the one that looked.
+        /// The frame that contains the name; the frame of the event is the one that looked it up.
         #[serde(rename = "found_in")]
         frame: u32,
     },
-    /// The program gives an output.
+    /// The program returns an output.
     OutputGiven { name: Option<SmolStr>, value: Value },
 
     /// Branches start together (R50).
@@ -137,13 +137,13 @@ pub enum What {
     BranchStarted { index: u32, name: SmolStr },
     /// A branch has ended.
     BranchEnded { index: u32, name: SmolStr, status: Status, value: Value },
-    /// All that the strategy waits for has ended; names and values are those that are bound now.
+    /// The `parallel` has ended as its strategy requires, with the names and values that are now bound.
     ParallelEnded { bound: Vec<(SmolStr, Value)>, failures: Vec<SmolStr>, status: Status },
 
     /// A loop starts.
     LoopStarted {
         kind: LoopKind,
-        /// The condition or the collection, as it is written.
+        /// The condition or the collection, as written.
         header: SmolStr,
         max: Option<u32>,
     },
@@ -160,7 +160,7 @@ pub enum What {
     TryStarted,
     /// An error has been raised.
     Raised { error: Arc<RuntimeError> },
-    /// A `catch` takes an error.
+    /// A `catch` handles an error.
     Caught { name: Option<SmolStr>, error: Arc<RuntimeError> },
     /// A `finally` starts.
     FinallyStarted,
@@ -175,17 +175,17 @@ pub enum What {
         id: u32,
         block: SmolStr,
         depth: u32,
-        /// The frame that calls it; 0 for that of the program.
+        /// The frame of the caller; 0 for the program.
         parent: u32,
-        /// The parameters with their arguments as they are written and their values.
+        /// The parameters with their arguments as written and their values.
         arguments: Vec<(SmolStr, SmolStr, Value)>,
     },
-    /// A block is left.
+    /// A block call has ended.
     FrameLeft { id: u32, block: SmolStr, status: Status },
 
     /// An imported program is called (R92).
     ImportCalled {
-        /// The number of the execution of the program that starts.
+        /// The number of the program execution that starts.
         program: u32,
         alias: SmolStr,
         /// The arguments.
@@ -210,157 +210,157 @@ pub enum What {
     /// A stage has ended with a number of items.
     StageEnded { operator: SmolStr, items: u32 },
 
-    /// The memory of an agent has been written by the runner, since its harness only returns text (decision 11).
+    /// The runner has written the memory of an agent, since its harness only returns text (decision 11).
     MemoryWritten {
-        /// Where it lies. The event itself has a `place`, too.
+        /// Its place. Named differently from the `place` of the event.
         #[serde(rename = "memory_place")]
         place: MemoryPlace,
         /// The new text of `memory.md`.
         memory: Arc<str>,
         /// The number of the segment.
         segment: u32,
-        /// What the session was told to do, for the head of the segment's file.
+        /// The task of the session, for the head of the segment file.
         prompt: Arc<str>,
-        /// What stands below `## Summary` in the segment's file.
+        /// The text below `## Summary` in the segment file.
         record: Arc<str>,
     },
 
-    /// What came of a request. It is recorded before the program goes on with it (decision 10).
+    /// The outcome of a request. It is recorded before the program continues with it (decision 10).
     Effect {
         request: RequestId,
-        /// What kind of effect it is.
+        /// The kind of effect.
         effect: SmolStr,
-        /// A hash of what was asked for, without paths and numbers that depend on the run.
+        /// A hash of the request without paths and numbers that differ between runs.
         fingerprint: SmolStr,
         outcome: Outcome,
-        /// When an agent began with it, in milliseconds since 1970, where it had to wait for one (R58).
+        /// The time at which an agent started with it, in milliseconds since 1970, if the request was queued (R58).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         began: Option<u64>,
     },
-    /// A request has to wait until an agent is free (R58). It is told and not recorded, since it is said of an execution and not of the run; how long
-    /// it waited is in the `effect` event of the request.
+    /// A request waits for a free agent (R58). Emitted but not recorded, since it belongs to the execution and not to the run; the waiting time is in
+    /// the `effect` event of the request.
     Queued { request: RequestId },
-    /// The session of an agent waits until another run is done with the memory of that agent.
+    /// The session waits until another run has finished with the memory of its agent.
     MemoryAwaited { request: RequestId, agent: SmolStr },
-    /// The turn of that request at the memory has come.
+    /// The request has its turn at the memory.
     MemoryAcquired { request: RequestId },
-    /// An agent begins with a request that was queued. It is told and not recorded.
+    /// An agent starts with a queued request. Emitted but not recorded.
     Begun { request: RequestId },
-    /// Something the person should know.
+    /// A warning for the user.
     Warning { message: String },
-    /// A run that had stopped goes on. The events behind it are new. It is told and not recorded, since it is said of an execution and not of
-    /// the run; nor is the end of a run that was interrupted part of it once it goes on.
+    /// The run is resumed, and later events are new. Emitted but not recorded, since it belongs to the execution and not to the run. The end of an
+    /// interrupted run is removed when the run is resumed.
     Resumed { harness: SmolStr },
-    /// The run is over, for now if it was interrupted. Always the last event.
+    /// The run has ended or was interrupted. Always the last event.
     RunEnded(RunEnd),
 }
 
-/// What a run is.
+/// The description of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunHead {
-    /// The form of the journal. A reader that knows only earlier ones refuses it.
+    /// The version of the journal format. Readers reject later versions.
     pub version: u32,
     /// The id of the run (R96).
     pub run: SmolStr,
     /// The name of the program, such as `review.prose`.
     pub program: SmolStr,
-    /// What the program was read from: a path, a reference to a registry, an address.
+    /// The source of the program: a path, a reference to a registry, an address.
     pub from: String,
     /// The SHA-256 of its text, in hexadecimal digits.
     pub sha256: String,
-    /// The imported programs, by the path of their `use` and the hash of their text, in the order in which they were met.
+    /// The imported programs: the path in `use` and the hash of the text, in import order.
     pub imports: Vec<(SmolStr, String)>,
-    /// The state system.
+    /// The backend for the state.
     pub state: StateMode,
     /// The harness.
     pub harness: SmolStr,
-    /// The file that it takes its answers from, if it is one that does.
+    /// The script of the harness, if it uses one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<Box<ScriptFile>>,
-    /// What decides what the offline harness answers.
+    /// The seed of the offline harness.
     pub seed: u64,
     /// Whether context is passed by reference.
     pub context_by_reference: bool,
     /// Whether agents write the files of bindings and memories themselves.
     pub agents_write: bool,
-    /// How often a loop without a limit of its own is repeated.
+    /// The maximum number of iterations of a loop without its own limit.
     pub max_iterations: u32,
-    /// The pause of `backoff: linear`, and the first one of `exponential`, in milliseconds.
+    /// The delay of `backoff: linear`, and the first one of `exponential`, in milliseconds.
     pub backoff_ms: u64,
-    /// The longest pause of `backoff: exponential`, in milliseconds.
+    /// The maximum delay of `backoff: exponential`, in milliseconds.
     pub backoff_cap_ms: u64,
     /// The inputs that the run was started with.
     pub inputs: Vec<(SmolStr, Value)>,
 }
 
-/// The file that a run takes its answers from.
+/// The script of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptFile {
-    /// Its path, as the person gave it.
+    /// The path as the user gave it.
     pub given: String,
-    /// The same from the root on, for runs that go on in another folder.
+    /// The absolute path, for runs that are resumed in another folder.
     pub path: String,
 }
 
-/// The form of journals that this version writes.
+/// The journal format that this version writes.
 pub const JOURNAL_VERSION: u32 = 2;
 
-/// State systems.
+/// Backends for the state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StateMode {
-    /// Files below `.prose/runs` (R96 to R104).
+    /// Files in `.prose/runs` (R96 to R104).
     #[default]
     Filesystem,
-    /// Narration alone (R106 to R110).
+    /// Only the narration (R106 to R110).
     InContext,
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunEnd {
-    /// How.
+    /// The final status.
     pub status: RunStatus,
-    /// The named outputs of the program, those of a failed one as far as it had come (R76).
+    /// The named outputs of the program; of a failed program, the ones that it returned (R76).
     pub outputs: Vec<(SmolStr, Value)>,
     /// The value of its unnamed output (R91); without one, that of its last statement if it has no named outputs either (R5).
     pub value: Value,
-    /// Why it failed.
+    /// The error of a failed run.
     pub error: Option<Arc<RuntimeError>>,
-    /// How many sessions have ended, with those of imported programs.
+    /// The number of ended sessions, including those of imported programs.
     pub sessions: u32,
-    /// What those took together whose harness told it; none if it told of none.
+    /// The total usage of the sessions that reported it; `None` if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
 
-/// How a run ended.
+/// The status of an ended run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
-    /// To its end.
+    /// Completed.
     Completed,
-    /// With an error that nothing caught.
+    /// Failed with an uncaught error.
     Failed,
-    /// By a person, by a limit, or because something around it failed. It can be resumed.
+    /// Interrupted by the user, by a limit or by a failure outside of the program. It can be resumed.
     Interrupted,
 }
 
-/// How something ended.
+/// The status of an ended statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Well.
+    /// Completed.
     Complete,
-    /// With an error.
+    /// Failed.
     Failed,
-    /// Without an end of its own: others had decided (R52).
+    /// Cancelled because it was not needed any more (R52).
     Skipped,
-    /// By `break`, `continue`, `return` or an unnamed `output`, which leads out of what is around it.
+    /// Left by `break`, `continue`, `return` or an unnamed `output`.
     Left,
 }
 
-/// Kinds of statements, as far as those who read events tell them apart.
+/// Kinds of statements, as far as consumers of events distinguish them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "named for what they are")]
@@ -388,13 +388,13 @@ pub enum StatementKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoopEnd {
-    /// Its condition was met, or no longer met for `while`.
+    /// The condition was met, or no longer met for `while`.
     Satisfied,
-    /// The model saw that going on would change nothing (D3).
+    /// The model reported that further iterations would change nothing (D3).
     NoProgress,
     /// It reached its `max` (R62).
     Max,
-    /// Every item or count had its turn.
+    /// All items or iterations are done.
     Exhausted,
     /// `break`, `return` or an unnamed `output`.
     Left,
@@ -402,7 +402,7 @@ pub enum LoopEnd {
     Failed,
 }
 
-/// What a condition belongs to.
+/// The construct that a condition belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "named for what they are")]
@@ -430,7 +430,7 @@ pub struct DefinedAgent {
     pub name: SmolStr,
     /// Its model, if it names one.
     pub model: Option<SmolStr>,
-    /// Where its memory lies, if it is persistent.
+    /// The place of its memory, if it is persistent.
     pub memory: Option<MemoryPlace>,
 }
 

@@ -1,4 +1,4 @@
-//! Who answers sessions.
+//! The interface of harnesses, the backends that run sessions.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -11,88 +11,96 @@ use crate::effect::{
 };
 use crate::value::Value;
 
-/// What a harness answers, when it does. It may be dropped at any time; the work for it then has to stop.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
+/// The future result of a harness. Dropping it cancels the work.
+pub type HarnessFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
 
-/// What a harness can do.
+/// The capabilities of a harness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Capabilities {
-    /// Its agents read files, so that context is passed by reference (decision 12).
+    /// Its agents read files, so context is passed by reference (decision 12).
     pub reads_files: bool,
-    /// Its agents write files, so that they are told where to write (decision 11).
+    /// Its agents write files, so prompts name the files to write (decision 11).
     pub writes_files: bool,
 }
 
-/// Where a run works.
+/// The folders of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Workplace {
-    /// The folder that holds `.prose`: the one agents work in.
+pub struct RunFolders {
+    /// The folder that contains `.prose`, in which agents work.
     pub root: PathBuf,
-    /// The folder of the run; none where a run leaves no files.
+    /// The folder of the run; `None` if the run has no files.
     pub run: Option<PathBuf>,
 }
 
-impl Workplace {
-    /// The file of a binding or of a memory, if the run has files.
+impl RunFolders {
+    /// The path of a binding or memory file, if the run has files.
     pub fn file(&self, path: &str) -> Option<PathBuf> {
         self.run
             .as_deref()
             .map(|run| path.split('/').fold(run.to_owned(), |path: PathBuf, part| path.join(part)))
     }
 
-    /// The folder that agents work in.
+    /// The folder in which agents work.
     pub fn root(&self) -> &Path {
         &self.root
     }
 }
 
-/// Who answers sessions, conditions and choices.
+/// The backend that runs sessions and evaluates conditions and choices.
 ///
-/// Each request comes with its number and place, so that an answer may depend on them.
+/// Each request has a number and a place, by which a reply may vary.
 pub trait Harness: Send + Sync {
-    /// What it is called, in messages and in the head of a journal.
+    /// The name, for messages and the head of a journal.
     fn name(&self) -> &str;
 
-    /// What it can do.
+    /// The capabilities.
     fn capabilities(&self) -> Capabilities;
 
-    /// Whether it can see to it that a session keeps to a rule (decision 13).
+    /// Whether it can enforce a permission (decision 13).
     fn enforces(&self, about: &str, rule: &PermissionRule) -> bool;
 
-    /// Has a subagent do a task.
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply>;
+    /// Runs a session.
+    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply>;
 
-    /// Judges a condition.
-    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Verdict>;
+    /// Evaluates a condition.
+    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Verdict>;
 
     /// Chooses one of several labels.
-    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Choice>;
+    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Choice>;
 
-    /// Takes a part out of a text; none if it is not there.
-    fn extract<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Option<String>>;
+    /// Extracts a part of a text; `None` if the text does not contain it.
+    fn extract<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+    ) -> HarnessFuture<'a, Option<String>>;
 
     /// Shortens a text.
-    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> Answer<'a, String>;
+    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> HarnessFuture<'a, String>;
 
-    /// Gives an input, where the harness knows inputs too; none leaves it to the person or to who started the program.
-    fn input<'a>(&'a self, request: &'a Request, input: &'a InputRequest) -> Option<Answer<'a, Value>> {
+    /// Provides an input; `None` leaves it to the user or the caller.
+    fn input<'a>(
+        &'a self,
+        request: &'a Request,
+        input: &'a InputRequest,
+    ) -> Option<HarnessFuture<'a, Value>> {
         let _ = (request, input);
         None
     }
 
-    /// What an agent remembers, where the harness says so; none leaves it to the store.
+    /// Provides the memory of an agent; `None` leaves it to the store.
     fn memory(&self, request: &Request, place: &MemoryPlace) -> Option<Memory> {
         let _ = (request, place);
         None
     }
 
-    /// Waits until everything has ended that was dropped before its answer: a run is over when nothing works for it any more.
+    /// Waits until all cancelled work has ended, since a run is over only when nothing works for it any more.
     fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(async {})
     }
 
-    /// Tells it of a request whose outcome is known from an earlier execution, so that it is not asked. A harness that answers
-    /// requests in their order counts it.
+    /// Called for a request whose outcome is recorded, instead of the request itself. A harness whose replies depend on the order of requests counts
+    /// it.
     fn recalled(&self, request: &Request) {
         let _ = request;
     }

@@ -1,8 +1,8 @@
 //! Runs OpenProse programs.
 //!
-//! A [`machine::Machine`] executes the model that the analysis made of a program. It does no input or output and knows no clock: it asks
-//! for effects, is told what came of them, and says what happens as events. Between two answers it does always the same, so a run that is told the
-//! recorded answers in the recorded order goes the same way again. A [`runner`] brings machine, harness and store together.
+//! A [`machine::Machine`] executes the model of a program that the analysis produced. It does no input or output and uses no clock: it requests
+//! effects, receives their outcomes, and emits events. Between two outcomes it is deterministic, so a run with the recorded outcomes in the recorded
+//! order is the same run again. A [`runner`] connects machine, harness and store.
 
 pub mod effect;
 pub mod error;

@@ -1,4 +1,4 @@
-//! A machine that executes a program, step by step between the answers of the world.
+//! The machine: executes a program step by step and requests effects from the runner.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -13,46 +13,46 @@ use futures_util::future::LocalBoxFuture;
 use futures_util::task::LocalSpawnExt;
 
 use crate::effect::{Effect, Outcome, Request, RequestId};
-use crate::event::{RunEnd, What};
+use crate::event::{EventKind, RunEnd};
 use crate::place::{Place, Site};
 use crate::settings::Settings;
 
-/// A machine that executes a program.
+/// Executes a program.
 ///
-/// It runs until it can go no further without an answer ([`Machine::settle`]), says what happened and what it waits for, and goes on when it
-/// is told an outcome ([`Machine::deliver`]). It knows no clock, no files and no network, and runs on one thread, so that the same answers in the
-/// same order always give the same run.
+/// It runs until it is blocked on the outcomes of its requests ([`Machine::advance`]), returns its output, and continues when an outcome is delivered
+/// ([`Machine::deliver`]). It uses no clock, no files and no network, and runs on one thread: the same outcomes in the same order always give the
+/// same run.
 pub struct Machine {
     pool: LocalPool,
     world: Rc<World>,
 }
 
-/// What a machine says, in the order in which it happens.
+/// The output of a machine, in order.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
-    /// Something happened.
-    Event(Happening),
-    /// An answer is needed.
-    Ask(Request),
-    /// The answer to an earlier question is not needed any more: the work for it should stop (R52).
+pub enum MachineOutput {
+    /// An event.
+    Event(NewEvent),
+    /// A request for an effect.
+    Request(Request),
+    /// The outcome of an earlier request is not needed any more: the work for it must be cancelled (R52).
     Cancel(RequestId),
-    /// The session is over that a memory was asked for: other runs may use the memory.
+    /// The session that a memory was requested for has ended: other runs may use the memory.
     EndTurn(RequestId),
 }
 
-/// An event before it has a number and a time.
+/// An event without a number and a time yet.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Happening {
-    /// Where in the execution.
+pub struct NewEvent {
+    /// The place in the execution.
     pub place: Place,
-    /// The part of the text it is about.
+    /// The statement or part of it.
     pub site: Option<Site>,
     /// The execution id of the frame.
     pub frame: u32,
-    /// How deep it is nested.
+    /// The nesting depth.
     pub nesting: u32,
-    /// What happened.
-    pub what: What,
+    /// The kind of event.
+    pub kind: EventKind,
 }
 
 impl Machine {
@@ -65,7 +65,7 @@ impl Machine {
         let world = Rc::new(World {
             spawner: pool.spawner(),
             settings,
-            said: RefCell::default(),
+            output: RefCell::default(),
             waiting: RefCell::default(),
             paused: RefCell::default(),
             requests: Cell::new(0),
@@ -78,26 +78,26 @@ impl Machine {
             let result = run.await;
             *end.end.borrow_mut() = Some(result);
         };
-        // Spawning fails only when the pool is gone.
+        // Spawning fails only when the pool has been dropped.
         _ = world.spawner.spawn_local(main);
         Self { pool, world }
     }
 
-    /// Goes on as far as possible without an answer, and gives what was said since the last time. Where much is said without a question, it
-    /// pauses in between ([`Machine::is_paused`]).
-    pub fn settle(&mut self) -> Vec<Said> {
+    /// Runs until it is blocked, and returns the output since the last call. It pauses after a lot of output without a request
+    /// ([`Machine::is_paused`]).
+    pub fn advance(&mut self) -> Vec<MachineOutput> {
         let paused = self.world.paused.take();
         paused.into_iter().for_each(Waker::wake);
         self.pool.run_until_stalled();
-        std::mem::take(&mut *self.world.said.borrow_mut())
+        std::mem::take(&mut *self.world.output.borrow_mut())
     }
 
-    /// Whether it can go on at once and only waits for the next call of [`Machine::settle`].
+    /// Whether it can continue without an outcome, with the next call of [`Machine::advance`].
     pub fn is_paused(&self) -> bool {
         !self.world.paused.borrow().is_empty()
     }
 
-    /// Tells what came of a request. Nothing happens if it is not needed any more.
+    /// Delivers the outcome of a request. Outcomes of cancelled requests are ignored.
     pub fn deliver(&mut self, request: RequestId, outcome: Outcome) {
         let mut waiting = self.world.waiting.borrow_mut();
         if let Some(slot) = waiting.get_mut(&request) {
@@ -108,28 +108,28 @@ impl Machine {
         }
     }
 
-    /// How the program ended, once it has.
+    /// The result of the program once it has ended.
     pub fn end(&self) -> Option<RunEnd> {
         self.world.end.borrow().clone()
     }
 }
 
-/// How many futures may lie in one another. Each takes a few hundred bytes of stack in release builds, some kilobytes in debug builds.
-const NESTED: u32 = 24;
+/// The maximum nesting of futures. Each takes a few hundred bytes of stack in release builds and some kilobytes in debug builds.
+const MAX_NESTED_FUTURES: u32 = 24;
 
-/// How much may be said before a machine pauses.
-const BREATH: usize = 4096;
+/// The amount of output after which a machine pauses.
+const MAX_BUFFERED_OUTPUT: usize = 4096;
 
-/// What an interpreter shares with the machine around it.
+/// The state that the interpreter shares with its machine.
 pub(crate) struct World {
     spawner: futures_executor::LocalSpawner,
     pub(crate) settings: Settings,
-    said: RefCell<Vec<Said>>,
+    output: RefCell<Vec<MachineOutput>>,
     waiting: RefCell<BTreeMap<RequestId, Slot>>,
-    /// Those that go on with the next settling.
+    /// The tasks that continue with the next call of [`Machine::advance`].
     paused: RefCell<Vec<Waker>>,
     requests: Cell<u64>,
-    /// How many futures lie around the one that is polled now.
+    /// The nesting depth of the future that is polled now.
     nested: Cell<u32>,
     end: RefCell<Option<RunEnd>>,
 }
@@ -141,13 +141,13 @@ struct Slot {
 }
 
 impl World {
-    pub(crate) fn say(&self, happening: Happening) {
-        self.said.borrow_mut().push(Said::Event(happening));
+    pub(crate) fn emit(&self, happening: NewEvent) {
+        self.output.borrow_mut().push(MachineOutput::Event(happening));
     }
 
-    /// Pauses where much was said since the last settling, so that a program that asks for nothing can be stopped too.
-    pub(crate) async fn breathe(&self) {
-        if self.said.borrow().len() < BREATH {
+    /// Pauses after a lot of output since the last call of [`Machine::advance`], so that a program without requests can be stopped too.
+    pub(crate) async fn yield_now(&self) {
+        if self.output.borrow().len() < MAX_BUFFERED_OUTPUT {
             return;
         }
         let mut has_paused = false;
@@ -161,32 +161,32 @@ impl World {
         .await;
     }
 
-    /// The number of the next request. To be used by [`World::ask`] at once.
+    /// The number of the next request. The caller must make that request immediately ([`World::request`]).
     pub(crate) fn next_request(&self) -> RequestId {
         RequestId(self.requests.get() + 1)
     }
 
-    /// Asks for an effect. The request is made now, not when the future is polled; dropping the future withdraws it.
-    pub(crate) fn ask(self: &Rc<Self>, place: Place, site: Site, effect: Effect) -> Asked {
+    /// Requests an effect. The request is made immediately, not when the future is polled; dropping the future cancels it.
+    pub(crate) fn request(self: &Rc<Self>, place: Place, site: Site, effect: Effect) -> PendingOutcome {
         let id = self.next_request();
         self.requests.set(id.0);
         self.waiting.borrow_mut().insert(id, Slot::default());
-        self.said.borrow_mut().push(Said::Ask(Request { id, place, site, effect }));
-        Asked { world: Rc::clone(self), id }
+        self.output.borrow_mut().push(MachineOutput::Request(Request { id, place, site, effect }));
+        PendingOutcome { world: Rc::clone(self), id }
     }
 
-    /// The turn that a request for a memory has when it is answered.
+    /// The memory turn that starts when a request for a memory is answered.
     pub(crate) fn turn(self: &Rc<Self>, request: RequestId) -> MemoryTurn {
         MemoryTurn { world: Rc::clone(self), request }
     }
 
-    /// A future that may lie in itself. Where too many lie in one another, it becomes a task of its own.
+    /// Boxes a recursive future. Beyond [`MAX_NESTED_FUTURES`] it becomes a task of its own.
     pub(crate) fn nest<T: 'static>(
         self: &Rc<Self>,
         future: impl Future<Output = T> + 'static,
     ) -> LocalBoxFuture<'static, T> {
-        if self.nested.get() >= NESTED {
-            return self.apart(future);
+        if self.nested.get() >= MAX_NESTED_FUTURES {
+            return self.spawn(future);
         }
         let world = Rc::clone(self);
         async move {
@@ -203,19 +203,19 @@ impl World {
         .boxed_local()
     }
 
-    /// Runs a future as a task of its own, so that it does not lie on the stack of the one that waits for it. Dropping what is returned ends it.
-    pub(crate) fn apart<T: 'static>(
+    /// Runs a future as a separate task, so that it does not use the stack of its caller. Dropping the returned future cancels it.
+    pub(crate) fn spawn<T: 'static>(
         &self,
         future: impl Future<Output = T> + 'static,
     ) -> LocalBoxFuture<'static, T> {
         let (remote, handle) = future.remote_handle();
-        // Spawning fails only when the pool is gone, and then nobody polls the handle either.
+        // Spawning fails only when the pool has been dropped, and then the handle is not polled either.
         _ = self.spawner.spawn_local(remote);
         handle.boxed_local()
     }
 }
 
-/// The turn of a session at the memory of its agent. Dropping it ends the turn.
+/// The exclusive use of an agent's memory by a session. Dropping it ends the turn.
 pub(crate) struct MemoryTurn {
     world: Rc<World>,
     request: RequestId,
@@ -223,17 +223,17 @@ pub(crate) struct MemoryTurn {
 
 impl Drop for MemoryTurn {
     fn drop(&mut self) {
-        self.world.said.borrow_mut().push(Said::EndTurn(self.request));
+        self.world.output.borrow_mut().push(MachineOutput::EndTurn(self.request));
     }
 }
 
-/// The answer to a request, when it comes.
-pub(crate) struct Asked {
+/// The future outcome of a request.
+pub(crate) struct PendingOutcome {
     world: Rc<World>,
     pub(crate) id: RequestId,
 }
 
-impl Future for Asked {
+impl Future for PendingOutcome {
     type Output = Outcome;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
@@ -252,10 +252,10 @@ impl Future for Asked {
     }
 }
 
-impl Drop for Asked {
+impl Drop for PendingOutcome {
     fn drop(&mut self) {
         if self.world.waiting.borrow_mut().remove(&self.id).is_some() {
-            self.world.said.borrow_mut().push(Said::Cancel(self.id));
+            self.world.output.borrow_mut().push(MachineOutput::Cancel(self.id));
         }
     }
 }

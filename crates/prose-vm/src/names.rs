@@ -4,39 +4,39 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 use smol_str::{SmolStr, format_smolstr};
 
-/// The most bytes of a name that stands in the name of its file as it is.
+/// The maximum length in bytes of a name that is used as a file name unchanged.
 const MAX_BYTES_OF_NAME: usize = 150;
 
-/// The most bytes of the name of a file without its ending: file systems take 255, with room for temporary names.
+/// The maximum length of a file name in bytes, without its extension: file systems allow 255, and temporary names need room.
 const MAX_BYTES_OF_STEM: usize = 190;
 
-/// The most bytes of an agent's name that its memory is called by.
+/// The maximum length in bytes of an agent's name that is used for its memory unchanged.
 const MAX_BYTES_OF_AGENT: usize = 180;
 
-/// How many bytes of a longer name are kept.
+/// The number of bytes that are kept of a longer name.
 const KEPT_BYTES: usize = 100;
 
-/// What stands in the names of files and in no name of a program, so that what has it is no file of another name.
+/// A separator in file names that is not valid in names of programs, so that different names have different files.
 const ESCAPE: char = '~';
 
-/// Whether a name can be that of a file or a folder, apart from its length: one part of a path that leads nowhere else.
+/// Whether a name can be a file or folder name, apart from its length: a single path component.
 pub fn is_safe(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('.')
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
-/// What the files of a program's variables are called: after their names (R101), apart from those whose file could be that of another variable or that
-/// some system cannot have. The same names in the same order are always called the same.
+/// The file names of a program's variables: their names (R101), except where two files would have the same name or the name is not portable. The same
+/// names in the same order always have the same file names.
 #[derive(Debug, Default)]
 pub(crate) struct FileNames {
     bases: FxHashMap<SmolStr, SmolStr>,
-    /// In small letters, since some systems do not tell them from capital ones.
+    /// In lower case, since some file systems ignore case.
     taken: FxHashSet<String>,
 }
 
 impl FileNames {
-    /// What stands for a name in the name of its file, before the marks of frames and branches.
+    /// The file name for a variable, without the suffixes of frames and branches.
     pub(crate) fn base(&mut self, name: &SmolStr) -> SmolStr {
         if let Some(base) = self.bases.get(name) {
             return base.clone();
@@ -57,17 +57,17 @@ impl FileNames {
     }
 }
 
-/// The name of a file without its ending, cut where it is too long for a file.
+/// A file name without its extension, truncated if it is too long.
 pub(crate) fn file_stem(stem: String) -> String {
     if stem.len() > MAX_BYTES_OF_STEM { with_hash(&stem).into() } else { stem }
 }
 
-/// What the folder and the segments of an agent's memory are called: after the agent, unless that is too long for files (R42).
+/// The name of the folder and the segments of an agent's memory: that of the agent, truncated if it is too long (R42).
 pub(crate) fn memory_base(agent: &SmolStr) -> SmolStr {
     if agent.len() > MAX_BYTES_OF_AGENT { with_hash(agent) } else { agent.clone() }
 }
 
-/// The name of a folder that is told from the numbered ones of others, and that every system can have.
+/// A portable folder name that differs from the numbered names of others.
 pub(crate) fn folder_base(name: &str) -> SmolStr {
     let is_numbered = name
         .rsplit_once("--")
@@ -78,7 +78,7 @@ pub(crate) fn folder_base(name: &str) -> SmolStr {
     }
 }
 
-/// A name that stands for one that cannot be the name of a file, and for no other.
+/// A unique replacement for a name that cannot be a file name.
 fn with_hash(name: &str) -> SmolStr {
     let mut end = name.len().min(KEPT_BYTES);
     while !name.is_char_boundary(end) {
@@ -89,7 +89,7 @@ fn with_hash(name: &str) -> SmolStr {
     format_smolstr!("{}{ESCAPE}{digits}", &name[..end])
 }
 
-/// Whether a name looks like the file of a variable in a frame or a branch: `draft__43`, `draft__43_2_b1`.
+/// Whether a name has the form of a variable's file in a frame or a branch: `draft__43`, `draft__43_2_b1`.
 fn is_marked(name: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_mark = |mark: &str| {
@@ -100,22 +100,22 @@ fn is_marked(name: &str) -> bool {
     name.match_indices("__").any(|(at, _)| is_mark(&name[at + 2..]))
 }
 
-/// Whether a name looks like that of a session that nothing captures (R20).
+/// Whether a name has the form of an uncaptured session (R20).
 fn is_anonymous(name: &str) -> bool {
     let number = name.strip_prefix("anon_");
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether Windows takes a file of that name for a device, whatever its ending is.
+/// Whether Windows reserves a file name for a device, with any extension.
 fn is_reserved(name: &str) -> bool {
     let numbered =
         |device: &str| name.strip_prefix(device).is_some_and(|rest| matches!(rest.as_bytes(), [b'1'..=b'9']));
     matches!(name, "con" | "prn" | "aux" | "nul" | "conin" | "conout") || numbered("com") || numbered("lpt")
 }
 
-/// What is said about a name that cannot.
+/// The error for an unsafe name.
 pub fn unsafe_name(what: &str, name: &str) -> String {
-    format!("the {what} `{name}` cannot have files: its name has to consist of letters, digits, `_` and `-`")
+    format!("the {what} name `{name}` is not a valid file name; use only letters, digits, `_` and `-`")
 }
 
 /// The name of the file of a segment: three digits, more when three are not enough (R47).

@@ -6,21 +6,21 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// A place in an execution (decision 10): the way to it through statements, iterations, branches, calls and attempts. Two things that happen
-/// in one run never have the same place, and the same thing has the same place each time the run is executed again.
+/// A place in an execution (decision 10): the path to it through statements, iterations, branches, calls and attempts. Places are unique within a run
+/// and stable when the run is executed again.
 ///
-/// It is written as steps between slashes: `s4.2` is part 2 of the fifth top-level statement, `i2` the third iteration of a loop, `b1` the
+/// It is written as steps separated by slashes: `s4.2` is part 2 of the fifth top-level statement, `i2` the third iteration of a loop, `b1` the
 /// second branch, `f2` the call with execution id 2, `a1` the first retry.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place(Arc<str>);
 
 impl Place {
-    /// Where an execution starts.
+    /// The place where an execution starts.
     pub fn root() -> Self {
         Self("".into())
     }
 
-    /// The place one step further.
+    /// The child place with one more step.
     pub fn step(&self, step: impl fmt::Display) -> Self {
         if self.0.is_empty() {
             Self(step.to_string().into())
@@ -29,7 +29,7 @@ impl Place {
         }
     }
 
-    /// As it is written.
+    /// The written form.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -47,16 +47,15 @@ impl fmt::Display for Place {
     }
 }
 
-/// A place in the text of a program.
+/// A range in the text of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Site {
-    /// The execution of a program that it belongs to: 0 for the program that was started, and a number of its own for each call of an
-    /// imported one, in the order of the calls.
+    /// The number of the program's execution: 0 for the started program; each call of an imported program gets its own number, in call order.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub program: u32,
-    /// The first byte.
+    /// The offset of the first byte.
     pub start: u32,
-    /// The byte behind the last one.
+    /// The offset after the last byte.
     pub end: u32,
     /// The line of the first byte, from 1.
     pub line: u32,

@@ -282,26 +282,25 @@ impl Program {
     }
 
     /// How large the program is, by the measures that decide whether narration alone can be its state (R106).
-    pub fn extent(&self) -> Extent {
-        let mut extent = Extent { imports: self.imports.len(), ..Extent::default() };
+    pub fn size(&self) -> ProgramSize {
+        let mut size = ProgramSize { imports: self.imports.len(), ..ProgramSize::default() };
         for top in &self.statements {
             for (id, data) in top.body.stmts() {
                 let is_definition = is_definition(&data.stmt);
-                extent.statements +=
-                    usize::from(!is_definition && (data.list.is_some() || id == StmtId::ROOT));
+                size.statements += usize::from(!is_definition && (data.list.is_some() || id == StmtId::ROOT));
                 if let Stmt::Parallel { body: Some(list), .. } = &data.stmt {
-                    extent.branches = extent.branches.max(top.body[*list].stmts.len());
+                    size.branches = size.branches.max(top.body[*list].stmts.len());
                 }
-                extent.nesting = extent.nesting.max(nesting(&top.body, id));
+                size.nesting = size.nesting.max(nesting(&top.body, id));
             }
         }
-        extent
+        size
     }
 }
 
 /// How large a program is (R106).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Extent {
+pub struct ProgramSize {
     /// Statements, without definitions and with those inside of others.
     pub statements: usize,
     /// The most branches of a `parallel`.

@@ -1,26 +1,26 @@
-//! How many agents the system has room for, as far as it has said so.
+//! Limits parallel agents to the resources of the system.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-/// How long a run waits for room while none of its agents works, in milliseconds: about half a minute in all.
+/// The delays before a run tries again when no agent works, in milliseconds: about half a minute in total.
 const PAUSES_MS: [u64; 7] = [250, 500, 1000, 2000, 4000, 8000, 16_000];
 
-/// The room for agents.
+/// The available resources for agents.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
-    /// How many agents worked at the same time when there was no room for another one.
+    /// The number of parallel agents when the resources ran out.
     most: Option<usize>,
-    /// How often the run has waited since it last found room.
+    /// The number of delays since resources were last available.
     waits: usize,
-    /// Until when it waits.
+    /// The end of the current delay.
     until: Option<Instant>,
     is_told: bool,
 }
 
 impl Room {
-    /// How many agents may work now, out of those that the limits allow.
+    /// The number of agents that may work now, within the configured limit.
     pub(crate) fn at_most(&self, limit: usize) -> usize {
         match (self.until, self.most) {
             (Some(_), _) => 0,
@@ -29,7 +29,7 @@ impl Room {
         }
     }
 
-    /// There was no room for another agent while so many worked. False if the run has waited for long enough.
+    /// The resources ran out with so many agents. Returns false if the run has waited long enough.
     pub(crate) fn shrinks_to(&mut self, agents: usize) -> bool {
         self.most = Some(agents.max(1));
         if agents > 0 {
@@ -41,18 +41,18 @@ impl Room {
         true
     }
 
-    /// There was room for an agent.
+    /// Resources were available for an agent.
     pub(crate) fn was_found(&mut self) {
         self.waits = 0;
     }
 
-    /// What is told about it, once.
+    /// The warning about it, once.
     pub(crate) fn warning(&mut self, reason: &str) -> Option<String> {
         let is_new = !std::mem::replace(&mut self.is_told, true);
-        is_new.then(|| format!("{reason} The run goes on with fewer sessions at a time"))
+        is_new.then(|| format!("{reason} The run continues with fewer parallel sessions"))
     }
 
-    /// Is ready when the run has waited for room; never where it does not wait.
+    /// Completes at the end of the current delay; never without one.
     pub(crate) async fn opens(&mut self) {
         match self.until {
             Some(until) => {

@@ -1,4 +1,4 @@
-//! Brings a machine, a harness and a store together.
+//! Executes a machine with a harness and a store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,42 +19,42 @@ use crate::effect::{
     Effect, Failure, InputRequest, Outcome, Reply, Request, RequestId, SessionTask, Usage, fingerprint,
 };
 use crate::error::{ErrorKind, RuntimeError};
-use crate::event::{Event, RunEnd, RunStatus, What};
-use crate::harness::{Answer, Harness};
-use crate::machine::{Happening, Machine, Said};
+use crate::event::{Event, EventKind, RunEnd, RunStatus};
+use crate::harness::{Harness, HarnessFuture};
+use crate::machine::{Machine, MachineOutput, NewEvent};
 use crate::place::{Place, Site};
 use crate::room::Room;
-use crate::store::{Recall, Store, Turn, Waiting};
+use crate::store::{PendingRequests, Recording, Store, Turn};
 use crate::value::Value;
 
-/// What a run needs around it.
+/// The environment of a run.
 pub struct Host<'a> {
-    /// Who answers sessions.
+    /// The backend that runs sessions.
     pub harness: Arc<dyn Harness>,
-    /// Who keeps the state.
+    /// The backend that stores the state.
     pub store: &'a mut dyn Store,
-    /// What is known of an earlier execution of the same run.
-    pub recall: &'a mut dyn Recall,
-    /// Who is asked for inputs.
+    /// The recording of an earlier execution of the same run.
+    pub recall: &'a mut dyn Recording,
+    /// The source of inputs.
     pub inputs: Arc<dyn Inputs>,
-    /// Is told every event. The second argument says whether it happens now, and not once more.
+    /// Receives every event. The second argument is false for recorded events that are executed again.
     pub observer: &'a mut dyn FnMut(&Event, bool),
-    /// Ends the run when it is ready, with a reason for the person.
+    /// Interrupts the run when it completes, with a reason for the user.
     pub interrupted: Pin<Box<dyn Future<Output = String> + 'a>>,
-    /// What the run may not exceed.
+    /// The limits of the run.
     pub limits: Limits,
-    /// The time in milliseconds since 1970-01-01 in UTC.
+    /// Returns the time in milliseconds since 1970-01-01 in UTC.
     pub clock: &'a dyn Fn() -> u64,
 }
 
-/// What a run may not exceed.
+/// The limits of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How many sessions, conditions and choices are worked on at the same time (R58, `run.max-parallel`).
+    /// The maximum number of sessions, conditions and choices at the same time (R58, `run.max-parallel`).
     pub max_parallel: usize,
-    /// How many sessions are started, in this execution of the run.
+    /// The maximum number of sessions in this execution of the run.
     pub max_sessions: Option<u32>,
-    /// Whether sessions run whose rules the harness cannot enforce (decision 13).
+    /// Whether to run sessions with permissions that the harness cannot enforce (decision 13).
     pub allow_unenforced_permissions: bool,
 }
 
@@ -64,17 +64,17 @@ impl Default for Limits {
     }
 }
 
-/// Who is asked for inputs.
+/// The source of inputs.
 pub trait Inputs: Send + Sync {
-    /// Gives an input.
-    fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value>;
+    /// Provides an input.
+    fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value>;
 }
 
-/// Nobody is there to give inputs: one that is optional is `null`, any other is an error (R89).
+/// Provides no inputs: optional ones are `null`, others are an error (R89).
 pub struct NoInputs;
 
 impl Inputs for NoInputs {
-    fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value> {
+    fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value> {
         Box::pin(async move {
             if input.optional {
                 return Ok(Value::Null);
@@ -83,42 +83,39 @@ impl Inputs for NoInputs {
                 Some(key) => format!("give it with `--input {key}=…`"),
                 None => "run the program at a terminal to answer".to_owned(),
             };
-            let message = format!(
-                "the program needs an input and nobody is there to give it; {hint}: {}",
-                input.prompt
-            );
+            let message = format!("a required input is not given; {hint}: {}", input.prompt);
             Err(Failure { kind: ErrorKind::MissingInput, message })
         })
     }
 }
 
-/// Why a run could not go on, apart from what went wrong in the program.
+/// The reason why a run cannot continue, other than an error of its program.
 #[derive(Debug)]
 pub enum RunError {
-    /// Its state cannot be kept.
+    /// The state cannot be recorded.
     Store {
-        /// What the store says.
+        /// The error of the store.
         error: io::Error,
-        /// The part of the text that the last event was about.
+        /// The part of the program that the last event belongs to.
         site: Option<Site>,
     },
-    /// The program has come to its end, and that cannot be kept.
+    /// The program has ended, but the end cannot be recorded.
     Unrecorded {
         /// The end.
         end: Box<RunEnd>,
-        /// What the store says.
+        /// The error of the store.
         error: io::Error,
     },
-    /// It does not go the way it went before.
+    /// The run differs from its recording.
     Diverged(Box<Divergence>),
 }
 
-/// Where a run that is executed again leaves the way it went before.
+/// The place where a run differs from its recording.
 #[derive(Debug)]
 pub struct Divergence {
-    /// What happened then.
+    /// The recorded event.
     pub expected: Event,
-    /// What happens now.
+    /// The event of this execution.
     pub found: Event,
 }
 
@@ -126,27 +123,27 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RunError::Store { error, site } => {
-                f.write_str("the state of the run cannot be kept")?;
+                f.write_str("cannot record the state of the run")?;
                 match site {
-                    Some(Site { program: 0, line, .. }) => write!(f, " from line {line} on")?,
-                    Some(Site { line, .. }) => write!(f, " from line {line} of an imported program on")?,
+                    Some(Site { program: 0, line, .. }) => write!(f, " from line {line}")?,
+                    Some(Site { line, .. }) => write!(f, " from line {line} of an imported program")?,
                     None => {}
                 }
                 write!(f, ": {error}")
             }
             RunError::Unrecorded { error, .. } => {
-                write!(f, "the run has come to its end, but that cannot be recorded: {error}")
+                write!(f, "the program has completed, but its end cannot be recorded: {error}")
             }
             RunError::Diverged(divergence) => {
                 let Divergence { expected, found } = divergence.as_ref();
                 let line = |event: &Event| event.site.map_or(0, |site| site.line);
                 write!(
                     f,
-                    "the run does not go the way it went before (event {}): there was `{}` at line {}, and now there is `{}` at line {}",
+                    "the run differs from its recording at event {}: `{}` at line {} was recorded, but `{}` at line {} happened",
                     expected.seq,
-                    name(&expected.what),
+                    name(&expected.kind),
                     line(expected),
-                    name(&found.what),
+                    name(&found.kind),
                     line(found)
                 )
             }
@@ -156,8 +153,8 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-fn name(what: &What) -> String {
-    let json = serde_json::to_value(what).unwrap_or_default();
+fn name(kind: &EventKind) -> String {
+    let json = serde_json::to_value(kind).unwrap_or_default();
     json.get("event").and_then(|event| event.as_str()).unwrap_or("?").to_owned()
 }
 
@@ -167,20 +164,20 @@ impl From<io::Error> for RunError {
     }
 }
 
-/// The time of this machine.
+/// The current time.
 pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
 }
 
-/// Runs a program to its end, or until it is interrupted.
+/// Executes a program until it ends or is interrupted.
 pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunError> {
     let now = (host.clock)();
     let mut runner = Runner {
         host,
         seq: 0,
         replays: true,
-        goes_on: false,
-        waiting: Waiting::new(),
+        is_resumed: false,
+        waiting: PendingRequests::new(),
         agents_wanted: BTreeSet::new(),
         at_once: BTreeSet::new(),
         running: FuturesUnordered::new(),
@@ -199,7 +196,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
     };
     let mut end = runner.drive(&mut machine).await;
     if let Ok(reached) = &end
-        && let Err(error) = runner.host.store.settle()
+        && let Err(error) = runner.host.store.commit()
     {
         end = Err(RunError::Unrecorded { end: Box::new(reached.clone()), error });
     }
@@ -211,13 +208,13 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
 
 type Work = Pin<Box<dyn Future<Output = (RequestId, Done)> + Send>>;
 
-/// The work for an answer.
+/// The work for an outcome.
 type Answering = Pin<Box<dyn Future<Output = (RequestId, Outcome)> + Send>>;
 
-/// What has come of some work.
+/// The result of a unit of work.
 enum Done {
     Outcome(Outcome),
-    /// It is worth trying again to take the turn of the request at a memory.
+    /// The request may try again to take its turn at a memory.
     Waited,
 }
 
@@ -225,37 +222,37 @@ struct Runner<'a> {
     host: Host<'a>,
     /// The number of the last event of the machine.
     seq: u64,
-    /// Whether outcomes still come from an earlier execution.
+    /// Whether outcomes still come from a recording.
     replays: bool,
-    /// Whether an earlier execution of the run is known: by its outcomes, or by events where it stopped before the first outcome.
-    goes_on: bool,
+    /// Whether the run is resumed: recorded outcomes or events of an earlier execution exist.
+    is_resumed: bool,
     /// Requests without an outcome.
-    waiting: Waiting,
-    /// Those of them that wait for an agent, in the order in which they were made (R58).
+    waiting: PendingRequests,
+    /// The pending requests that wait for an agent, in the order in which they were made (R58).
     agents_wanted: BTreeSet<RequestId>,
-    /// Those of them that nobody works on yet and that need no agent.
+    /// The pending requests that need no agent and are not started yet.
     at_once: BTreeSet<RequestId>,
     running: FuturesUnordered<Abortable<Work>>,
     handles: BTreeMap<RequestId, AbortHandle>,
-    /// How many agents work.
+    /// The number of working agents.
     agents: usize,
-    /// How many the system has room for.
+    /// The number of agents that the system has resources for.
     room: Room,
-    /// How many sessions were started in this execution of the run.
+    /// The number of sessions started in this execution of the run.
     sessions: u32,
-    /// How many sessions have ended in the run.
+    /// The number of ended sessions of the run.
     ended: u32,
-    /// What they took, as far as it is known.
+    /// Their total usage, as far as reported.
     usage: Option<Usage>,
-    /// The last request that an agent was wanted for and none was free.
+    /// The last request that had to wait for an agent.
     last_to_wait: Option<RequestId>,
-    /// When agents began with the requests that had to wait for one.
+    /// The start times of requests that had to wait for an agent.
     began: BTreeMap<RequestId, u64>,
-    /// Requests that wait for their turn at a memory.
+    /// The requests that wait for their turn at a memory.
     memories_awaited: BTreeSet<RequestId>,
-    /// Whether it was told that the run goes on.
+    /// Whether [`EventKind::Resumed`] has been emitted.
     resumed: bool,
-    /// The part of the text that the last event was about.
+    /// The part of the program that the last event belongs to.
     last: Option<Site>,
     clock: RunClock,
 }
@@ -263,17 +260,17 @@ struct Runner<'a> {
 impl Runner<'_> {
     async fn drive(&mut self, machine: &mut Machine) -> Result<RunEnd, RunError> {
         loop {
-            for said in machine.settle() {
-                match said {
-                    Said::Event(happening) => self.emit(happening)?,
-                    Said::Ask(request) => {
+            for output in machine.advance() {
+                match output {
+                    MachineOutput::Event(event) => self.emit(event)?,
+                    MachineOutput::Request(request) => {
                         let needs_agent = request.effect.needs_agent();
                         let queue = if needs_agent { &mut self.agents_wanted } else { &mut self.at_once };
                         queue.insert(request.id);
                         self.waiting.insert(request.id, request);
                     }
-                    Said::Cancel(id) => self.cancel(id),
-                    Said::EndTurn(id) => self.host.store.end_turn(id),
+                    MachineOutput::Cancel(id) => self.cancel(id),
+                    MachineOutput::EndTurn(id) => self.host.store.end_turn(id),
                 }
             }
             if let Some(end) = machine.end() {
@@ -292,10 +289,10 @@ impl Runner<'_> {
                     continue;
                 }
                 self.replays = self.host.recall.may_know_more();
-                if self.goes_on && !self.resumed {
+                if self.is_resumed && !self.resumed {
                     self.resumed = true;
                     let harness: SmolStr = self.host.harness.name().into();
-                    self.say_aside(What::Resumed { harness });
+                    self.emit_unrecorded(EventKind::Resumed { harness });
                 }
             }
             if let Some((id, outcome)) = self.looked_up()? {
@@ -305,12 +302,12 @@ impl Runner<'_> {
             if let Some(reason) = self.start()? {
                 return self.interrupt(reason);
             }
-            self.host.store.settle()?;
+            self.host.store.commit()?;
             tokio::select! {
                 biased;
                 reason = &mut self.host.interrupted => return self.interrupt(reason),
                 Some(done) = self.running.next() => {
-                    // One that was cancelled is not waited for by anybody.
+                    // The outcome of a cancelled request is ignored.
                     let Ok((id, done)) = done else { continue };
                     let Some(request) = self.waiting.get(&id) else { continue };
                     let outcome = match done {
@@ -337,7 +334,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Puts a request off that the system had no room for: until another agent has ended, or for a while.
+    /// Postpones a request that the system has no resources for: until another agent has ended, or for a while.
     fn is_put_off(&mut self, id: RequestId, outcome: &Outcome) -> bool {
         let Outcome::Failed(Failure { kind: ErrorKind::OutOfResources, message }) = outcome else {
             self.room.was_found();
@@ -352,17 +349,17 @@ impl Runner<'_> {
         self.agents_wanted.insert(id);
         if let Some(message) = self.room.warning(message) {
             let site = request.map(|request| request.site);
-            let event = Event { site, ..self.event_outside(What::Warning { message }) };
+            let event = Event { site, ..self.unrecorded_event(EventKind::Warning { message }) };
             (self.host.observer)(&event, true);
         }
-        self.say_aside(What::Queued { request: id });
+        self.emit_unrecorded(EventKind::Queued { request: id });
         self.last_to_wait = self.last_to_wait.max(Some(id));
         true
     }
 
     fn recall(&mut self) -> Option<(RequestId, Outcome)> {
         let recalled = self.host.recall.recall(&self.waiting)?;
-        self.goes_on = true;
+        self.is_resumed = true;
         if let Some(request) = self.waiting.get(&recalled.0) {
             self.host.harness.recalled(request);
             self.host.store.recalled(request);
@@ -370,7 +367,7 @@ impl Runner<'_> {
         Some(recalled)
     }
 
-    /// Records an outcome, and only then tells the machine (decision 10).
+    /// Records an outcome before the machine receives it (decision 10).
     fn deliver(&mut self, machine: &mut Machine, id: RequestId, outcome: Outcome) -> Result<(), RunError> {
         let Some(request) = self.waiting.remove(&id) else { return Ok(()) };
         self.forget(id);
@@ -379,12 +376,12 @@ impl Runner<'_> {
             self.ended += 1;
             self.usage = Usage::sum([self.usage, reply.usage]);
         }
-        self.emit(Happening {
+        self.emit(NewEvent {
             place: request.place.clone(),
             site: Some(request.site),
             frame: 0,
             nesting: 0,
-            what: What::Effect {
+            kind: EventKind::Effect {
                 request: id,
                 effect: request.effect.kind().into(),
                 fingerprint: fingerprint(&request.effect),
@@ -396,20 +393,20 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn emit(&mut self, happening: Happening) -> Result<(), RunError> {
+    fn emit(&mut self, event: NewEvent) -> Result<(), RunError> {
         self.seq += 1;
-        let Happening { place, site, frame, nesting, what } = happening;
-        let mut event = Event { seq: self.seq, at: 0, paused: 0, place, site, frame, nesting, what };
+        let NewEvent { place, site, frame, nesting, kind } = event;
+        let mut event = Event { seq: self.seq, at: 0, paused: 0, place, site, frame, nesting, kind };
         let expected = if self.replays { self.host.recall.expected(self.seq) } else { None };
         let is_new = expected.is_none();
         match expected {
             None => (event.at, event.paused) = self.now(),
             Some(expected) => {
-                self.goes_on = true;
+                self.is_resumed = true;
                 self.clock.replay(&expected);
                 (event.at, event.paused) = (expected.at, expected.paused);
-                if let (What::Effect { began, .. }, What::Effect { began: before, .. }) =
-                    (&mut event.what, &expected.what)
+                if let (EventKind::Effect { began, .. }, EventKind::Effect { began: before, .. }) =
+                    (&mut event.kind, &expected.kind)
                 {
                     *began = *before;
                 }
@@ -421,29 +418,29 @@ impl Runner<'_> {
         self.record(&event, is_new)
     }
 
-    /// Says something of this execution that is not part of the run: it is not recorded, and has the number of the event before it.
-    fn say_aside(&mut self, what: What) {
-        let event = self.event_outside(what);
+    /// Emits an event of this execution that is not part of the run: it is not recorded, and has the number of the previous event.
+    fn emit_unrecorded(&mut self, kind: EventKind) {
+        let event = self.unrecorded_event(kind);
         (self.host.observer)(&event, true);
     }
 
-    /// The time, and how long the run has lain stopped up to now.
+    /// The current time, and the total time that the run was stopped before.
     fn now(&mut self) -> (u64, u64) {
         ((self.host.clock)(), self.clock.paused(self.host.recall.stopped()))
     }
 
-    fn event_outside(&mut self, what: What) -> Event {
+    fn unrecorded_event(&mut self, kind: EventKind) -> Event {
         let (at, paused) = self.now();
-        Event { seq: self.seq, at, paused, place: Place::root(), site: None, frame: 0, nesting: 0, what }
+        Event { seq: self.seq, at, paused, place: Place::root(), site: None, frame: 0, nesting: 0, kind }
     }
 
     fn record(&mut self, event: &Event, is_new: bool) -> Result<(), RunError> {
         self.last = event.site.or(self.last);
         let recorded = self.host.store.record(event, is_new);
-        if let (Err(_), What::RunEnded(end)) = (&recorded, &event.what)
+        if let (Err(_), EventKind::RunEnded(end)) = (&recorded, &event.kind)
             && end.status != RunStatus::Interrupted
         {
-            // What a program has come to is shown also where it cannot be kept: it was paid for.
+            // The result of a program is returned even if it cannot be recorded: its sessions were paid for.
             (self.host.observer)(event, is_new);
             let end = Box::new(end.clone());
             return recorded.map_err(|error| RunError::Unrecorded { end, error });
@@ -469,14 +466,14 @@ impl Runner<'_> {
         self.forget(id);
     }
 
-    /// Takes a request that nobody works on yet out of the queues.
+    /// Removes a request that is not started from the queues.
     fn forget(&mut self, id: RequestId) {
         self.agents_wanted.remove(&id);
         self.at_once.remove(&id);
     }
 
-    /// The memory or the file that a session asks for. It is read before anything else goes on: what an agent knows then depends neither on how many
-    /// agents work at the same time nor on how long they take.
+    /// Reads the memory or the file for a session before the run continues: the result must not depend on the number of parallel agents or on their
+    /// speed.
     fn looked_up(&mut self) -> Result<Option<(RequestId, Outcome)>, RunError> {
         let mut next = self.at_once.first().copied();
         while let Some(id) = next {
@@ -494,7 +491,7 @@ impl Runner<'_> {
                         None => self.host.store.read_memory(place)?,
                     };
                     if self.memories_awaited.remove(&id) {
-                        self.say_aside(What::MemoryAcquired { request: id });
+                        self.emit_unrecorded(EventKind::MemoryAcquired { request: id });
                     }
                     Outcome::Memory(memory)
                 }
@@ -527,7 +524,7 @@ impl Runner<'_> {
             }),
         );
         if self.memories_awaited.insert(id) {
-            self.say_aside(What::MemoryAwaited { request: id, agent });
+            self.emit_unrecorded(EventKind::MemoryAwaited { request: id, agent });
         }
     }
 
@@ -535,7 +532,7 @@ impl Runner<'_> {
         for (_, handle) in std::mem::take(&mut self.handles) {
             handle.abort();
         }
-        // What is dropped is stopped: agents are killed with the futures that wait for them.
+        // Dropping a future cancels its work: agents are killed.
         self.running = FuturesUnordered::new();
         let error = RuntimeError::new(ErrorKind::Other, reason);
         let end = RunEnd {
@@ -547,18 +544,18 @@ impl Runner<'_> {
             usage: self.usage,
         };
         self.seq += 1;
-        let event = self.event_outside(What::RunEnded(end.clone()));
+        let event = self.unrecorded_event(EventKind::RunEnded(end.clone()));
         self.record(&event, true)?;
-        self.host.store.settle()?;
+        self.host.store.commit()?;
         Ok(end)
     }
 
-    /// Whether the outcome of a request will still be told.
+    /// Whether the outcome of a request is recorded and will be delivered.
     fn is_known(&self, id: RequestId) -> bool {
         self.replays && self.host.recall.is_known(id)
     }
 
-    /// Starts what waits, as far as the limits allow. Gives the reason why the run has to stop, if there is one.
+    /// Starts pending requests as far as the limits allow. Returns the reason if the run has to stop.
     fn start(&mut self) -> Result<Option<String>, RunError> {
         let known = |runner: &Self, queue: &BTreeSet<RequestId>| -> Vec<RequestId> {
             if !runner.replays {
@@ -585,14 +582,12 @@ impl Runner<'_> {
             if let Some(Effect::Session(task)) = self.waiting.get(&id).map(|request| &request.effect) {
                 if self.host.limits.max_sessions.is_some_and(|max| self.sessions >= max) {
                     self.agents_wanted.insert(id);
-                    // What has been started comes to its end first: it is paid for.
+                    // Started sessions are completed first: they are paid for.
                     if self.agents > 0 {
                         break;
                     }
                     let sessions = counted(self.sessions as usize, "session");
-                    return Ok(Some(format!(
-                        "it has started {sessions}, which is the most it may (`--max-sessions`)"
-                    )));
+                    return Ok(Some(format!("the limit of {sessions} is reached (`--max-sessions`)")));
                 }
                 self.sessions += 1;
                 if self.host.harness.capabilities().writes_files {
@@ -605,16 +600,16 @@ impl Runner<'_> {
             self.agents += 1;
             if self.last_to_wait.is_some_and(|last| id <= last) {
                 self.began.insert(id, (self.host.clock)());
-                self.say_aside(What::Begun { request: id });
+                self.emit_unrecorded(EventKind::Begun { request: id });
             }
             self.begin(id);
         }
-        // Requests are numbered as they are made, so that those behind the last one are new.
+        // Requests are numbered in the order in which they are made, so those after the last number are new.
         let last = self.last_to_wait.map_or(RequestId(0), |last| RequestId(last.0 + 1));
         let queued: Vec<RequestId> = self.agents_wanted.range(last..).copied().collect();
         for request in queued {
             self.last_to_wait = Some(request);
-            self.say_aside(What::Queued { request });
+            self.emit_unrecorded(EventKind::Queued { request });
         }
         Ok(None)
     }
@@ -638,7 +633,7 @@ impl Runner<'_> {
         self.running.push(Abortable::new(work, registration));
     }
 
-    /// What answers a request; none for what is looked up at once.
+    /// The future that performs a request; `None` for what is read immediately.
     fn work(&self, request: Request) -> Option<Answering> {
         let id = request.id;
         let harness = Arc::clone(&self.host.harness);
@@ -696,7 +691,7 @@ impl Runner<'_> {
         })
     }
 
-    /// Completes the reply of an agent that writes files: what it wrote is the value (R31).
+    /// Completes the reply of an agent that writes files: the content of its file is the value (R31).
     fn checked(&mut self, id: RequestId, outcome: Outcome) -> Result<Outcome, RunError> {
         let Outcome::Reply(mut reply) = outcome else { return Ok(outcome) };
         let Some(Effect::Session(task)) = self.waiting.get(&id).map(|request| &request.effect) else {
@@ -712,7 +707,7 @@ impl Runner<'_> {
                 reply.wrote_binding = true;
             }
             None => reply.warnings.push(format!(
-                "the agent wrote no file for `{}`; what it said is taken as the result",
+                "the agent did not write a file for `{}`; its reply is used as the result",
                 task.binding.name
             )),
         }
@@ -723,13 +718,13 @@ impl Runner<'_> {
     }
 }
 
-/// Finds out how long a run lay stopped before this execution.
+/// Computes how long a run was stopped before this execution.
 struct RunClock {
-    /// When this execution started.
+    /// The start of this execution.
     started: u64,
-    /// The time and the pauses of the last event that was executed again.
+    /// The time and the pauses of the last recorded event.
     replayed: Option<(u64, u64)>,
-    /// The pauses up to this execution, once they are asked for.
+    /// The total pauses before this execution, once computed.
     paused: Option<u64>,
 }
 
@@ -742,36 +737,46 @@ impl RunClock {
         self.replayed = Some((event.at, event.paused));
     }
 
-    /// How long the run lay stopped before and between its executions. `stopped` comes from an event that is not executed again.
+    /// The time that the run was stopped before and between its executions. `stopped` comes from an event that is not executed again.
     fn paused(&mut self, stopped: Option<(u64, u64)>) -> u64 {
         *self.paused.get_or_insert_with(|| {
-            // A run whose events are all new starts again at this execution.
+            // A run without recorded events starts at this execution.
             let last = self.replayed.map(|replayed| stopped.unwrap_or(replayed));
             last.map_or(0, |(at, paused)| paused + self.started.saturating_sub(at))
         })
     }
 }
 
-/// Whether an event is the one that happened before. Where an imported program lies is no part of it: the project may have been moved.
-fn is_same(event: &Event, expected: &Event) -> bool {
-    match (&event.what, &expected.what) {
-        (What::Imported { from, .. }, What::Imported { from: before, .. }) if from != before => {
-            let mut moved = event.clone();
-            if let What::Imported { from, .. } = &mut moved.what {
-                from.clone_from(before);
-            }
-            moved == *expected
+/// Whether an event is equal to a recorded one, apart from what may differ when a run is resumed: the project may have been moved, and a later version
+/// may build prompts and word messages differently.
+fn is_same(event: &Event, recorded: &Event) -> bool {
+    event == recorded
+        || matches!((comparable(event), comparable(recorded)), (Ok(event), Ok(recorded)) if event == recorded)
+}
+
+fn comparable(event: &Event) -> serde_json::Result<serde_json::Value> {
+    let mut json = serde_json::to_value(event)?;
+    if matches!(event.kind, EventKind::Imported { .. }) {
+        json["from"].take();
+    }
+    if let Some(task) =
+        json.get_mut("task").filter(|_| matches!(event.kind, EventKind::SessionStarted { .. }))
+    {
+        task["prompt"].take();
+        task["mark"].take();
+    }
+    take_messages(&mut json);
+    Ok(json)
+}
+
+fn take_messages(json: &mut serde_json::Value) {
+    match json {
+        serde_json::Value::Array(items) => items.iter_mut().for_each(take_messages),
+        serde_json::Value::Object(entries) => {
+            entries.remove("message");
+            entries.values_mut().for_each(take_messages);
         }
-        // What else is in a prompt is compared, too; how it is put together may change from version to version.
-        (What::SessionStarted { request, task }, What::SessionStarted { task: before, .. })
-            if task.prompt != before.prompt || task.mark != before.mark =>
-        {
-            let (prompt, mark) = (Arc::clone(&before.prompt), before.mark.clone());
-            let task = Arc::new(SessionTask { prompt, mark, ..(**task).clone() });
-            let told = What::SessionStarted { request: *request, task };
-            Event { what: told, ..event.clone() } == *expected
-        }
-        _ => event == expected,
+        _ => {}
     }
 }
 
@@ -779,7 +784,7 @@ fn outcome(result: Result<Outcome, Failure>) -> Outcome {
     result.unwrap_or_else(Outcome::Failed)
 }
 
-/// Has a session run within its time, if the harness can see to its rules.
+/// Runs a session within its timeout, if the harness can enforce its permissions.
 async fn session(
     harness: &dyn Harness,
     request: &Request,
@@ -800,7 +805,7 @@ async fn session(
     let reply: Result<Reply, Failure> = match task.timeout {
         None => reply.await,
         Some(limit) => tokio::time::timeout(limit, reply).await.unwrap_or_else(|_| {
-            let message = format!("the session took longer than {}", shown(limit));
+            let message = format!("the session exceeded its timeout of {}", shown(limit));
             Err(Failure { kind: ErrorKind::Timeout, message })
         }),
     };

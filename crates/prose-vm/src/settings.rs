@@ -1,4 +1,4 @@
-//! What a run may be told besides its program.
+//! The settings of a run.
 
 use std::sync::Arc;
 
@@ -8,44 +8,44 @@ use smol_str::SmolStr;
 use crate::event::{JOURNAL_VERSION, RunHead, ScriptFile, StateMode};
 use crate::value::Value;
 
-/// How a program is run. Two runs with the same settings, program and outcomes are the same.
+/// The settings of a run. The same settings, program and outcomes give the same run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The id of the run (R96).
     pub run: SmolStr,
-    /// What the program was called and read from when the run was started; none in a run that starts.
+    /// The name and the source of the program when the run was started; `None` in a new run.
     pub origin: Option<(SmolStr, String)>,
-    /// The form of the journal, which a run keeps to its end.
+    /// The version of the journal format, which does not change during a run.
     pub journal_version: u32,
-    /// The state system.
+    /// The backend for the state.
     pub state: StateMode,
     /// The name of the harness.
     pub harness: SmolStr,
-    /// The file that the harness takes its answers from.
+    /// The script of the harness.
     pub script: Option<Box<ScriptFile>>,
-    /// What decides what the offline harness answers.
+    /// The seed of the offline harness.
     pub seed: u64,
-    /// The inputs that the caller gives (R88).
+    /// The inputs from the caller (R88).
     pub inputs: Vec<(SmolStr, Value)>,
-    /// Whether agents read files, so that context is passed by reference (decision 12).
+    /// Whether context is passed by reference (decision 12).
     pub context_by_reference: bool,
     /// Whether agents write the files of bindings and memories themselves (decision 11).
     pub agents_write: bool,
-    /// How often a loop without a limit of its own is repeated (R61, `run.max-iterations`).
+    /// The maximum number of iterations of a loop without its own limit (R61, `run.max-iterations`).
     pub max_iterations: u32,
-    /// The pause of `backoff: linear`, and the first one of `exponential`, in milliseconds (R78).
+    /// The delay of `backoff: linear`, and the first one of `exponential`, in milliseconds (R78).
     pub backoff_ms: u64,
-    /// The longest pause of `backoff: exponential`, in milliseconds.
+    /// The maximum delay of `backoff: exponential`, in milliseconds.
     pub backoff_cap_ms: u64,
-    /// What programs that were fetched may do (decision 19). No part of what a run was started with: a person may grant more, or take it back.
+    /// The rights of fetched programs (decision 19). Not recorded: a user may grant or revoke rights before a run is resumed.
     pub grants: Arc<Grants>,
 }
 
 impl Settings {
-    /// How often a block may be nested in calls that does not say so itself (R84).
+    /// The maximum call depth of a block without its own limit (R84).
     pub const MAX_DEPTH: u32 = 100;
 
-    /// The settings of a run that nobody has said anything about.
+    /// The default settings of a run.
     pub fn new(run: impl Into<SmolStr>) -> Self {
         Self {
             run: run.into(),
@@ -65,7 +65,7 @@ impl Settings {
         }
     }
 
-    /// The settings that a run was started with.
+    /// The recorded settings of a run.
     pub fn of(head: &RunHead) -> Self {
         Self {
             run: head.run.clone(),

@@ -1,4 +1,4 @@
-//! What a run needs of those who keep its state.
+//! The interface between a run and the store of its state.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -10,54 +10,52 @@ use crate::effect::{Binding, Failure, FileUse, Memory, MemoryPlace, MemoryUse, O
 use crate::error::ErrorKind;
 use crate::event::Event;
 
-/// Keeps the state of a run. All calls come from one thread, in the order in which things happen.
+/// Stores the state of a run. All calls come from one thread, in the order of the events.
 pub trait Store {
-    /// Takes up an event. `is_new` says whether it happens now; events of a run that is executed again up to where it stopped are
-    /// taken up once more without being written once more.
+    /// Records an event. `is_new` is false for events of a resumed run that are executed again up to where it stopped; they are not written again.
     ///
-    /// An outcome ([`crate::event::What::Effect`]) is on its way to the disk when this returns, with everything before it: it is not lost if the process is killed
-    /// now. Other events follow from outcomes, and may wait until [`Store::settle`].
+    /// An outcome ([`crate::event::EventKind::Effect`]) has been handed to the operating system when this returns, with everything before it: it
+    /// survives if the process is killed. Other events follow from outcomes and may be buffered until [`Store::commit`].
     fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()>;
 
-    /// Called when the program has gone as far as it can without an answer, before anybody works on what it asks for. Brings to the disk what may
-    /// wait until then.
-    fn settle(&mut self) -> io::Result<()>;
+    /// Writes buffered events. Called when the program is blocked, before work on its requests starts.
+    fn commit(&mut self) -> io::Result<()>;
 
-    /// Called before a session starts that may write to the file of a binding: one of an earlier session with the same name must not be taken for
-    /// its result.
+    /// Called before a session starts that may write the file of a binding: the file of an earlier session with the same name must not be read as its
+    /// result.
     fn prepare(&mut self, _binding: &Binding) -> io::Result<()> {
         Ok(())
     }
 
-    /// Called before a session starts whose agent may write its memory itself: makes the folder that the agent is told to write to.
+    /// Called before a session starts whose agent may write its memory itself: creates the folder for it.
     fn prepare_memory(&mut self, _place: &MemoryPlace) -> io::Result<()> {
         Ok(())
     }
 
-    /// What an agent has written to the file of a binding, without its head; none if there is no file (R31).
+    /// The content of a binding file that an agent wrote, without its head; `None` if there is no file (R31).
     fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>>;
 
-    /// Takes the turn of a request at the memory of an agent, before it is read. While one run has a turn, other runs wait, so that each reads what the one
-    /// before has written (R48, R49). Asked again when the run has waited.
+    /// Takes the turn of a request at the memory of an agent, before the memory is read. Other runs wait while one run has its turn, so that each
+    /// reads what the previous one wrote (R48, R49). Called again after the run has waited.
     fn take_turn(&mut self, _request: &Request, _place: &MemoryPlace) -> io::Result<Turn> {
         Ok(Turn::Taken)
     }
 
-    /// The session is over that a request for a memory was made for, or the request is not needed any more.
+    /// Ends a turn: the session that the memory was requested for has ended, or the request was cancelled.
     fn end_turn(&mut self, _request: RequestId) {}
 
-    /// The outcome of a request is known from an earlier execution, which may also have done what follows from it.
+    /// The outcome of a request comes from an earlier execution, which may also have performed what follows from it.
     fn recalled(&mut self, _request: &Request) {}
 
-    /// What an agent remembers.
+    /// Reads the memory of an agent.
     fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory>;
 
-    /// The content of a file that a program passes on (decision 12). A path that leads out of the places that the run may read (decision 14), to a
-    /// protected file, or to one that the program has no right to (decision 19) is an [`ErrorKind::UnsafePath`].
+    /// Reads a file that a program passes on (decision 12). A path that leads out of the folders that the run may read (decision 14), to a protected
+    /// file, or to a file that the program has no right to (decision 19) is an [`ErrorKind::UnsafePath`].
     fn read_file(&mut self, file: &FileUse) -> Result<Arc<str>, Failure>;
 
-    /// Whether an agent can be told to read a file that a program passes on: fails as [`Store::read_file`] does, except for what only matters to
-    /// who puts the content into a prompt, its size and whether it is text.
+    /// Checks a file that an agent is to read itself: fails as [`Store::read_file`] does, except for its size and encoding, which matter only if the
+    /// content becomes part of a prompt.
     fn check_file(&mut self, file: &FileUse) -> Result<(), Failure>;
 
     /// Whether an agent has written its memory and its segment.
@@ -66,64 +64,64 @@ pub trait Store {
 
 /// Whether a request has its turn at a memory.
 pub enum Turn {
-    /// It has.
+    /// The request has its turn.
     Taken,
-    /// Another run has it. The future ends when it is worth trying again.
+    /// Another run has the turn. The future completes when it is worth trying again.
     Waits(Pin<Box<dyn Future<Output = ()> + Send>>),
 }
 
-/// The requests that wait, in the order in which they were made.
-pub type Waiting = BTreeMap<RequestId, Request>;
+/// The requests without an outcome, in the order in which they were made.
+pub type PendingRequests = BTreeMap<RequestId, Request>;
 
-/// Remembers what came of the requests of an earlier execution of the same run.
-pub trait Recall {
-    /// Of the requests that wait: one whose outcome is known, and the outcome. Where several are known, the
-    /// one that came first in the earlier execution. None when nothing more is known of any of them; it is not asked again then.
-    fn recall(&mut self, waiting: &Waiting) -> Option<(RequestId, Outcome)>;
+/// The recorded outcomes of an earlier execution of the same run.
+pub trait Recording {
+    /// The outcome of one of the pending requests; if several are recorded, of the one that came first in the earlier execution. `None` if no outcome
+    /// of a pending request is recorded.
+    fn recall(&mut self, waiting: &PendingRequests) -> Option<(RequestId, Outcome)>;
 
-    /// Whether it may know of later requests although it knows of none that waits now. It is asked again at each settling then: after a change of the
-    /// program, what is new stands between what is known.
+    /// Whether later requests may have recorded outcomes although no pending one has. The runner then asks again whenever the program is blocked:
+    /// after a change of the program, new requests lie between recorded ones.
     fn may_know_more(&self) -> bool {
         false
     }
 
-    /// Whether the outcome of a request that waits is known and will be told later: one that came before it is lost, has to be asked for again, and comes
-    /// first, so that the program goes the way it went.
+    /// Whether the outcome of a pending request is recorded and will be returned later: an earlier outcome is lost and must be requested again first,
+    /// so that the order stays the same.
     fn is_known(&self, request: RequestId) -> bool {
         let _ = request;
         false
     }
 
-    /// Takes up an event of this execution, before anything is recalled that is asked for behind it. What keeps no events of the earlier
-    /// execution follows by them where the program is.
+    /// Called for each event of this execution, before outcomes of requests after it are looked up. A recording without events uses it to follow the
+    /// position of the program.
     fn happened(&mut self, event: &Event) {
         let _ = event;
     }
 
-    /// When the earlier execution stopped, as [`Event::at`] and [`Event::paused`] say of an event that is not executed again. None if the last
-    /// event that is executed again says it.
+    /// When the earlier execution stopped, as the [`Event::at`] and [`Event::paused`] of an event that is not executed again. `None` if the last
+    /// event that is executed again has these times.
     fn stopped(&self) -> Option<(u64, u64)> {
         None
     }
 
-    /// The event of that number in the earlier execution, if an event of this execution has to be the same. An event that differs
-    /// is an error: the program has changed, or something in it is not determined by what is recorded.
+    /// The event of that number in the earlier execution, if the event of this execution must be equal. A difference is an error: the program has
+    /// changed, or something in it is not determined by the recorded outcomes.
     fn expected(&mut self, seq: u64) -> Option<Event> {
         let _ = seq;
         None
     }
 }
 
-/// Remembers nothing: a run that starts.
-pub struct Fresh;
+/// The recording of a new run: it is empty.
+pub struct NoRecording;
 
-impl Recall for Fresh {
-    fn recall(&mut self, _: &Waiting) -> Option<(RequestId, Outcome)> {
+impl Recording for NoRecording {
+    fn recall(&mut self, _: &PendingRequests) -> Option<(RequestId, Outcome)> {
         None
     }
 }
 
-/// Keeps nothing and knows nothing: a run that stands for itself.
+/// A store without files, for dry runs of texts without a folder.
 pub struct NoStore;
 
 impl Store for NoStore {
@@ -131,7 +129,7 @@ impl Store for NoStore {
         Ok(())
     }
 
-    fn settle(&mut self) -> io::Result<()> {
+    fn commit(&mut self) -> io::Result<()> {
         Ok(())
     }
 

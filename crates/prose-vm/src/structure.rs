@@ -1,4 +1,4 @@
-//! The structure of texts, found out when a program asks for it (R9), and what operators do with values (R10, R11).
+//! Parses the structure of texts on demand (R9), and implements the operators on values (R10, R11).
 
 use std::sync::Arc;
 
@@ -6,8 +6,7 @@ use smol_str::SmolStr;
 
 use crate::value::Value;
 
-/// The items of a value: those of an array, of JSON in a text (bare or between fences), of a list in a text, or its lines. None for what has no
-/// items.
+/// The items of a value: those of an array, of JSON in a text (bare or fenced), of a list in a text, or its lines. `None` if the value has no items.
 pub fn items(value: &Value) -> Option<Vec<Value>> {
     match value {
         Value::Array(items) => Some(items.to_vec()),
@@ -21,7 +20,7 @@ pub fn items(value: &Value) -> Option<Vec<Value>> {
 fn items_of_text(text: &str) -> Vec<Value> {
     match json(text) {
         Some(serde_json::Value::Array(items)) => return items.iter().map(Value::from_json).collect(),
-        // An object with one list in it, such as `{"tasks": […]}`, is that list under a name.
+        // An object with exactly one list, such as `{"tasks": […]}`, is treated as that list.
         Some(serde_json::Value::Object(entries)) => {
             let mut lists = entries.values().filter_map(serde_json::Value::as_array);
             if let (Some(list), None) = (lists.next(), lists.next()) {
@@ -38,7 +37,7 @@ fn items_of_text(text: &str) -> Vec<Value> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(Value::from).collect()
 }
 
-/// What stands behind the mark of a list: `-`, `*`, `1.` or `1)`. Items below others are part of them, and left out.
+/// The text after a list marker: `-`, `*`, `1.` or `1)`. Nested items belong to their parent and are left out.
 fn list_item(line: &str) -> Option<&str> {
     let indent = line.len() - line.trim_start().len();
     if indent > 3 {
@@ -59,7 +58,7 @@ fn list_item(line: &str) -> Option<&str> {
     (!item.is_empty()).then_some(item)
 }
 
-/// The part of a value that has a name: an entry of an object, of JSON in a text, or a line `name: value`.
+/// The named part of a value: an entry of an object, of JSON in a text, or a line `name: value`.
 pub fn field(value: &Value, name: &str) -> Option<Value> {
     match value {
         Value::Object(entries) => entries.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()),
@@ -92,7 +91,7 @@ fn field_of_text(text: &str, name: &str) -> Option<Value> {
     })
 }
 
-/// Whether two names are the same but for case and the signs between words: agents write `Root cause` for `root_cause`.
+/// Whether two names are equal ignoring case and word separators: agents write `Root cause` for `root_cause`.
 fn same_name(a: &str, b: &str) -> bool {
     let plain = |name: &str| -> String {
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -100,7 +99,7 @@ fn same_name(a: &str, b: &str) -> bool {
     a == b || !a.is_empty() && plain(a) == plain(b)
 }
 
-/// The JSON that a text is, or that stands between the first fences in it.
+/// The JSON that a text consists of, or that its first fenced block contains.
 fn json(text: &str) -> Option<serde_json::Value> {
     let trimmed = text.trim();
     if trimmed.starts_with(['{', '['])
@@ -117,7 +116,7 @@ fn json(text: &str) -> Option<serde_json::Value> {
     serde_json::from_str(inside.trim()).ok()
 }
 
-/// An element by its place, from 0; a negative one counts from the end.
+/// An element by its index, from 0; negative indices count from the end.
 pub fn element(value: &Value, index: f64) -> Option<Value> {
     let items = items(value)?;
     let at = if index < 0.0 { items.len() as f64 + index } else { index };
@@ -127,25 +126,25 @@ pub fn element(value: &Value, index: f64) -> Option<Value> {
     items.into_iter().nth(at as usize)
 }
 
-/// What a value says to a question that is answered with yes or no (R11).
+/// The truth of a value (R11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Truth {
-    /// Yes.
+    /// True.
     Yes,
-    /// No.
+    /// False.
     No,
-    /// A text that says neither. As a condition it counts as yes; a filter asks.
+    /// A text that is neither. A condition treats it as true; a filter asks the model.
     Unclear,
 }
 
 impl Truth {
-    /// Whether it counts as yes where nobody is asked.
+    /// Whether it counts as true where no model is asked.
     pub fn holds(self) -> bool {
         self != Truth::No
     }
 }
 
-/// What a value says to a question that is answered with yes or no (R11).
+/// The truth of a value (R11).
 pub fn truth(value: &Value) -> Truth {
     let is = |yes: bool| if yes { Truth::Yes } else { Truth::No };
     match value {
@@ -173,7 +172,7 @@ pub fn truth(value: &Value) -> Truth {
     }
 }
 
-/// Whether two values are the same (R10): numbers also if they are written as text, objects and arrays part by part.
+/// Whether two values are equal (R10): numbers also if they are written as text, objects and arrays element by element.
 pub fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(_) | Value::Text(_), Value::Number(_) | Value::Text(_)) => {
@@ -198,7 +197,7 @@ pub fn equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Which of two values comes first: by number if both are numbers, else by text.
+/// The order of two values: numeric if both are numbers, otherwise by text.
 pub fn compare(a: &Value, b: &Value) -> Option<std::cmp::Ordering> {
     match (a.as_number(), b.as_number()) {
         (Some(a), Some(b)) => a.partial_cmp(&b),
@@ -209,7 +208,7 @@ pub fn compare(a: &Value, b: &Value) -> Option<std::cmp::Ordering> {
     }
 }
 
-/// The sum of two values: of numbers, or what comes of putting them together (R10). None where there is none.
+/// The sum of two values: numeric addition or concatenation (R10). `None` if it is not defined for them.
 pub fn add(a: &Value, b: &Value) -> Option<Value> {
     Some(match (a, b) {
         (Value::Number(a), Value::Number(b)) => Value::Number(a + b),
@@ -225,7 +224,7 @@ pub fn add(a: &Value, b: &Value) -> Option<Value> {
             }
             Value::object(entries)
         }
-        // A number that came as text of a session counts as one beside a number.
+        // A number in the reply of a session counts as a number next to a number.
         (Value::Number(number), text @ Value::Text(_)) | (text @ Value::Text(_), Value::Number(number))
             if text.as_number().is_some() =>
         {

@@ -10,57 +10,57 @@ use smol_str::SmolStr;
 
 use crate::error::RuntimeError;
 
-/// The key that marks an error value among the objects of a journal. Keys of objects that start with `$` get a second one there, so that nothing an
-/// agent says is taken for a mark.
+/// The key that marks an error value among the objects of a journal. In journals, keys of objects that start with `$` get a second `$`, so that no
+/// reply of an agent is read as such a key.
 const ERROR_KEY: &str = "$error";
 /// The key that marks a reference to a file.
 const FILE_KEY: &str = "$file";
 
-/// How large a value may be, in bytes: more than any reply that agents give.
+/// The maximum size of a value in bytes; larger than the largest reply.
 const MAX_BYTES: usize = 64 << 20;
 
-/// How deep values may be nested. Readers of JSON stop at 128, and a journal puts some levels around a value.
+/// The maximum nesting depth of a value. JSON readers stop at 128, and a journal adds some levels around a value.
 const MAX_DEPTH: u32 = 100;
 
 /// A value (R9). Clones are cheap.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
-    /// What has no value, such as a branch that was cancelled.
+    /// No value, such as that of a cancelled branch.
     #[default]
     Null,
-    /// `true` or `false`, or what a condition in an expression came to (R68).
+    /// `true` or `false`, or the result of a condition in an expression (R68).
     Bool(bool),
     /// A number.
     Number(f64),
-    /// A string or the result of a session. What structure it has is found out when a program asks for it.
+    /// A string or the result of a session. Its structure is parsed when a program uses it.
     Text(Arc<str>),
     /// An array.
     Array(Arc<[Value]>),
-    /// An object, its entries in the order in which they were written.
+    /// An object with its entries in source order.
     Object(Arc<[(SmolStr, Value)]>),
-    /// The failure of a branch under the policy `continue`, or what a `catch` names.
+    /// The failure of a branch under the policy `continue`, or the error that a `catch` binds.
     Error(Arc<RuntimeError>),
-    /// A file that is passed on (C14).
+    /// A file passed by reference (C14).
     File(Arc<str>),
 }
 
 impl Value {
-    /// A text.
+    /// A text value.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
         Value::Text(text.into())
     }
 
-    /// An array.
+    /// An array value.
     pub fn array(values: impl IntoIterator<Item = Value>) -> Self {
         Value::Array(values.into_iter().collect())
     }
 
-    /// An object.
+    /// An object value.
     pub fn object<K: Into<SmolStr>>(entries: impl IntoIterator<Item = (K, Value)>) -> Self {
         Value::Object(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
     }
 
-    /// The value of JSON.
+    /// Converts a JSON value.
     pub fn from_json(json: &serde_json::Value) -> Self {
         match json {
             serde_json::Value::Null => Value::Null,
@@ -77,7 +77,7 @@ impl Value {
         }
     }
 
-    /// What kind of value it is, for messages.
+    /// The kind of the value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -91,12 +91,12 @@ impl Value {
         }
     }
 
-    /// The number that the value is, also one that is written as text (R10).
+    /// The numeric value, also of a number written as text (R10).
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(*number),
             Value::Text(text) => match text.trim().parse().ok().filter(|number: &f64| number.is_finite())? {
-                // The digits of such a number are more than a number could keep, as those of an id.
+                // The number has more digits than an `f64` holds, such as an id.
                 number if number.abs() > MAX_EXACT => None,
                 number => Some(number),
             },
@@ -104,7 +104,7 @@ impl Value {
         }
     }
 
-    /// The bytes of text in it, roughly: what decides whether it is passed on whole.
+    /// The approximate number of bytes of text in it; it decides whether the value is passed in full.
     pub fn len(&self) -> usize {
         match self {
             Value::Null | Value::Bool(_) | Value::Number(_) => 8,
@@ -115,7 +115,7 @@ impl Value {
         }
     }
 
-    /// Whether it is larger or more deeply nested than a run can keep: journals and prompts hold all of it, however many parts of it are the same.
+    /// Whether it exceeds the limits on size or nesting. Journals and prompts store every copy of a shared part.
     pub fn is_too_large(&self) -> bool {
         !self.fits(MAX_DEPTH, &mut { MAX_BYTES })
     }
@@ -136,7 +136,7 @@ impl Value {
         }
     }
 
-    /// Whether there is nothing in it.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         match self {
             Value::Null => true,
@@ -154,10 +154,10 @@ impl From<&str> for Value {
     }
 }
 
-/// The largest whole number that no other one is rounded to.
+/// The largest integer that is exact in an `f64`.
 pub(crate) const MAX_EXACT: f64 = 9_007_199_254_740_991.0;
 
-/// A whole number that comes from outside. One with more digits than a number keeps stays text, so that an id is the same when it is passed on.
+/// An integer from JSON. One with more digits than an `f64` holds stays text, so that an id does not change.
 fn whole_number(digits: &str) -> Value {
     match digits.parse() {
         Ok(number) if f64::abs(number) <= MAX_EXACT => Value::Number(number),
@@ -165,7 +165,7 @@ fn whole_number(digits: &str) -> Value {
     }
 }
 
-/// As it stands in prompts and in binding files: text as it is, everything else as JSON.
+/// The form in prompts and in binding files: text unchanged, everything else as JSON.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -182,7 +182,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A value as JSON for people and agents, without the marks that a journal needs.
+/// A value as JSON for users and agents, without the keys that only journals use.
 pub struct Plain<'a>(pub &'a Value);
 
 impl Serialize for Plain<'_> {
@@ -198,7 +198,7 @@ impl Serialize for Value {
 }
 
 fn write<S: Serializer>(value: &Value, serializer: S, marked: bool) -> Result<S::Ok, S::Error> {
-    /// A nested value, written in the same way as the one around it.
+    /// A nested value, written like its parent.
     struct Nested<'a>(&'a Value, bool);
 
     impl Serialize for Nested<'_> {
@@ -210,7 +210,7 @@ fn write<S: Serializer>(value: &Value, serializer: S, marked: bool) -> Result<S:
     match value {
         Value::Null => serializer.serialize_unit(),
         Value::Bool(value) => serializer.serialize_bool(*value),
-        // Whole numbers are written without a fraction, as programs write them.
+        // Integers are written without a fraction, as in programs.
         Value::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
             serializer.serialize_i64(*number as i64)
         }

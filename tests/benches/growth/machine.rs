@@ -7,7 +7,7 @@ use prose_vm::machine::Machine;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Limits, NoInputs};
 use prose_vm::settings::Settings;
-use prose_vm::store::{Fresh, NoStore};
+use prose_vm::store::{NoRecording, NoStore};
 
 #[path = "../../../crates/prose-vm/benches/support/instantly.rs"]
 mod instantly;
@@ -22,7 +22,7 @@ pub(crate) fn run(host: &AnalysisHost, file: SourceFile) -> usize {
     let host = Host {
         harness: Arc::new(Instantly),
         store: &mut NoStore,
-        recall: &mut Fresh,
+        recall: &mut NoRecording,
         inputs: Arc::new(NoInputs),
         observer: &mut |_, _| events += 1,
         interrupted: Box::pin(std::future::pending()),

@@ -15,7 +15,7 @@ use prose_tests::repository;
 use prose_vm::effect::{
     Binding, BindingKind, Effect, Permission, PermissionRule, Question, Request, RequestId, SessionTask,
 };
-use prose_vm::harness::{Harness, Workplace};
+use prose_vm::harness::{Harness, RunFolders};
 use prose_vm::place::{Place, Site};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -144,7 +144,7 @@ impl Project {
         // Nothing of the person who runs the tests.
         let own = CommandSettings { program: "env".to_owned(), arguments, variables: Vec::new(), ..preset };
         let root = self.folder.path().join("project");
-        let mut settings = HarnessSettings::new(Workplace { run: Some(root.join(".prose/runs/r")), root });
+        let mut settings = HarnessSettings::new(RunFolders { run: Some(root.join(".prose/runs/r")), root });
         settings.commands.insert("claude".to_owned(), own);
         harness("claude", &settings).unwrap()
     }

@@ -263,7 +263,7 @@ fn what_a_fetched_program_asks_for_is_shown_and_has_to_be_granted() {
     };
     let answer = run(&mut workspace);
     let message = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"));
-    let asked = "`alice/hungry` was fetched and asks for `files:docs/a.md`, which nobody has granted";
+    let asked = "the fetched program `alice/hungry` requests `files:docs/a.md`, which is not granted";
     assert!(message.contains(asked), "{message}");
     assert!(message.ends_with("[imports.\"alice/hungry\"]\nallow = [\"files:docs/a.md\"]"), "{message}");
     assert!(!workspace.folder.path().join(".prose/runs").exists());

@@ -439,12 +439,12 @@ fn of_several_programs_one_has_to_be_named() {
     workspace.open("runs.md", RUNS);
     let uri = workspace.uri("runs.md");
     let refusal = |answer: Value| answer["error"]["message"].as_str().unwrap().to_owned();
-    expect!["`runs.md` has several programs; say which one is meant: `runs.md#1`, `runs.md#2`"]
+    expect!["`runs.md` has several programs; choose one of `runs.md#1`, `runs.md#2`"]
         .assert_eq(&refusal(run(&mut workspace, &uri)));
-    expect!["`runs.md#3` is not there; the document has `runs.md#1`, `runs.md#2`"]
+    expect!["`runs.md#3` does not exist; the document has `runs.md#1`, `runs.md#2`"]
         .assert_eq(&refusal(run(&mut workspace, &format!("{uri}#3"))));
     workspace.replace("runs.md", 2, "Nothing.\n");
-    expect!["`runs.md` has no program: a block that starts with ```prose would be one"]
+    expect!["`runs.md` has no program; programs are code blocks that start with ```prose"]
         .assert_eq(&refusal(run(&mut workspace, &uri)));
     workspace.replace("runs.md", 3, "```prose\nsession: nobody\n```\n");
     expect!["`runs.md#1` has 1 error and is not run; line 2: agent `nobody` is not defined"]

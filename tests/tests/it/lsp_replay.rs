@@ -138,8 +138,8 @@ fn an_answer_that_does_not_come_is_a_difference() {
         &replay(&file, &["--write"]),
         2,
         expect![[r#"
-        error: FILE is left as it is, since the server does not answer to all of it
-    "#]],
+            error: FILE is not changed, since the server did not reply to all requests
+        "#]],
     );
 }
 
@@ -160,7 +160,7 @@ fn what_is_no_recording_or_has_nothing_to_compare_is_refused() {
         &replay(&file, &[]),
         2,
         expect![[r#"
-        error: FILE holds nothing of what the server said that could be compared; record a session in which it was asked something
-    "#]],
+            error: FILE contains no server messages to compare; record a session with at least one request
+        "#]],
     );
 }

@@ -229,7 +229,7 @@ fn what_is_no_run_is_refused_with_the_reason() {
     assert_eq!(runs(&mut workspace), Vec::<Value>::new());
     let folder = workspace.uri("nowhere");
     let message = refusal(&mut workspace, "prose/run", json!({ "folder": folder }));
-    assert!(message.contains("there is no run `nowhere`"), "{message}");
+    assert!(message.contains("run `nowhere` does not exist"), "{message}");
     let message = refusal(&mut workspace, "prose/run", json!({}));
     assert_eq!(message, "the parameters of `prose/run` are wrong: missing field `folder`");
 }

@@ -15,8 +15,8 @@ use prose_tests::{repository, sound_official_programs};
 use prose_vm::effect::{
     Choice, ContextItem, Effect, Failure, Memory, Outcome, Reply, SessionTask, Verdict, digest,
 };
-use prose_vm::event::What;
-use prose_vm::machine::{Machine, Said};
+use prose_vm::event::EventKind;
+use prose_vm::machine::{Machine, MachineOutput};
 use prose_vm::program::Program;
 use prose_vm::settings::Settings;
 use prose_vm::value::Value;
@@ -74,17 +74,17 @@ fn run(text: &str, can_fail: bool, by_evidence: bool) -> Ran {
     let mut is_lost = false;
     let mut memories: BTreeMap<String, Memory> = BTreeMap::new();
     while asked.len() < MAX_QUESTIONS {
-        let said = machine.settle();
+        let said = machine.advance();
         if said.is_empty() {
             break;
         }
         for said in said {
-            if let Said::Event(happening) = &said
-                && let What::Warning { message } = &happening.what
+            if let MachineOutput::Event(happening) = &said
+                && let EventKind::Warning { message } = &happening.kind
             {
                 is_lost |= message.contains("has ended");
             }
-            let Said::Ask(request) = said else { continue };
+            let MachineOutput::Request(request) = said else { continue };
             let is_odd = |text: &str| digest(text).ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']);
             let outcome = match &request.effect {
                 Effect::Session(task) => {

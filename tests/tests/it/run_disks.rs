@@ -14,7 +14,7 @@ use crate::run_crashes::place::Place;
 const RUN: [&str; 5] = ["run", "main.prose", "--input", "topic=tides", "--quiet"];
 
 /// What is said where only the end of a run could not be kept.
-const AT_THE_END: &str = "the run has come to its end, but that cannot be recorded: ";
+const AT_THE_END: &str = "the program has completed, but its end cannot be recorded: ";
 
 /// What was said to the person.
 #[track_caller]
@@ -146,10 +146,10 @@ fn a_full_disk_is_told_and_nothing_is_lost_when_there_is_room_again() {
         let mut arguments = &RUN[..];
         if place.run_file("journal.jsonl").is_some() {
             full += 1;
-            let said_where = error.contains("the state of the run cannot be kept from line ");
+            let said_where = error.contains("cannot record the state of the run from line ");
             assert!(said_where || error.contains(AT_THE_END), "{what}: {error}");
             assert!(error.contains("nothing that is recorded is lost"), "{what}: {error}");
-            assert!(error.contains("help: `prose resume 2"), "{what}: {error}");
+            assert!(error.contains("help: resume it with `prose resume 2"), "{what}: {error}");
             arguments = &["resume", "--quiet"];
         }
         let resume = place.complete(mounts.command(prose_binary()), arguments);
@@ -176,11 +176,11 @@ fn a_folder_that_cannot_be_written_to_is_told_and_nothing_is_lost_when_it_can_be
         fs::write(&agent, script.replacen("sleep", &format!("{close}sleep"), 1)).unwrap();
         let output = place.prose(&RUN).output().unwrap();
         let error = stopped(&output);
-        let place_of_error = format!("the state of the run cannot be kept from line {line}");
+        let place_of_error = format!("cannot record the state of the run from line {line}");
         assert!(error.contains(&place_of_error), "{error}");
         assert!(error.contains("Permission denied"), "{error}");
-        assert!(error.contains("Runs keep their state in `.prose`, which has to be writable"), "{error}");
-        assert!(error.contains("help: `prose resume 2"), "{error}");
+        assert!(error.contains("runs store their state in `.prose`, which must be writable"), "{error}");
+        assert!(error.contains("help: resume it with `prose resume 2"), "{error}");
         fs::write(&agent, script).unwrap();
         let mut open = Command::new("sh");
         open.arg("-c").arg(format!("chmod 700 .prose/{closed}")).current_dir(place.path());
@@ -204,7 +204,7 @@ fn the_outputs_of_a_run_whose_end_cannot_be_recorded_are_written() {
     assert_eq!(output.status.code(), Some(4), "{error}");
     assert_eq!(output.stdout, said, "the outputs are written");
     assert!(error.contains(AT_THE_END) && error.contains("Permission denied"), "{error}");
-    assert!(error.contains("` records the end and asks nobody again"), "{error}");
+    assert!(error.contains("` records the end without running sessions again"), "{error}");
     fs::write(&agent, script).unwrap();
     let mut open = Command::new("sh");
     open.arg("-c").arg("chmod 700 .prose/runs/*").current_dir(place.path());

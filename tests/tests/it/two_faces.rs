@@ -188,7 +188,7 @@ fn levels_and_settings() {
         settings(
             "settings with an error in how to run",
             "[run]\nmax-parallel = 0\n",
-            Refused("is not run: fix FOLDER/prose.toml:2:16: `run.max-parallel` should be"),
+            Refused("is not run: fix FOLDER/prose.toml:2:16: `run.max-parallel` must be"),
         ),
         settings("settings with an error elsewhere", "[check]\nprofile = \"x\"\nodd = 1\n", Runs),
         settings("settings that are no TOML", "[run\n", Refused("is not run: fix FOLDER/prose.toml:1:5: ")),
@@ -361,7 +361,7 @@ fn registries_and_lock_files() {
             files: &[("main.prose", USES)],
             settings: Some("[registry]\nurl = \"nowhere\"\n"),
             expected: Refused(
-                "is not run: it imports `alice/research`, and `registry.url` of prose.toml has an error",
+                "is not run: the import `alice/research` needs `registry.url`, which has an error in `prose.toml`",
             ),
             ..Case::default()
         },
@@ -386,14 +386,14 @@ fn registries_and_lock_files() {
             settings: Some(COPIES),
             prepare: |world| assert!(world.prose(&["vendor", "copies"]).status.success()),
             program: "copies/alice--reader.prose",
-            expected: Refused("`alice/reader` was fetched and asks for `files:docs/a.md`"),
+            expected: Refused("the fetched program `alice/reader` requests `files:docs/a.md`"),
             ..Case::default()
         },
         Case {
             name: "a fetched program that asks for rights",
             files: &[("main.prose", "use \"alice/reader\"\nreader()\n"), ("docs/a.md", "A\n")],
             settings: REGISTRY,
-            expected: Refused("`alice/reader` was fetched and asks for `files:docs/a.md`"),
+            expected: Refused("the fetched program `alice/reader` requests `files:docs/a.md`"),
             ..Case::default()
         },
     ]);
@@ -413,9 +413,7 @@ fn programs_of_documents() {
             files: &[("main.md", TWO_PROGRAMS)],
             program: "main.md",
             codes: &["E007"],
-            expected: Refused(
-                "`main.md` has several programs; say which one is meant: `main.md#1`, `main.md#2`",
-            ),
+            expected: Refused("`main.md` has several programs; choose one of `main.md#1`, `main.md#2`"),
             ..Case::default()
         },
         Case {
@@ -438,14 +436,14 @@ fn programs_of_documents() {
             files: &[("main.md", TWO_PROGRAMS)],
             program: "main.md#3",
             codes: &["E007"],
-            expected: Refused("`main.md#3` is not there; the document has `main.md#1`, `main.md#2`"),
+            expected: Refused("`main.md#3` does not exist; the document has `main.md#1`, `main.md#2`"),
             ..Case::default()
         },
         Case {
             name: "a document without programs",
             files: &[("main.md", "# Guide\n")],
             program: "main.md",
-            expected: Refused("`main.md` has no program: a block that starts with ```prose would be one"),
+            expected: Refused("`main.md` has no program; programs are code blocks that start with ```prose"),
             ..Case::default()
         },
         Case {
@@ -527,7 +525,7 @@ fn check(case: &Case) {
         editor.push(loop {
             match world.run_in_editor(command, case.program) {
                 // It is being fetched, which takes as long as it takes.
-                Err(message) if message.contains("which is not fetched yet") => {
+                Err(message) if message.contains("is not fetched yet") => {
                     let is_end = |message: &Value| message["params"]["value"]["kind"] == "end";
                     world.workspace.client.wait_for(is_end);
                 }
@@ -576,7 +574,7 @@ fn what_a_program_is_run_with_is_remarked_at_the_start_by_both() {
         settings: Some("[registry]\nurl = \"URL\"\nvendor = \"copies\"\n"),
         ..Case::default()
     };
-    let remark = "copies` has no copies of programs, though `registry.vendor` names it";
+    let remark = "copies` of `registry.vendor` has no copies of programs";
     let mut world = World::of(&case);
     let stderr = String::from_utf8(world.prose(&["run", "main.prose"]).stderr).unwrap();
     assert!(stderr.contains(remark), "{stderr}");

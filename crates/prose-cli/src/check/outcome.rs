@@ -1,4 +1,4 @@
-//! Everything that a check has to tell, and where it goes.
+//! The output of a check.
 
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
@@ -17,13 +17,13 @@ use crate::output::{concise, github, json, sarif};
 use crate::status::Status;
 use crate::terminal::{self, BOLD, ERROR, Terminal, write_failures, write_remarks};
 
-/// Everything that a check has to tell, in the order of the paths.
+/// The results of a check, sorted by path.
 #[derive(Default)]
 pub(super) struct Outcome {
     pub(super) files: Vec<CheckedFile>,
     pub(super) failures: Vec<Failure>,
     pub(super) remarks: Vec<String>,
-    /// Standard input after fixing. It takes standard output for itself.
+    /// Standard input after fixing. It goes to standard output.
     fixed_stdin: Option<String>,
 }
 
@@ -38,7 +38,7 @@ impl Outcome {
         self.fixed_stdin = fixed;
     }
 
-    /// Brings everything into the order of the paths and drops failures that were met twice.
+    /// Sorts the results by path and removes duplicate failures.
     pub(super) fn sort(&mut self) {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         self.files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -61,7 +61,7 @@ impl Outcome {
         }
     }
 
-    /// The limit of warnings, if there are more.
+    /// The limit on warnings, if it is exceeded.
     fn exceeds_warnings(&self, job: &Job) -> Option<usize> {
         job.max_warnings.filter(|max| self.counts().warnings > *max)
     }
@@ -74,8 +74,8 @@ impl Outcome {
         self.files.iter().map(|file| file.fixed).sum()
     }
 
-    /// Findings go to standard output, everything about the check itself to standard error. If a fixed program takes standard
-    /// output, findings go to standard error too.
+    /// Diagnostics go to standard output, everything else to standard error. If a fixed program goes to standard output, diagnostics go to standard
+    /// error, too.
     pub(super) fn write(&self, args: &CheckArgs, job: &Job, terminal: &Terminal) -> io::Result<()> {
         let mut stderr = BufWriter::new(terminal.stderr());
         if let Some(text) = &self.fixed_stdin {
@@ -84,7 +84,7 @@ impl Outcome {
             stdout.flush()?;
             self.write_findings(job, &mut stderr)?;
         } else if job.mode == Mode::Diff && !job.look.styled {
-            // A diff is data: what looks like a style in it belongs to a program.
+            // A diff is data: escape sequences in it belong to a program.
             let mut stdout = BufWriter::with_capacity(1 << 16, terminal::raw_stdout());
             self.write_drawn(&mut stdout)?;
             stdout.flush()?;
@@ -136,7 +136,7 @@ impl Outcome {
         if parts.is_empty() {
             return Ok(());
         }
-        // A program that cannot be written has been checked all the same.
+        // A program that cannot be written was checked nevertheless.
         let is_checked = |failure: &&Failure| self.files.iter().any(|file| file.path == failure.path);
         let unfixed = self.failures.iter().filter(is_checked).count();
         for (count, what) in [(self.failures.len() - unfixed, "checked"), (unfixed, "fixed")] {
@@ -208,7 +208,7 @@ impl Outcome {
     }
 }
 
-/// How many of the findings could be fixed, and how.
+/// The number of fixable diagnostics.
 fn fixable(job: &Job, counts: Counts) -> Option<String> {
     let Counts { safely_fixable: safe, unsafely_fixable: unsafe_, .. } = counts;
     match (job.mode, job.safety) {
@@ -221,7 +221,7 @@ fn fixable(job: &Job, counts: Counts) -> Option<String> {
         (Mode::Report, FixSafety::Unsafe) if safe + unsafe_ > 0 => {
             Some(format!("{} fixable with `--fix --unsafe-fixes`", safe + unsafe_))
         }
-        // What is still fixable then has fixes that would do harm.
+        // The remaining fixes would make the program worse.
         (Mode::Fix | Mode::Diff, FixSafety::Safe) if unsafe_ > 0 => {
             Some(format!("{unsafe_} fixable with `--unsafe-fixes`"))
         }

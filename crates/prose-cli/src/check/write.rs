@@ -1,4 +1,4 @@
-//! Writing changed programs back, so that whatever happens there is either the old program or the new one.
+//! Writes changed programs atomically.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -6,17 +6,17 @@ use std::path::Path;
 
 use prose_files::{Limit, reason};
 
-/// Why a program is written anew.
+/// The reason for a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Its mistakes are fixed.
+    /// Fixes are applied.
     Fixes,
-    /// It is put into the one style.
+    /// The program is formatted.
     Format,
 }
 
 impl Change {
-    /// What is so as long as it is not written, to stand before "but".
+    /// The state of the program until it is written, before "but".
     fn reason(self) -> &'static str {
         match self {
             Self::Fixes => "has fixes",
@@ -39,7 +39,7 @@ impl Change {
     }
 }
 
-/// Puts `new` in the place of `old`, the text that was read from `path`. A link stays one; what it leads to is changed.
+/// Replaces `old`, the text that was read from `path`, with `new`. A link is kept; its target is changed.
 pub(crate) fn replace(path: &Path, old: &str, new: &str, change: Change) -> Result<(), String> {
     let but = |what: String| format!("{}, but {what}", change.reason());
     let unwritable = |error: io::Error| but(format!("cannot be written: {}", reason(&error)));
@@ -47,16 +47,16 @@ pub(crate) fn replace(path: &Path, old: &str, new: &str, change: Change) -> Resu
     let metadata = target.metadata().map_err(unwritable)?;
     if !metadata.is_file() {
         let command = change.command();
-        return Err(but(format!("is no file to write it to; `{command}` writes to standard output")));
+        return Err(but(format!("is not a regular file; `{command}` writes to standard output")));
     }
-    // Renaming only asks whether the folder may be changed, not whether the file may.
+    // Renaming only checks whether the folder is writable, not whether the file is.
     if metadata.permissions().readonly() {
         return Err(but("is read-only".to_owned()));
     }
     OpenOptions::new().write(true).open(&target).map_err(unwritable)?;
 
     let folder = target.parent().unwrap_or(Path::new("."));
-    // The name does not end in `.prose`, so that nothing else takes it for a program.
+    // The name does not end in `.prose`, so that no other tool reads it as a program.
     let mut temporary =
         tempfile::Builder::new()
             .prefix(".prose-check-")
@@ -70,13 +70,13 @@ pub(crate) fn replace(path: &Path, old: &str, new: &str, change: Change) -> Resu
     temporary.as_file().sync_all().map_err(unwritable)?;
     let present = prose_files::read(&target, Limit::PROGRAM).map_err(|error| unwritable(error.into()))?;
     if present != old.as_bytes() {
-        return Err(format!("was changed while {}, and is left as it is", change.process()));
+        return Err(format!("was changed by another program while {}; it is not written", change.process()));
     }
     temporary.persist(&target).map_err(|error| unwritable(error.error))?;
     Ok(())
 }
 
-/// A new file belongs to whoever makes it. Only the superuser can give it away, so that a failure is expected.
+/// A new file belongs to its creator. Only the superuser can change that, so a failure is expected.
 #[cfg(unix)]
 fn keep_owner(file: &File, metadata: &std::fs::Metadata) {
     use std::os::unix::fs::{MetadataExt, fchown};
@@ -117,7 +117,7 @@ mod tests {
     fn what_somebody_else_has_written_stays() {
         check_refused(
             |path| std::fs::write(path, "theirs").unwrap(),
-            expect!["was changed while it was being fixed, and is left as it is"],
+            expect!["was changed by another program while it was being fixed; it is not written"],
         );
     }
 

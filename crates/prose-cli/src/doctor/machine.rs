@@ -1,4 +1,4 @@
-//! What the machine says: programs, variables of the environment, folders.
+//! Queries the machine: programs, environment variables, folders.
 
 use std::env;
 use std::io::{self, Read};
@@ -6,16 +6,16 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What became of asking a program for its version.
+/// The result of `--version`.
 pub(super) enum Answer {
-    /// The first line that it wrote.
+    /// The first line of the output.
     Version(String),
     NotFound,
-    /// Why there is no version, as the rest of a sentence about the program.
+    /// The reason why there is no version, as the rest of a sentence about the program.
     Failed(String),
 }
 
-/// Agents of a megabyte of JavaScript take a second or two to start on a slow machine.
+/// Agents with a megabyte of JavaScript need a second or two to start on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Starts a program on `PATH` with `--version`.
@@ -34,10 +34,10 @@ pub(super) fn asked_for_version(program: &str) -> Answer {
         Err(error) => return Answer::Failed(format!("cannot be started: {error}")),
     };
     let stdout = child.stdout.take();
-    // A thread reads, so that a program that says nothing and never ends is no more than a finding.
+    // A thread reads, so that a program that never exits cannot block.
     let reader = std::thread::spawn(move || {
         let mut said = Vec::new();
-        // What cannot be read is not there.
+        // Unreadable output counts as empty.
         let _ = stdout.map(|stdout| stdout.take(64 * 1024).read_to_end(&mut said));
         said
     });
@@ -47,16 +47,16 @@ pub(super) fn asked_for_version(program: &str) -> Answer {
             Ok(Some(status)) => break status,
             Ok(None) if since.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(10)),
             Ok(None) => {
-                // One that cannot be killed has ended by itself.
+                // A process that cannot be killed has already exited.
                 let _ = child.kill();
                 let _ = child.wait();
-                return Answer::Failed(format!("does not answer within {} seconds", PATIENCE.as_secs()));
+                return Answer::Failed(format!("does not respond within {} seconds", PATIENCE.as_secs()));
             }
-            Err(error) => return Answer::Failed(format!("cannot be waited for: {error}")),
+            Err(error) => return Answer::Failed(format!("has an unknown exit status: {error}")),
         }
     };
     if !status.success() {
-        return Answer::Failed(format!("ends with {status}"));
+        return Answer::Failed(format!("exits with {status}"));
     }
     let said = String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned();
     match said.lines().map(str::trim).find(|line| !line.is_empty()) {
@@ -65,7 +65,7 @@ pub(super) fn asked_for_version(program: &str) -> Answer {
     }
 }
 
-/// Whether a program is there: a name that is looked for on `PATH`, or a path.
+/// Whether a program exists: a name that is searched in `PATH`, or a path.
 pub(super) fn on_path(program: &str) -> bool {
     let is_there = |path: &Path| {
         // Windows starts files with these endings without them.
@@ -79,7 +79,7 @@ pub(super) fn on_path(program: &str) -> bool {
     env::split_paths(&folders).any(|folder| is_there(&folder.join(program)))
 }
 
-/// Whether a variable of the environment is set; `*` at the end stands for anything.
+/// Whether an environment variable is set; a trailing `*` is a wildcard.
 pub(super) fn is_set(name: &str) -> bool {
     match name.strip_suffix('*') {
         Some(start) => env::vars_os().any(|(name, _)| name.to_string_lossy().starts_with(start)),
@@ -87,7 +87,7 @@ pub(super) fn is_set(name: &str) -> bool {
     }
 }
 
-/// Writes a file into a folder, or into the nearest one above that is there, and removes it again.
+/// Writes a file into a folder or its nearest existing parent, and removes it again.
 pub(super) fn written_to(folder: &Path) -> io::Result<()> {
     let there = folder.ancestors().find(|folder| folder.exists());
     tempfile::tempfile_in(there.unwrap_or(folder)).map(drop)

@@ -1,5 +1,5 @@
-//! `docs/diagnostics.md` is the table of codes. Where the table changes, this test fails and
-//! `UPDATE_EXPECT=1 cargo test -p prose-cli document` writes the document anew.
+//! `docs/diagnostics.md` is the table of codes. This test fails when the table changes; `UPDATE_EXPECT=1 cargo test -p prose-cli document`
+//! regenerates the document.
 
 use std::fmt::Write;
 
@@ -47,7 +47,7 @@ fn document() -> String {
 
 fn write_section(info: &CodeInfo, document: &mut String) {
     let CodeInfo { name, title, explanation, tag, .. } = info;
-    // The anchor stays where the title changes.
+    // The anchor does not change with the title.
     let anchor = name.to_lowercase();
     writeln!(document, "\n<a id=\"{anchor}\"></a>\n\n## {name}: {title}\n").unwrap();
     let shown = match tag {

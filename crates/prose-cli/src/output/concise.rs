@@ -1,4 +1,4 @@
-//! `path:line:column: error[E001]: message`, one line for each finding.
+//! `path:line:column: error[E001]: message`, one line for each diagnostic.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Unified diffs, as `patch` and `git apply` read them.
+//! Unified diffs for `patch` and `git apply`.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -8,22 +8,21 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::terminal::{BOLD, ERROR, HELP, one_line};
 
-/// Where a diff goes to.
+/// The target of a diff.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Look {
-    /// Whether styles are shown.
+    /// Whether styles are used.
     pub(crate) styled: bool,
-    /// Whether the reader is a terminal, which control characters in the program would steer. Elsewhere every byte counts.
+    /// Whether the target is a terminal, which control characters in the program would affect. Other targets need the exact bytes.
     pub(crate) on_terminal: bool,
 }
 
-/// The finding of a shortest diff is given up after this time for one that is merely right: a program of a million lines that
-/// all change would take hours.
+/// The time limit for a minimal diff, after which any correct diff is used: a program with a million changed lines would take hours.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The change from `old` to `new`.
 pub(crate) fn render(name: &str, old: &str, new: &str, look: Look) -> String {
-    // Tools for diffs know no lines but those that end in a line feed.
+    // Diff tools only support lines that end in a line feed.
     let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
     let diff = TextDiff::configure().timeout(PATIENCE).diff_slices(&old_lines, &new_lines);
@@ -57,7 +56,7 @@ impl Look {
             Some(text) => (text.strip_suffix('\r').unwrap_or(text), "\n"),
             None => (line, ""),
         };
-        // Tabs do no harm, and escaped they would only be in the way.
+        // Tabs are harmless and more readable unescaped.
         let parts: Vec<Cow<'_, str>> = text.split('\t').map(one_line).collect();
         Cow::Owned(parts.join("\t") + line_break)
     }

@@ -1,4 +1,4 @@
-//! The format for people: the source line, what is wrong with it and how to mend it.
+//! The format for users: the source line, the message and the fix.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -11,17 +11,16 @@ use crate::sources::{Source, Sources};
 use crate::terminal::{BOLD, one_line};
 use prose_project::Diagnosed;
 
-/// Nobody reads more findings of one file, and a file may have a million.
+/// The maximum number of displayed diagnostics per file, which may have a million.
 const MAX_SHOWN: usize = 1000;
-/// Lines longer than this many bytes are shown in part: nobody reads a megabyte to find the caret.
+/// Lines longer than this many bytes are shown in part.
 const MAX_LINE: usize = 1000;
-/// How many bytes of such a line are shown before and after the range.
+/// The number of bytes of such a line before and after the range.
 const CONTEXT: usize = 120;
-/// A related place is shown together with the finding if they are at most this many bytes apart. The lines between them are left
-/// out, but looked at.
+/// A related place is shown together with the diagnostic if they are at most this many bytes apart. The lines between them are omitted.
 const NEAR: u32 = 4000;
 
-/// How the findings are drawn.
+/// The drawing options.
 pub(crate) fn renderer(styled: bool, width: Option<usize>) -> Renderer {
     let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
     match width {
@@ -79,7 +78,7 @@ fn groups<'a>(Diagnosed { diagnostic, severity }: &'a Diagnosed, sources: &'a So
     groups
 }
 
-/// The title of the fix and, unless that would be unreadable, the lines as they would be.
+/// The title of the fix and, if that is readable, the fixed lines.
 fn help<'a>(source: &'a Source<'a>, fix: &'a Fix) -> Group<'a> {
     let title = Level::HELP.secondary_title(one_line(&fix.title));
     let Some(whole) = fix.edits.iter().map(|edit| edit.range).reduce(TextRange::cover) else {
@@ -92,7 +91,7 @@ fn help<'a>(source: &'a Source<'a>, fix: &'a Fix) -> Group<'a> {
     title.element(window.patched(&fix.edits))
 }
 
-/// A range to be underlined.
+/// An underlined range.
 struct Mark<'a> {
     range: TextRange,
     kind: AnnotationKind,
@@ -100,7 +99,7 @@ struct Mark<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Whether a range is near the others, and all of their lines can be shown whole.
+    /// Whether a range is near the others, and all of their lines can be shown completely.
     fn shows_together(&self, ranges: impl Iterator<Item = TextRange>, other: TextRange) -> bool {
         let whole = ranges.fold(other, TextRange::cover);
         let (start, end) = (usize::from(whole.start()), usize::from(whole.end()));
@@ -114,7 +113,7 @@ impl<'a> Source<'a> {
         let window = Window::around(self, whole);
         let snippet = window.annotated(marks);
         if window.is_cut {
-            // Within a cutting the library would count columns from its start.
+            // In a cutting the library would count columns from its start.
             let start = self.index.position(first.start());
             let origin = Origin::path(self.name.as_ref()).line(start.line).char_column(start.column);
             group.element(origin).element(snippet)
@@ -124,7 +123,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The part of a file that is shown: whole lines, or a cutting of one long line.
+/// The displayed part of a file: whole lines, or a cutting of one long line.
 struct Window<'a> {
     source: &'a Source<'a>,
     text: &'a str,
@@ -151,7 +150,7 @@ impl<'a> Window<'a> {
         Self { source, text: &text[from..to], offset: from, is_cut: true }
     }
 
-    /// The range within the window; what lies outside is cut off.
+    /// The range within the window.
     fn local(&self, range: TextRange) -> Range<usize> {
         let local = |offset: usize| {
             self.text.floor_char_boundary(offset.saturating_sub(self.offset).min(self.text.len()))
@@ -159,7 +158,7 @@ impl<'a> Window<'a> {
         local(range.start().into())..local(range.end().into())
     }
 
-    /// The text with line breaks that the library knows.
+    /// The text with line breaks that the library supports.
     fn lines(&self) -> Cow<'a, str> {
         if !self.text.contains('\r') {
             return Cow::Borrowed(self.text);
@@ -169,7 +168,7 @@ impl<'a> Window<'a> {
         characters.map(|(at, c)| if c == '\r' && ends_line(at) { '\n' } else { c }).collect::<String>().into()
     }
 
-    /// The window with marks below the ranges.
+    /// The window with the marked ranges.
     fn annotated(&self, marks: Vec<Mark<'a>>) -> Snippet<'a, Annotation<'a>> {
         let annotations =
             marks.into_iter().map(|Mark { range, kind, label }| kind.span(self.local(range)).label(label));
@@ -178,7 +177,7 @@ impl<'a> Window<'a> {
             .annotations(annotations.collect::<Vec<_>>())
     }
 
-    /// The window with the edits made.
+    /// The window with the edits applied.
     fn patched(&self, edits: &'a [TextEdit]) -> Snippet<'a, Patch<'a>> {
         let mut text = self.lines();
         if text.ends_with('\n') {

@@ -24,7 +24,7 @@ pub(crate) fn write(
             };
             let (start, end) = (finding.span.start, finding.span.end);
             write!(out, "::{command} file={},line={},endLine={}", property(&path), start.line, end.line)?;
-            // Columns are only understood in annotations of a single line.
+            // Columns are only supported in annotations of a single line.
             if start.line == end.line {
                 write!(out, ",col={},endColumn={}", start.column, end.column)?;
             }
@@ -39,7 +39,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// The path with the separators that are understood on every system.
+/// The path with forward slashes.
 fn forward_slashes(path: &str) -> String {
     path.replace(std::path::MAIN_SEPARATOR, "/")
 }

@@ -1,4 +1,4 @@
-//! The repository that paths are relative to in the formats that services read.
+//! The repository for relative paths in the formats for services.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use prose_analysis::imports::normalized;
 
 use crate::cli::STDIN;
 
-/// The Git repository around a folder. A service that shows findings sees the repository and not the folder that `prose check` ran in.
+/// The Git repository of a folder. A service knows the repository and not the current folder of `prose check`.
 pub(crate) struct Repository {
     root: Option<PathBuf>,
     current: PathBuf,
@@ -25,12 +25,12 @@ impl Repository {
         Self { root, current }
     }
 
-    /// The folder that relative paths are relative to.
+    /// The base of relative paths.
     pub(crate) fn base(&self) -> &Path {
         self.root.as_deref().unwrap_or(&self.current)
     }
 
-    /// A path as it is relative to the repository. Paths outside a repository stay as they are.
+    /// A path relative to the repository. Paths outside of it are not changed.
     pub(crate) fn path<'a>(&self, path: &'a Path) -> Cow<'a, Path> {
         let Some(root) = self.root.as_deref().filter(|_| path != Path::new(STDIN)) else {
             return Cow::Borrowed(path);

@@ -1,4 +1,4 @@
-//! SARIF 2.1.0, the format of code scanning services. Only what is written is modelled here: a fraction of the standard.
+//! SARIF 2.1.0, the format of code scanning services. Only the used part of the standard is modelled.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use crate::finding::{CheckedFile, Finding, Span};
 use crate::output::repository::Repository;
 use prose_project::Failure;
 
-/// What stands for the folder of the repository.
+/// The placeholder for the folder of the repository.
 const BASE: &str = "SRCROOT";
 
 #[derive(Serialize)]
@@ -247,7 +247,7 @@ fn result<'a>(artifact: &ArtifactLocation, finding: &'a Finding, repository: &Re
     });
     Result {
         rule_id: finding.code.as_str(),
-        // Every code is in the table, in this order, since both are made from it.
+        // Every code is in the table, in this order.
         rule_index: Code::ALL.iter().position(|&code| code == finding.code).unwrap_or_default(),
         level: level(finding.severity),
         message: Message { text: &finding.message },

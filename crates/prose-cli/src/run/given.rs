@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use prose_files::{Limit, read_named_text};
 use prose_vm::effect::InputRequest;
-use prose_vm::harness::Answer;
+use prose_vm::harness::HarnessFuture;
 use prose_vm::program::Program;
 use prose_vm::runner::{Inputs, NoInputs};
 use prose_vm::value::Value;
@@ -38,7 +38,7 @@ pub(crate) fn check<'a>(mut names: impl Iterator<Item = &'a str>, program: &Prog
 pub(crate) fn known(given: &[(String, String)], before: &[(SmolStr, Value)]) -> Option<String> {
     let (name, _) = given.iter().find(|(name, _)| before.iter().any(|(known, _)| known == name))?;
     Some(format!(
-        "the run was started with a value for `{}`, on which its results depend; leave it out, or start a new run with `prose run`",
+        "input `{}` of a resumed run cannot be changed; remove it, or start a new run with `prose run`",
         one_line(name)
     ))
 }
@@ -51,12 +51,8 @@ pub(crate) fn missing(given: &[(SmolStr, Value)], program: &Program) -> Option<S
     let hints = hints.join(" ");
     match missing.len() {
         0 => None,
-        1 => Some(format!(
-            "the program needs the input `{names}`, and nobody is there to give it; add `{hints}`"
-        )),
-        _ => Some(format!(
-            "the program needs the inputs `{names}`, and nobody is there to give them; add `{hints}`"
-        )),
+        1 => Some(format!("input `{names}` is required; add `{hints}`")),
+        _ => Some(format!("inputs `{names}` are required; add `{hints}`")),
     }
 }
 
@@ -66,12 +62,12 @@ fn read_file(path: &Path) -> Result<Vec<(SmolStr, Value)>, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let json: serde_json::Value = if is_json {
-        serde_json::from_str(text).map_err(|error| format!("`{shown}` is no JSON: {error}"))?
+        serde_json::from_str(text).map_err(|error| format!("`{shown}` is not valid JSON: {error}"))?
     } else {
         let table: toml::Table = toml::from_str(text).map_err(|error| {
             let hint =
-                if text.trim_start().starts_with('{') { "a file of JSON is named `*.json`\n" } else { "" };
-            format!("`{shown}` is no TOML: {hint}{error}")
+                if text.trim_start().starts_with('{') { "a JSON file must be named `*.json`\n" } else { "" };
+            format!("`{shown}` is not valid TOML: {hint}{error}")
         })?;
         from_toml(toml::Value::Table(table))
     };
@@ -79,7 +75,7 @@ fn read_file(path: &Path) -> Result<Vec<(SmolStr, Value)>, String> {
         serde_json::Value::Object(entries) => {
             Ok(entries.iter().map(|(name, value)| (name.into(), Value::from_json(value))).collect())
         }
-        _ => Err(format!("`{shown}` should hold an object with a value for each input")),
+        _ => Err(format!("`{shown}` must contain an object with a value for each input")),
     }
 }
 
@@ -130,7 +126,7 @@ impl GivenInputs {
 }
 
 impl Inputs for GivenInputs {
-    fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value> {
+    fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value> {
         let known = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         let given = input.keys.iter().find_map(|key| known.get(key)).cloned();
         drop(known);

@@ -59,7 +59,7 @@ impl Interrupts {
         };
         tokio::select! {
             reason = told => reason,
-            () = over => "its time is over (`--timeout`)".to_owned(),
+            () = over => "timed out (`--timeout`)".to_owned(),
         }
     }
 }
@@ -72,9 +72,9 @@ impl Signals {
     fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
         let reasons = [
-            (SignalKind::interrupt(), "Ctrl-C was pressed"),
-            (SignalKind::terminate(), "the system asked it to end (SIGTERM)"),
-            (SignalKind::hangup(), "its terminal was closed"),
+            (SignalKind::interrupt(), "interrupted by Ctrl-C"),
+            (SignalKind::terminate(), "terminated by the system (SIGTERM)"),
+            (SignalKind::hangup(), "the terminal was closed (SIGHUP)"),
         ];
         Self(reasons.into_iter().filter_map(|(kind, reason)| Some((signal(kind).ok()?, reason))).collect())
     }
@@ -103,7 +103,7 @@ impl Signals {
 
     async fn next(&mut self) -> String {
         match tokio::signal::ctrl_c().await {
-            Ok(()) => "Ctrl-C was pressed".to_owned(),
+            Ok(()) => "interrupted by Ctrl-C".to_owned(),
             Err(_) => std::future::pending().await,
         }
     }

@@ -41,7 +41,7 @@ impl Loaded {
         }
         match self.warnings.len().saturating_sub(MAX_SHOWN) {
             0 => Ok(()),
-            more => writeln!(stderr, "{} more; `prose check` shows all of them", counted(more, "warning")),
+            more => writeln!(stderr, "{} more; run `prose check` for all of them", counted(more, "warning")),
         }
     }
 }

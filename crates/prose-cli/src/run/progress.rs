@@ -6,10 +6,10 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use prose_run::Prepared;
+use prose_run::PreparedRun;
 use prose_view::View;
 use prose_vm::effect::{RequestId, SessionTask};
-use prose_vm::event::{ConditionOf, Event, Status, What};
+use prose_vm::event::{ConditionOf, Event, EventKind, Status};
 
 use super::echo::{self, Echo};
 use super::printed::shown;
@@ -73,14 +73,14 @@ impl<'a> Progress<'a> {
     }
 
     /// Says which run it is.
-    pub(crate) fn start(&self, prepared: &Prepared) {
+    pub(crate) fn start(&self, prepared: &PreparedRun) {
         for note in &prepared.notes {
             self.line(format_args!("{WARNING}note{WARNING:#}: {}", one_line(note)));
         }
         if self.is_quiet {
             return;
         }
-        let marked = if prepared.harness() == "offline" { " (answers are made up)" } else { "" };
+        let marked = if prepared.harness() == "offline" { " (placeholder replies)" } else { "" };
         self.line(format_args!("Run {} with {}{marked}", prepared.run(), prepared.harness()));
         for rights in &prepared.rights {
             self.line(format_args!("{}", one_line(rights)));
@@ -89,7 +89,7 @@ impl<'a> Progress<'a> {
 
     /// Shows an event. The view is that of the run before it.
     pub(crate) fn tell(&self, view: &View, event: &Event, is_new: bool) {
-        if let What::Warning { message } = &event.what
+        if let EventKind::Warning { message } = &event.kind
             && is_new
         {
             let line = event.site.map_or(0, |site| site.line);
@@ -106,12 +106,12 @@ impl<'a> Progress<'a> {
             }
         }
         let indent = indent(event.nesting);
-        match &event.what {
-            What::SessionStarted { request, task } if self.is_now.get() => {
+        match &event.kind {
+            EventKind::SessionStarted { request, task } if self.is_now.get() => {
                 self.session_started(*request, session_line(event.nesting, task));
             }
-            What::SessionStarted { .. } => {}
-            What::SessionEnded { request, status, error } => {
+            EventKind::SessionStarted { .. } => {}
+            EventKind::SessionEnded { request, status, error } => {
                 let why =
                     error.as_ref().map_or(String::new(), |error| format!(": {}", beginning(&error.message)));
                 if let (Some((_, attempt)), Some(task), true) =
@@ -123,35 +123,39 @@ impl<'a> Progress<'a> {
                 }
             }
             _ if !is_new => {}
-            What::Resumed { .. } => self.line(format_args!("What was recorded is done; the run goes on.")),
-            What::MemoryAwaited { agent, .. } => {
+            EventKind::Resumed { .. } => {
+                self.line(format_args!("Recorded results reused; the run continues."))
+            }
+            EventKind::MemoryAwaited { agent, .. } => {
                 self.line(format_args!(
-                    "{indent}waits for the memory of {agent}, which another run is using"
+                    "{indent}waiting for the memory of {agent}, which another run is using"
                 ));
             }
-            What::Retrying { delay_ms, .. } if *delay_ms > 0 => {
+            EventKind::Retrying { delay_ms, .. } if *delay_ms > 0 => {
                 let delay = humantime::format_duration(Duration::from_millis(*delay_ms));
-                self.line(format_args!("{indent}waits {delay} before it tries again"));
+                self.line(format_args!("{indent}retrying in {delay}"));
             }
-            What::ParallelStarted { branches, strategy, .. } => {
+            EventKind::ParallelStarted { branches, strategy, .. } => {
                 self.line(format_args!("{indent}parallel: {} branches, {strategy}", branches.len()));
             }
-            What::IterationStarted { number, max } => {
+            EventKind::IterationStarted { number, max } => {
                 let max = max.map_or(String::new(), |max| format!(" of {max}"));
                 self.line(format_args!("{indent}iteration {number}{max}"));
             }
-            What::ConditionJudged { met, reason, of } if *of != ConditionOf::Value => {
+            EventKind::ConditionJudged { met, reason, of } if *of != ConditionOf::Value => {
                 let word = if *met { "met" } else { "not met" };
                 let reason =
                     if reason.is_empty() { String::new() } else { format!(" ({})", beginning(reason)) };
                 self.line(format_args!("{indent}condition {word}{reason}"));
             }
-            What::Chosen { label, .. } => self.line(format_args!("{indent}chosen: {}", beginning(label))),
-            What::FrameEntered { block, id, .. } => {
+            EventKind::Chosen { label, .. } => {
+                self.line(format_args!("{indent}chosen: {}", beginning(label)))
+            }
+            EventKind::FrameEntered { block, id, .. } => {
                 self.line(format_args!("{indent}block {block} (call {id})"));
             }
-            What::ImportCalled { alias, .. } => self.line(format_args!("{indent}program {alias}")),
-            What::Caught { error, .. } => {
+            EventKind::ImportCalled { alias, .. } => self.line(format_args!("{indent}program {alias}")),
+            EventKind::Caught { error, .. } => {
                 self.line(format_args!("{indent}caught: {}", beginning(&error.message)));
             }
             _ => {}

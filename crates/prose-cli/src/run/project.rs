@@ -4,7 +4,7 @@ use prose_project::trust::accepts_settings;
 use prose_run::Project;
 use std::path::{Path, PathBuf};
 
-use prose_run::Person;
+use prose_run::UserTrust;
 
 /// The project of the present folder, for commands about runs.
 pub(crate) fn present_project() -> Project {
@@ -15,7 +15,7 @@ pub(crate) fn present_project() -> Project {
 pub(super) fn project_of(folder: Option<PathBuf>) -> Project {
     let root = folder.unwrap_or_else(|| {
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        let store = Person::of_user().store();
+        let store = UserTrust::of_user().store();
         let found =
             prose_config::find_accepted(&here.join("program.prose"), |file| accepts_settings(&store, file));
         found.and_then(|file| file.parent().map(Path::to_owned)).unwrap_or(here)

@@ -15,7 +15,7 @@ pub(crate) fn check(path: &Path, is_forced: bool) -> Result<(), String> {
     // What is no file, such as `/dev/stdout`, has nothing to lose.
     if path.is_file() && !is_forced {
         return Err(format!(
-            "the script `{}` is there already; name another file, or write over it with `--force`",
+            "script `{}` already exists; pass another file, or overwrite it with `--force`",
             path.display()
         ));
     }
@@ -23,7 +23,7 @@ pub(crate) fn check(path: &Path, is_forced: bool) -> Result<(), String> {
     if is_new && opened.is_ok() {
         _ = std::fs::remove_file(path);
     }
-    opened.map(drop).map_err(|error| format!("the script `{}` cannot be written: {error}", path.display()))
+    opened.map(drop).map_err(|error| format!("cannot write script `{}`: {error}", path.display()))
 }
 
 /// Collects what was answered.
@@ -48,7 +48,7 @@ impl Recorder {
             let path = self.path.to_string_lossy();
             writeln!(
                 terminal.stderr(),
-                "{ERROR}error{ERROR:#}: the script `{}` cannot be written: {error}",
+                "{ERROR}error{ERROR:#}: cannot write script `{}`: {error}",
                 one_line(&path)
             )?;
         }

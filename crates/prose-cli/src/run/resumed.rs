@@ -51,7 +51,7 @@ pub(crate) fn program(
     // paths lies beside the program itself and not beside the copy.
     let kept = read_text(&copy, Limit::PROGRAM).map_err(|error| {
         format!(
-            "the program of the run {} is gone, and its copy `{}` {error}; put the program there to go on",
+            "the program of run {} does not exist any more, and its copy `{}` {error}; restore the program to resume the run",
             details.summary.id,
             copy.display()
         )
@@ -62,8 +62,9 @@ pub(crate) fn program(
     if let Some(original) = original.as_deref().filter(|path| is_same(path)) {
         return Ok(at(original, None));
     }
-    let gone = from
-        .map(|from| format!("the program `{from}` is gone; the run goes on with the text that it has kept"));
+    let gone = from.map(|from| {
+        format!("program `{from}` does not exist any more; the run is resumed with its stored copy")
+    });
     let Some(import) = local_imports(&kept).into_iter().find(|import| !is_beside(&copy, import, project))
     else {
         return Ok(at(&copy, gone));

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use prose_vm::effect::{Failure, InputRequest};
 use prose_vm::error::ErrorKind;
-use prose_vm::harness::Answer;
+use prose_vm::harness::HarnessFuture;
 use prose_vm::value::Value;
 
 use super::progress::Bars;
@@ -24,7 +24,7 @@ impl TerminalInputs {
     }
 
     /// Asks for an input. An empty line gives none where the input is optional, and asks again where it is not.
-    pub(crate) fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value> {
+    pub(crate) fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value> {
         Box::pin(async move {
             let _turn = self.asking.lock().await;
             let name = input.name.as_deref().unwrap_or("input");
@@ -40,7 +40,7 @@ impl TerminalInputs {
                 Ok(Ok(None)) if input.optional => Ok(Value::Null),
                 _ => Err(Failure {
                     kind: ErrorKind::MissingInput,
-                    message: format!("the input `{name}` was not given: standard input has ended"),
+                    message: format!("input `{name}` was not given: standard input was closed"),
                 }),
             }
         })

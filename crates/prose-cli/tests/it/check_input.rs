@@ -109,7 +109,7 @@ fn a_folder_without_programs_is_remarked_upon() {
     workspace.prose(&["check", "flows"]).check(expect![[r#"
         status: 0
         ---- stderr
-        warning: no programs found in `flows`: files named `*.prose` are looked for, except hidden and ignored ones
+        warning: no programs found in `flows`; only `*.prose` files that are not hidden or ignored are checked
     "#]]);
     workspace.prose(&["check", "--quiet", "flows"]).check(expect![[r#"
         status: 0

@@ -146,6 +146,6 @@ fn the_programs_of_a_document_are_formatted() {
     workspace.prose(&["fmt", "--check", "guide.md"]).check(expect![[r#"
         status: 0
         ---- stderr
-        1 program in the one style already.
+        1 program already formatted.
     "#]]);
 }

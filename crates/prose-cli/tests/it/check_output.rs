@@ -241,10 +241,7 @@ fn output_that_cannot_be_written_is_a_failure() {
     for arguments in [&["check"][..], &["explain"]] {
         let run = Run::of(workspace.command().args(arguments).stdout(full()));
         assert_eq!(run.status, 2);
-        assert_eq!(
-            run.stderr,
-            "error: the output cannot be written: No space left on device (os error 28)\n"
-        );
+        assert_eq!(run.stderr, "error: cannot write the output: No space left on device (os error 28)\n");
     }
 }
 
@@ -318,7 +315,7 @@ fn a_star_sets_the_level_of_all_codes_that_start_like_this() {
     workspace.prose(&["check", "--level", "X*=off"]).check(expect![[r#"
         status: 2
         ---- stderr
-        error: invalid value 'X*=off' for '--level <CODE=LEVEL>': `X*` is not a diagnostic code; `prose explain` lists all codes
+        error: invalid value 'X*=off' for '--level <CODE=LEVEL>': `X*` is not a diagnostic code; list all codes with `prose explain`
 
         For more information, try '--help'.
     "#]]);

@@ -49,17 +49,17 @@ fn a_good_set_up_is_called_good() {
         &[],
         &[THIS],
         expect![[r#"
-        status: 0
-        ---- stdout
-        ok       version: prose VERSION (OS, CPU)
-        ok       editors: `prose` on PATH is prose VERSION
-        ok       settings: there is no prose.toml here or above, so the defaults count
-        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
-        ok       runs: their files go to .prose/runs
-        ok       imports: the cache is no-cache
-        ---- stderr
-        nothing is wrong.
-    "#]],
+            status: 0
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            ok       editors: `prose` on PATH is prose VERSION
+            ok       settings: no prose.toml in this folder or its parents; the default settings apply
+            ok       harness: `offline` generates placeholder replies; set an agent with `run.harness` in `prose.toml`
+            ok       runs: runs are stored in .prose/runs
+            ok       imports: the cache is no-cache
+            ---- stderr
+            no problems found.
+        "#]],
     );
     check(
         &[("prose.toml", "[run]\nharness = \"claude\"\n")],
@@ -71,11 +71,11 @@ fn a_good_set_up_is_called_good() {
             ok       editors: `prose` on PATH is prose VERSION
             ok       settings: prose.toml
             ok       harness: `claude`: 2.0.1 (Claude Code)
-            note     harness: none of ANTHROPIC_*, CLAUDE_*, API_TIMEOUT_MS is set, so `claude` has to be logged in by itself
-            ok       runs: their files go to .prose/runs
+            note     harness: none of ANTHROPIC_*, CLAUDE_*, API_TIMEOUT_MS is set, so `claude` must be logged in
+            ok       runs: runs are stored in .prose/runs
             ok       imports: the cache is no-cache
             ---- stderr
-            nothing is wrong.
+            no problems found.
         "#]],
     );
 }
@@ -86,52 +86,52 @@ fn the_prose_that_editors_start_is_looked_at() {
         &[],
         &[],
         expect![[r#"
-        status: 1
-        ---- stdout
-        ok       version: prose VERSION (OS, CPU)
-        problem  editors: there is no `prose` on PATH, so editors cannot start the server
-                 help: add the folder of this program to PATH, or set its full path in the editor
-        ok       settings: there is no prose.toml here or above, so the defaults count
-        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
-        ok       runs: their files go to .prose/runs
-        ok       imports: the cache is no-cache
-        ---- stderr
-        1 problem found.
-    "#]],
+            status: 1
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            problem  editors: `prose` is not on PATH, so editors cannot start the server
+                     help: add the folder of this program to PATH, or set its full path in the editor
+            ok       settings: no prose.toml in this folder or its parents; the default settings apply
+            ok       harness: `offline` generates placeholder replies; set an agent with `run.harness` in `prose.toml`
+            ok       runs: runs are stored in .prose/runs
+            ok       imports: the cache is no-cache
+            ---- stderr
+            1 problem found.
+        "#]],
     );
     check(
         &[],
         &[("prose", "echo prose 0.0.1")],
         expect![[r#"
-        status: 1
-        ---- stdout
-        ok       version: prose VERSION (OS, CPU)
-        problem  editors: `prose` on PATH is prose 0.0.1, and this is prose VERSION
-                 help: editors start the one on PATH: remove the other one, or put the folder of this one first
-        ok       settings: there is no prose.toml here or above, so the defaults count
-        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
-        ok       runs: their files go to .prose/runs
-        ok       imports: the cache is no-cache
-        ---- stderr
-        1 problem found.
-    "#]],
+            status: 1
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            problem  editors: `prose` on PATH is prose 0.0.1, and this is prose VERSION
+                     help: editors start the one on PATH; remove it, or put the folder of this one first
+            ok       settings: no prose.toml in this folder or its parents; the default settings apply
+            ok       harness: `offline` generates placeholder replies; set an agent with `run.harness` in `prose.toml`
+            ok       runs: runs are stored in .prose/runs
+            ok       imports: the cache is no-cache
+            ---- stderr
+            1 problem found.
+        "#]],
     );
     check(
         &[],
         &[("prose", "exit 3")],
         expect![[r#"
-        status: 1
-        ---- stdout
-        ok       version: prose VERSION (OS, CPU)
-        problem  editors: the `prose` on PATH ends with exit status: 3
-                 help: install it again, or set the full path of a good one in the editor
-        ok       settings: there is no prose.toml here or above, so the defaults count
-        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
-        ok       runs: their files go to .prose/runs
-        ok       imports: the cache is no-cache
-        ---- stderr
-        1 problem found.
-    "#]],
+            status: 1
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            problem  editors: the `prose` on PATH exits with exit status: 3
+                     help: reinstall it, or set the full path of another one in the editor
+            ok       settings: no prose.toml in this folder or its parents; the default settings apply
+            ok       harness: `offline` generates placeholder replies; set an agent with `run.harness` in `prose.toml`
+            ok       runs: runs are stored in .prose/runs
+            ok       imports: the cache is no-cache
+            ---- stderr
+            1 problem found.
+        "#]],
     );
 }
 
@@ -141,20 +141,20 @@ fn what_is_wrong_in_settings_is_told_with_its_line() {
         &[("prose.toml", "[run]\nharness = \"claud\"\n\n[chekc]\n")],
         &[THIS],
         expect![[r#"
-        status: 1
-        ---- stdout
-        ok       version: prose VERSION (OS, CPU)
-        ok       editors: `prose` on PATH is prose VERSION
-        problem  settings: prose.toml:2: `run.harness` should be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"` or `"command"`, not the text "claud"; did you mean "claude"?
-                 help: `prose check prose.toml` shows the place
-        problem  settings: prose.toml:4: `chekc` is no setting; did you mean `check`?
-                 help: `prose check prose.toml` shows the place
-        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
-        ok       runs: their files go to .prose/runs
-        ok       imports: the cache is no-cache
-        ---- stderr
-        2 problems found.
-    "#]],
+            status: 1
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            ok       editors: `prose` on PATH is prose VERSION
+            problem  settings: prose.toml:2: `run.harness` must be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"` or `"command"`, not the string "claud"; did you mean "claude"?
+                     help: run `prose check prose.toml` for details
+            problem  settings: prose.toml:4: `chekc` is not a setting; did you mean `check`?
+                     help: run `prose check prose.toml` for details
+            ok       harness: `offline` generates placeholder replies; set an agent with `run.harness` in `prose.toml`
+            ok       runs: runs are stored in .prose/runs
+            ok       imports: the cache is no-cache
+            ---- stderr
+            2 problems found.
+        "#]],
     );
 }
 
@@ -165,61 +165,61 @@ fn an_agent_has_to_be_there_and_to_answer() {
         &settings,
         &[THIS],
         expect![[r#"
-        status: 1
-        ---- stdout
-        ok       version: prose VERSION (OS, CPU)
-        ok       editors: `prose` on PATH is prose VERSION
-        ok       settings: prose.toml
-        problem  harness: `codex` starts the program `codex`, which is not on PATH
-                 help: install it, for example with `npm install -g @openai/codex`
-        note     harness: none of OPENAI_*, CODEX_* is set, so `codex` has to be logged in by itself
-        problem  harness: `run.environment` names `NO_SUCH_KEY`, and no such variable is set
-                 help: set it before `prose` and the editor are started, or take it out of prose.toml
-        ok       runs: their files go to .prose/runs
-        ok       imports: the cache is no-cache
-        ---- stderr
-        2 problems found.
-    "#]],
+            status: 1
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            ok       editors: `prose` on PATH is prose VERSION
+            ok       settings: prose.toml
+            problem  harness: `codex` starts the program `codex`, which is not on PATH
+                     help: install it, for example with `npm install -g @openai/codex`
+            note     harness: none of OPENAI_*, CODEX_* is set, so `codex` must be logged in
+            problem  harness: `run.environment` contains `NO_SUCH_KEY`, which is not set
+                     help: set it before you start `prose` and the editor, or remove it from `prose.toml`
+            ok       runs: runs are stored in .prose/runs
+            ok       imports: the cache is no-cache
+            ---- stderr
+            2 problems found.
+        "#]],
     );
     check(
         &settings,
         &[THIS, ("codex", "exit 1")],
         expect![[r#"
-        status: 1
-        ---- stdout
-        ok       version: prose VERSION (OS, CPU)
-        ok       editors: `prose` on PATH is prose VERSION
-        ok       settings: prose.toml
-        problem  harness: `codex --version` ends with exit status: 1
-                 help: try it in a terminal; to install it again: `npm install -g @openai/codex`
-        note     harness: none of OPENAI_*, CODEX_* is set, so `codex` has to be logged in by itself
-        problem  harness: `run.environment` names `NO_SUCH_KEY`, and no such variable is set
-                 help: set it before `prose` and the editor are started, or take it out of prose.toml
-        ok       runs: their files go to .prose/runs
-        ok       imports: the cache is no-cache
-        ---- stderr
-        2 problems found.
-    "#]],
+            status: 1
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            ok       editors: `prose` on PATH is prose VERSION
+            ok       settings: prose.toml
+            problem  harness: `codex --version` exits with exit status: 1
+                     help: try it in a terminal; to reinstall it, run `npm install -g @openai/codex`
+            note     harness: none of OPENAI_*, CODEX_* is set, so `codex` must be logged in
+            problem  harness: `run.environment` contains `NO_SUCH_KEY`, which is not set
+                     help: set it before you start `prose` and the editor, or remove it from `prose.toml`
+            ok       runs: runs are stored in .prose/runs
+            ok       imports: the cache is no-cache
+            ---- stderr
+            2 problems found.
+        "#]],
     );
     check(
         &settings,
         &[THIS, ("codex", "")],
         expect![[r#"
-        status: 1
-        ---- stdout
-        ok       version: prose VERSION (OS, CPU)
-        ok       editors: `prose` on PATH is prose VERSION
-        ok       settings: prose.toml
-        problem  harness: `codex --version` says nothing
-                 help: try it in a terminal; to install it again: `npm install -g @openai/codex`
-        note     harness: none of OPENAI_*, CODEX_* is set, so `codex` has to be logged in by itself
-        problem  harness: `run.environment` names `NO_SUCH_KEY`, and no such variable is set
-                 help: set it before `prose` and the editor are started, or take it out of prose.toml
-        ok       runs: their files go to .prose/runs
-        ok       imports: the cache is no-cache
-        ---- stderr
-        2 problems found.
-    "#]],
+            status: 1
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            ok       editors: `prose` on PATH is prose VERSION
+            ok       settings: prose.toml
+            problem  harness: `codex --version` says nothing
+                     help: try it in a terminal; to reinstall it, run `npm install -g @openai/codex`
+            note     harness: none of OPENAI_*, CODEX_* is set, so `codex` must be logged in
+            problem  harness: `run.environment` contains `NO_SUCH_KEY`, which is not set
+                     help: set it before you start `prose` and the editor, or remove it from `prose.toml`
+            ok       runs: runs are stored in .prose/runs
+            ok       imports: the cache is no-cache
+            ---- stderr
+            2 problems found.
+        "#]],
     );
 }
 
@@ -236,45 +236,45 @@ fn the_program_of_a_command_is_not_started() {
             ok       editors: `prose` on PATH is prose VERSION
             ok       settings: prose.toml
             ok       harness: `command`: `my-agent`
-            ok       runs: their files go to .prose/runs
+            ok       runs: runs are stored in .prose/runs
             ok       imports: the cache is no-cache
             ---- stderr
-            nothing is wrong.
+            no problems found.
         "#]],
     );
     check(
         &[("prose.toml", &command("your-agent"))],
         &[THIS],
         expect![[r#"
-        status: 1
-        ---- stdout
-        ok       version: prose VERSION (OS, CPU)
-        ok       editors: `prose` on PATH is prose VERSION
-        ok       settings: prose.toml
-        problem  harness: `your-agent` of `run.command` is not installed
-                 help: install it; if it is installed, add its folder to PATH or name its full path
-        ok       runs: their files go to .prose/runs
-        ok       imports: the cache is no-cache
-        ---- stderr
-        1 problem found.
-    "#]],
+            status: 1
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            ok       editors: `prose` on PATH is prose VERSION
+            ok       settings: prose.toml
+            problem  harness: `your-agent` of `run.command` is not installed
+                     help: install it; if it is installed, add its folder to PATH or set its full path
+            ok       runs: runs are stored in .prose/runs
+            ok       imports: the cache is no-cache
+            ---- stderr
+            1 problem found.
+        "#]],
     );
     check(
         &[("prose.toml", "[run]\nharness = \"command\"\n")],
         &[THIS],
         expect![[r#"
-        status: 1
-        ---- stdout
-        ok       version: prose VERSION (OS, CPU)
-        ok       editors: `prose` on PATH is prose VERSION
-        ok       settings: prose.toml
-        problem  harness: `command` starts the program of `run.command`, which prose.toml does not name
-                 help: write for example `command = ["my-agent", "--quiet"]` below [run]
-        ok       runs: their files go to .prose/runs
-        ok       imports: the cache is no-cache
-        ---- stderr
-        1 problem found.
-    "#]],
+            status: 1
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            ok       editors: `prose` on PATH is prose VERSION
+            ok       settings: prose.toml
+            problem  harness: `command` needs `run.command`, which is not set in `prose.toml`
+                     help: add, for example, `command = ["my-agent", "--quiet"]` to `[run]`
+            ok       runs: runs are stored in .prose/runs
+            ok       imports: the cache is no-cache
+            ---- stderr
+            1 problem found.
+        "#]],
     );
 }
 
@@ -285,19 +285,19 @@ fn folders_that_cannot_be_made_are_told() {
         &[(".prose", ""), ("no-cache", "")],
         &[THIS],
         expect![[r#"
-        status: 1
-        ---- stdout
-        ok       version: prose VERSION (OS, CPU)
-        ok       editors: `prose` on PATH is prose VERSION
-        ok       settings: there is no prose.toml here or above, so the defaults count
-        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
-        problem  runs: .prose/runs cannot be written: Not a directory (os error 20)
-                 help: give yourself the right to write there; until then, `prose run --in-context` keeps no files
-        problem  imports: the cache no-cache cannot be written: Not a directory (os error 20)
-                 help: give yourself the right to write there, or set PROSE_CACHE_DIR to another folder
-        ---- stderr
-        2 problems found.
-    "#]],
+            status: 1
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            ok       editors: `prose` on PATH is prose VERSION
+            ok       settings: no prose.toml in this folder or its parents; the default settings apply
+            ok       harness: `offline` generates placeholder replies; set an agent with `run.harness` in `prose.toml`
+            problem  runs: .prose/runs cannot be written: Not a directory (os error 20)
+                     help: make the folder writable, or use `prose run --in-context`, which writes no files
+            problem  imports: the cache no-cache cannot be written: Not a directory (os error 20)
+                     help: make the folder writable, or set PROSE_CACHE_DIR to another folder
+            ---- stderr
+            2 problems found.
+        "#]],
     );
 }
 
@@ -319,13 +319,13 @@ fn runs_that_wait_to_be_resumed_and_broken_pins_are_told() {
         ---- stdout
         ok       version: prose VERSION (OS, CPU)
         ok       editors: `prose` on PATH is prose VERSION
-        ok       settings: there is no prose.toml here or above, so the defaults count
-        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
-        ok       runs: their files go to .prose/runs
-        note     runs: 1 run can be resumed; `prose resume RUN` goes on with the last one
+        ok       settings: no prose.toml in this folder or its parents; the default settings apply
+        ok       harness: `offline` generates placeholder replies; set an agent with `run.harness` in `prose.toml`
+        ok       runs: runs are stored in .prose/runs
+        note     runs: 1 run can be resumed; resume the last one with `prose resume RUN`
         ok       imports: the cache is no-cache
         problem  imports: prose.lock is not a valid lock file; after a merge, keep one side and run `prose lock`: line 1: key with no value, expected `=`
-                 help: `prose lock` writes it anew once it is repaired or removed
+                 help: fix or remove it, then run `prose lock`
         ---- stderr
         1 problem found.
     "#]]);
@@ -340,11 +340,11 @@ fn the_registry_is_asked_only_when_that_is_wanted() {
         ok       version: prose VERSION (OS, CPU)
         ok       editors: `prose` on PATH is prose VERSION
         ok       settings: prose.toml
-        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
-        ok       runs: their files go to .prose/runs
+        ok       harness: `offline` generates placeholder replies; set an agent with `run.harness` in `prose.toml`
+        ok       runs: runs are stored in .prose/runs
         ok       imports: the cache is no-cache
         ---- stderr
-        nothing is wrong.
+        no problems found.
     "#]]);
     doctor(&workspace, &[THIS], &["--online"]).check(expect![[r#"
         status: 1
@@ -352,11 +352,11 @@ fn the_registry_is_asked_only_when_that_is_wanted() {
         ok       version: prose VERSION (OS, CPU)
         ok       editors: `prose` on PATH is prose VERSION
         ok       settings: prose.toml
-        ok       harness: `offline` makes answers up; `run.harness` in prose.toml names an agent
-        ok       runs: their files go to .prose/runs
+        ok       harness: `offline` generates placeholder replies; set an agent with `run.harness` in `prose.toml`
+        ok       runs: runs are stored in .prose/runs
         ok       imports: the cache is no-cache
         problem  registry: http://127.0.0.1:1/ cannot be reached: cannot be connected to (Connection refused (os error 111))
-                 help: look at the network, the proxy (HTTPS_PROXY), and `url` below [registry] in prose.toml
+                 help: check the network, the proxy (HTTPS_PROXY), and `url` in `[registry]` in `prose.toml`
         ---- stderr
         1 problem found.
     "#]]);

@@ -12,7 +12,7 @@ fn programs_below_a_folder_are_formatted() {
     workspace.prose(&["fmt"]).check(expect![[r#"
         status: 0
         ---- stderr
-        1 program formatted, 1 already in the one style.
+        1 program formatted, 1 already already formatted.
     "#]]);
     assert_eq!(workspace.read("a.prose"), NICE);
     assert_eq!(workspace.read("flows/b.prose"), NICE);
@@ -20,7 +20,7 @@ fn programs_below_a_folder_are_formatted() {
     workspace.prose(&["fmt"]).check(expect![[r#"
         status: 0
         ---- stderr
-        2 programs in the one style already.
+        2 programs already formatted.
     "#]]);
 }
 
@@ -32,7 +32,7 @@ fn checking_changes_nothing_and_fails_where_something_would_be() {
         ---- stdout
         a.prose
         ---- stderr
-        1 program would be formatted, 1 already in the one style.
+        1 program would be formatted, 1 already already formatted.
     "#]]);
     workspace.prose(&["fmt", "--diff", "a.prose"]).check(expect![[r#"
         status: 1
@@ -52,7 +52,7 @@ fn checking_changes_nothing_and_fails_where_something_would_be() {
     workspace.prose(&["fmt", "--check", "b.prose"]).check(expect![[r#"
         status: 0
         ---- stderr
-        1 program in the one style already.
+        1 program already formatted.
     "#]]);
 }
 
@@ -93,7 +93,7 @@ fn what_has_mistakes_stays() {
     workspace.prose(&["fmt"]).check(expect![[r#"
         status: 0
         ---- stderr
-        warning: `a.prose` has mistakes, and what has them stays as it is; `prose check` shows them
+        warning: `a.prose` has errors, and statements with errors are not formatted; run `prose check` for details
         1 program formatted.
     "#]]);
     assert_eq!(workspace.read("a.prose"), "let  x=\nlet y = 1\n");

@@ -201,7 +201,7 @@ fn where_fetching_is_off_nobody_is_asked() {
     world.prose(&["fetch"]).check(expect![[r#"
         status: 2
         ---- stderr
-        error: `prose.toml` says that nothing is fetched: `registry.fetch` is "off"
+        error: `prose.toml` disables fetching: `registry.fetch` is "off"
     "#]]);
     world.prose(&["cache", "list"]).check(expect![[r#"
         status: 0
@@ -228,7 +228,7 @@ fn a_registry_that_is_gone_is_information_and_the_cache_is_used() {
         expect![[r#"
             status: 0
             ---- stderr
-            warning: nothing is fetched, so imported programs are as the cache has them, however old
+            warning: fetching is disabled; imported programs come from the cache and may be outdated
         "#]],
     );
     world.prose(&["cache", "clean"]).check(expect![[r#"
@@ -241,7 +241,7 @@ fn a_registry_that_is_gone_is_information_and_the_cache_is_used() {
         ---- stdout
         main.prose:1:6: info[W143]: `alice/research` is not in the cache, and fetching is disabled; run `prose fetch` with a network
         ---- stderr
-        warning: nothing is fetched, so imported programs are as the cache has them, however old
+        warning: fetching is disabled; imported programs come from the cache and may be outdated
     "#]]);
     let mut command = world.command(&["check", "--output-format", "concise"]);
     world.run(command.env("PROSE_OFFLINE", "1")).check(expect![[r#"
@@ -249,7 +249,7 @@ fn a_registry_that_is_gone_is_information_and_the_cache_is_used() {
         ---- stdout
         main.prose:1:6: info[W143]: `alice/research` is not in the cache, and fetching is disabled; run `prose fetch` with a network
         ---- stderr
-        warning: nothing is fetched, so imported programs are as the cache has them, however old
+        warning: fetching is disabled; imported programs come from the cache and may be outdated
     "#]]);
     let run = world.prose(&["check", "--output-format", "concise"]);
     assert_eq!(run.status, 0);
@@ -510,7 +510,7 @@ fn only_what_is_locked_is_used() {
     world.prose(&["outdated"]).check(expect![[r#"
         status: 1
         ---- stdout
-        `alice/research` has another text now: SHA-256 …, pinned on … was …; `prose lock --update=alice/research` takes it
+        `alice/research` has changed: SHA-256 …, pinned on … with …; update it with `prose lock --update=alice/research`
     "#]]);
     world.prose(&["cache", "clean"]);
     world.check(
@@ -524,14 +524,14 @@ fn only_what_is_locked_is_used() {
     world.prose(&["lock"]).check(expect![[r#"
         status: 1
         ---- stdout
-        prose.lock: left as it is.
+        prose.lock: not changed.
         ---- stderr
         error: `alice/research` differs from the text in prose.lock, locked … (SHA-256 …, here …); review the change, then run `prose lock --update=alice/research` to accept it
     "#]]);
     world.prose(&["lock", "--update=alice/nobody"]).check(expect![[r#"
         status: 2
         ---- stderr
-        error: `alice/nobody` is not in prose.lock, so there is nothing to update; `prose lock` adds what is imported
+        error: `alice/nobody` is not in prose.lock; add new imports with `prose lock`
     "#]]);
     world.prose(&["lock", "--update=alice/research"]).check(expect![[r#"
         status: 0
@@ -550,7 +550,7 @@ fn only_what_is_locked_is_used() {
         status: 0
         ---- stdout
         added `alice/other` with SHA-256 …
-        removed `alice/research`, which nothing imports
+        removed `alice/research`, which is not imported
         prose.lock: written, 1 program pinned.
     "#]]);
     world.workspace.write("project/prose.lock", b"<<<<<<< HEAD\n");
@@ -589,7 +589,7 @@ fn what_cannot_be_found_is_not_locked_and_not_copied() {
     world.prose(&["lock"]).check(expect![[r#"
         status: 1
         ---- stdout
-        prose.lock: left as it is.
+        prose.lock: not changed.
         ---- stderr
         error: `alice/research` was not found at http://registry/alice/research or http://registry/@alice/research
     "#]]);
@@ -597,12 +597,12 @@ fn what_cannot_be_found_is_not_locked_and_not_copied() {
         status: 1
         ---- stderr
         error: `alice/research` was not found at http://registry/alice/research or http://registry/@alice/research
-        Nothing was copied, since something would be missing.
+        Nothing was copied, since some programs are missing.
     "#]]);
     world.prose(&["outdated"]).check(expect![[r#"
         status: 2
         ---- stderr
-        error: `prose.lock` does not exist; `prose lock` writes it
+        error: `prose.lock` does not exist; create it with `prose lock`
     "#]]);
     assert!(!world.workspace.path("project/vendor").exists());
 }
@@ -616,13 +616,13 @@ fn copies_come_before_everything_else() {
     world.check(&[], expect![[r#"
         status: 0
         ---- stderr
-        warning: `lib/vendor` has no copies of programs, though `registry.vendor` names it; `prose vendor lib/vendor` writes them
+        warning: folder `lib/vendor` of `registry.vendor` has no copies of programs; create them with `prose vendor lib/vendor`
     "#]]);
     world.prose(&["vendor", "lib/vendor"]).check(expect![[r#"
         status: 0
         ---- stdout
         Copied 1 program into lib/vendor.
-        To use them, prose.toml needs:
+        To use them, add to prose.toml:
 
         [registry]
         vendor = "lib/vendor"
@@ -648,8 +648,8 @@ fn copies_come_before_everything_else() {
           |      ^^^^^^^^^^^^^^
 
         ---- stderr
-        warning: `lib/vendor/alice--research.prose` is not used, since it is another text than the one that was copied; `prose vendor lib/vendor` copies it again
-        warning: nothing is fetched, so imported programs are as the cache has them, however old
+        warning: `lib/vendor/alice--research.prose` is ignored, since it was changed after it was copied; copy it again with `prose vendor lib/vendor`
+        warning: fetching is disabled; imported programs come from the cache and may be outdated
         Found 1 remark in 1 file.
     "#]]);
     world.workspace.write("project/lib/vendor/index.toml", b"program = 1\n\nno index\n");
@@ -659,7 +659,7 @@ fn copies_come_before_everything_else() {
         flows/main.prose:1:6: info[W143]: `alice/research` is not in the cache, and fetching is disabled; run `prose fetch` with a network
         ---- stderr
         error: `lib/vendor/index.toml` is not an index of vendored programs; recreate it with `prose vendor`: line 3: key with no value, expected `=`
-        warning: nothing is fetched, so imported programs are as the cache has them, however old
+        warning: fetching is disabled; imported programs come from the cache and may be outdated
     "#]]);
 }
 
@@ -774,10 +774,10 @@ fn without_an_address_that_can_be_read_no_registry_is_asked() {
     world.check(
         &["main.prose"],
         expect![[r#"
-        status: 1
-        ---- stdout
-        prose.toml:1:40: error[E141]: this is not TOML: invalid basic string, expected `"`
-    "#]],
+            status: 1
+            ---- stdout
+            prose.toml:1:40: error[E141]: invalid TOML: invalid basic string, expected `"`
+        "#]],
     );
     let by_address =
         format!("use \"{}alice/research\"\noutput found = research(topik: 1)\n", world.server.url);
@@ -785,15 +785,15 @@ fn without_an_address_that_can_be_read_no_registry_is_asked() {
     world.check(
         &["by_address.prose"],
         expect![[r#"
-        status: 1
-        ---- stdout
-        by_address.prose:2:25: warning[E027]: `research` has no input `topik`; did you mean `topic`?
-        prose.toml:1:40: error[E141]: this is not TOML: invalid basic string, expected `"`
-    "#]],
+            status: 1
+            ---- stdout
+            by_address.prose:2:25: warning[E027]: `research` has no input `topik`; did you mean `topic`?
+            prose.toml:1:40: error[E141]: invalid TOML: invalid basic string, expected `"`
+        "#]],
     );
     for command in [&["lock"][..], &["fetch"], &["fetch", "alice/research"], &["vendor", "vendor"]] {
         let run = world.prose(command);
-        let expected = "error: `prose.toml` does not say which registry to ask; `prose check` shows what is wrong with it\n";
+        let expected = "error: `prose.toml` has no valid registry; run `prose check` for details\n";
         assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", expected));
     }
     assert!(!world.workspace.path("project/prose.lock").exists());

@@ -148,14 +148,14 @@ fn r004_a_state_system_that_is_missing_is_told_with_what_there_is_instead() {
         ---- stdout
         said: hello
         ---- stderr
-        warning: this `prose` has no state system `sqlite`; the run keeps its state in files below `.prose/runs`, as with `--state filesystem`
+        warning: the state backend `sqlite` is not supported; the run stores its state in files in `.prose/runs`, as with `--state filesystem`
     "#]]);
     assert!(workspace.path(".prose/runs").exists());
     // Nobody but this machine would see the files, so the run is not started on the quiet.
     workspace.prose(&["run", "hello.prose", "--state=postgres", "--quiet"]).check(expect![[r#"
         status: 2
         ---- stderr
-        error: this `prose` has no state system `postgres`. To keep the state in files below `.prose/runs`, use `--state filesystem`
+        error: the state backend `postgres` is not supported; use `--state filesystem` to store the state in files in `.prose/runs`
     "#]]);
     let unknown = workspace.prose(&["run", "hello.prose", "--state=memory"]);
     assert!(unknown.stderr.contains("[possible values: filesystem, in-context]"), "{}", unknown.stderr);

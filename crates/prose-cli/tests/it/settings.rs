@@ -211,11 +211,11 @@ fn a_named_file_is_read_instead_of_the_nearest() {
         &files,
         &["--config", "ci/strict.toml"],
         expect![[r#"
-        status: 0
-        ---- stdout
-        a.prose:1:10: warning[E007]: agent `nobody` is not defined
-        ci/strict.toml:3:1: warning[W141]: `W999` is no code of a diagnostic; `prose explain` lists all codes
-    "#]],
+            status: 0
+            ---- stdout
+            a.prose:1:10: warning[E007]: agent `nobody` is not defined
+            ci/strict.toml:3:1: warning[W141]: `W999` is not a diagnostic code; list all codes with `prose explain`
+        "#]],
     );
     check(
         &files,
@@ -299,12 +299,12 @@ fn levels_that_are_none_are_refused() {
     check(
         "nonsense=off",
         expect![[r#"
-        status: 2
-        ---- stderr
-        error: invalid value 'nonsense=off' for '--level <CODE=LEVEL>': `nonsense` is not a diagnostic code; `prose explain` lists all codes
+            status: 2
+            ---- stderr
+            error: invalid value 'nonsense=off' for '--level <CODE=LEVEL>': `nonsense` is not a diagnostic code; list all codes with `prose explain`
 
-        For more information, try '--help'.
-    "#]],
+            For more information, try '--help'.
+        "#]],
     );
     check(
         "E007=of",
@@ -362,7 +362,7 @@ fn mistakes_of_the_file_are_findings_once_for_all_its_programs() {
     workspace.prose(&["check"]).check(expect![[r#"
         status: 1
         ---- stdout
-        warning[W141]: `check.profil` is no setting; did you mean `profile`?
+        warning[W141]: `check.profil` is not a setting; did you mean `profile`?
          --> prose.toml:2:1
           |
         2 | profil = "strict"
@@ -373,7 +373,7 @@ fn mistakes_of_the_file_are_findings_once_for_all_its_programs() {
         2 | profile = "strict"
           |       +
 
-        error[E141]: `warning` is no value of TOML; text is written in quotes
+        error[E141]: `warning` is not a TOML value; strings need quotes
          --> prose.toml:4:8
           |
         4 | E007 = warning
@@ -385,7 +385,7 @@ fn mistakes_of_the_file_are_findings_once_for_all_its_programs() {
         4 + E007 = "warning"
           |
 
-        error[E142]: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
+        error[E142]: `run.max-parallel` must be a whole number from 1 to 4294967295, not `0`
          --> prose.toml:6:16
           |
         6 | max-parallel = 0
@@ -398,20 +398,20 @@ fn mistakes_of_the_file_are_findings_once_for_all_its_programs() {
         &workspace,
         &["a.prose"],
         expect![[r#"
-        status: 1
-        ---- stdout
-        prose.toml:2:1: warning[W141]: `check.profil` is no setting; did you mean `profile`?
-        prose.toml:4:8: error[E141]: `warning` is no value of TOML; text is written in quotes
-        prose.toml:6:16: error[E142]: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
-    "#]],
+            status: 1
+            ---- stdout
+            prose.toml:2:1: warning[W141]: `check.profil` is not a setting; did you mean `profile`?
+            prose.toml:4:8: error[E141]: `warning` is not a TOML value; strings need quotes
+            prose.toml:6:16: error[E142]: `run.max-parallel` must be a whole number from 1 to 4294967295, not `0`
+        "#]],
     );
     let github = workspace.prose(&["check", "--output-format", "github"]);
     github.check(expect![[r#"
         status: 1
         ---- stdout
-        ::warning file=prose.toml,line=2,endLine=2,col=1,endColumn=7,title=W141%3A unknown key in prose.toml::`check.profil` is no setting; did you mean `profile`?
-        ::error file=prose.toml,line=4,endLine=4,col=8,endColumn=15,title=E141%3A prose.toml is not valid TOML::`warning` is no value of TOML; text is written in quotes
-        ::error file=prose.toml,line=6,endLine=6,col=16,endColumn=17,title=E142%3A invalid value in prose.toml::`run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
+        ::warning file=prose.toml,line=2,endLine=2,col=1,endColumn=7,title=W141%3A unknown key in prose.toml::`check.profil` is not a setting; did you mean `profile`?
+        ::error file=prose.toml,line=4,endLine=4,col=8,endColumn=15,title=E141%3A prose.toml is not valid TOML::`warning` is not a TOML value; strings need quotes
+        ::error file=prose.toml,line=6,endLine=6,col=16,endColumn=17,title=E142%3A invalid value in prose.toml::`run.max-parallel` must be a whole number from 1 to 4294967295, not `0`
     "#]]);
     let json = workspace.prose(&["check", "--output-format", "json"]);
     let findings: serde_json::Value = serde_json::from_str(&json.stdout).expect("the output is JSON");
@@ -440,7 +440,7 @@ fn a_file_outside_of_the_current_folder_has_its_whole_path() {
     let folder = fs::canonicalize(workspace.path("")).expect("the folder is there");
     let folder = format!("{}/", folder.display());
     expect![[r#"
-        <folder>/prose.toml:1:2: warning[W141]: `checks` is no setting; did you mean `check`?
+        <folder>/prose.toml:1:2: warning[W141]: `checks` is not a setting; did you mean `check`?
     "#]]
     .assert_eq(&run.stdout.replace(&folder, "<folder>/"));
 }
@@ -452,12 +452,12 @@ fn the_file_can_be_checked_alone() {
         &files,
         &["prose.toml"],
         expect![[r#"
-        status: 1
-        ---- stdout
-        prose.toml:2:1: warning[W141]: `check.profil` is no setting; did you mean `profile`?
-        prose.toml:4:8: error[E141]: `warning` is no value of TOML; text is written in quotes
-        prose.toml:6:16: error[E142]: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
-    "#]],
+            status: 1
+            ---- stdout
+            prose.toml:2:1: warning[W141]: `check.profil` is not a setting; did you mean `profile`?
+            prose.toml:4:8: error[E141]: `warning` is not a TOML value; strings need quotes
+            prose.toml:6:16: error[E142]: `run.max-parallel` must be a whole number from 1 to 4294967295, not `0`
+        "#]],
     );
     let workspace = Workspace::new(&files);
     workspace.prose(&["check", "./sound/prose.toml"]).check(expect![[r#"
@@ -478,7 +478,7 @@ fn the_file_can_be_checked_alone() {
         .check(expect![[r#"
             status: 0
             ---- stdout
-            x/prose.toml:1:2: warning[W141]: `checks` is no setting; did you mean `check`?
+            x/prose.toml:1:2: warning[W141]: `checks` is not a setting; did you mean `check`?
         "#]]);
 }
 
@@ -496,7 +496,7 @@ fn levels_are_for_the_file_itself_too() {
         expect![[r#"
             status: 1
             ---- stdout
-            prose.toml:1:1: error[W141]: `nonsense` is no setting; `prose.toml` knows `check`, `imports`, `markdown`, `models`, `registry` and `run`
+            prose.toml:1:1: error[W141]: `nonsense` is not a setting; the keys of `prose.toml` are `check`, `imports`, `markdown`, `models`, `registry` and `run`
         "#]],
     );
     check(
@@ -505,7 +505,7 @@ fn levels_are_for_the_file_itself_too() {
         expect![[r#"
             status: 0
             ---- stdout
-            prose.toml:1:1: hint[W141]: `nonsense` is no setting; `prose.toml` knows `check`, `imports`, `markdown`, `models`, `registry` and `run`
+            prose.toml:1:1: hint[W141]: `nonsense` is not a setting; the keys of `prose.toml` are `check`, `imports`, `markdown`, `models`, `registry` and `run`
         "#]],
     );
 }
@@ -533,13 +533,13 @@ fn mistakes_of_the_file_are_fixed_before_its_programs_are_checked() {
         &workspace,
         &[],
         expect![[r#"
-        status: 1
-        ---- stdout
-        a.prose:1:10: error[E007]: agent `nobody` is not defined
-        prose.toml:2:1: warning[W141]: `check.profil` is no setting; did you mean `profile`?
-        prose.toml:4:8: error[E141]: `warning` is no value of TOML; text is written in quotes
-        prose.toml:6:16: error[E142]: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
-    "#]],
+            status: 1
+            ---- stdout
+            a.prose:1:10: error[E007]: agent `nobody` is not defined
+            prose.toml:2:1: warning[W141]: `check.profil` is not a setting; did you mean `profile`?
+            prose.toml:4:8: error[E141]: `warning` is not a TOML value; strings need quotes
+            prose.toml:6:16: error[E142]: `run.max-parallel` must be a whole number from 1 to 4294967295, not `0`
+        "#]],
     );
     concise(
         &workspace,
@@ -548,8 +548,8 @@ fn mistakes_of_the_file_are_fixed_before_its_programs_are_checked() {
             status: 1
             ---- stdout
             a.prose:1:10: warning[E007]: agent `nobody` is not defined
-            prose.toml:2:1: warning[W141]: `check.profil` is no setting; did you mean `profile`?
-            prose.toml:6:16: error[E142]: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
+            prose.toml:2:1: warning[W141]: `check.profil` is not a setting; did you mean `profile`?
+            prose.toml:6:16: error[E142]: `run.max-parallel` must be a whole number from 1 to 4294967295, not `0`
             ---- stderr
             Fixed 1 problem in 1 file; 3 remain, 1 fixable with `--unsafe-fixes`.
         "#]],
@@ -590,11 +590,11 @@ fn a_file_that_is_not_utf8_is_told_and_not_written() {
         &workspace,
         &["--fix"],
         expect![[r#"
-        status: 1
-        ---- stdout
-        prose.toml:2:6: error[E141]: this is not UTF-8; save the file in that encoding
-        prose.toml:3:11: error[E141]: `strict` is no value of TOML; text is written in quotes
-    "#]],
+            status: 1
+            ---- stdout
+            prose.toml:2:6: error[E141]: the file is not valid UTF-8; save it as UTF-8
+            prose.toml:3:11: error[E141]: `strict` is not a TOML value; strings need quotes
+        "#]],
     );
     assert_eq!(fs::read(workspace.path("prose.toml")).expect("it is there"), bytes);
 }

@@ -30,29 +30,29 @@ fn one_broken_line_leaves_the_others_in_effect() {
         "#,
         expect![[r#"
             hello world
-            #     | error[E141] this is not TOML: key with no value, expected `=`
+            #     | error[E141] invalid TOML: key with no value, expected `=`
             {}
-            #<| error[E141] this is not TOML: invalid key-value pair, expected key
+            #<| error[E141] invalid TOML: invalid key-value pair, expected key
             = 1
-            #<| error[E141] this is not TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
+            #<| error[E141] invalid TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
             [check]
             profile
-            #      | error[E141] this is not TOML: key with no value, expected `=`
+            #      | error[E141] invalid TOML: key with no value, expected `=`
             profile = strict
-            #         ^^^^^^ error[E141] `strict` is no value of TOML; text is written in quotes (fix: Put into quotes)
+            #         ^^^^^^ error[E141] `strict` is not a TOML value; strings need quotes (fix: Put into quotes)
             profile =
-            #        | error[E141] a value is missing behind the `=`
+            #        | error[E141] missing value after `=`
             profile = "strict
-            #                | error[E141] this is not TOML: invalid basic string, expected `"`
+            #                | error[E141] invalid TOML: invalid basic string, expected `"`
             profile = "strict" yes
-            #                  | error[E141] this is not TOML: unexpected key or value, expected newline, `#`
+            #                  | error[E141] invalid TOML: unexpected key or value, expected newline, `#`
             profile = "stri\qct"
-            #               | error[E141] this is not TOML: missing escaped value, expected `b`, `e`, `f`, `n`, `r`, `\`, `"`, `x`, `u`, `U`
+            #               | error[E141] invalid TOML: missing escaped value, expected `b`, `e`, `f`, `n`, `r`, `\`, `"`, `x`, `u`, `U`
             profile = "strict"
             [run]
             max-parallel = 2 # right
             max-iterations = 3 4
-            #                ^^^ error[E141] `3 4` is no value of TOML; text is written in quotes
+            #                ^^^ error[E141] `3 4` is not a TOML value; strings need quotes
         "#]],
     );
     assert_eq!(config.check.profile, Profile::Strict);
@@ -66,16 +66,16 @@ fn a_header_without_bracket_is_a_header_all_the_same() {
     let config = check(
         text,
         expect![[r#"
-        [models]
-        fast = "a/b"
-        [check
-        #     | error[E141] a `]` is missing behind the name of the table (fix: Insert `]`)
-        profile = "strict"
-          [run  
-        #     | error[E141] a `]` is missing behind the name of the table (fix: Insert `]`)
-        max-parallel = 0
-        #              ^ error[E142] `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
-    "#]],
+            [models]
+            fast = "a/b"
+            [check
+            #     | error[E141] missing `]` after the table name (fix: Insert `]`)
+            profile = "strict"
+              [run  
+            #     | error[E141] missing `]` after the table name (fix: Insert `]`)
+            max-parallel = 0
+            #              ^ error[E142] `run.max-parallel` must be a whole number from 1 to 4294967295, not `0`
+        "#]],
     );
     assert_eq!(config.check.profile, Profile::Strict);
     assert_eq!(config.models.len(), 1);
@@ -100,16 +100,16 @@ fn other_broken_headers_keep_what_is_below_them() {
         "#,
         expect![[r#"
             []
-            #| error[E141] this is not TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
+            #| error[E141] invalid TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
             profile = "strict"
             [check.]
-            #      | error[E141] this is not TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
+            #      | error[E141] invalid TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
             profile = "strict"
             [check] profile = "strict"
-            #       | error[E141] this is not TOML: unexpected key or value, expected newline, `#`
+            #       | error[E141] invalid TOML: unexpected key or value, expected newline, `#`
             levels = {}
             [run]]
-            #    | error[E141] this is not TOML: unexpected key or value, expected newline, `#`
+            #    | error[E141] invalid TOML: unexpected key or value, expected newline, `#`
             max-parallel = 2
         "#]],
     );
@@ -141,14 +141,14 @@ fn the_first_of_two_counts() {
             [check]
             profile = "strict"
             profile = "default"
-            #<^^^^^^^ error[E141] `profile` is there already; only the first one counts
+            #<^^^^^^^ error[E141] `profile` is already defined; only the first one is used
             [run]
             max-parallel = 2
             [check]
-            #^^^^^ error[E141] `check` is there already; write its keys in one place
+            #^^^^^ error[E141] `check` is already defined; write its keys in one place
             levels = { W101 = "off" }
             [run.max-parallel]
-            #    ^^^^^^^^^^^^ error[E141] `max-parallel` is there already; write its keys in one place
+            #    ^^^^^^^^^^^^ error[E141] `max-parallel` is already defined; write its keys in one place
             x = 1
         "#]],
     );
@@ -175,15 +175,15 @@ fn what_is_never_closed_ends_before_the_next_statement() {
         expect![[r#"
             [check.per-file-ignores]
             "a.prose" = [
-            #           ^ error[E141] the `[` is never closed
+            #           ^ error[E141] unclosed `[`
               "W101",
             "b.prose" = ["W102"]
             [models]
             fast = """provider/
-            #      ^^^ error[E141] the `"""` is never closed
+            #      ^^^ error[E141] unclosed `"""`
             slow = "provider/large"
             small = { x = 1,
-            #       ^ error[E141] the `{` is never closed
+            #       ^ error[E141] unclosed `{`
               y = 2
             [run]
             max-parallel = 2
@@ -214,11 +214,11 @@ fn an_error_inside_of_a_long_value_takes_the_value_with_it() {
             "a.prose" = [
               "W101"
               "W102"
-            # | error[E141] this is not TOML: missing comma between array elements, expected `,`
+            # | error[E141] invalid TOML: missing comma between array elements, expected `,`
             ]
             "b.prose" = [
               W103,
-            # ^^^^ error[E141] `W103` is no value of TOML; text is written in quotes (fix: Put into quotes)
+            # ^^^^ error[E141] `W103` is not a TOML value; strings need quotes (fix: Put into quotes)
             ]
             [check]
             profile = "strict"
@@ -252,17 +252,17 @@ fn characters_that_have_no_place() {
             (
                 E141,
                 22..23,
-                "the character U+0000 has no place in TOML",
+                "the character U+0000 is not allowed in TOML",
             ),
             (
                 E141,
                 28..29,
-                "the character U+0000 has no place in TOML",
+                "the character U+0000 is not allowed in TOML",
             ),
             (
                 E141,
                 51..53,
-                "the character U+0000 has no place in TOML",
+                "the character U+0000 is not allowed in TOML",
             ),
         ]
     "#]]

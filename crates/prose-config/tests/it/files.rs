@@ -61,11 +61,11 @@ fn bytes_that_are_not_utf_8_are_one_problem() {
         [
             (
                 "�",
-                "this is not UTF-8; save the file in that encoding",
+                "the file is not valid UTF-8; save it as UTF-8",
             ),
             (
                 "0",
-                "`run.max-parallel` should be a whole number from 1 to 4294967295, not `0`",
+                "`run.max-parallel` must be a whole number from 1 to 4294967295, not `0`",
             ),
         ]
     "#]]

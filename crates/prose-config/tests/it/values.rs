@@ -59,16 +59,16 @@ fn rights_of_fetched_programs_are_told_from_other_words() {
             allow = ["files:docs/**", "file:src/**", "memory:project", "everything", 3]
             #                         ^^^^^^^^^^^^^ error[E142] `imports."@alice/research".allow`: `file:` is not a kind of right; did you mean `files:src/**`?
             #                                                          ^^^^^^^^^^^^ error[E142] `imports."@alice/research".allow`: `everything` is not a right; expected `files:docs/**`, `memory:project`, `memory:user`, `memory:PATH` or `skills:PATH`
-            #                                                                        ^ error[E142] `imports."@alice/research".allow` should be a right such as "files:docs/**", not `3`
+            #                                                                        ^ error[E142] `imports."@alice/research".allow` must be a right such as "files:docs/**", not `3`
             alow = []
-            #<^^^^ warning[W141] `imports."@alice/research".alow` is no setting; did you mean `allow`?
+            #<^^^^ warning[W141] `imports."@alice/research".alow` is not a setting; did you mean `allow`?
             [imports]
             "./local.prose" = { allow = [] }
-            #<^^^^^^^^^^^^^^^ error[E142] `./local.prose` is a local program, which needs no rights
+            #<^^^^^^^^^^^^^^^ error[E142] `./local.prose` is a local program, and local programs need no rights
             alice = {}
             #<^^^^^ error[E142] `alice` has no `/`; a program in a registry is `handle/slug`
             "bob/deep" = ["files:docs/**"]
-            #            ^^^^^^^^^^^^^^^^^ error[E142] `imports."bob/deep"` should be a table, not an array
+            #            ^^^^^^^^^^^^^^^^^ error[E142] `imports."bob/deep"` must be a table, not an array
         "#]],
     );
     let grants = config.imports.grants();
@@ -121,29 +121,29 @@ fn a_wrong_type_is_reported_at_every_key() {
         expect![[r#"
             [check]
             profile = 3
-            #         ^ error[E142] `check.profile` should be `"default"` or `"strict"`, not `3`
+            #         ^ error[E142] `check.profile` must be `"default"` or `"strict"`, not `3`
             levels = ["W101"]
-            #        ^^^^^^^^ error[E142] `check.levels` should be a table of codes and levels, such as `W101 = "off"`, not an array
+            #        ^^^^^^^^ error[E142] `check.levels` must be a table of codes and levels, such as `W101 = "off"`, not an array
             per-file-ignores = "examples/**"
-            #                  ^^^^^^^^^^^^^ error[E142] `check.per-file-ignores` should be a table of globs and lists of codes, such as `"examples/**" = ["W101"]`, not the text "examples/**"
+            #                  ^^^^^^^^^^^^^ error[E142] `check.per-file-ignores` must be a table of globs and lists of codes, such as `"examples/**" = ["W101"]`, not the string "examples/**"
             [models]
             fast = 1.5
-            #      ^^^ error[E142] `models.fast` should be the id of a model in quotes, without spaces, such as "provider/model", not `1.5`
+            #      ^^^ error[E142] `models.fast` must be the id of a model in quotes, without spaces, such as "provider/model", not `1.5`
             [markdown]
             enabled = "false"
-            #         ^^^^^^^ error[E142] `markdown.enabled` should be `true` or `false`, not the text "false" (fix: Remove the quotes)
+            #         ^^^^^^^ error[E142] `markdown.enabled` must be `true` or `false`, not the string "false" (fix: Remove the quotes)
             check = "yes"
-            #       ^^^^^ error[E142] `markdown.check` should be `true` or `false`, not the text "yes"
+            #       ^^^^^ error[E142] `markdown.check` must be `true` or `false`, not the string "yes"
             [registry]
             url = true
-            #     ^^^^ error[E142] `registry.url` should be an address such as "https://prose.example.com/", without credentials and `?`, not `true`
+            #     ^^^^ error[E142] `registry.url` must be a URL such as "https://prose.example.com/", without credentials and query, not `true`
             fetch = 2020-01-01
-            #       ^^^^^^^^^^ error[E142] `registry.fetch` should be `"automatic"`, `"manual"` or `"off"`, not a date
+            #       ^^^^^^^^^^ error[E142] `registry.fetch` must be `"automatic"`, `"manual"` or `"off"`, not a date
             [run]
             max-parallel = "8"
-            #              ^^^ error[E142] `run.max-parallel` should be a whole number from 1 to 4294967295, not the text "8" (fix: Remove the quotes)
+            #              ^^^ error[E142] `run.max-parallel` must be a whole number from 1 to 4294967295, not the string "8" (fix: Remove the quotes)
             max-iterations = {}
-            #                ^^ error[E142] `run.max-iterations` should be a whole number from 1 to 4294967295, not a table
+            #                ^^ error[E142] `run.max-iterations` must be a whole number from 1 to 4294967295, not a table
         "#]],
     );
     // The name of a model is declared all the same.
@@ -166,13 +166,13 @@ fn tables_are_no_values() {
         "#,
         expect![[r#"
             check = "strict"
-            #       ^^^^^^^^ error[E142] `check` should be a table, not the text "strict"
+            #       ^^^^^^^^ error[E142] `check` must be a table, not the string "strict"
             models = []
-            #        ^^ error[E142] `models` should be a table of names and ids of models, such as `fast = "provider/model"`, not an array
+            #        ^^ error[E142] `models` must be a table of names and ids of models, such as `fast = "provider/model"`, not an array
             registry = "https://prose.example.com/"
-            #          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E142] `registry` should be a table, not the text "https://prose.example.com/"
+            #          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E142] `registry` must be a table, not the string "https://prose.example.com/"
             [[run]]
-            #<^^^^^^^ error[E142] `run` should be a table, not an array
+            #<^^^^^^^ error[E142] `run` must be a table, not an array
             max-parallel = 2
         "#]],
     );
@@ -186,13 +186,13 @@ fn tables_are_no_values() {
         "#,
         expect![[r#"
             [check.profile]
-            #<^^^^^^^^^^^^^^^ error[E142] `check.profile` should be `"default"` or `"strict"`, not a table
+            #<^^^^^^^^^^^^^^^ error[E142] `check.profile` must be `"default"` or `"strict"`, not a table
             x = 1
             [check.levels.W101]
-            #<^^^^^^^^^^^^^^^^^^^ error[E142] `check.levels.W101` should be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not a table
+            #<^^^^^^^^^^^^^^^^^^^ error[E142] `check.levels.W101` must be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not a table
             level = "off"
             [run.max-parallel]
-            #<^^^^^^^^^^^^^^^^^^ error[E142] `run.max-parallel` should be a whole number from 1 to 4294967295, not a table
+            #<^^^^^^^^^^^^^^^^^^ error[E142] `run.max-parallel` must be a whole number from 1 to 4294967295, not a table
         "#]],
     );
 }
@@ -214,24 +214,24 @@ fn words_that_are_meant_are_named() {
     check(
         text,
         expect![[r#"
-        [check]
-        profile = "Strict"
-        #         ^^^^^^^^ error[E142] `check.profile` should be `"default"` or `"strict"`, not the text "Strict"; did you mean "strict"? (fix: Change to "strict")
-        [check.levels]
-        W101 = "warn"
-        #      ^^^^^^ error[E142] `check.levels.W101` should be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not the text "warn"; did you mean "warning"? (guess: Change to "warning")
-        W102 = "information"
-        #      ^^^^^^^^^^^^^ error[E142] `check.levels.W102` should be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not the text "information"; did you mean "info"? (guess: Change to "info")
-        W103 = "eror"
-        #      ^^^^^^ error[E142] `check.levels.W103` should be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not the text "eror"; did you mean "error"? (guess: Change to "error")
-        E101 = "deny"
-        #      ^^^^^^ error[E142] `check.levels.E101` should be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not the text "deny"
-        E102 = ""
-        #      ^^ error[E142] `check.levels.E102` should be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not an empty text
-        [registry]
-        fetch = "auto"
-        #       ^^^^^^ error[E142] `registry.fetch` should be `"automatic"`, `"manual"` or `"off"`, not the text "auto"; did you mean "automatic"? (guess: Change to "automatic")
-    "#]],
+            [check]
+            profile = "Strict"
+            #         ^^^^^^^^ error[E142] `check.profile` must be `"default"` or `"strict"`, not the string "Strict"; did you mean "strict"? (fix: Change to "strict")
+            [check.levels]
+            W101 = "warn"
+            #      ^^^^^^ error[E142] `check.levels.W101` must be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not the string "warn"; did you mean "warning"? (guess: Change to "warning")
+            W102 = "information"
+            #      ^^^^^^^^^^^^^ error[E142] `check.levels.W102` must be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not the string "information"; did you mean "info"? (guess: Change to "info")
+            W103 = "eror"
+            #      ^^^^^^ error[E142] `check.levels.W103` must be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not the string "eror"; did you mean "error"? (guess: Change to "error")
+            E101 = "deny"
+            #      ^^^^^^ error[E142] `check.levels.E101` must be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not the string "deny"
+            E102 = ""
+            #      ^^ error[E142] `check.levels.E102` must be `"error"`, `"warning"`, `"info"`, `"hint"` or `"off"`, not an empty string
+            [registry]
+            fetch = "auto"
+            #       ^^^^^^ error[E142] `registry.fetch` must be `"automatic"`, `"manual"` or `"off"`, not the string "auto"; did you mean "automatic"? (guess: Change to "automatic")
+        "#]],
     );
     let (config, _) = Config::parse(&mended(text));
     assert_eq!(config.check.profile, Profile::Strict);
@@ -245,31 +245,31 @@ fn numbers_have_bounds() {
     check(
         "[run]\nmax-parallel = 0\nmax-iterations = -1\n",
         expect![[r#"
-        [run]
-        max-parallel = 0
-        #              ^ error[E142] `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
-        max-iterations = -1
-        #                ^^ error[E142] `run.max-iterations` should be a whole number from 1 to 4294967295, not `-1`
-    "#]],
+            [run]
+            max-parallel = 0
+            #              ^ error[E142] `run.max-parallel` must be a whole number from 1 to 4294967295, not `0`
+            max-iterations = -1
+            #                ^^ error[E142] `run.max-iterations` must be a whole number from 1 to 4294967295, not `-1`
+        "#]],
     );
     check(
         "[run]\nmax-parallel = 99999999999999999999\nmax-iterations = 1e3\n",
         expect![[r#"
-        [run]
-        max-parallel = 99999999999999999999
-        #              ^^^^^^^^^^^^^^^^^^^^ error[E142] `run.max-parallel` should be a whole number from 1 to 4294967295, not `99999999999999999999`
-        max-iterations = 1e3
-        #                ^^^ error[E142] `run.max-iterations` should be a whole number from 1 to 4294967295, not `1e3`
-    "#]],
+            [run]
+            max-parallel = 99999999999999999999
+            #              ^^^^^^^^^^^^^^^^^^^^ error[E142] `run.max-parallel` must be a whole number from 1 to 4294967295, not `99999999999999999999`
+            max-iterations = 1e3
+            #                ^^^ error[E142] `run.max-iterations` must be a whole number from 1 to 4294967295, not `1e3`
+        "#]],
     );
     check(
         "[run]\nmax-parallel = 4294967296\nmax-iterations = 4_294_967_295\n",
         expect![[r#"
-        [run]
-        max-parallel = 4294967296
-        #              ^^^^^^^^^^ error[E142] `run.max-parallel` should be a whole number from 1 to 4294967295, not `4294967296`
-        max-iterations = 4_294_967_295
-    "#]],
+            [run]
+            max-parallel = 4294967296
+            #              ^^^^^^^^^^ error[E142] `run.max-parallel` must be a whole number from 1 to 4294967295, not `4294967296`
+            max-iterations = 4_294_967_295
+        "#]],
     );
 }
 
@@ -300,35 +300,35 @@ fn unknown_keys_are_reported_at_every_level() {
         "#,
         expect![[r#"
             chek = 1
-            #<^^^^ warning[W141] `chek` is no setting; did you mean `check`?
+            #<^^^^ warning[W141] `chek` is not a setting; did you mean `check`?
             profile = "strict"
-            #<^^^^^^^ warning[W141] `profile` is no setting; it belongs into `[check]`
+            #<^^^^^^^ warning[W141] `profile` is not a setting; move it to `[check]`
             [check]
             profil = "strict"
-            #<^^^^^^ warning[W141] `check.profil` is no setting; did you mean `profile`?
+            #<^^^^^^ warning[W141] `check.profil` is not a setting; did you mean `profile`?
             max_parallel = 3
-            #<^^^^^^^^^^^^ warning[W141] `check.max_parallel` is no setting; it belongs into `[run]`
+            #<^^^^^^^^^^^^ warning[W141] `check.max_parallel` is not a setting; move it to `[run]`
             profile = "strict"
             [check.levels]
             E999 = "off"
-            #<^^^^ warning[W141] `E999` is no code of a diagnostic; `prose explain` lists all codes
+            #<^^^^ warning[W141] `E999` is not a diagnostic code; list all codes with `prose explain`
             e101 = "off"
-            #<^^^^ warning[W141] `e101` is no code of a diagnostic; did you mean `E101`? (fix: Change to `E101`)
+            #<^^^^ warning[W141] `e101` is not a diagnostic code; did you mean `E101`? (fix: Change to `E101`)
             W1O1 = "off"
-            #<^^^^ warning[W141] `W1O1` is no code of a diagnostic; did you mean `W101`? (guess: Change to `W101`)
+            #<^^^^ warning[W141] `W1O1` is not a diagnostic code; did you mean `W101`? (guess: Change to `W101`)
             nonsense = "off"
-            #<^^^^^^^^ warning[W141] `nonsense` is no code of a diagnostic; `prose explain` lists all codes
+            #<^^^^^^^^ warning[W141] `nonsense` is not a diagnostic code; list all codes with `prose explain`
             W102 = "off"
             [registry]
             url = "https://prose.example.com/"
             token = "secret"
-            #<^^^^^ warning[W141] `registry.token` is no setting; `[registry]` knows `fetch`, `url` and `vendor`
+            #<^^^^^ warning[W141] `registry.token` is not a setting; the keys of `[registry]` are `fetch`, `url` and `vendor`
             [run]
             max_parallel = 3
-            #<^^^^^^^^^^^^ warning[W141] `run.max_parallel` is no setting; did you mean `max-parallel`? (fix: Change to `max-parallel`)
+            #<^^^^^^^^^^^^ warning[W141] `run.max_parallel` is not a setting; did you mean `max-parallel`? (fix: Change to `max-parallel`)
             max-iterations = 5
             [format]
-            #^^^^^^ warning[W141] `format` is no setting; `prose.toml` knows `check`, `imports`, `markdown`, `models`, `registry` and `run`
+            #^^^^^^ warning[W141] `format` is not a setting; the keys of `prose.toml` are `check`, `imports`, `markdown`, `models`, `registry` and `run`
             width = 80
         "#]],
     );
@@ -352,11 +352,11 @@ fn no_fix_makes_a_second_key_of_one_name() {
         expect![[r#"
             [run]
             max_parallel = 3
-            #<^^^^^^^^^^^^ warning[W141] `run.max_parallel` is no setting; did you mean `max-parallel`?
+            #<^^^^^^^^^^^^ warning[W141] `run.max_parallel` is not a setting; did you mean `max-parallel`?
             max-parallel = 4
             [check.levels]
             w101 = "off"
-            #<^^^^ warning[W141] `w101` is no code of a diagnostic; did you mean `W101`?
+            #<^^^^ warning[W141] `w101` is not a diagnostic code; did you mean `W101`?
             W101 = "error"
         "#]],
     );
@@ -377,18 +377,18 @@ fn ignores_are_lists_of_codes() {
         expect![[r#"
             [check.per-file-ignores]
             "a.prose" = "W101"
-            #           ^^^^^^ error[E142] `check.per-file-ignores."a.prose"` should be a list of codes, such as `["W101", "W0*"]`, not the text "W101" (fix: Put into brackets)
+            #           ^^^^^^ error[E142] `check.per-file-ignores."a.prose"` must be a list of codes, such as `["W101", "W0*"]`, not the string "W101" (fix: Put into brackets)
             "b.prose" = ["W101", "w102", "E999", "X*", 3, "E101"]
-            #                    ^^^^^^ warning[W141] `w102` is no code of a diagnostic; did you mean `W102`? (fix: Change to "W102")
-            #                            ^^^^^^ warning[W141] `E999` is no code of a diagnostic; `prose explain` lists all codes
+            #                    ^^^^^^ warning[W141] `w102` is not a diagnostic code; did you mean `W102`? (fix: Change to "W102")
+            #                            ^^^^^^ warning[W141] `E999` is not a diagnostic code; list all codes with `prose explain`
             #                                    ^^^^ warning[W141] no code starts with `X`
-            #                                          ^ error[E142] `check.per-file-ignores."b.prose"` should be made of codes, such as "W101" or "W0*", not `3`
+            #                                          ^ error[E142] `check.per-file-ignores."b.prose"` must be a code or a prefix, such as "W101" or "W0*", not `3`
             "c[.prose" = ["W101"]
-            #<^^^^^^^^^^ error[E142] `c[.prose` is no glob: unclosed character class; missing ']'
+            #<^^^^^^^^^^ error[E142] `c[.prose` is not a valid glob: unclosed character class; missing ']'
             "" = []
-            #<^^ error[E142] an empty glob describes no file
+            #<^^ error[E142] an empty glob matches no file
             "!d.prose" = ["W101"]
-            #<^^^^^^^^^^ error[E142] a glob says what is ignored; `!` does not turn that round
+            #<^^^^^^^^^^ error[E142] a glob cannot be negated with `!`
             "e.prose" = ["*"]
         "#]],
     );
@@ -420,9 +420,9 @@ fn names_of_models_can_be_written_in_programs() {
             "" = "provider/small"
             #<^^ error[E142] `` cannot be used in a program; a name is made of the letters a–z and A–Z, digits, `_` and `-`, and starts with a letter or `_`
             slow = ""
-            #      ^^ error[E142] `models.slow` should be the id of a model in quotes, without spaces, such as "provider/model", not an empty text
+            #      ^^ error[E142] `models.slow` must be the id of a model in quotes, without spaces, such as "provider/model", not an empty string
             large = "provider / large"
-            #       ^^^^^^^^^^^^^^^^^^ error[E142] `models.large` should be the id of a model in quotes, without spaces, such as "provider/model", not the text "provider / large"
+            #       ^^^^^^^^^^^^^^^^^^ error[E142] `models.large` must be the id of a model in quotes, without spaces, such as "provider/model", not the string "provider / large"
             best-one_2 = "large"
         "#]],
     );
@@ -490,7 +490,7 @@ fn a_model_is_never_an_option() {
         expect![[r#"
             [models]
             fast = "--dangerously-skip-permissions"
-            #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E142] `models.fast` should be the id of a model in quotes, without spaces, such as "provider/model", not the text "--dangerously-skip-permissions"
+            #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E142] `models.fast` must be the id of a model in quotes, without spaces, such as "provider/model", not the string "--dangerously-skip-permissions"
         "#]],
     );
 }

@@ -1,9 +1,9 @@
-//! The environment of agents' programs: what they need to work, and nothing that is only meant for others.
+//! The environment of agents' programs: the variables that they need, and no secrets of other programs.
 
-/// The variables that every program gets, if they are set; `*` at the end stands for anything. Keys and tokens are not among them: those of an
-/// agent are named in its settings.
+/// The variables that every program receives if they are set; a trailing `*` is a wildcard. Keys and tokens are not included: those of an agent are
+/// named in its settings.
 pub const ALWAYS_PASSED: &[&str] = &[
-    // Who and where.
+    // User and locale.
     "PATH",
     "HOME",
     "USER",
@@ -18,7 +18,7 @@ pub const ALWAYS_PASSED: &[&str] = &[
     "TMP",
     "TEMP",
     "XDG_*",
-    // How the network is reached.
+    // Network access.
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "ALL_PROXY",
@@ -30,7 +30,7 @@ pub const ALWAYS_PASSED: &[&str] = &[
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
     "NODE_EXTRA_CA_CERTS",
-    // What Windows needs besides.
+    // Additional variables for Windows.
     "APPDATA",
     "COMSPEC",
     "HOMEDRIVE",
@@ -46,7 +46,7 @@ pub const ALWAYS_PASSED: &[&str] = &[
     "WINDIR",
 ];
 
-/// The variables that a program gets: those above and the additional ones.
+/// The variables of a program: those above and the additional ones.
 pub(super) fn passed(additional: &[String]) -> Vec<(String, String)> {
     let is_passed = |name: &str| {
         ALWAYS_PASSED
@@ -55,17 +55,17 @@ pub(super) fn passed(additional: &[String]) -> Vec<(String, String)> {
             .chain(additional.iter().map(String::as_str))
             .any(|pattern| matches(pattern, name))
     };
-    // What is no Unicode cannot be named in settings either.
+    // Names that are not Unicode cannot be in the settings either.
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let mut passed: Vec<_> = variables.filter(|(name, _)| is_passed(name)).collect();
-    // Replies are text, without the colours of a terminal.
+    // Replies are text without terminal colours.
     passed.push(("NO_COLOR".to_owned(), "1".to_owned()));
     passed
 }
 
 fn matches(pattern: &str, name: &str) -> bool {
-    // Windows does not tell cases apart.
+    // Windows ignores case.
     let (pattern, name) = match cfg!(windows) {
         true => (pattern.to_ascii_uppercase(), name.to_ascii_uppercase()),
         false => (pattern.to_owned(), name.to_owned()),

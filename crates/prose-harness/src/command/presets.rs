@@ -1,4 +1,4 @@
-//! What is known of agents: how their programs are started, what they can do, and what they can be forbidden.
+//! The known agents: how they are started, their capabilities, and which permissions they can enforce.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use prose_vm::effect::{Permission, PermissionRule};
 
 use super::{Argument, CommandSettings, PromptBy, ReplyForm};
 
-/// An agent with a command of its own.
+/// An agent with a preset command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agent {
     /// `claude -p`, Claude Code.
@@ -17,13 +17,13 @@ pub enum Agent {
     OpenCode,
 }
 
-/// The names of models that programs use for the sizes that one provider has (R24, decision 5).
+/// Names of models that stand for the sizes of one provider's models (R24, decision 5).
 const SIZES: &[&str] = &["haiku", "sonnet", "opus"];
 
 impl Agent {
-    /// How it is started, as long as nobody says otherwise.
+    /// The default command.
     pub fn settings(self) -> CommandSettings {
-        // Values stand in the argument of their flag, so that none becomes an option.
+        // Values are part of their flag's argument, so that none is parsed as an option.
         let one = |text: &str| Argument::One(text.to_owned());
         let all = |texts: &[&str]| Argument::All(texts.iter().map(|text| (*text).to_owned()).collect());
         let common = CommandSettings {
@@ -38,7 +38,7 @@ impl Agent {
                 arguments: vec![
                     one("-p"),
                     all(&["--output-format", "json"]),
-                    // Without it, nobody would be there to allow the binding to be written.
+                    // Without it, the binding could not be written, since no user can confirm it.
                     all(&["--permission-mode", "acceptEdits"]),
                     one("--model={model}"),
                     one("--append-system-prompt={system}"),
@@ -68,7 +68,7 @@ impl Agent {
         }
     }
 
-    /// What its program is called.
+    /// The name of its program.
     pub fn program(self) -> &'static str {
         match self {
             Agent::Claude => "claude",
@@ -77,7 +77,7 @@ impl Agent {
         }
     }
 
-    /// How it is installed.
+    /// The command that installs it.
     pub fn install(self) -> &'static str {
         match self {
             Agent::Claude => "npm install -g @anthropic-ai/claude-code",
@@ -86,17 +86,17 @@ impl Agent {
         }
     }
 
-    /// Whether it can be made to keep to a rule (decision 13). What is not known for certain counts as no.
+    /// Whether it can enforce a permission (decision 13). Uncertain cases count as no.
     pub(super) fn enforces(self, about: &str, rule: &PermissionRule) -> bool {
         match (self, rule, About::of(about)) {
             (Agent::Claude, PermissionRule::Deny, Some(_)) => true,
-            // Its sandbox is about what commands write; commands themselves and reading cannot be forbidden.
+            // Its sandbox restricts what commands write; commands and reading cannot be forbidden.
             (Agent::Codex, PermissionRule::Deny, Some(About::Write)) => true,
             _ => false,
         }
     }
 
-    /// The arguments that make it keep to the rules that it can be made to keep to.
+    /// The arguments that enforce the permissions that it can enforce.
     pub(super) fn permissions(self, permissions: &[Permission]) -> Vec<String> {
         let denied: BTreeSet<About> = permissions
             .iter()
@@ -106,8 +106,8 @@ impl Agent {
         let has = |about| denied.contains(&about);
         match self {
             Agent::Claude if !denied.is_empty() => {
-                // What is left is named rather than what is forbidden, since later versions have more tools. A command can do everything, so
-                // none is left whatever is forbidden.
+                // Lists the remaining tools instead of the forbidden ones, since later versions have more tools. A command can do anything, so any
+                // restriction removes commands.
                 let mut tools = Vec::new();
                 if !has(About::Read) {
                     tools.extend(["Read", "Glob", "Grep"]);
@@ -136,7 +136,7 @@ impl Agent {
                     .filter_map(|permission| match About::of(&permission.about)? {
                         About::Execute => Some("Bash"),
                         About::Network => Some("WebFetch,WebSearch"),
-                        // These are allowed anyway.
+                        // These are always allowed.
                         About::Read | About::Write => None,
                     })
                     .collect();
@@ -154,7 +154,7 @@ impl Agent {
     }
 }
 
-/// What permissions are about.
+/// The subject of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum About {
     Read,

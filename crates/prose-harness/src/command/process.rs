@@ -1,4 +1,4 @@
-//! Running the program of an agent: its input and output, its limits, and its end.
+//! Runs the program of an agent: input and output, limits, and termination.
 
 use std::io;
 #[cfg(unix)]
@@ -19,43 +19,43 @@ use tokio::time::{Instant, sleep_until};
 use crate::supervisor::{self, GRACE};
 use crate::supervisor::{Group, Message};
 
-/// What a program is started with.
+/// The invocation of a program.
 pub(crate) struct Invocation {
     pub(crate) program: String,
     pub(crate) arguments: Vec<String>,
     pub(crate) folder: PathBuf,
-    /// All of its environment.
+    /// The complete environment.
     pub(crate) variables: Vec<(String, String)>,
-    /// What it reads; it may leave it unread.
+    /// The standard input; the program may ignore it.
     pub(crate) input: Vec<u8>,
     pub(crate) limits: Limits,
 }
 
-/// How long a program may take and how much it may write.
+/// The limits on the time and output of a program.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) time: Option<Duration>,
-    /// How long it may write nothing.
+    /// The timeout without output.
     pub(crate) idle: Option<Duration>,
-    /// Bytes on standard output.
+    /// The maximum number of bytes on standard output.
     pub(crate) output: usize,
 }
 
-/// What came of a program that ended by itself.
+/// The result of a program that exited.
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
     pub(crate) output: Vec<u8>,
-    /// The end of what it wrote to standard error.
+    /// The end of its standard error.
     pub(crate) errors: Vec<u8>,
 }
 
-/// Why a program did not come to its end.
+/// The reason why a program did not exit by itself.
 pub(crate) enum Stopped {
     /// It could not be started.
     NotStarted(io::Error),
-    /// It could not be talked to any more.
+    /// The connection was lost.
     Lost(io::Error),
-    /// It took too long.
+    /// It exceeded its timeout.
     TimedOut(Duration),
     /// It wrote nothing for too long.
     Idle(Duration),
@@ -63,13 +63,14 @@ pub(crate) enum Stopped {
     TooLong(usize),
 }
 
-/// How long output may come after a program has ended. Only what it leaves running still writes then, and that may run for ever.
+/// How long output is read after a program has exited. Only background processes still write then, possibly forever.
 const LINGER: Duration = Duration::from_millis(300);
 
-/// More of standard error tells nobody more.
+/// More of standard error is not shown.
 const ERRORS_KEPT: usize = 16 << 10;
 
-/// Runs a program to its end. If the future is dropped, or a limit is reached, the program and all it has started are ended, which `endings` counts.
+/// Runs a program until it exits. If the future is dropped or a limit is reached, the program and its descendants are stopped, which `endings`
+/// counts.
 pub(crate) async fn run(
     invocation: Invocation,
     supervisor: Option<&Path>,
@@ -102,7 +103,7 @@ pub(crate) async fn run(
     while status.is_none() || stdout.is_some() || stderr.is_some() {
         let lingering = status.map(|_| last_heard + LINGER);
         tokio::select! {
-            // What can be read is read before a limit counts, however long this task had to wait for its turn.
+            // Available output is read before a limit applies, even if this task was scheduled late.
             biased;
             () = &mut write, if is_writing => is_writing = false,
             read = read(&mut stdout, &mut from_stdout), if stdout.is_some() => {
@@ -124,18 +125,18 @@ pub(crate) async fn run(
                 match message {
                     Some(Message::Started(group)) => running.group = Some(Group::new(group)),
                     Some(Message::Failed(error)) => {
-                        // There is nothing to end.
+                        // There is nothing to stop.
                         running.child = None;
                         return Err(Stopped::NotStarted(io::Error::from_raw_os_error(error)));
                     }
                     Some(Message::Ended(ended)) => {
                         last_heard = Instant::now();
                         status = Some(supervised_status(ended));
-                        // Now the supervisor may go, and with it its ends of the pipes.
+                        // Now the supervisor may exit and close its ends of the pipes.
                         let _ = has_ended.take().map(|has_ended| has_ended.send(()));
                     }
                     None => {
-                        let lost = "the process that supervises it has ended";
+                        let lost = "its supervisor process has exited";
                         return Err(Stopped::Lost(io::Error::other(lost)));
                     }
                 }
@@ -153,21 +154,21 @@ pub(crate) async fn run(
             () = at(lingering) => break,
         }
     }
-    // What it leaves running, such as a server that it was told to start, goes on.
+    // Background processes, such as a server that the agent started, continue.
     running.child = None;
     let status = status.expect("the loop ends only when there is one");
     Ok(Finished { status, output, errors })
 }
 
-/// A program that has just been started, or its supervisor.
+/// A started program or its supervisor.
 struct Spawned {
     child: Child,
-    /// What the supervisor says, if there is one.
+    /// The messages of the supervisor, if there is one.
     messages: Option<Messages>,
     prompt: Prompt,
 }
 
-/// The input of a program, on its way.
+/// The writer of the program's input.
 struct Prompt {
     text: Vec<u8>,
     to: PromptTo,
@@ -175,7 +176,7 @@ struct Prompt {
 
 enum PromptTo {
     Program(Option<ChildStdin>),
-    /// As long as this end is open, the program runs.
+    /// The program runs as long as this end is open.
     #[cfg(unix)]
     Supervisor(tokio::net::unix::OwnedWriteHalf),
 }
@@ -185,11 +186,11 @@ impl Prompt {
     async fn write(self, has_ended: oneshot::Receiver<()>) {
         match self.to {
             PromptTo::Program(None) => {}
-            // A program that reads nothing of it has closed the pipe, which is no mistake.
+            // A program that ignores its input has closed the pipe, which is not an error.
             PromptTo::Program(Some(mut stdin)) => _ = stdin.write_all(&self.text).await,
             #[cfg(unix)]
             PromptTo::Supervisor(mut socket) => {
-                // A supervisor that is gone is found out where its messages are read.
+                // A lost supervisor is detected where its messages are read.
                 let _ = socket.write_all(&supervisor::prompt_head(&self.text)).await;
                 let _ = socket.write_all(&self.text).await;
                 if has_ended.await.is_ok() {
@@ -212,7 +213,7 @@ fn spawn(invocation: Invocation, supervisor: Option<&Path>) -> io::Result<Spawne
         Some(_) => {
             let (our_end, its_end) = UnixStream::pair()?;
             our_end.set_nonblocking(true)?;
-            // Who kills processes called `prose` should not find those that end its agents.
+            // The name differs from `prose`, so that killing processes by that name spares the supervisors.
             command.arg0(supervisor::COMMAND).arg(supervisor::COMMAND).arg(program);
             command.stdin(OwnedFd::from(its_end));
             ours = Some(tokio::net::UnixStream::from_std(our_end)?);
@@ -221,10 +222,10 @@ fn spawn(invocation: Invocation, supervisor: Option<&Path>) -> io::Result<Spawne
     }
     command.args(arguments).current_dir(folder).env_clear().envs(variables);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A group of its own, so that all it starts can be ended together, and so that ctrl-C at the terminal is for the run alone.
+    // A separate process group, so that all descendants can be stopped together, and ctrl-C in the terminal reaches only the run.
     #[cfg(unix)]
     command.process_group(0);
-    // Elsewhere the program is ended without what it has started.
+    // On other systems the program is stopped without its descendants.
     #[cfg(not(unix))]
     command.kill_on_drop(true);
     let mut child = command.spawn()?;
@@ -239,7 +240,7 @@ fn spawn(invocation: Invocation, supervisor: Option<&Path>) -> io::Result<Spawne
     Ok(Spawned { child, messages: None, prompt })
 }
 
-/// Whether a program could not be started because the system has too few file descriptors, processes or memory for it, which may change.
+/// Whether a program could not be started because the system has too few file descriptors, processes or memory, which may change.
 pub(crate) fn is_out_of_resources(error: &io::Error) -> bool {
     #[cfg(unix)]
     {
@@ -254,7 +255,7 @@ pub(crate) fn is_out_of_resources(error: &io::Error) -> bool {
     }
 }
 
-/// How many files the run itself may need at once: a program is not started with the last ones that there are.
+/// The number of files that the run itself may need: a program is not started with the last available descriptors.
 const SPARE_FILES: usize = 8;
 
 fn spare_files() -> io::Result<Vec<std::fs::File>> {
@@ -265,11 +266,11 @@ fn spare_files() -> io::Result<Vec<std::fs::File>> {
 #[cfg(unix)]
 type Messages = tokio::net::unix::OwnedReadHalf;
 
-/// There are no supervisors.
+/// There are no supervisors on this system.
 #[cfg(not(unix))]
 enum Messages {}
 
-/// The next thing that a supervisor says; none when it is gone.
+/// The next message of the supervisor; `None` when it has exited.
 #[cfg(unix)]
 async fn next_message(from: &mut Option<Messages>, said: &mut Vec<u8>) -> Option<Message> {
     loop {
@@ -298,7 +299,7 @@ fn supervised_status(raw: i32) -> ExitStatus {
     std::os::windows::process::ExitStatusExt::from_raw(raw.cast_unsigned())
 }
 
-/// Reads what there is; nothing at the end.
+/// Reads available output; nothing at the end.
 async fn read<'b, R: AsyncRead + Unpin>(from: &mut Option<R>, buffer: &'b mut [u8]) -> io::Result<&'b [u8]> {
     let read = match from {
         Some(from) => from.read(buffer).await?,
@@ -314,7 +315,7 @@ async fn at(time: Option<Instant>) {
     }
 }
 
-/// Appends to the end of a text of which only the end counts.
+/// Appends to a text of which only the end is kept.
 fn keep_end(text: &mut Vec<u8>, more: &[u8]) {
     text.extend_from_slice(more);
     if text.len() > 2 * ERRORS_KEPT {
@@ -322,7 +323,7 @@ fn keep_end(text: &mut Vec<u8>, more: &[u8]) {
     }
 }
 
-/// How many programs are being ended.
+/// The number of programs that are being stopped.
 #[derive(Debug)]
 pub(crate) struct Endings(watch::Sender<usize>);
 
@@ -333,9 +334,9 @@ impl Default for Endings {
 }
 
 impl Endings {
-    /// Waits until none is.
+    /// Waits until none is left.
     pub(crate) async fn settled(&self) {
-        // It is an error only when this is gone.
+        // It is an error only when the sender is gone.
         let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
     }
 
@@ -345,7 +346,7 @@ impl Endings {
     }
 }
 
-/// A program that is being ended.
+/// A program that is being stopped.
 struct Ending(Arc<Endings>);
 
 impl Drop for Ending {
@@ -354,12 +355,12 @@ impl Drop for Ending {
     }
 }
 
-/// A program that is ended, with all it has started, when this is dropped before the program has ended.
+/// Stops a program with its descendants when dropped before the program has exited.
 #[cfg_attr(not(unix), allow(dead_code, reason = "the runtime ends the program there"))]
 struct Running<'a> {
-    /// The program, or its supervisor.
+    /// The program or its supervisor.
     child: Option<Child>,
-    /// The group of the program; none as long as its supervisor has not said so.
+    /// The process group of the program; `None` until its supervisor has reported it.
     group: Option<Group>,
     is_supervised: bool,
     endings: &'a Arc<Endings>,
@@ -373,7 +374,7 @@ impl Drop for Running<'_> {
         let group = self.group.take();
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         if self.is_supervised {
-            // The supervisor asks the program to end, and kills it, as the other end of its socket is closed now. It may have been stopped or killed.
+            // The closed socket makes the supervisor stop the program. The supervisor itself may be suspended or killed.
             runtime.spawn(async move {
                 if tokio::time::timeout(2 * GRACE, child.wait()).await.is_err() {
                     let _ = child.start_kill();
@@ -403,7 +404,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Kills what is left of a group of processes when it is dropped, which is after its time to end, or when the runtime ends earlier.
+/// Kills the rest of a process group when dropped, which is after its grace period, or earlier when the runtime ends.
 #[cfg(unix)]
 struct LastResort(Group);
 

@@ -1,4 +1,4 @@
-//! What tells the lines of a question and of its answer from lines that values quote (decision 20).
+//! Distinguishes the lines of a question and its answer from lines quoted in values (decision 20).
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
@@ -9,21 +9,21 @@ use smol_str::SmolStr;
 
 use super::answers;
 
-/// The mark of a question and how strictly its answer has to have it.
+/// The mark of a question and how strictly its answer must contain it.
 pub(super) struct Marks {
-    /// None where neither what the question is judged by nor the question itself could hold a line of a frame or of an answer.
+    /// `None` if neither the evidence nor the question can contain a line of a frame or of an answer.
     mark: Option<SmolStr>,
     trust: Trust,
 }
 
-/// Which answers without the mark are read.
+/// Which answers without the mark are accepted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trust {
-    /// Those with the lines of an answer anywhere: no value has such lines that could be quoted.
+    /// Answer lines anywhere: no value contains such lines that could be quoted.
     Anywhere,
-    /// Those that have nothing but lines of an answer: files may hold anything, and who quotes them says more than that.
+    /// Only answer lines and nothing else: files may contain anything, and an agent that quotes them writes more than that.
     Alone,
-    /// None but a word on its own: a value has lines that look like an answer.
+    /// Only a single word: a value contains lines that look like an answer.
     Nowhere,
 }
 
@@ -52,7 +52,7 @@ impl Marks {
         frame::rule(self.mark.as_deref())
     }
 
-    /// A text of the program, which values may be a part of.
+    /// A text of the program, which may contain values.
     pub(super) fn framed<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.is_there() && frame::has_lines(text) {
             true => format!("{0}\n{text}\n{0}", self.rule()).into(),
@@ -60,7 +60,7 @@ impl Marks {
         }
     }
 
-    /// The form of an answer: lines `NAME: what stands there`, with the mark behind each name.
+    /// The form of an answer: lines `NAME: content`, with the mark after each name.
     pub(super) fn form(&self, lines: &[&str]) -> String {
         let marked = lines.iter().map(|line| match (&self.mark, line.split_once(": ")) {
             (Some(mark), Some((name, rest))) => format!("{name} {mark}: {rest}"),
@@ -69,7 +69,7 @@ impl Marks {
         marked.collect::<Vec<_>>().join("\n")
     }
 
-    /// What of a reply is an answer, without the mark; none if nothing is for certain.
+    /// The answer in a reply, without the mark; `None` if it is not certain.
     pub(super) fn answer<'a>(&self, said: &'a str) -> Option<Cow<'a, str>> {
         let Some(mark) = &self.mark else { return Some(said.into()) };
         if said.lines().any(|line| answers::marked(line, mark).is_some()) {
@@ -81,14 +81,14 @@ impl Marks {
             Trust::Alone => lines().all(|line| answers::key(line).is_some()) || lines().count() == 1,
             Trust::Nowhere => lines().count() == 1 && lines().all(|line| answers::key(line).is_none()),
         };
-        // What is taken out of a text stands below the first line of the answer.
+        // An extracted part follows the first line of the answer.
         let is_extract =
             || self.trust == Trust::Alone && lines().next().and_then(answers::key) == Some("FOUND");
         (is_answer || is_extract()).then_some(said.into())
     }
 }
 
-/// A mark that nobody can know beforehand, and that is in none of the texts.
+/// An unpredictable mark that is in none of the texts.
 pub(super) fn random_mark<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> SmolStr {
     frame::mark(&RandomState::new().hash_one(0).to_string(), texts)
 }

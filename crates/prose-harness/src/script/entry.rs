@@ -1,4 +1,4 @@
-//! The entries of a script, and which requests they answer.
+//! The entries of a script, and how they match requests.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,37 +8,37 @@ use regex::Regex;
 
 use crate::script::written;
 
-/// Kinds of entries, one for each kind of effect that a script answers.
+/// Kinds of entries, one for each kind of effect that a script supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A reply of a session.
     Session,
-    /// A verdict about a condition or a filter.
+    /// A verdict on a condition or a filter.
     Condition,
     /// A choice between labels.
     Choice,
-    /// A part of a text.
+    /// An extracted part of a text.
     Extract,
-    /// A shortened value.
+    /// A summary.
     Summary,
     /// An input.
     Input,
-    /// What an agent remembers.
+    /// The memory of an agent.
     Memory,
 }
 
-/// What is to be known of a kind of entries.
+/// The properties of a kind of entries.
 pub(crate) struct KindInfo {
     pub(crate) kind: Kind,
-    /// What the effect is called that it answers.
+    /// The name of the effect.
     effect: &'static str,
     /// The name of its tables.
     pub(crate) table: &'static str,
-    /// The keys that say which requests an entry answers.
+    /// The keys that select requests.
     pub(crate) selectors: &'static [&'static str],
-    /// The keys that say how; one of those before `reason` and the like has to be there.
+    /// The keys for answers; one of them is required.
     pub(crate) answers: &'static [&'static str],
-    /// The keys that say more about the answer.
+    /// The keys for details of an answer.
     pub(crate) details: &'static [&'static str],
 }
 
@@ -103,12 +103,12 @@ pub(crate) const KINDS: &[KindInfo] = &[
 ];
 
 impl Kind {
-    /// The kind that answers effects of that kind, as journals name it; none for what scripts do not answer.
+    /// The kind for an effect, by its name in journals; `None` if scripts do not support it.
     pub(crate) fn of_effect(effect: &str) -> Option<Self> {
         KINDS.iter().find(|info| info.effect == effect).map(|info| info.kind)
     }
 
-    /// What is to be known of it.
+    /// Its properties.
     pub(crate) fn info(self) -> &'static KindInfo {
         let info = KINDS.iter().find(|info| info.kind == self);
         info.expect("a test finds every kind in the table")
@@ -140,32 +140,32 @@ pub(crate) struct Entry {
     pub(crate) label: Option<String>,
     pub(crate) pattern: Option<Regex>,
     pub(crate) place: Option<String>,
-    /// Which request of its kind in the run it answers, from 1.
+    /// The number of the request among those of its kind in the run, from 1.
     pub(crate) order: Option<usize>,
-    /// How often it answers; none for always.
+    /// How often it replies; `None` for always.
     pub(crate) times: Option<usize>,
-    /// How long it takes.
+    /// The delay.
     pub(crate) delay: Duration,
-    /// Its answers, one after the other; at least one.
+    /// Its answers, used in order; at least one.
     pub(crate) answers: Vec<Said>,
 }
 
-/// What an entry answers.
+/// The answer of an entry.
 #[derive(Debug, Clone)]
 pub(crate) enum Said {
-    /// This.
+    /// An outcome.
     Outcome(Outcome),
-    /// The number of a label is known only with the labels of the request.
+    /// A choice, whose number depends on the labels of the request.
     Label { label: String, reason: String },
 }
 
 impl Entry {
-    /// Whether it answers a request, the `order`th of its kind.
+    /// Whether it matches a request, the `order`th of its kind.
     pub(crate) fn fits(&self, asked: &Asked<'_>, order: usize) -> bool {
         self.order.is_none_or(|number| number == order) && self.fits_but_for_order(asked)
     }
 
-    /// Whether it answers a request if that comes at the right time.
+    /// Whether it matches a request apart from its order.
     pub(crate) fn fits_but_for_order(&self, asked: &Asked<'_>) -> bool {
         let same = |wanted: &Option<String>, found: Option<&str>| {
             wanted.as_deref().is_none_or(|wanted| Some(wanted) == found)
@@ -182,20 +182,20 @@ impl Entry {
     }
 }
 
-/// A request as entries see it.
+/// A request in the form that entries match.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) kind: Kind,
     pub(crate) agent: Option<&'a str>,
     pub(crate) name: Option<&'a str>,
     pub(crate) place: &'a str,
-    /// What patterns are about.
+    /// The text that patterns match.
     pub(crate) text: &'a str,
-    /// The first line of that.
+    /// Its first line.
     pub(crate) label: &'a str,
-    /// What else patterns are about.
+    /// Additional text that patterns match.
     pub(crate) more: Option<&'a str>,
-    /// What there is to choose from.
+    /// The labels of a choice.
     labels: &'a [smol_str::SmolStr],
 }
 
@@ -226,7 +226,7 @@ impl<'a> Asked<'a> {
         Self { agent: Some(&place.agent), ..Self::new(Kind::Memory, request, "") }
     }
 
-    /// An entry that would answer it, to be completed by hand.
+    /// An entry that matches the request, to be completed by hand.
     pub(crate) fn entry_to_add(&self) -> String {
         let entry = match self.kind {
             Kind::Session => written::Entry { reply: Some("…".to_owned()), ..written::Entry::default() },

@@ -1,4 +1,4 @@
-//! From the text of a script to its entries.
+//! Parses scripts.
 
 use std::fmt;
 use std::ops::Range;
@@ -18,33 +18,33 @@ use toml::de::DeValue;
 
 use super::entry::{Entry, KINDS, Kind, KindInfo, Said};
 
-/// The keys that every entry may have, except those that answer inputs and memory at once.
+/// The keys of every entry, except those for inputs and memories, which are answered immediately.
 const TIMING: &[&str] = &["times", "delay"];
 
-/// What a script says.
+/// The content of a script.
 pub(super) struct File {
     pub(super) entries: Vec<Entry>,
-    /// Whether what no entry answers is made up.
+    /// Whether unmatched requests get generated replies.
     pub(super) is_offline: bool,
 }
 
-/// Something in a script that cannot be read.
+/// An error in a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptError {
     /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What is wrong and how to write it.
+    /// What is wrong and how to fix it.
     pub message: String,
 }
 
-/// All that cannot be read in a script; at least one.
+/// The errors in a script; at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptErrors {
-    /// The file, as messages call it.
+    /// The file, for messages.
     pub name: String,
-    /// In the order of the file.
+    /// In file order.
     pub errors: Vec<ScriptError>,
 }
 
@@ -92,7 +92,8 @@ impl Reader<'_> {
                 file.is_offline = self.unmatched(value);
             } else if let Some(info) = KINDS.iter().find(|info| info.table == name) {
                 let Some(tables) = value.get_ref().as_array() else {
-                    let message = format!("entries stand below a header with two brackets: `[[{name}]]`");
+                    let message =
+                        format!("an entry must start with a header in double brackets: `[[{name}]]`");
                     self.report(key.span(), message);
                     continue;
                 };
@@ -110,7 +111,7 @@ impl Reader<'_> {
             Some("offline") => true,
             Some("error") => false,
             _ => {
-                self.report(value.span(), "`unmatched` is \"error\" or \"offline\"".to_owned());
+                self.report(value.span(), "`unmatched` must be \"error\" or \"offline\"".to_owned());
                 false
             }
         }
@@ -118,7 +119,7 @@ impl Reader<'_> {
 
     fn entry(&mut self, info: &KindInfo, value: &TomlValue<'_>) -> Option<Entry> {
         let Some(table) = value.get_ref().as_table() else {
-            let message = format!("an entry is a table below a header `[[{}]]`", info.table);
+            let message = format!("an entry must be a table with a header `[[{}]]`", info.table);
             self.report(value.span(), message);
             return None;
         };
@@ -136,7 +137,7 @@ impl Reader<'_> {
         let times = get("times").and_then(|times| {
             if is_list {
                 let message =
-                    "a list of answers is used up one by one; leave `times` out, or write one answer";
+                    "`times` cannot be combined with a list of answers; remove `times`, or write one answer";
                 self.report(times.span(), message.to_owned());
             }
             self.number("times", times)
@@ -154,12 +155,12 @@ impl Reader<'_> {
             delay: get("delay").and_then(|value| self.duration(value)).unwrap_or_default(),
             answers: Vec::new(),
         };
-        // Only now, so that the mistakes in an entry are all told.
+        // Only now, so that all errors in an entry are reported.
         let (answers, is_list) = answers?;
         Some(Entry { times: if is_list { Some(answers.len()) } else { times }, answers, ..entry })
     }
 
-    /// What an entry answers, and whether it is a list to be used up.
+    /// The answer of an entry, and whether it is a list.
     fn answers<'v>(
         &mut self,
         info: &KindInfo,
@@ -172,19 +173,19 @@ impl Reader<'_> {
                 return None;
             }
             let keys: Vec<String> = info.answers.iter().map(|key| format!("`{key}`")).collect();
-            let message = format!("this entry answers nothing; it needs {}", keys.join(" or "));
+            let message = format!("this entry has no answer; add {}", keys.join(" or "));
             self.report(span, message);
             return None;
         };
         if let Some((other, value)) = given.next() {
             self.report(
                 value.span(),
-                format!("an entry has one answer, and this one has `{key}` and `{other}`"),
+                format!("an entry must have one answer, but this one has `{key}` and `{other}`"),
             );
             return None;
         }
         if let Some(kind) = get("kind").filter(|_| key != "fail" && !self.is_broken()) {
-            self.report(kind.span(), "`kind` is the kind of an error, so it needs `fail`".to_owned());
+            self.report(kind.span(), "`kind` is the kind of an error and needs `fail`".to_owned());
         }
         let reason = get("reason").and_then(|value| self.string("reason", value)).unwrap_or_default();
         let single = |outcome: Outcome| Some((vec![Said::Outcome(outcome)], false));
@@ -229,14 +230,14 @@ impl Reader<'_> {
                 match serde_json::from_str(&json) {
                     Ok(json) => single(Outcome::Value(json)),
                     Err(error) => {
-                        self.report(value.span(), format!("this is no JSON: {error}"));
+                        self.report(value.span(), format!("this is not valid JSON: {error}"));
                         None
                     }
                 }
             }
             "absent" => {
                 if !self.boolean(key, value)? {
-                    self.report(value.span(), "`absent` is `true`, or left out".to_owned());
+                    self.report(value.span(), "`absent` must be `true` or left out".to_owned());
                     return None;
                 }
                 single(match info.kind {
@@ -256,7 +257,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One answer, or a list of answers that are given one after the other.
+    /// One answer, or a list of answers that are used in order.
     fn one_or_more(
         &mut self,
         key: &str,
@@ -267,7 +268,7 @@ impl Reader<'_> {
             return Some((vec![read(self, value)?], false));
         };
         if list.is_empty() {
-            self.report(value.span(), format!("this list of `{key}` has no answer in it"));
+            self.report(value.span(), format!("the list `{key}` must not be empty"));
             return None;
         }
         let answers: Option<Vec<Said>> = list.iter().map(|value| read(self, value)).collect();
@@ -292,7 +293,7 @@ impl Reader<'_> {
 
     fn duration(&mut self, value: &TomlValue<'_>) -> Option<Duration> {
         let duration = value.get_ref().as_str().and_then(|text| humantime::parse_duration(text).ok());
-        self.expect(duration, "delay", "a time such as \"200ms\", \"3s\" or \"1m 30s\"", value)
+        self.expect(duration, "delay", "a duration such as \"200ms\", \"3s\" or \"1m 30s\"", value)
     }
 
     fn pattern(&mut self, value: &TomlValue<'_>) -> Option<Regex> {
@@ -300,7 +301,7 @@ impl Reader<'_> {
         match Regex::new(&pattern) {
             Ok(pattern) => Some(pattern),
             Err(error) => {
-                self.report(value.span(), format!("`pattern` is no regular expression: {error}"));
+                self.report(value.span(), format!("`pattern` is not a valid regular expression: {error}"));
                 None
             }
         }
@@ -311,13 +312,13 @@ impl Reader<'_> {
         match ErrorKind::deserialize(StrDeserializer::<PlainError>::new(&name)) {
             Ok(kind) => Some(kind),
             Err(error) => {
-                self.report(value.span(), format!("`{name}` is no kind of error: {error}"));
+                self.report(value.span(), format!("`{name}` is not a kind of error: {error}"));
                 None
             }
         }
     }
 
-    /// Any value, as programs have them.
+    /// Any value.
     fn value(&mut self, value: &TomlValue<'_>) -> Option<Value> {
         Some(match value.get_ref() {
             DeValue::String(text) => Value::text(&**text),
@@ -345,7 +346,7 @@ impl Reader<'_> {
 
     fn expect<T>(&mut self, read: Option<T>, key: &str, what: &str, value: &TomlValue<'_>) -> Option<T> {
         if read.is_none() {
-            self.report(value.span(), format!("`{key}` is {what}, not {}", self.shown(value.span())));
+            self.report(value.span(), format!("`{key}` must be {what}, not {}", self.shown(value.span())));
         }
         read
     }
@@ -353,12 +354,12 @@ impl Reader<'_> {
     fn unknown(&mut self, span: Range<usize>, name: &str, of: &str, known: Vec<&str>) {
         let hint = match suggest::nearest(name, known.iter(), |known| known) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("it may have `{}`", known.join("`, `")),
+            None => format!("the keys are `{}`", known.join("`, `")),
         };
         self.report(span, format!("{of} has no `{name}`; {hint}"));
     }
 
-    /// Whether the file is not TOML, so that a key may only seem to be missing.
+    /// Whether the file is not valid TOML, so that a key may only seem to be missing.
     fn is_broken(&self) -> bool {
         !self.document.problems.is_empty()
     }
@@ -370,7 +371,7 @@ impl Reader<'_> {
         quoted(shorten(text.lines().next().unwrap_or_default(), MAX_SHOWN))
     }
 
-    /// Reports a mistake in what was read. Keys and values that are left of broken TOML say nothing about what was meant.
+    /// Reports an error. Keys and values left over from broken TOML are not checked.
     fn report(&mut self, span: Range<usize>, message: String) {
         let range = self.document.range(span);
         if self.document.is_complete && !self.document.is_broken_at(range.start()) {

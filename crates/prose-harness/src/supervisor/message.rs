@@ -1,16 +1,16 @@
-//! What `prose` and a supervisor tell each other: the length of the prompt in eight bytes and the prompt one way, messages of five bytes the other, and
-//! one more byte as soon as [`Message::Ended`] has been read.
+//! The protocol between `prose` and a supervisor: the length of the prompt in eight bytes and the prompt in one direction, messages of five bytes in
+//! the other, and one more byte after [`Message::Ended`] has been read.
 
 #![cfg_attr(not(unix), allow(dead_code, reason = "there are no supervisors there"))]
 
-/// What the supervisor says on the socket.
+/// A message of the supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Message {
-    /// The program runs in the process group of this number.
+    /// The program runs in this process group.
     Started(i32),
-    /// It cannot be started, by the number of the system's error.
+    /// It cannot be started, with the number of the system error.
     Failed(i32),
-    /// It has ended with this status, as the system encodes it.
+    /// It has exited with this status, as the system encodes it.
     Ended(i32),
 }
 
@@ -27,7 +27,7 @@ impl Message {
         [tag, a, b, c, d]
     }
 
-    /// Takes the first message out of what was read, if it is there as a whole.
+    /// Removes the first complete message from the buffer.
     pub(crate) fn take(bytes: &mut Vec<u8>) -> Option<Self> {
         let &[tag, a, b, c, d] = bytes.first_chunk::<{ Self::LEN }>()?;
         bytes.drain(..Self::LEN);
@@ -41,7 +41,7 @@ impl Message {
     }
 }
 
-/// What is sent before the prompt: how long it is.
+/// The header before the prompt: its length.
 pub(crate) fn prompt_head(prompt: &[u8]) -> [u8; 8] {
     (prompt.len() as u64).to_le_bytes()
 }

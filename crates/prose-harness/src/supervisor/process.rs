@@ -1,4 +1,4 @@
-//! The supervisor: starts a program, passes the prompt on, and ends the program when nobody holds the other end of the socket any more.
+//! The supervisor: starts a program, passes the prompt on, and stops the program when the other end of the socket is closed.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Read, Write};
@@ -21,7 +21,7 @@ use super::tree::Tree;
 /// The process group of the program.
 static GROUP: OnceLock<Pid> = OnceLock::new();
 
-/// Runs the program that the arguments name to its end.
+/// Runs the program in the arguments until it exits.
 pub(super) fn supervise(mut arguments: impl Iterator<Item = OsString>) -> ! {
     let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
     let (Some(program), Ok(mut socket)) = (arguments.next(), socket) else { exit(2) };
@@ -29,7 +29,7 @@ pub(super) fn supervise(mut arguments: impl Iterator<Item = OsString>) -> ! {
     command.args(arguments).stdin(Stdio::piped()).process_group(0);
     let started = prepare(&socket).and_then(|stdin| {
         let mut child = command.spawn()?;
-        // Whoever is gone again has left the prompt unread.
+        // A parent that has already exited leaves the prompt unread.
         let _ = child.stdin.take().map(|pipe| stdin.send(pipe));
         Ok(child.id())
     });
@@ -45,7 +45,7 @@ pub(super) fn supervise(mut arguments: impl Iterator<Item = OsString>) -> ! {
     let _ = GROUP.set(group);
     let _ = socket.write_all(&Message::Started(group.as_raw_nonzero().get()).encode());
     drop(command);
-    // The other thread ends this process. All that ends before is fetched here.
+    // The other thread ends this process. Processes that exit before are reaped here.
     let mut has_ended = false;
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
@@ -54,18 +54,18 @@ pub(super) fn supervise(mut arguments: impl Iterator<Item = OsString>) -> ! {
                 let _ = socket.write_all(&Message::Ended(status.as_raw()).encode());
             }
             Ok(Some(_)) | Err(Errno::INTR) => {}
-            // Whoever started `prose` has the system fetch what ends, and nobody learns how the program did.
+            // The parent of `prose` ignores SIGCHLD, so the exit status is not available.
             Err(_) if !has_ended => exit(1),
             _ => thread::sleep(Duration::from_millis(5)),
         }
     }
 }
 
-/// Starts what has to run beside the program. Gives what takes the standard input of the program.
+/// Starts the threads. Returns the writer for the standard input of the program.
 fn prepare(socket: &UnixStream) -> io::Result<Sender<ChildStdin>> {
     #[cfg(target_os = "linux")]
     {
-        // Any number will do. An old system that cannot do it ends what stays in the group.
+        // Any number works. A system without support terminates only the group.
         let _ = rustix::process::set_child_subreaper(Some(Pid::INIT));
     }
     let (stdin, takes_stdin) = channel();
@@ -80,7 +80,7 @@ fn prepare(socket: &UnixStream) -> io::Result<Sender<ChildStdin>> {
     Ok(stdin)
 }
 
-/// Writes the prompt to the program. A program that reads nothing of it has closed the pipe, which is no mistake.
+/// Writes the prompt to the program. A program that ignores its input has closed the pipe, which is not an error.
 fn write(takes_stdin: &Receiver<ChildStdin>, prompt: Receiver<Vec<u8>>) {
     let Ok(mut stdin) = takes_stdin.recv() else { return };
     for part in prompt {
@@ -90,16 +90,15 @@ fn write(takes_stdin: &Receiver<ChildStdin>, prompt: Receiver<Vec<u8>>) {
     }
 }
 
-/// Reads the prompt, and then until nobody holds the other end any more. Who has heard of the end of the program answers with a byte, and this
-/// process is done: what the program leaves running, such as a server that it was told to start, goes on. A program that ended since its reader is gone
-/// gets no such answer.
+/// Reads the prompt, and then waits until the other end is closed. A byte acknowledges the exit of the program and ends this process: background
+/// processes, such as a server that the agent started, continue. Without this byte, the parent is gone.
 fn read(mut socket: UnixStream, prompt: Sender<Vec<u8>>) {
     let mut head = [0; 8];
     if socket.read_exact(&mut head).is_err() {
         return;
     }
     let mut left = u64::from_le_bytes(head);
-    // The program sees the end of its input when this is gone.
+    // Dropping it ends the input of the program.
     let mut prompt = (left > 0).then_some(prompt);
     let mut buffer = vec![0; 64 << 10];
     loop {
@@ -110,7 +109,7 @@ fn read(mut socket: UnixStream, prompt: Sender<Vec<u8>>) {
                 let part = &buffer[..read.min(usize::try_from(left).unwrap_or(usize::MAX))];
                 left -= part.len() as u64;
                 if let Some(prompt) = &prompt {
-                    // It may have closed the pipe.
+                    // The program may have closed the pipe.
                     let _ = prompt.send(part.to_vec());
                 }
                 if part.len() < read {
@@ -126,10 +125,10 @@ fn read(mut socket: UnixStream, prompt: Sender<Vec<u8>>) {
     }
 }
 
-/// Ends the program with all it has started, and then this process.
+/// Stops the program with its descendants, and then exits.
 fn end() -> ! {
     let group = loop {
-        // It is being started just now. If it cannot be, the other thread ends the process.
+        // It is being started. If that fails, the other thread ends the process.
         match GROUP.get() {
             Some(group) => break *group,
             None => thread::sleep(Duration::from_millis(1)),
@@ -141,7 +140,7 @@ fn end() -> ! {
     while Instant::now() < deadline && tree.is_running() {
         thread::sleep(Duration::from_millis(10));
     }
-    // What starts others while it is killed needs more than one round.
+    // Processes that start others while they are killed need more than one round.
     let last = Instant::now() + GRACE;
     while Instant::now() < last && tree.is_running() {
         tree.kill();

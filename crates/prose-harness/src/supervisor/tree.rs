@@ -1,8 +1,8 @@
-//! A program with all that it has started.
+//! A program with its descendants.
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 
-/// A process group and, on Linux, all descendants of this process: as it adopts those whose parents end, none gets lost.
+/// A process group and, on Linux, all descendants of this process: it adopts those whose parents exit, so none is lost.
 pub(super) struct Tree {
     group: Pid,
 }
@@ -12,7 +12,7 @@ impl Tree {
         Self { group }
     }
 
-    /// Asks all of it to end. What has been stopped hears it, too.
+    /// Terminates all of it, including suspended processes.
     pub(super) fn terminate(&self) {
         self.send(&[Signal::TERM, Signal::CONT]);
     }
@@ -21,17 +21,17 @@ impl Tree {
         self.send(&[Signal::KILL]);
     }
 
-    /// Whether there is anything left of it.
+    /// Whether any process of it is left.
     pub(super) fn is_running(&self) -> bool {
         test_kill_process_group(self.group).is_ok() || !descendants().is_empty()
     }
 
     fn send(&self, signals: &[Signal]) {
-        // Those in the group do not hear of it twice.
+        // Those in the group receive the signal only once.
         let mut outside = descendants();
         outside.retain(|process| process.group != self.group);
         for &signal in signals {
-            // What has ended just now needs no signal.
+            // Processes that have just exited need no signal.
             let _ = kill_process_group(self.group, signal);
             for process in &outside {
                 let _ = kill_process(process.id, signal);
@@ -40,7 +40,7 @@ impl Tree {
     }
 }
 
-/// A process that has not ended.
+/// A process that has not exited.
 #[derive(Clone, Copy)]
 struct Process {
     id: Pid,
@@ -60,7 +60,7 @@ fn descendants() -> Vec<Process> {
     let mut parents = vec![own];
     while let Some(parent) = parents.pop() {
         for (process, of, has_ended) in &all {
-            // What has ended and is not yet fetched has no children any more.
+            // A zombie has no children any more.
             if *of == parent && !has_ended {
                 parents.push(process.id);
                 found.push(*process);
@@ -70,10 +70,10 @@ fn descendants() -> Vec<Process> {
     found
 }
 
-/// A process, its parent, and whether it has ended, from `/proc/N/stat`: `N (name) state parent group …`.
+/// A process, its parent, and whether it has exited, from `/proc/N/stat`: `N (name) state parent group …`.
 #[cfg(target_os = "linux")]
 fn stat(line: &str) -> Option<(Process, Pid, bool)> {
-    // A name may have parentheses and spaces in it.
+    // A name may contain parentheses and spaces.
     let (start, rest) = line.rsplit_once(')')?;
     let mut rest = rest.split_ascii_whitespace();
     let id = Pid::from_raw(start.split(' ').next()?.parse().ok()?)?;
@@ -83,7 +83,7 @@ fn stat(line: &str) -> Option<(Process, Pid, bool)> {
     Some((Process { id, group }, parent, has_ended))
 }
 
-/// Elsewhere nobody adopts what leaves the group.
+/// On other systems, processes outside of the group are not adopted.
 #[cfg(not(target_os = "linux"))]
 fn descendants() -> Vec<Process> {
     Vec::new()

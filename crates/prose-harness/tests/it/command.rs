@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use prose_harness::command::{Agent, Argument, Command, CommandSettings, PromptBy, ReplyForm};
-use prose_harness::decide::Deciding;
+use prose_harness::decide::PromptedDecisions;
 use prose_vm::effect::{Effect, Failure, Outcome, Permission, PermissionRule, Reply, Request, SessionTask};
 use prose_vm::error::ErrorKind;
-use prose_vm::harness::{Harness, Workplace};
+use prose_vm::harness::{Harness, RunFolders};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::support::*;
@@ -22,18 +22,18 @@ fn shell(script: &str, arguments: &[&str]) -> CommandSettings {
     CommandSettings { arguments: all.into_iter().map(Argument::One).collect(), ..CommandSettings::new("sh") }
 }
 
-fn harness(settings: CommandSettings) -> Deciding<Command> {
+fn harness(settings: CommandSettings) -> PromptedDecisions<Command> {
     harness_in(Path::new("/"), settings)
 }
 
-fn harness_in(root: &Path, settings: CommandSettings) -> Deciding<Command> {
+fn harness_in(root: &Path, settings: CommandSettings) -> PromptedDecisions<Command> {
     let supervisor = Some(env!("CARGO_BIN_EXE_supervisor-for-tests").into());
-    Deciding(unsupervised(root, settings).supervised_by(supervisor))
+    PromptedDecisions(unsupervised(root, settings).supervised_by(supervisor))
 }
 
 fn unsupervised(root: &Path, settings: CommandSettings) -> Command {
-    let workplace = Workplace { root: root.to_owned(), run: None };
-    Command::new("shell", settings, workplace).supervised_by(None)
+    let folders = RunFolders { root: root.to_owned(), run: None };
+    Command::new("shell", settings, folders).supervised_by(None)
 }
 
 async fn reply(harness: &dyn Harness, request: &Request) -> Result<Reply, Failure> {
@@ -131,29 +131,29 @@ async fn a_failure_tells_what_the_program_said_last() {
     check(
         &failure.message,
         expect![[r#"
-        shell ended with exit status: 3:
-        94
-        95
-        96
-        97
-        98
-        99
-        100
-        no key is set
-        To see whether it works by itself, run `echo 'Say hello' | sh -c 'seq 100 >&2; echo '\''no key is set'\'' >&2; exit 3' agent`."#]],
+            shell exited with exit status: 3:
+            94
+            95
+            96
+            97
+            98
+            99
+            100
+            no key is set
+            To test it, run `echo 'Say hello' | sh -c 'seq 100 >&2; echo '\''no key is set'\'' >&2; exit 3' agent`."#]],
     );
     let said = says(shell("echo 'only here'; exit 1", &[])).await;
     check(
         &said,
         expect![[r#"
-        Session: shell ended with exit status: 1:
-        only here
-        To see whether it works by itself, run `echo 'Say hello' | sh -c 'echo '\''only here'\''; exit 1' agent`."#]],
+            Session: shell exited with exit status: 1:
+            only here
+            To test it, run `echo 'Say hello' | sh -c 'echo '\''only here'\''; exit 1' agent`."#]],
     );
     check(
         &says(shell("exit 1", &[])).await,
         expect![
-            "Session: shell ended with exit status: 1, without a word. To see whether it works by itself, run `echo 'Say hello' | sh -c 'exit 1' agent`."
+            "Session: shell exited with exit status: 1 and no output. To test it, run `echo 'Say hello' | sh -c 'exit 1' agent`."
         ],
     );
 }
@@ -161,7 +161,7 @@ async fn a_failure_tells_what_the_program_said_last() {
 #[tokio::test]
 async fn death_by_a_signal_is_a_failure() {
     let said = says(shell("kill -9 $$", &[])).await;
-    assert!(said.contains("shell ended with signal: 9"), "{said}");
+    assert!(said.contains("shell exited with signal: 9"), "{said}");
 }
 
 #[tokio::test]
@@ -170,20 +170,20 @@ async fn a_program_that_is_not_there_is_named() {
     check(
         &says(settings.clone()).await,
         expect![
-            "Session: there is no program `no-such-agent`; install it, or name another one in `run.command` of prose.toml"
+            "Session: program `no-such-agent` is not found; install it, or set another program in `run.command` in `prose.toml`"
         ],
     );
     settings.agent = Some(Agent::Claude);
     check(
         &says(settings).await,
         expect![
-            "Session: there is no program `no-such-agent`; install shell, for example with `npm install -g @anthropic-ai/claude-code`; if it is installed, add its folder to `PATH`"
+            "Session: program `no-such-agent` is not found; install shell, for example with `npm install -g @anthropic-ai/claude-code`; if it is installed, add its folder to `PATH`"
         ],
     );
     let said = said(&harness_in(Path::new("/no/such/folder"), shell("cat", &[])), &session("s1", "Go")).await;
-    check(&said, expect!["Session: there is no folder `/no/such/folder` for shell to work in"]);
+    check(&said, expect!["Session: the working folder `/no/such/folder` for shell does not exist"]);
     let said = says(CommandSettings::new("/etc/passwd")).await;
-    assert!(said.contains("`/etc/passwd` cannot be started: Permission denied"), "{said}");
+    assert!(said.contains("cannot start `/etc/passwd`: Permission denied"), "{said}");
 }
 
 #[tokio::test]
@@ -193,7 +193,7 @@ async fn an_argument_that_is_too_long_says_how_else_to_pass_it() {
     check(
         &said,
         expect![
-            "Session: the prompt of 195 KiB is too long to be an argument of `sh`; without `{prompt}` in `run.command` of prose.toml, it is written to standard input"
+            "Session: the prompt of 195 KiB is too long for an argument of `sh`; remove `{prompt}` from `run.command` in `prose.toml` to write it to standard input"
         ],
     );
 }
@@ -208,7 +208,7 @@ async fn a_long_prompt_and_a_reply_of_50_mb_go_through() {
 #[tokio::test]
 async fn a_reply_without_end_is_cut_off() {
     let said = timeout(Duration::from_secs(60), says(shell("yes", &[]))).await.unwrap();
-    assert!(said.contains("shell wrote more than 64 MiB, so it was ended"), "{said}");
+    assert!(said.contains("shell wrote more than 64 MiB, the limit for a reply, and was stopped"), "{said}");
     // What it complains about is thrown away but for its end.
     let script = "yes complaint | head -c 100000000 >&2; echo fine";
     assert_eq!(timeout(Duration::from_secs(60), says(shell(script, &[]))).await.unwrap(), "fine");
@@ -220,7 +220,7 @@ async fn what_is_no_utf8_is_replaced_and_told() {
     assert_eq!(&*reply.text, "a\u{fffd}\u{fffd}b");
     assert_eq!(
         reply.warnings,
-        ["the reply of shell is not all UTF-8; what is not is replaced by `\u{fffd}`"]
+        ["the reply of shell is not valid UTF-8; invalid bytes are replaced with `\u{fffd}`"]
     );
 }
 
@@ -237,7 +237,7 @@ async fn a_slow_program_is_ended_after_its_time() {
     let start = Instant::now();
     let Err(failure) = reply(&harness(settings), &session("s1", "Go")).await else { panic!() };
     assert_eq!(failure.kind, ErrorKind::Timeout);
-    assert!(failure.message.contains("did not answer within 300ms"), "{}", failure.message);
+    assert!(failure.message.contains("did not reply within 300ms"), "{}", failure.message);
     assert!(start.elapsed() < Duration::from_secs(10));
 }
 
@@ -278,7 +278,7 @@ async fn cancelled(script: &str) -> Duration {
 /// The same where the process that starts the program ends it itself.
 async fn cancelled_unsupervised(script: &str) -> Duration {
     let folder = tempfile::tempdir().unwrap();
-    cancelled_by(folder.path(), &Deciding(unsupervised(folder.path(), shell(script, &[])))).await
+    cancelled_by(folder.path(), &PromptedDecisions(unsupervised(folder.path(), shell(script, &[])))).await
 }
 
 async fn cancelled_by(path: &Path, harness: &dyn Harness) -> Duration {
@@ -355,7 +355,7 @@ fn outliving(command: impl FnOnce(&Path, CommandSettings) -> Command) -> tempfil
     let script = "trap '' TERM; echo $$ > own; touch ready; while :; do sleep 0.1; done";
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let harness = Deciding(command(folder.path(), shell(script, &[])));
+        let harness = PromptedDecisions(command(folder.path(), shell(script, &[])));
         let asked = session("s1", "Go");
         tokio::select! {
             _ = answer(&harness, &asked) => panic!("it ended by itself"),
@@ -395,7 +395,7 @@ async fn a_program_does_not_outlive_its_supervisor() {
         said = said(&harness, &asked) => said,
         () = killed => unreachable!("it never ends"),
     };
-    assert_eq!(said, "Session: the connection to shell broke: the process that supervises it has ended");
+    assert_eq!(said, "Session: lost the connection to shell: its supervisor process has exited");
     harness.settled().await;
     assert!(!runs(&folder.path().join("own")));
 }
@@ -434,7 +434,7 @@ async fn what_claude_took_is_known() {
     let failed = r#"{"type":"result","subtype":"success","is_error":true,"result":"Invalid API key"}"#;
     for script in [format!("echo '{failed}'"), format!("echo '{failed}'; exit 1")] {
         let failure = reply_of(script).await.unwrap_err();
-        assert!(failure.message.contains("Invalid API key\nTo see whether"), "{}", failure.message);
+        assert!(failure.message.contains("Invalid API key\nTo test it"), "{}", failure.message);
     }
     let cut = r#"{"type":"result","subtype":"error_max_turns","is_error":true}"#;
     assert!(reply_of(format!("echo '{cut}'")).await.unwrap_err().message.contains("error_max_turns"));
@@ -490,12 +490,12 @@ async fn r024_models_and_permissions_become_flags_of_known_agents() {
             codex exec --skip-git-repo-check --color never --sandbox workspace-write
             codex exec --skip-git-repo-check --color never --model=provider/large --sandbox workspace-write
             codex exec --skip-git-repo-check --color never --sandbox read-only
-                shell has no model `sonnet` and uses the one it is set to; `[models]` in prose.toml can say which one `sonnet` stands for
+                shell does not support the model `sonnet` and uses its default; map `sonnet` in `[models]` in `prose.toml`
             codex exec --skip-git-repo-check --color never --sandbox workspace-write
             opencode run
             opencode run --model=provider/large
             opencode run
-                shell has no model `sonnet` and uses the one it is set to; `[models]` in prose.toml can say which one `sonnet` stands for
+                shell does not support the model `sonnet` and uses its default; map `sonnet` in `[models]` in `prose.toml`
             opencode run
         "#]],
     );
@@ -512,7 +512,7 @@ async fn a_value_never_becomes_an_option() {
     check(
         &said(&echo, &task("--help\nme", "opus")).await,
         expect![
-            "Session: the prompt starts with `-`, so `echo` would read it as an option: `--help me`. Without `{prompt}` in `run.command` of prose.toml, it is written to standard input; after an argument `--`, it is no option"
+            "Session: the prompt starts with `-`, so `echo` would read it as an option: `--help me`; remove `{prompt}` from `run.command` in `prose.toml` to write the prompt is written to standard input; after an argument `--`, it is no option"
         ],
     );
     let last = CommandSettings { prompt: PromptBy::Argument, ..from_words(&["echo", "x"]) };
@@ -521,7 +521,7 @@ async fn a_value_never_becomes_an_option() {
     check(
         &said(&split, &task("Go", "--yes")).await,
         expect![
-            "Session: shell would read `--yes` as an option, and not as the value of `{model}`; in `run.command` of prose.toml, write it as `--flag={model}`"
+            "Session: shell would read `--yes` as an option instead of the value of `{model}`; write it as `--flag={model}` in `run.command` in `prose.toml`"
         ],
     );
     // These can only be read as what they are.

@@ -4,10 +4,12 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
-use prose_harness::decide::{Deciding, Sessions};
-use prose_vm::effect::{ContextItem, Effect, Extent, PermissionRule, Question, Reply, Request, SessionTask};
+use prose_harness::decide::{PromptedDecisions, Sessions};
+use prose_vm::effect::{
+    ContextItem, Effect, PermissionRule, Question, Reply, Request, SessionTask, SummaryLength,
+};
 use prose_vm::event::LoopKind;
-use prose_vm::harness::{Answer, Capabilities};
+use prose_vm::harness::{Capabilities, HarnessFuture};
 
 use crate::support::*;
 
@@ -31,11 +33,11 @@ impl Sessions for Parrot {
         false
     }
 
-    fn session<'a>(&'a self, _: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+    fn session<'a>(&'a self, _: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
         Box::pin(async { Ok(Reply { text: task.prompt.clone(), ..Reply::default() }) })
     }
 
-    fn ask<'a>(&'a self, prompt: String, model: Option<&'static str>) -> Answer<'a, String> {
+    fn ask<'a>(&'a self, prompt: String, model: Option<&'static str>) -> HarnessFuture<'a, String> {
         self.asked.lock().unwrap().push((prompt, model));
         let said = self.says.lock().unwrap().pop_front().expect("it is asked no more often");
         Box::pin(async { Ok(said) })
@@ -43,13 +45,13 @@ impl Sessions for Parrot {
 }
 
 /// A harness whose sessions say these things one after the other.
-fn saying(says: &[&str]) -> Deciding<Parrot> {
+fn saying(says: &[&str]) -> PromptedDecisions<Parrot> {
     let says = Mutex::new(says.iter().map(|say| (*say).to_owned()).collect());
-    Deciding(Parrot { says, ..Parrot::default() })
+    PromptedDecisions(Parrot { says, ..Parrot::default() })
 }
 
 /// What was asked, with `MARK` for marks.
-fn asked(harness: &Deciding<Parrot>) -> Vec<(String, Option<&'static str>)> {
+fn asked(harness: &PromptedDecisions<Parrot>) -> Vec<(String, Option<&'static str>)> {
     let asked = harness.0.asked.lock().unwrap().clone();
     asked.into_iter().map(|(prompt, model)| (masked(&prompt), model)).collect()
 }
@@ -215,7 +217,7 @@ async fn r009_a_part_is_taken_out_or_is_not_there() {
 #[tokio::test]
 async fn r038_summaries_are_made_by_the_cheapest_model() {
     let harness = saying(&["  ", "In short.\n"]);
-    let long = summary("s1", "report", "A long text.", Extent::KeyPoints);
+    let long = summary("s1", "report", "A long text.", SummaryLength::KeyPoints);
     assert_eq!(said(&harness, &long).await, "In short.");
     let asked = asked(&harness);
     assert_eq!(asked.len(), 2);
@@ -251,8 +253,8 @@ async fn nonsense_twice_is_an_error_that_names_the_statement_and_what_was_said()
     check(
         &said,
         expect![[r#"
-        Undecided: the condition **it is done** in line 1 was not answered in the form asked for, also when asked again. parrot answered with:
-        Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perh…"#]],
+            Undecided: the condition **it is done** in line 1 was not answered in the required form in two attempts; parrot answered with:
+            Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perh…"#]],
     );
 }
 

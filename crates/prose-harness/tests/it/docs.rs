@@ -3,7 +3,7 @@
 use prose_harness::command::{ALWAYS_PASSED, Agent, MAX_REPLY_BYTES};
 use prose_harness::registry::HARNESSES;
 use prose_harness::script::Script;
-use prose_vm::effect::{Extent, Request};
+use prose_vm::effect::{Request, SummaryLength};
 
 use crate::support::*;
 
@@ -43,7 +43,7 @@ fn read(line: &str) -> Request {
         "condition" => condition(place, text),
         "choice" => choice(place, text, &["Ship it", "Wait"]),
         "extract" => extract(place, text, "…"),
-        "summary" => summary(place, name, text, Extent::KeyPoints),
+        "summary" => summary(place, name, text, SummaryLength::KeyPoints),
         "input" => input(place, name, text),
         "memory" => memory(place, name),
         _ => panic!("no request: {line}"),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use prose_harness::offline::{MARK, Offline};
-use prose_vm::effect::{Effect, Extent, Outcome, Question};
+use prose_vm::effect::{Effect, Outcome, Question, SummaryLength};
 use prose_vm::event::LoopKind;
 use prose_vm::harness::Harness;
 use tokio::time::Instant;
@@ -160,7 +160,7 @@ async fn r067_every_label_is_chosen_at_some_time() {
     }
     assert_eq!(seen.len(), 3);
     let nothing = said(&Offline::new(0), &choice("s1", "how to go on", &[])).await;
-    assert!(nothing.contains("nothing to choose from"), "{nothing}");
+    assert!(nothing.contains("no options to choose from"), "{nothing}");
 }
 
 #[tokio::test]
@@ -180,16 +180,18 @@ async fn r009_the_sentence_that_names_the_part_is_taken_out() {
 #[tokio::test]
 async fn r038_summaries_end_with_a_sentence() {
     let text = "This is a sentence of forty characters. ".repeat(200);
-    for (extent, longest) in [(Extent::KeyPoints, 1_500), (Extent::Essentials, 1_000)] {
+    for (extent, longest) in [(SummaryLength::KeyPoints, 1_500), (SummaryLength::Essentials, 1_000)] {
         let short = said(&Offline::new(0), &summary("s1", "report", &text, extent)).await;
         assert!(short.ends_with("characters. … [offline]"), "{short}");
         assert!((longest - 60..longest + 20).contains(&short.len()), "{}", short.len());
     }
     // One sentence that is too long is cut between words, and one word anywhere.
     let words =
-        said(&Offline::new(0), &summary("s1", "report", &"wörter ".repeat(2_000), Extent::Essentials)).await;
+        said(&Offline::new(0), &summary("s1", "report", &"wörter ".repeat(2_000), SummaryLength::Essentials))
+            .await;
     assert!(words.ends_with("wörter … [offline]"), "{words}");
-    let word = said(&Offline::new(0), &summary("s1", "report", &"ö".repeat(9_000), Extent::Essentials)).await;
+    let word =
+        said(&Offline::new(0), &summary("s1", "report", &"ö".repeat(9_000), SummaryLength::Essentials)).await;
     assert!(word.len() < 1_020);
 }
 

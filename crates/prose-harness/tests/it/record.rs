@@ -4,10 +4,10 @@ use expect_test::expect;
 use prose_harness::record;
 use prose_harness::script::Script;
 use prose_vm::effect::{
-    Choice, Effect, Extent, Failure, Memory, Outcome, Reply, Request, RequestId, Verdict,
+    Choice, Effect, Failure, Memory, Outcome, Reply, Request, RequestId, SummaryLength, Verdict,
 };
 use prose_vm::error::ErrorKind;
-use prose_vm::event::{ConditionOf, Event, RunHead, StateMode, What};
+use prose_vm::event::{ConditionOf, Event, EventKind, RunHead, StateMode};
 use prose_vm::value::Value;
 
 use crate::support::*;
@@ -32,24 +32,24 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         backoff_cap_ms: 60_000,
         inputs: inputs.into_iter().map(|(name, value)| (name.into(), value)).collect(),
     };
-    let mut told = vec![(place(""), What::RunStarted(head))];
+    let mut told = vec![(place(""), EventKind::RunStarted(head))];
     for (index, (asked, outcome)) in answered.iter().enumerate() {
         let request = RequestId(index as u64);
         let at = asked.place.clone();
         match &asked.effect {
             Effect::Session(task) => {
-                told.push((at.clone(), What::SessionStarted { request, task: task.clone() }))
+                told.push((at.clone(), EventKind::SessionStarted { request, task: task.clone() }))
             }
             Effect::Judge(question) => {
                 let text = question.text.clone();
                 told.push((
                     at.clone(),
-                    What::ConditionAsked { request: Some(request), text, of: ConditionOf::If },
+                    EventKind::ConditionAsked { request: Some(request), text, of: ConditionOf::If },
                 ));
             }
             Effect::Input(input) => {
                 let (name, prompt) = (input.name.clone(), input.prompt.clone());
-                told.push((at.clone(), What::InputAsked { request, name, prompt }));
+                told.push((at.clone(), EventKind::InputAsked { request, name, prompt }));
             }
             _ => {}
         }
@@ -57,18 +57,18 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         let fingerprint = Default::default();
         told.push((
             at.clone(),
-            What::Effect { request, effect, fingerprint, outcome: outcome.clone(), began: None },
+            EventKind::Effect { request, effect, fingerprint, outcome: outcome.clone(), began: None },
         ));
         if let (Effect::Choose(question), Outcome::Choice(choice)) = (&asked.effect, outcome) {
             let label = question.labels[choice.index].clone();
             told.push((
                 at,
-                What::Chosen { criterion: question.text.clone(), label, reason: choice.reason.clone() },
+                EventKind::Chosen { criterion: question.text.clone(), label, reason: choice.reason.clone() },
             ));
         }
     }
     let events = told.into_iter().enumerate();
-    let event = |(index, (place, what))| Event {
+    let event = |(index, (place, kind))| Event {
         seq: index as u64 + 1,
         at: 0,
         paused: 0,
@@ -76,7 +76,7 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         site: None,
         frame: 0,
         nesting: 0,
-        what,
+        kind,
     };
     events.map(event).collect()
 }
@@ -112,7 +112,7 @@ fn run() -> Vec<(Request, Outcome)> {
         (choice("s4", "how to end", &labels), Outcome::Choice(Choice { index: 0, reason: String::new() })),
         (extract("s5", "date", "…"), Outcome::Value("in May".into())),
         (extract("s6", "date", "…"), Outcome::Value(Value::Null)),
-        (summary("s7", "draft", "…", Extent::Essentials), Outcome::Value("Short.".into())),
+        (summary("s7", "draft", "…", SummaryLength::Essentials), Outcome::Value("Short.".into())),
         (input("s8", "harbour", "Which?"), Outcome::Value("Brest".into())),
         (input("s9", "", "How many?"), Outcome::Value(Value::Number(3.0))),
         (input("s10", "note", "Optional"), Outcome::Value(Value::Null)),
@@ -146,7 +146,7 @@ fn a_recorded_script_is_made_to_be_read_and_changed() {
     let script = record::script(&events(vec![("topic", "tides".into())], &run()));
     expect![[r##"
         # The run 20260101-000000-abc123 of review.prose with the harness claude.
-        # docs/scripts.md says what can be changed here.
+        # docs/scripts.md describes what can be changed here.
 
         [[memory]]
         place = "s0"
@@ -281,7 +281,7 @@ fn a_choice_gets_the_label_of_its_own_place() {
     let script = record::script(&events);
     expect![[r##"
         # The run 20260101-000000-abc123 of review.prose with the harness claude.
-        # docs/scripts.md says what can be changed here.
+        # docs/scripts.md describes what can be changed here.
 
         [[choice]]
         label = "first"

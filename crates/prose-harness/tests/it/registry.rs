@@ -5,12 +5,12 @@ use std::fs;
 use expect_test::{Expect, expect};
 use prose_harness::command::CommandSettings;
 use prose_harness::registry::{HARNESSES, HarnessSettings, harness};
-use prose_vm::harness::Workplace;
+use prose_vm::harness::RunFolders;
 
 use crate::support::*;
 
 fn settings() -> HarnessSettings {
-    HarnessSettings::new(Workplace { root: ".".into(), run: None })
+    HarnessSettings::new(RunFolders { root: ".".into(), run: None })
 }
 
 #[track_caller]
@@ -68,24 +68,24 @@ async fn the_seed_is_that_of_the_run() {
 #[test]
 fn what_cannot_be_made_is_explained() {
     let mut settings = settings();
-    check_error("ofline", &settings, expect!["there is no harness `ofline`; did you mean `offline`?"]);
+    check_error("ofline", &settings, expect!["harness `ofline` does not exist; did you mean `offline`?"]);
     check_error(
         "gpt",
         &settings,
         expect![
-            "there is no harness `gpt`; there are `offline`, `script`, `claude`, `codex`, `opencode`, `command`"
+            "harness `gpt` does not exist; use one of `offline`, `script`, `claude`, `codex`, `opencode`, `command`"
         ],
     );
     check_error(
         "script",
         &settings,
-        expect!["the harness `script` needs a file to answer from; name it with `--script FILE.toml`"],
+        expect!["harness `script` needs a script; pass it with `--script FILE.toml`"],
     );
     check_error(
         "command",
         &settings,
         expect![[
-            r#"the harness `command` needs a program to start; name it in `run.command` of prose.toml, such as `command = ["my-agent", "--quiet"]`"#
+            r#"harness `command` needs a program to start; set it in `run.command` in `prose.toml`, such as `command = ["my-agent", "--quiet"]`"#
         ]],
     );
     settings.script = Some("no-such-file.toml".into());

@@ -9,13 +9,13 @@ use prose_analysis::host::AnalysisHost;
 use prose_harness::offline::Offline;
 use prose_harness::record;
 use prose_harness::script::Script;
-use prose_vm::event::{Event, LoopEnd, RunStatus, What};
+use prose_vm::event::{Event, EventKind, LoopEnd, RunStatus};
 use prose_vm::harness::Harness;
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Limits, NoInputs};
 use prose_vm::settings::Settings;
-use prose_vm::store::{Fresh, NoStore};
+use prose_vm::store::{NoRecording, NoStore};
 
 /// Runs a program, and gives all that happens in it.
 fn run(program: &str, harness: Arc<dyn Harness>) -> Vec<Event> {
@@ -27,7 +27,7 @@ fn run(program: &str, harness: Arc<dyn Harness>) -> Vec<Event> {
     let host = Host {
         harness,
         store: &mut NoStore,
-        recall: &mut Fresh,
+        recall: &mut NoRecording,
         inputs: Arc::new(NoInputs),
         observer: &mut |event, _| events.push(event.clone()),
         interrupted: Box::pin(std::future::pending()),
@@ -42,7 +42,7 @@ fn run(program: &str, harness: Arc<dyn Harness>) -> Vec<Event> {
 
 /// What happened, without what the run is.
 fn story(events: &[Event]) -> Vec<String> {
-    let happened = events.iter().filter(|event| !matches!(event.what, What::RunStarted(_)));
+    let happened = events.iter().filter(|event| !matches!(event.kind, EventKind::RunStarted(_)));
     happened.map(|event| serde_json::to_string(event).unwrap()).collect()
 }
 
@@ -136,13 +136,13 @@ fn answers(seed: u64) -> Arc<Script> {
 }
 
 fn ended_well(events: &[Event]) -> bool {
-    matches!(&events.last().unwrap().what, What::RunEnded(end) if end.status == RunStatus::Completed)
+    matches!(&events.last().unwrap().kind, EventKind::RunEnded(end) if end.status == RunStatus::Completed)
 }
 
 /// The kinds of effects in a run.
 fn effects(events: &[Event]) -> BTreeSet<&str> {
-    let effects = events.iter().filter_map(|event| match &event.what {
-        What::Effect { effect, .. } => Some(effect.as_str()),
+    let effects = events.iter().filter_map(|event| match &event.kind {
+        EventKind::Effect { effect, .. } => Some(effect.as_str()),
         _ => None,
     });
     effects.collect()
@@ -183,7 +183,7 @@ fn r060_loops_end_offline_after_one_to_three_iterations() {
         assert!(ended_well(&events));
         let mut loops = 0;
         for event in &events {
-            if let What::LoopEnded { why, iterations } = &event.what {
+            if let EventKind::LoopEnded { why, iterations } = &event.kind {
                 loops += 1;
                 let expected = if *why == LoopEnd::Left { 1..=40 } else { 1..=3 };
                 assert!(expected.contains(iterations), "{why:?} after {iterations}");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use prose_harness::script::Script;
-use prose_vm::effect::{Effect, Extent};
+use prose_vm::effect::{Effect, SummaryLength};
 use prose_vm::harness::Harness;
 use tokio::time::Instant;
 
@@ -91,7 +91,7 @@ reason = "the tests"
     assert_eq!(said(&script, &asked).await, "Timeout: connection lost");
     assert_eq!(said(&script, &asked).await, "first");
     assert_eq!(said(&script, &asked).await, "second");
-    assert!(said(&script, &asked).await.contains("answers.toml has no answer"));
+    assert!(said(&script, &asked).await.contains("answers.toml has no reply"));
     assert_eq!(said(&script, &condition("s1", "done")).await, "no: the tests");
     assert_eq!(said(&script, &condition("s1", "done")).await, "yes: the tests");
 }
@@ -161,7 +161,7 @@ absent = true
     assert_eq!(said(&script, &choice("s1", "by label", &labels)).await, "Wait");
     assert_eq!(said(&script, &extract("s1", "date", "…")).await, "in May");
     assert_eq!(said(&script, &extract("s1", "place", "…")).await, "null");
-    assert_eq!(said(&script, &summary("s1", "report", "…", Extent::KeyPoints)).await, "In short.");
+    assert_eq!(said(&script, &summary("s1", "report", "…", SummaryLength::KeyPoints)).await, "In short.");
     let value = said(&script, &input("s1", "topic", "What about?")).await;
     assert_eq!(value.replace(char::is_whitespace, ""), r#"{"draft":true,"pages":[1,2.5],"title":"tides"}"#);
     let value = said(&script, &input("s1", "", "Which harbour?")).await;
@@ -179,11 +179,11 @@ async fn r067_a_choice_that_is_no_label_is_an_error() {
     let script = script("[[choice]]\nlabel = \"a\"\nchoose = \"Sink\"\n[[choice]]\nchoose = 3");
     let labels = ["Ship", "Wait"];
     expect![
-        "Undecided: the entry in line 1 of answers.toml chooses `Sink`, and the labels are `Ship`, `Wait`"
+        "Undecided: the entry in line 1 of answers.toml chooses `Sink`, but the labels are `Ship`, `Wait`"
     ]
     .assert_eq(&said(&script, &choice("s1", "a", &labels)).await);
     expect![
-        "Undecided: the entry in line 4 of answers.toml chooses number 3, and the labels are `Ship`, `Wait`"
+        "Undecided: the entry in line 4 of answers.toml chooses number 3, but the labels are `Ship`, `Wait`"
     ]
     .assert_eq(&said(&script, &choice("s1", "b", &labels)).await);
 }
@@ -195,18 +195,19 @@ async fn what_is_missing_is_said_in_a_form_to_paste() {
     said(&script, &asked).await;
     let message = said(&script, &asked).await;
     expect![[r#"
-        Other: answers.toml has no answer for this session:
+        Other: answers.toml has no reply for this session:
           agent: writer
           place: s2/i1/s0
           label: Look into "tides"
-          The entry in line 1 fits, but it answers only once.
-        Add an entry for it, such as this one, or write `unmatched = "offline"` at the top to have answers made up:
+          The entry in line 1 matches, but it replies only once.
+        Add an entry such as this one, or set `unmatched = "offline"` at the top for generated replies:
 
         [[session]]
         agent = "writer"
         label = 'Look into "tides"'
         reply = "…"
-    "#]].assert_eq(&message);
+    "#]]
+    .assert_eq(&message);
 
     // What is to be pasted works.
     let entry = &message[message.find("[[session]]").unwrap()..];
@@ -223,7 +224,7 @@ async fn what_is_to_be_pasted_works_for_all_kinds() {
         condition("s1", "the 'draft' is \"good\""),
         choice("s1", "how to go on", &labels),
         extract("s1", "date", "…"),
-        summary("s1", "report", "…", Extent::Essentials),
+        summary("s1", "report", "…", SummaryLength::Essentials),
     ] {
         let message = said(&empty, &asked).await;
         let entry = &message[message.find("[[").unwrap()..];
@@ -240,7 +241,9 @@ async fn what_is_missing_is_made_up_if_the_script_says_so() {
     assert!(said(&script, &condition("s3", "done")).await.ends_with("[offline]"));
     assert_eq!(said(&script, &choice("s4", "go on", &["Ship"])).await, "Ship");
     assert!(said(&script, &extract("s5", "date", "In May.")).await.ends_with("[offline]"));
-    assert!(said(&script, &summary("s6", "x", "Long.", Extent::KeyPoints)).await.ends_with("[offline]"));
+    assert!(
+        said(&script, &summary("s6", "x", "Long.", SummaryLength::KeyPoints)).await.ends_with("[offline]")
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -325,42 +328,42 @@ reply = "x"
 kind = "timeout"
 "#,
         expect![[r#"
-            answers.toml:1:13: `unmatched` is "error" or "offline"
-            answers.toml:2:1: a script has no `surprise`; it may have `session`, `condition`, `choice`, `extract`, `summary`, `input`, `memory`, `unmatched`
+            answers.toml:1:13: `unmatched` must be "error" or "offline"
+            answers.toml:2:1: a script has no `surprise`; the keys are `session`, `condition`, `choice`, `extract`, `summary`, `input`, `memory`, `unmatched`
             answers.toml:4:3: a script has no `sesion`; did you mean `session`?
             answers.toml:8:1: a `[[session]]` has no `lable`; did you mean `label`?
-            answers.toml:10:9: `delay` is a time such as "200ms", "3s" or "1m 30s", not `"soon"`
-            answers.toml:11:9: `times` is a whole number from 1, not `0`
-            answers.toml:12:9: `order` is a whole number from 1, not `"first"`
-            answers.toml:15:9: `agent` is a text in quotes, not `5`
-            answers.toml:17:8: an entry has one answer, and this one has `reply` and `fail`
-            answers.toml:19:1: this entry answers nothing; it needs `reply` or `fail`
-            answers.toml:23:11: `pattern` is no regular expression: regex parse error:
+            answers.toml:10:9: `delay` must be a duration such as "200ms", "3s" or "1m 30s", not `"soon"`
+            answers.toml:11:9: `times` must be a whole number from 1, not `0`
+            answers.toml:12:9: `order` must be a whole number from 1, not `"first"`
+            answers.toml:15:9: `agent` must be a text in quotes, not `5`
+            answers.toml:17:8: an entry must have one answer, but this one has `reply` and `fail`
+            answers.toml:19:1: this entry has no answer; add `reply` or `fail`
+            answers.toml:23:11: `pattern` is not a valid regular expression: regex parse error:
                 (
                 ^
             error: unclosed group
-            answers.toml:24:9: this list of `reply` has no answer in it
-            answers.toml:28:8: `timeot` is no kind of error: unknown variant `timeot`, expected one of `thrown`, `session`, `timeout`, `unknown-name`, `type`, `constant`, `recursion-limit-exceeded`, `iteration-limit-exceeded`, `undecided`, `missing-input`, `import`, `permission`, `unsafe-path`, `out-of-resources`, `assertion`, `other`
-            answers.toml:31:7: `met` is `true` or `false`, not `"yes"`
-            answers.toml:34:10: `choose` is a label in quotes, or its number from 1, not `true`
-            answers.toml:38:9: a list of answers is used up one by one; leave `times` out, or write one answer
+            answers.toml:24:9: the list `reply` must not be empty
+            answers.toml:28:8: `timeot` is not a kind of error: unknown variant `timeot`, expected one of `thrown`, `session`, `timeout`, `unknown-name`, `type`, `constant`, `recursion-limit-exceeded`, `iteration-limit-exceeded`, `undecided`, `missing-input`, `import`, `permission`, `unsafe-path`, `out-of-resources`, `assertion`, `other`
+            answers.toml:31:7: `met` must be `true` or `false`, not `"yes"`
+            answers.toml:34:10: `choose` must be a label in quotes, or its number from 1, not `true`
+            answers.toml:38:9: `times` cannot be combined with a list of answers; remove `times`, or write one answer
             answers.toml:40:2: a script has no `condition2`; did you mean `condition`?
-            answers.toml:43:8: this is no JSON: EOF while parsing an object at line 1 column 1
-            answers.toml:46:10: `absent` is `true`, or left out
-            answers.toml:50:1: a `[[memory]]` has no `delay`; it may have `agent`, `place`, `order`, `text`, `absent`, `segments`, `times`
-            answers.toml:54:8: `kind` is the kind of an error, so it needs `fail`"#]],
+            answers.toml:43:8: this is not valid JSON: EOF while parsing an object at line 1 column 1
+            answers.toml:46:10: `absent` must be `true` or left out
+            answers.toml:50:1: a `[[memory]]` has no `delay`; the keys are `agent`, `place`, `order`, `text`, `absent`, `segments`, `times`
+            answers.toml:54:8: `kind` is the kind of an error and needs `fail`"#]],
     );
     check_errors(
         "[session]\nreply = \"a\"",
-        expect!["answers.toml:1:2: entries stand below a header with two brackets: `[[session]]`"],
+        expect!["answers.toml:1:2: an entry must start with a header in double brackets: `[[session]]`"],
     );
     check_errors(
         "session = [1]",
-        expect!["answers.toml:1:12: an entry is a table below a header `[[session]]`"],
+        expect!["answers.toml:1:12: an entry must be a table with a header `[[session]]`"],
     );
     check_errors(
         "[[session]]\nreply = \"a",
-        expect![[r#"answers.toml:2:11: this is not TOML: invalid basic string, expected `"`"#]],
+        expect![[r#"answers.toml:2:11: invalid TOML: invalid basic string, expected `"`"#]],
     );
 }
 
@@ -377,9 +380,9 @@ reply = "c"
 times = 0
 "#,
         expect![[r#"
-            answers.toml:1:13: `error` is no value of TOML; text is written in quotes
-            answers.toml:3:11: this is not TOML: invalid basic string, expected `"`
-            answers.toml:4:11: this is not TOML: unclosed array table, expected `]`
-            answers.toml:8:9: `times` is a whole number from 1, not `0`"#]],
+            answers.toml:1:13: `error` is not a TOML value; strings need quotes
+            answers.toml:3:11: invalid TOML: invalid basic string, expected `"`
+            answers.toml:4:11: invalid TOML: unclosed array table, expected `]`
+            answers.toml:8:9: `times` must be a whole number from 1, not `0`"#]],
     );
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use prose_vm::effect::{
-    Binding, BindingKind, ContextItem, Effect, Extent, InputRequest, MemoryPlace, MemoryScope, Outcome,
-    Question, Request, RequestId, SessionTask, Summary,
+    Binding, BindingKind, ContextItem, Effect, InputRequest, MemoryPlace, MemoryScope, Outcome, Question,
+    Request, RequestId, SessionTask, Summary, SummaryLength,
 };
 use prose_vm::event::LoopKind;
 use prose_vm::harness::Harness;
@@ -74,7 +74,7 @@ pub(crate) fn extract(at: &str, part: &str, from: &str) -> Request {
     request(at, Effect::Extract(Arc::new(Question { context: vec![item("text", from)], ..question(part) })))
 }
 
-pub(crate) fn summary(at: &str, name: &str, text: &str, extent: Extent) -> Request {
+pub(crate) fn summary(at: &str, name: &str, text: &str, extent: SummaryLength) -> Request {
     request(at, Effect::Summarise(Arc::new(Summary { name: name.into(), text: text.into(), extent })))
 }
 

@@ -7,7 +7,7 @@ use prose_analysis::location::Origin;
 use prose_analysis::{SourceFile, Text};
 use prose_project::Diagnosed;
 use prose_project::runnable::Refusal;
-use prose_run::{Order, Project, Start};
+use prose_run::{Project, RunRequest, Start};
 use prose_vm::event::StateMode;
 use prose_vm::program::Program;
 use prose_vm::runner::Limits;
@@ -64,7 +64,7 @@ impl Owner {
                 launch(
                     &self.runs,
                     Launch {
-                        order,
+                        request: order,
                         text: snapshot.text.to_string().into(),
                         first_line: snapshot.shown.first_line(),
                         uri: snapshot.name,
@@ -102,7 +102,7 @@ impl Owner {
         what: RunCommandKind,
         given: &RunArguments,
         uri: &DocumentUri,
-    ) -> Result<(Order, Snapshot), Failure> {
+    ) -> Result<(RunRequest, Snapshot), Failure> {
         let uri = &self.program_named(uri)?;
         if self.documents.others.contains_key(uri) {
             return Err(Failure::Refused(format!("{uri} is not a program")));
@@ -117,7 +117,7 @@ impl Owner {
         what: RunCommandKind,
         given: &RunArguments,
         snapshot: &Snapshot,
-    ) -> Result<Order, String> {
+    ) -> Result<RunRequest, String> {
         let config = &snapshot.config;
         let db = self.analysis.host.db();
         let path = snapshot.file.path(db).to_path_buf();
@@ -183,7 +183,7 @@ impl Owner {
             return Err(refusal);
         }
         let limits = Limits { max_parallel: config.run().max_parallel.get() as usize, ..Limits::default() };
-        Ok(Order {
+        Ok(RunRequest {
             program,
             start,
             state: StateMode::Filesystem,
@@ -196,7 +196,7 @@ impl Owner {
             grants: config.grants(),
             limits,
             subject: config.subject(&project.root),
-            person: config.person(),
+            trust: config.user_trust(),
             // It is the one that the person has open.
             names_program: true,
             project,

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use prose_run::{Around, Finished, Order, Prepared, RunFailure, Start};
+use prose_run::{FinishedRun, PreparedRun, RunFailure, RunHooks, RunRequest, Start};
 use prose_state::StateError;
-use prose_vm::event::{Event, RunStatus, What};
+use prose_vm::event::{Event, EventKind, RunStatus};
 use prose_vm::value::Value as ProgramValue;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
@@ -25,7 +25,7 @@ use crate::runs::trace::counted;
 
 /// A run to start.
 pub(crate) struct Launch {
-    pub(crate) order: Order,
+    pub(crate) request: RunRequest,
     /// The name of the program in the editor.
     pub(crate) uri: DocumentUri,
     /// Its text.
@@ -40,12 +40,12 @@ pub(crate) struct Launch {
 
 /// Prepares a run, answers the command, and runs the program to its end.
 pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped: UnboundedReceiver<Stop>) {
-    let Launch { order, uri, first_line, given, session, answer, .. } = launch;
-    let is_dry = order.start == Start::Dry;
-    let name = order.program.name.clone();
+    let Launch { request, uri, first_line, given, session, answer, .. } = launch;
+    let is_dry = request.start == Start::Dry;
+    let name = request.program.name.clone();
     // A client that has its answer must not find a run to stop.
     let forget = || drop(runs.runs.remove(&ticket));
-    let prepared = match prose_run::prepare(order) {
+    let prepared = match prose_run::prepare(request) {
         Ok(prepared) => prepared,
         Err(failure) => {
             forget();
@@ -91,11 +91,11 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
 
 /// Runs a program and reports it to the client. Returns also the reason why it was stopped, if it was.
 fn watched(
-    prepared: Prepared,
+    prepared: PreparedRun,
     inputs: EditorInputs,
     mut stopped: UnboundedReceiver<Stop>,
     reporter: &Reporter<'_>,
-) -> (Result<Finished, RunFailure>, Option<Stop>) {
+) -> (Result<FinishedRun, RunFailure>, Option<Stop>) {
     let why = Cell::new(None);
     let interrupted = async {
         match stopped.recv().await {
@@ -115,13 +115,13 @@ fn watched(
             tracing::error!("cannot start the thread that reports a run: {error}");
         }
         let mut last = None;
-        let mut observer = |event: &Event, _: bool| match event.what {
+        let mut observer = |event: &Event, _: bool| match event.kind {
             // The client asks for lenses when it gets this event, and until its files are released, the run counts as running.
-            What::RunEnded(_) => last = Some(event.clone()),
+            EventKind::RunEnded(_) => last = Some(event.clone()),
             // The receiver lives as long as the program runs.
             _ => drop(events.send(event.clone())),
         };
-        let finished = prepared.execute(Around {
+        let finished = prepared.execute(RunHooks {
             inputs: Arc::new(inputs),
             observer: &mut observer,
             interrupted: Box::pin(interrupted),
@@ -138,14 +138,14 @@ fn watched(
 
 /// The prompts of all sessions. Lines are those of the document whose `first_line` is that of the program.
 fn dry_run(
-    prepared: Prepared,
+    prepared: PreparedRun,
     first_line: usize,
     inputs: GeneratedInputs,
     mut stopped: UnboundedReceiver<Stop>,
 ) -> Result<Value, String> {
     let mut prompts = Vec::new();
     let mut observer = |event: &Event, _: bool| {
-        if let What::SessionStarted { task, .. } = &event.what {
+        if let EventKind::SessionStarted { task, .. } = &event.kind {
             // In the program that was started; those of imported programs are in other texts.
             let site = event.site.filter(|site| site.program == 0);
             prompts.push(json!({
@@ -163,7 +163,7 @@ fn dry_run(
             None => std::future::pending().await,
         }
     };
-    let finished = prepared.execute(Around {
+    let finished = prepared.execute(RunHooks {
         inputs: Arc::new(inputs),
         observer: &mut observer,
         interrupted: Box::pin(interrupted),
@@ -180,7 +180,7 @@ fn dry_run(
 fn summary(
     name: &str,
     first_line: usize,
-    finished: &Result<Finished, RunFailure>,
+    finished: &Result<FinishedRun, RunFailure>,
     why: Option<&Stop>,
     is_made_up: bool,
 ) -> (Option<MessageType>, String) {
@@ -217,7 +217,7 @@ fn summary(
         }
         RunStatus::Interrupted => {
             let kind = match why {
-                Some(Stop::Person | Stop::Shutdown) => None,
+                Some(Stop::UserTrust | Stop::Shutdown) => None,
                 Some(Stop::NoInput(_)) | None => Some(MessageType::WARNING),
             };
             (kind, format!("{name} was stopped: {reason}"))
@@ -233,7 +233,7 @@ fn shown(failure: &RunFailure) -> String {
              `acceptChanges`, which keeps the results of all sessions that are asked the same"
         ),
         RunFailure::Over { run, .. } => format!(
-            "the run {run} has come to its end; there is nothing left to do. Run the program again, or change it and resume the run with \
+            "the run {run} has already completed. Run the program again, or change it and resume the run with \
              `acceptChanges`, which keeps the results of all sessions that are asked the same"
         ),
         RunFailure::OtherHarness { run, before, now } => format!(

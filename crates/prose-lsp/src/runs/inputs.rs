@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use prose_vm::effect::{Failure, InputRequest};
 use prose_vm::error::ErrorKind;
-use prose_vm::harness::Answer;
+use prose_vm::harness::HarnessFuture;
 use prose_vm::runner::Inputs;
 use prose_vm::value::Value;
 use serde_json::json;
@@ -25,7 +25,7 @@ pub(super) struct EditorInputs {
 }
 
 impl Inputs for EditorInputs {
-    fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value> {
+    fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value> {
         Box::pin(async move {
             if let Some(value) = input.keys.iter().find_map(|key| self.given.get(key)) {
                 return Ok(value.clone());
@@ -78,7 +78,7 @@ impl EditorInputs {
 pub(super) struct GeneratedInputs(pub(super) HashMap<SmolStr, Value>);
 
 impl Inputs for GeneratedInputs {
-    fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value> {
+    fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value> {
         Box::pin(async move {
             let given = input.keys.iter().find_map(|key| self.0.get(key));
             let name = input.name.as_deref().unwrap_or("input");

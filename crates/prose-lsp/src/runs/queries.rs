@@ -15,7 +15,7 @@ use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunSummary};
 use prose_view::View;
 use prose_vm::effect::{MemoryScope, Outcome, RequestId, SessionTask};
-use prose_vm::event::{Event, Status, What};
+use prose_vm::event::{Event, EventKind, Status};
 use ropey::Rope;
 use serde_json::{Value, json};
 
@@ -197,20 +197,20 @@ fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
     let mut told = SessionRecord::default();
     for event in JournalReader::open(&path).map_err(|error| error.to_string())? {
         let Ok(event) = event else { break };
-        match &event.what {
-            What::SessionStarted { request, task } if *request == wanted => {
+        match &event.kind {
+            EventKind::SessionStarted { request, task } if *request == wanted => {
                 let task = Arc::clone(task);
                 told = SessionRecord { started: Some((event, task)), ..SessionRecord::default() };
             }
-            What::Effect { request, outcome, began, .. } if *request == wanted => {
+            EventKind::Effect { request, outcome, began, .. } if *request == wanted => {
                 told.effect = Some((outcome.clone(), *began));
             }
-            What::MemoryWritten { memory, .. }
+            EventKind::MemoryWritten { memory, .. }
                 if told.started.as_ref().is_some_and(|(start, _)| start.place == event.place) =>
             {
                 told.memory = Some(Arc::clone(memory));
             }
-            What::SessionEnded { request, status, .. } if *request == wanted => {
+            EventKind::SessionEnded { request, status, .. } if *request == wanted => {
                 told.ended = Some((event.at, *status));
             }
             _ => {}

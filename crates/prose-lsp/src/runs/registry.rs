@@ -55,7 +55,7 @@ pub(super) struct Run {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Stop {
     /// A person wants it.
-    Person,
+    UserTrust,
     /// The editor is closed.
     Shutdown,
     /// It needs an input that it does not get.
@@ -65,7 +65,7 @@ pub(super) enum Stop {
 impl Stop {
     pub(super) fn reason(self) -> String {
         match self {
-            Stop::Person => "stopped in the editor".to_owned(),
+            Stop::UserTrust => "stopped in the editor".to_owned(),
             Stop::Shutdown => "the editor was closed".to_owned(),
             Stop::NoInput(reason) => reason,
         }
@@ -119,7 +119,7 @@ impl Runs {
         let is_meant = |run: &Run| {
             uris.is_none_or(|uris| uris.contains(&run.uri)) && id.is_none_or(|id| run.id.as_ref() == Some(id))
         };
-        match (self.stop(&Stop::Person, is_meant), id) {
+        match (self.stop(&Stop::UserTrust, is_meant), id) {
             (0, Some(id)) => {
                 Err(Failure::Refused(format!("the run {id} is not under way here; there is nothing to stop")))
             }
@@ -133,7 +133,7 @@ impl Runs {
     /// Stops the run whose progress a person has taken away.
     pub(crate) fn cancel_progress(&self, token: &serde_json::Value) {
         let token = token.as_str().unwrap_or_default();
-        self.stop(&Stop::Person, |run| run.id.as_ref().is_some_and(|id| progress_token(id) == token));
+        self.stop(&Stop::UserTrust, |run| run.id.as_ref().is_some_and(|id| progress_token(id) == token));
     }
 
     /// Stops everything.

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use prose_view::Delta;
-use prose_vm::event::{Event, What};
+use prose_vm::event::{Event, EventKind};
 use serde::Serialize;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
@@ -82,7 +82,7 @@ impl Reporter<'_> {
             let before = run.view.revision();
             events.iter().for_each(|event| run.view.apply(event));
             // A client that gets the last event must not find the run going on.
-            run.is_over |= events.iter().any(|event| matches!(event.what, What::RunEnded(_)));
+            run.is_over |= events.iter().any(|event| matches!(event.kind, EventKind::RunEnded(_)));
             if self.session.receives_views {
                 let delta = run.view.since(before).in_document(run.first_line);
                 let changed = ChangedView { run: &self.id, uri: &self.uri, view: delta };

@@ -52,7 +52,7 @@ pub(crate) fn progress(view: &View) -> String {
     if let Some(agent) = view.awaited_memories().next()
         && running == 0
     {
-        return format!("{done} done; waits for the memory of {agent}, which another run is using");
+        return format!("{done} done; waiting for the memory of {agent}, which another run is using");
     }
     let running = if running == 0 { String::new() } else { format!(", {running} running") };
     let current = view.current().map_or_else(String::new, |source| format!(": {}", first_line(source)));

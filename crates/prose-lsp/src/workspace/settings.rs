@@ -14,7 +14,7 @@ use prose_project::runnable::{self, Refusal, runnable};
 use prose_project::settings::{ignored_for, lock_folder};
 use prose_project::{Diagnosed, Failure, Rules};
 use prose_registry::LOCK_FILE;
-use prose_run::{Grants, Person, Subject};
+use prose_run::{Grants, TrustSubject, UserTrust};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use prose_vm::program::Program;
 use ropey::Rope;
@@ -154,15 +154,15 @@ impl FileConfig {
 
     /// What a person has to trust before a program of the project at `root` starts an agent. That the client chooses one is the person's own word, as it is on
     /// a command line; a command and variables may come from settings that lie in the workspace.
-    pub(crate) fn subject(&self, root: &Path) -> Subject {
+    pub(crate) fn subject(&self, root: &Path) -> TrustSubject {
         let config = self.rules.config();
         let run = RunConfig { harness: config.run.harness, ..self.run() };
-        Subject::new(root, &Config { run, ..config.clone() })
+        TrustSubject::new(root, &Config { run, ..config.clone() })
     }
 
     /// What the person has said about the project, in the editor or elsewhere.
-    pub(crate) fn person(&self) -> Person {
-        Person { trusts: self.client.trusted == Some(true), ..Person::of_user() }
+    pub(crate) fn user_trust(&self) -> UserTrust {
+        UserTrust { is_trusted: self.client.trusted == Some(true), ..UserTrust::of_user() }
     }
 
     /// The rights of fetched programs.

@@ -2,7 +2,7 @@
 
 use prose_vm::effect::{Choice, Effect, Outcome, Reply, Request, RequestId, SessionTask};
 use prose_vm::place::Place;
-use prose_vm::store::{Recall, Waiting};
+use prose_vm::store::{PendingRequests, Recording};
 use rustc_hash::FxHashSet;
 
 use super::lines::discretions;
@@ -17,7 +17,7 @@ const NOT_KEPT: &str = "(the result was not kept)";
 /// An effect that is in doubt takes the place of the request it belongs to, which is then not answered, so that what is told behind it goes to
 /// the requests behind. A runner that asks again after such a request has been answered anew gets the rest.
 #[derive(Debug)]
-pub struct TranscriptRecall {
+pub struct TranscriptRecording {
     entries: Vec<Option<Entry>>,
     /// Before it, every entry has been used.
     first: usize,
@@ -25,7 +25,7 @@ pub struct TranscriptRecall {
     doubtful: FxHashSet<RequestId>,
 }
 
-impl TranscriptRecall {
+impl TranscriptRecording {
     pub(super) fn new(entries: Vec<Entry>) -> Self {
         Self { entries: entries.into_iter().map(Some).collect(), first: 0, doubtful: FxHashSet::default() }
     }
@@ -36,8 +36,8 @@ impl TranscriptRecall {
     }
 }
 
-impl Recall for TranscriptRecall {
-    fn recall(&mut self, waiting: &Waiting) -> Option<(RequestId, Outcome)> {
+impl Recording for TranscriptRecording {
+    fn recall(&mut self, waiting: &PendingRequests) -> Option<(RequestId, Outcome)> {
         for at in self.first..self.entries.len() {
             let Some(entry) = &self.entries[at] else { continue };
             let open = || waiting.values().filter(|request| !self.doubtful.contains(&request.id));

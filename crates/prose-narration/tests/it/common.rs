@@ -12,7 +12,7 @@ use prose_vm::effect::*;
 use prose_vm::error::{ErrorKind, RuntimeError};
 use prose_vm::event::*;
 use prose_vm::place::{Place, Site};
-use prose_vm::store::{Recall, Waiting};
+use prose_vm::store::{PendingRequests, Recording};
 use prose_vm::value::Value;
 
 /// What a run asked and was told, in the order of both.
@@ -85,7 +85,7 @@ impl Play {
             frames: 0,
         };
         let inputs: Vec<_> = inputs.iter().map(|(name, value)| ((*name).into(), value.clone())).collect();
-        play.emit(What::RunStarted(RunHead {
+        play.emit(EventKind::RunStarted(RunHead {
             version: JOURNAL_VERSION,
             run: "20260115-143052-a7b3c9".into(),
             program: "main.prose".into(),
@@ -116,7 +116,7 @@ impl Play {
             name: (*name).into(),
             params: params.iter().map(|param| (*param).into()).collect(),
         });
-        self.emit(What::Defined {
+        self.emit(EventKind::Defined {
             program: 0,
             name: "main.prose".into(),
             agents: agents.collect(),
@@ -125,7 +125,7 @@ impl Play {
         });
     }
 
-    pub(crate) fn emit(&mut self, what: What) -> u64 {
+    pub(crate) fn emit(&mut self, kind: EventKind) -> u64 {
         let seq = self.events.len() as u64 + 1;
         self.events.push(Event {
             seq,
@@ -135,7 +135,7 @@ impl Play {
             site: None,
             frame: self.here.frame,
             nesting: self.here.nesting,
-            what,
+            kind,
         });
         seq
     }
@@ -160,16 +160,16 @@ impl Play {
         let is_program = around.is_some_and(|it| it.is_empty() || it.starts_with('m'));
         let number = is_program.then_some(index + 1);
         self.here.place = self.here.place.step(format!("s{index}"));
-        self.emit(What::StatementStarted { number, source: source.into(), kind });
+        self.emit(EventKind::StatementStarted { number, source: source.into(), kind });
     }
 
     /// Starts the statement of a branch, which has the place of the branch.
     fn start_of_branch(&mut self, source: &str, kind: StatementKind) {
-        self.emit(What::StatementStarted { number: None, source: source.into(), kind });
+        self.emit(EventKind::StatementStarted { number: None, source: source.into(), kind });
     }
 
     pub(crate) fn end(&mut self) {
-        self.emit(What::StatementEnded { status: Status::Complete, error: None });
+        self.emit(EventKind::StatementEnded { status: Status::Complete, error: None });
     }
 
     pub(crate) fn statement<T>(
@@ -251,12 +251,12 @@ impl Play {
         });
         let request = self.ask(Effect::Session(task.clone()));
         self.bindings.insert(request, binding);
-        self.emit(What::SessionStarted { request, task });
+        self.emit(EventKind::SessionStarted { request, task });
         request
     }
 
     fn effect(&mut self, request: RequestId, kind: &str, outcome: &Outcome) {
-        self.emit(What::Effect {
+        self.emit(EventKind::Effect {
             request,
             effect: kind.into(),
             fingerprint: "".into(),
@@ -286,14 +286,14 @@ impl Play {
         };
         let status = if error.is_some() { Status::Failed } else { Status::Complete };
         self.answered(request, "session", outcome, |play| {
-            play.emit(What::SessionEnded { request, status, error })
+            play.emit(EventKind::SessionEnded { request, status, error })
         });
     }
 
     /// Binds the name of a session's statement to its reply.
     pub(crate) fn bind_reply(&mut self, request: RequestId, text: &str) {
         let binding = self.bindings[&request].clone();
-        self.emit(What::Bound {
+        self.emit(EventKind::Bound {
             mutable: binding.kind == BindingKind::Let,
             anonymous: binding.name.starts_with("anon_"),
             binding,
@@ -304,7 +304,7 @@ impl Play {
     }
 
     pub(crate) fn bind(&mut self, kind: BindingKind, name: &str, value: Value, was: Option<&str>) {
-        self.emit(What::Bound {
+        self.emit(EventKind::Bound {
             binding: Binding {
                 name: name.into(),
                 kind,
@@ -342,7 +342,7 @@ impl Play {
         let request = self.ask_session(source, None, task, &[]);
         self.end_session(request, failure(message));
         let error = Arc::new(RuntimeError::new(ErrorKind::Session, message));
-        self.emit(What::StatementEnded { status: Status::Failed, error: Some(error) });
+        self.emit(EventKind::StatementEnded { status: Status::Failed, error: Some(error) });
         self.here = back;
     }
 
@@ -358,7 +358,7 @@ impl Play {
         let back = self.here.clone();
         self.here.place = self.here.place.step(format!("b{index}"));
         self.here.nesting += 1;
-        self.emit(What::BranchStarted { index, name: name.into() });
+        self.emit(EventKind::BranchStarted { index, name: name.into() });
         let kind = if source.contains(" = ") { StatementKind::Binding } else { StatementKind::Session };
         self.start_of_branch(source, kind);
         let request = self.ask_session(source, None, task, context);
@@ -371,7 +371,7 @@ impl Play {
         let back = self.here.clone();
         self.here.place = self.here.place.step(format!("b{index}"));
         self.here.nesting += 1;
-        self.emit(What::BranchStarted { index, name: name.into() });
+        self.emit(EventKind::BranchStarted { index, name: name.into() });
         self.start_of_branch(&format!("{name} = do"), StatementKind::Do);
         self.here.nesting += 1;
         std::mem::replace(&mut self.here, back)
@@ -382,7 +382,7 @@ impl Play {
         let back = self.here.clone();
         self.here.place = self.here.place.step(format!("i{index}"));
         self.here.nesting += 1;
-        self.emit(What::BranchStarted { index, name: format!("iteration {}", index + 1).into() });
+        self.emit(EventKind::BranchStarted { index, name: format!("iteration {}", index + 1).into() });
         self.here.nesting += 1;
         std::mem::replace(&mut self.here, back)
     }
@@ -409,7 +409,7 @@ impl Play {
     /// Tells of a retry, and waits before it.
     pub(crate) fn retry(&mut self, attempt: u32, retries: u32, message: &str) {
         let error = Arc::new(RuntimeError::new(ErrorKind::Session, message));
-        let told = self.emit(What::Retrying { attempt, retries, delay_ms: 1000, error });
+        let told = self.emit(EventKind::Retrying { attempt, retries, delay_ms: 1000, error });
         let pause = self.ask(Effect::Sleep(std::time::Duration::from_secs(1)));
         self.answered(pause, "sleep", Outcome::Slept, |_| told);
     }
@@ -417,7 +417,7 @@ impl Play {
     pub(crate) fn close_branch(&mut self, body: &Cursor, index: u32, name: &str) {
         let back = std::mem::replace(&mut self.here, body.clone());
         self.end();
-        self.emit(What::BranchEnded {
+        self.emit(EventKind::BranchEnded {
             index,
             name: name.into(),
             status: Status::Complete,
@@ -438,7 +438,7 @@ impl Play {
         }
         self.end();
         let status = if text.is_some() { Status::Complete } else { Status::Failed };
-        self.emit(What::BranchEnded {
+        self.emit(EventKind::BranchEnded {
             index: running.index,
             name: running.name.into(),
             status,
@@ -450,9 +450,9 @@ impl Play {
     pub(crate) fn drop_branch(&mut self, running: Running) {
         let back = std::mem::replace(&mut self.here, running.cursor);
         self.steps.push(Step::Dropped(running.request));
-        self.emit(What::SessionEnded { request: running.request, status: Status::Skipped, error: None });
-        self.emit(What::StatementEnded { status: Status::Skipped, error: None });
-        self.emit(What::BranchEnded {
+        self.emit(EventKind::SessionEnded { request: running.request, status: Status::Skipped, error: None });
+        self.emit(EventKind::StatementEnded { status: Status::Skipped, error: None });
+        self.emit(EventKind::BranchEnded {
             index: running.index,
             name: running.name.into(),
             status: Status::Skipped,
@@ -462,7 +462,7 @@ impl Play {
     }
 
     pub(crate) fn parallel(&mut self, names: &[&str], is_loop: bool) {
-        self.emit(What::ParallelStarted {
+        self.emit(EventKind::ParallelStarted {
             branches: names.iter().map(|name| (*name).into()).collect(),
             strategy: "all".into(),
             policy: "fail-fast".into(),
@@ -472,7 +472,7 @@ impl Play {
     }
 
     pub(crate) fn join(&mut self, bound: &[(&str, &str)]) {
-        self.emit(What::ParallelEnded {
+        self.emit(EventKind::ParallelEnded {
             bound: bound.iter().map(|(name, text)| ((*name).into(), Value::text(*text))).collect(),
             failures: Vec::new(),
             status: Status::Complete,
@@ -481,7 +481,7 @@ impl Play {
 
     pub(crate) fn start_loop(&mut self, kind: LoopKind, header: &str, max: Option<u32>) {
         self.iterations.insert(self.here.place.to_string(), 0);
-        self.emit(What::LoopStarted { kind, header: header.into(), max });
+        self.emit(EventKind::LoopStarted { kind, header: header.into(), max });
     }
 
     /// Judges a condition. The first check of a loop is told by what follows on it.
@@ -493,9 +493,9 @@ impl Play {
         let back = self.here.clone();
         self.here.place = self.here.place.step(step).step("c5");
         let request = self.ask(Effect::Judge(Arc::new(question(text, &[]))));
-        self.emit(What::ConditionAsked { request: Some(request), text: text.into(), of });
+        self.emit(EventKind::ConditionAsked { request: Some(request), text: text.into(), of });
         self.answered(request, "judge", verdict(met, reason), |play| {
-            play.emit(What::ConditionJudged { met, reason: reason.into(), of }) + u64::from(is_silent)
+            play.emit(EventKind::ConditionJudged { met, reason: reason.into(), of }) + u64::from(is_silent)
         });
         self.here = back;
     }
@@ -505,7 +505,7 @@ impl Play {
         let request = self.ask(Effect::Choose(Arc::new(question)));
         let choice = Outcome::Choice(Choice { index, reason: reason.into() });
         self.answered(request, "choose", choice, |play| {
-            play.emit(What::Chosen {
+            play.emit(EventKind::Chosen {
                 criterion: criterion.into(),
                 label: labels[index].into(),
                 reason: reason.into(),
@@ -522,20 +522,20 @@ impl Play {
             optional: false,
         };
         let request = self.ask(Effect::Input(Arc::new(input)));
-        self.emit(What::InputAsked { request, name: Some(name.into()), prompt: prompt.into() });
+        self.emit(EventKind::InputAsked { request, name: Some(name.into()), prompt: prompt.into() });
         self.answered(request, "input", Outcome::Value(value.clone()), |play| {
-            play.emit(What::InputGiven { name: Some(name.into()), value })
+            play.emit(EventKind::InputGiven { name: Some(name.into()), value })
         });
     }
 
     pub(crate) fn iterate(&mut self, number: u32, max: Option<u32>, act: impl FnOnce(&mut Self)) {
-        self.emit(What::IterationStarted { number, max });
+        self.emit(EventKind::IterationStarted { number, max });
         self.iterations.insert(self.here.place.to_string(), number);
         self.inside(&format!("i{}", number - 1), act);
     }
 
     pub(crate) fn end_loop(&mut self, why: LoopEnd, iterations: u32) {
-        self.emit(What::LoopEnded { why, iterations });
+        self.emit(EventKind::LoopEnded { why, iterations });
     }
 
     pub(crate) fn call(
@@ -547,7 +547,7 @@ impl Play {
     ) {
         self.frames += 1;
         let id = self.frames;
-        self.emit(What::FrameEntered {
+        self.emit(EventKind::FrameEntered {
             id,
             block: block.into(),
             depth,
@@ -561,17 +561,17 @@ impl Play {
             play.here.frame = id;
             act(play);
         });
-        self.emit(What::FrameLeft { id, block: block.into(), status: Status::Complete });
+        self.emit(EventKind::FrameLeft { id, block: block.into(), status: Status::Complete });
     }
 
     pub(crate) fn raise(&mut self, kind: ErrorKind, message: &str) -> Arc<RuntimeError> {
         let error = Arc::new(RuntimeError::new(kind, message));
-        self.emit(What::Raised { error: error.clone() });
+        self.emit(EventKind::Raised { error: error.clone() });
         error
     }
 
     pub(crate) fn finish(&mut self) {
-        self.emit(What::RunEnded(RunEnd {
+        self.emit(EventKind::RunEnded(RunEnd {
             status: RunStatus::Completed,
             outputs: Vec::new(),
             value: Value::Null,
@@ -610,8 +610,8 @@ pub(crate) fn lines_with_events(play: &Play, markers: Markers) -> Vec<(String, u
 
 /// Goes through the steps of a play and has a recall answer; gives what came of the requests that it answered, in order, and the
 /// requests that it did not answer, which get the answer that the play has. A run that is executed again does the same.
-pub(crate) fn replay(play: &Play, recall: &mut dyn Recall) -> (Vec<(RequestId, Outcome)>, Vec<RequestId>) {
-    let mut waiting = Waiting::new();
+pub(crate) fn replay(play: &Play, recall: &mut dyn Recording) -> (Vec<(RequestId, Outcome)>, Vec<RequestId>) {
+    let mut waiting = PendingRequests::new();
     let mut recalled: HashMap<RequestId, Outcome> = HashMap::new();
     let mut order = Vec::new();
     let mut asked_anew = Vec::new();
@@ -652,7 +652,7 @@ pub(crate) fn told(play: &Play, told_by: u64) -> Vec<(RequestId, Outcome)> {
         .filter(|(_, _, told)| *told <= told_by)
         .map(|(id, outcome, told)| match outcome {
             Outcome::Verdict(mut verdict)
-                if matches!(play.events[told as usize - 1].what, What::IterationStarted { .. }) =>
+                if matches!(play.events[told as usize - 1].kind, EventKind::IterationStarted { .. }) =>
             {
                 verdict.reason.clear();
                 (id, Outcome::Verdict(verdict))

@@ -29,7 +29,7 @@ fn check(play: &Play) {
 
 #[track_caller]
 fn check_cut(play: &Play, text: &str, told_by: u64, is_torn: bool) {
-    let mut recall = transcript::read(text).into_recall();
+    let mut recall = transcript::read(text).into_recording();
     let (recovered, _) = replay(play, &mut recall);
     let expected = told(play, told_by);
     let is_right = recovered.starts_with(&expected)

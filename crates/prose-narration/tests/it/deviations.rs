@@ -29,7 +29,7 @@ fn check(rewrite: impl Fn(&str) -> String) {
         let text = rewrite(&play.narrate(Markers::Brackets));
         let recovered = transcript::read(&text);
         let words = recovered.to_string();
-        let mut recall = recovered.into_recall();
+        let mut recall = recovered.into_recording();
         let (outcomes, _) = replay(&play, &mut recall);
         assert_eq!(outcomes, told(&play, u64::MAX), "from\n{text}\n{words}");
     }
@@ -93,7 +93,7 @@ fn r107_emoji_stand_for_markers() {
         let text = play.narrate(Markers::Emoji);
         assert!(text.contains('📍') && !text.contains("[Position]"));
         for text in [text.clone(), text.replace('\u{fe0f}', "")] {
-            let (outcomes, _) = replay(&play, &mut transcript::read(&text).into_recall());
+            let (outcomes, _) = replay(&play, &mut transcript::read(&text).into_recording());
             assert_eq!(outcomes, told(&play, u64::MAX), "from\n{text}");
         }
     }
@@ -163,7 +163,7 @@ fn r108_results_are_wrapped() {
         requote(&text, str::to_owned)
             .replace("covers alignment.", "covers\nalignment.\n\nThat was the first one."),
     ] {
-        let (outcomes, _) = replay(&play, &mut transcript::read(&text).into_recall());
+        let (outcomes, _) = replay(&play, &mut transcript::read(&text).into_recording());
         let words = format!("{:?}", outcomes[0].1);
         assert!(words.contains(r#""AI safety research covers\nalignment.""#), "from\n{text}\n{words}");
         assert_eq!(outcomes[1..], told(&play, u64::MAX)[1..], "from\n{text}");
@@ -180,7 +180,7 @@ fn check_findings(text: &str, expected: expect_test::Expect) {
 #[track_caller]
 fn check_complete_trace(text: &str, expected: expect_test::Expect) {
     let play = programs::complete_trace(StateMode::InContext);
-    let mut recall = transcript::read(text).into_recall();
+    let mut recall = transcript::read(text).into_recording();
     let (outcomes, anew) = replay(&play, &mut recall);
     let mut lines: Vec<String> = outcomes
         .iter()
@@ -352,7 +352,7 @@ fn r110_views_of_runs_with_files_give_back_what_they_did_not_shorten() {
 fn r109_sessions_that_the_program_does_not_ask_for_stay_unused() {
     let play = programs::one_session(StateMode::InContext);
     let text = "[Position] session \"Something else\"\n[Success] Session complete: \"Done.\"\n";
-    let mut recall = transcript::read(text).into_recall();
+    let mut recall = transcript::read(text).into_recording();
     assert_eq!(replay(&play, &mut recall).0, []);
     let unused: Vec<_> = recall.unused().map(|finding| (finding.line, finding.about)).collect();
     assert_eq!(unused, [(2, "session of `session \"Something else\"`".to_owned())]);
@@ -378,7 +378,7 @@ fn r109_an_input_that_nobody_gave_is_not_asked_for_again() {
     let mut play = Play::new(StateMode::InContext, &[]);
     play.define(&[], &[], 1);
     play.input("audience", "Who reads it?", Value::Null);
-    let mut recall = transcript::read(&play.narrate(Markers::Brackets)).into_recall();
+    let mut recall = transcript::read(&play.narrate(Markers::Brackets)).into_recording();
     let (outcomes, anew) = replay(&play, &mut recall);
     let outcomes: Vec<Outcome> = outcomes.into_iter().map(|(_, outcome)| outcome).collect();
     assert_eq!(outcomes, [Outcome::Value(Value::Null)]);
@@ -446,7 +446,7 @@ fn r108_sessions_that_have_ended_without_a_result_are_not_asked_again() {
             Some((before, _)) => format!("{before}Session complete"),
             None => line.to_owned(),
         });
-    let (outcomes, anew) = replay(&play, &mut transcript::read(&text).into_recall());
+    let (outcomes, anew) = replay(&play, &mut transcript::read(&text).into_recording());
     assert_eq!(anew, []);
     let replies: Vec<_> = outcomes
         .iter()
@@ -523,7 +523,7 @@ fn r108_a_recovery_that_has_ended_is_not_asked_again() {
         }
     });
     assert!(text.contains("[Success] Recovery complete\n"), "{text}");
-    let (_, anew) = replay(&play, &mut transcript::read(&text).into_recall());
+    let (_, anew) = replay(&play, &mut transcript::read(&text).into_recording());
     assert_eq!(anew, []);
 }
 
@@ -543,7 +543,7 @@ fn r108_a_result_that_the_program_goes_on_with_is_asked_for() {
         line 25: session that `parts` is bound to: its result is not told
         line 32: session of `session "Combine results"`: its result is not told"#]],
     );
-    let (outcomes, anew) = replay(&play, &mut transcript::read(&text).into_recall());
+    let (outcomes, anew) = replay(&play, &mut transcript::read(&text).into_recording());
     // What nothing captures has ended; `parts` are asked for, in both calls.
     assert_eq!((outcomes.len(), anew.len()), (1, 2), "{outcomes:?}");
 }

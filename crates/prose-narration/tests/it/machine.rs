@@ -13,12 +13,12 @@ use prose_harness::script::Script;
 use prose_narration::{Markers, Narrator, transcript};
 use prose_vm::effect::{Binding, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, RequestId};
 use prose_vm::error::ErrorKind;
-use prose_vm::event::{Event, RunEnd, RunStatus, StateMode, What};
+use prose_vm::event::{Event, EventKind, RunEnd, RunStatus, StateMode};
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Limits, NoInputs};
 use prose_vm::settings::Settings;
-use prose_vm::store::{Fresh, NoStore, Recall, Store, Waiting};
+use prose_vm::store::{NoRecording, NoStore, PendingRequests, Recording, Store};
 use prose_vm::value::Value;
 
 fn program(fixture: &str) -> Arc<Program> {
@@ -41,8 +41,8 @@ impl Store for Docs {
         NoStore.record(event, is_new)
     }
 
-    fn settle(&mut self) -> io::Result<()> {
-        NoStore.settle()
+    fn commit(&mut self) -> io::Result<()> {
+        NoStore.commit()
     }
 
     fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>> {
@@ -71,7 +71,7 @@ impl Store for Docs {
 }
 
 /// Runs a program with answers of a script, in virtual time, in which each answer takes as long as the script says.
-fn run(fixture: &str, script: &str, state: StateMode, recall: &mut dyn Recall) -> (Vec<Event>, RunEnd) {
+fn run(fixture: &str, script: &str, state: StateMode, recall: &mut dyn Recording) -> (Vec<Event>, RunEnd) {
     let mut settings = Settings::new("20260115-143052-a7b3c9");
     settings.state = state;
     let machine = Machine::new(program(fixture), settings);
@@ -104,7 +104,7 @@ fn check(fixture: &str, script: &str, state: StateMode, expected: Expect) {
 }
 
 fn narrated(fixture: &str, script: &str, state: StateMode) -> String {
-    let (events, _) = run(fixture, script, state, &mut Fresh);
+    let (events, _) = run(fixture, script, state, &mut NoRecording);
     let lines = narrate(&events);
     let start =
         lines.iter().position(|line| line.contains("Program Start") && line.starts_with('[')).unwrap_or(0);
@@ -116,7 +116,7 @@ fn narrated(fixture: &str, script: &str, state: StateMode) -> String {
 fn what_a_program_failed_by_is_asked_again() {
     let program = "try:\n  session \"zero\"\ncatch:\n  session \"caught\"\nlet a = session \"one\"\nlet b = session \"two\"\noutput c = b\n";
     let fails = "[[session]]\nlabel = \"zero\"\nfail = \"no: such\"\n[[session]]\nlabel = \"two\"\nfail = \"no: such\\nthing\"\n[[session]]\nreply = \"ok\"\n";
-    let (events, end) = run(program, fails, StateMode::InContext, &mut Fresh);
+    let (events, end) = run(program, fails, StateMode::InContext, &mut NoRecording);
     assert_eq!(end.status, RunStatus::Failed);
     let text = narrate(&events).join("\n") + "\n";
     let recovered = transcript::read(&text);
@@ -125,7 +125,7 @@ fn what_a_program_failed_by_is_asked_again() {
         line 23: session of `let b = session "two"`: the program failed by it"#]]
     .assert_eq(&recovered.to_string());
     let mended = "[[session]]\nreply = \"mended\"\n";
-    let (_, end) = run(program, mended, StateMode::InContext, &mut recovered.into_recall());
+    let (_, end) = run(program, mended, StateMode::InContext, &mut recovered.into_recording());
     assert_eq!(end.outputs, [("c".into(), Value::text("mended"))]);
 }
 
@@ -135,8 +135,8 @@ struct Counted<R> {
     recalled: Vec<(RequestId, Outcome)>,
 }
 
-impl<R: Recall> Recall for Counted<R> {
-    fn recall(&mut self, waiting: &Waiting) -> Option<(RequestId, Outcome)> {
+impl<R: Recording> Recording for Counted<R> {
+    fn recall(&mut self, waiting: &PendingRequests) -> Option<(RequestId, Outcome)> {
         let recalled = self.recall.recall(waiting)?;
         self.recalled.push(recalled.clone());
         Some(recalled)
@@ -150,16 +150,16 @@ impl<R: Recall> Recall for Counted<R> {
 /// Stops behind each line and goes on: what was told is not asked for again, and the run ends as it would have.
 fn check_cuts(fixture: &str, script: &str, events: &[Event]) {
     let state = StateMode::InContext;
-    let (events, end) = match events.first().map(|event| &event.what) {
-        Some(What::RunStarted(head)) if head.state == state => {
-            (events.to_vec(), run(fixture, script, state, &mut Fresh).1)
+    let (events, end) = match events.first().map(|event| &event.kind) {
+        Some(EventKind::RunStarted(head)) if head.state == state => {
+            (events.to_vec(), run(fixture, script, state, &mut NoRecording).1)
         }
-        _ => run(fixture, script, state, &mut Fresh),
+        _ => run(fixture, script, state, &mut NoRecording),
     };
     let lines = narrate(&events);
     for count in 0..=lines.len() {
         let text: String = lines[..count].iter().map(|line| format!("{line}\n")).collect();
-        let recall = transcript::read(&text).into_recall();
+        let recall = transcript::read(&text).into_recording();
         let mut recall = Counted { recall, recalled: Vec::new() };
         let (again, ended) = run(fixture, script, state, &mut recall);
         assert_eq!((ended.status, ended.value), (end.status, end.value.clone()), "from\n{text}");
@@ -479,7 +479,7 @@ reason = "nothing burns"
 #[test]
 fn r108_a_stack_is_told_from_the_third_call_on() {
     let program = "block dig(depth):\n  if depth > 0:\n    do dig(depth - 1)\ndo dig(12)\n";
-    let (events, _) = run(program, "", StateMode::InContext, &mut Fresh);
+    let (events, _) = run(program, "", StateMode::InContext, &mut NoRecording);
     let mut narrator = Narrator::new(Markers::Brackets);
     let lines: Vec<String> = events.iter().flat_map(|event| narrator.narrate(event)).collect();
     let stacks: Vec<usize> =
@@ -604,14 +604,16 @@ fn r109_official_programs_are_recovered() {
     for path in &programs {
         let text = std::fs::read_to_string(path).expect("a program");
         let script = "unmatched = \"offline\"\n[[input]]\nvalue = \"tea\"\n";
-        let mut fresh = Counted { recall: Fresh, recalled: Vec::new() };
+        let mut fresh = Counted { recall: NoRecording, recalled: Vec::new() };
         let (events, end) = run(&text, script, StateMode::InContext, &mut fresh);
         let outcomes = |events: &[Event]| -> Vec<(RequestId, &'static str)> {
-            let outcomes = events.iter().filter_map(|event| match &event.what {
-                What::Effect { request, outcome: Outcome::Reply(_), .. } => Some((*request, "session")),
-                What::Effect { request, outcome: Outcome::Verdict(_), .. } => Some((*request, "verdict")),
-                What::Effect { request, outcome: Outcome::Choice(_), .. } => Some((*request, "choice")),
-                What::Effect { request, outcome: Outcome::Value(_), effect, .. } => {
+            let outcomes = events.iter().filter_map(|event| match &event.kind {
+                EventKind::Effect { request, outcome: Outcome::Reply(_), .. } => Some((*request, "session")),
+                EventKind::Effect { request, outcome: Outcome::Verdict(_), .. } => {
+                    Some((*request, "verdict"))
+                }
+                EventKind::Effect { request, outcome: Outcome::Choice(_), .. } => Some((*request, "choice")),
+                EventKind::Effect { request, outcome: Outcome::Value(_), effect, .. } => {
                     Some((*request, if effect == "input" { "input" } else { "value" }))
                 }
                 _ => None,
@@ -619,7 +621,8 @@ fn r109_official_programs_are_recovered() {
             outcomes.collect()
         };
         let narration: String = narrate(&events).into_iter().map(|line| line + "\n").collect();
-        let mut recall = Counted { recall: transcript::read(&narration).into_recall(), recalled: Vec::new() };
+        let mut recall =
+            Counted { recall: transcript::read(&narration).into_recording(), recalled: Vec::new() };
         let (_, ended) = run(&text, script, StateMode::InContext, &mut recall);
         let expected = outcomes(&events);
         let missing: Vec<_> =
@@ -645,7 +648,7 @@ fn a_value_is_not_read_back_as_what_happened() {
     let script = format!(
         "[[session]]\nlabel = \"First\"\nreply = \"{FORGED}\"\n[[choice]]\nchoose = 1\nreason = \"{FORGED}\"\n[[session]]\nlabel = \"Second\"\nfail = \"{FORGED}\"\n"
     );
-    let (events, end) = run(program, &script, StateMode::InContext, &mut Fresh);
+    let (events, end) = run(program, &script, StateMode::InContext, &mut NoRecording);
     assert_eq!(end.status, RunStatus::Failed);
     let lines = narrate(&events);
     assert!(lines.iter().all(|line| !line.contains(['\n', '\r'])), "{lines:#?}");
@@ -654,6 +657,6 @@ fn a_value_is_not_read_back_as_what_happened() {
     assert!(!told.is_complete, "{text}");
     // The second session has not been answered, whatever the first one says.
     let rest = "[[session]]\nlabel = \"Second\"\nreply = \"two\"\n[[session]]\nlabel = \"Fourth\"\nreply = \"four\"\n";
-    let (_, end) = run(program, rest, StateMode::InContext, &mut told.into_recall());
+    let (_, end) = run(program, rest, StateMode::InContext, &mut told.into_recording());
     assert_eq!(end.outputs, [("c".into(), Value::from("four"))], "{text}");
 }

@@ -33,8 +33,8 @@ fn r108_bindings() {
             play.bind(BindingKind::Let, "research", Value::text("Updated."), Some("AI safety research."));
             play.bind(BindingKind::Let, "count", Value::Number(3.0), None);
             play.bind(BindingKind::Let, "flags", Value::array([Value::Bool(true), Value::Null]), None);
-            play.emit(What::Resolved { name: "config".into(), frame: 41 });
-            play.emit(What::Resolved { name: "config".into(), frame: 0 });
+            play.emit(EventKind::Resolved { name: "config".into(), frame: 41 });
+            play.emit(EventKind::Resolved { name: "config".into(), frame: 0 });
             play.here.frame = 43;
             play.bind(BindingKind::Let, "result", Value::text("computed value"), None);
         },
@@ -59,16 +59,19 @@ fn r108_inputs_and_outputs() {
                 ("topic".into(), Value::text("quantum computing")),
                 ("depth".into(), Value::text("deep")),
             ];
-            play.emit(What::InputsReceived { inputs });
+            play.emit(EventKind::InputsReceived { inputs });
             play.input("audience", "Who reads it?", Value::Null);
             let sources = Value::array([Value::text("arxiv:2401.1234")]);
-            play.emit(What::OutputGiven { name: Some("sources".into()), value: sources });
-            play.emit(What::OutputGiven { name: None, value: Value::text("All of it.") });
+            play.emit(EventKind::OutputGiven { name: Some("sources".into()), value: sources });
+            play.emit(EventKind::OutputGiven { name: None, value: Value::text("All of it.") });
             play.statement("output findings = session \"Find\"", StatementKind::Output, |play| {
                 let request = play.ask_session("output findings = session \"Find\"", None, "Find", &[]);
                 play.end_session(request, reply("Found."));
                 play.bind_reply(request, "Found.");
-                play.emit(What::OutputGiven { name: Some("findings".into()), value: Value::text("Found.") });
+                play.emit(EventKind::OutputGiven {
+                    name: Some("findings".into()),
+                    value: Value::text("Found."),
+                });
             });
         },
         expect![[r#"
@@ -173,21 +176,25 @@ fn r108_verdicts_and_choices() {
         |play| {
             play.judge("it is ready", ConditionOf::If, true, "", false);
             play.judge("it is ready", ConditionOf::If, false, "two tests fail", false);
-            play.emit(What::ConditionAsked { request: None, text: "depth <= 0".into(), of: ConditionOf::If });
-            play.emit(What::ConditionJudged { met: false, reason: String::new(), of: ConditionOf::If });
+            play.emit(EventKind::ConditionAsked {
+                request: None,
+                text: "depth <= 0".into(),
+                of: ConditionOf::If,
+            });
+            play.emit(EventKind::ConditionJudged { met: false, reason: String::new(), of: ConditionOf::If });
             play.choose("the severity", &["Critical", "Minor"], 0, "all is down");
             play.start_loop(LoopKind::Until, "**done**", None);
             play.iterate(1, None, |_| {});
             let question = question("done", &[]);
             let request = play.ask(Effect::Judge(Arc::new(question)));
-            play.emit(What::ConditionAsked {
+            play.emit(EventKind::ConditionAsked {
                 request: Some(request),
                 text: "done".into(),
                 of: ConditionOf::Loop,
             });
             let verdict = Verdict { met: false, reason: "the same again".into(), no_progress: true };
             play.answered(request, "judge", Outcome::Verdict(verdict), |play| {
-                play.emit(What::ConditionJudged {
+                play.emit(EventKind::ConditionJudged {
                     met: false,
                     reason: "the same again".into(),
                     of: ConditionOf::Loop,
@@ -226,8 +233,8 @@ fn r108_errors() {
                 let failure = Failure { kind: ErrorKind::Timeout, message: "took longer than 5 s".into() };
                 play.end_session(request, Outcome::Failed(failure));
             });
-            play.emit(What::Warning { message: "The binding file is missing".into() });
-            play.emit(What::RunEnded(RunEnd {
+            play.emit(EventKind::Warning { message: "The binding file is missing".into() });
+            play.emit(EventKind::RunEnded(RunEnd {
                 status: RunStatus::Failed,
                 outputs: Vec::new(),
                 value: Value::Null,
@@ -256,7 +263,7 @@ fn r084_a_run_that_fails_for_recursion_says_so() {
     check(
         |play| {
             let error = play.raise(ErrorKind::RecursionLimitExceeded, "block 'f' exceeded max_depth 100");
-            play.emit(What::RunEnded(RunEnd {
+            play.emit(EventKind::RunEnded(RunEnd {
                 status: RunStatus::Failed,
                 outputs: Vec::new(),
                 value: Value::Null,
@@ -292,7 +299,7 @@ fn r109_call_stack_is_told_where_a_run_stops() {
                 play.call("process", &[("depth", "5")], 1, |play| {
                     play.statement("do process(depth - 1)", StatementKind::Call, |play| {
                         play.call("process", &[("depth", "depth - 1")], 2, |play| {
-                            play.emit(What::RunEnded(RunEnd {
+                            play.emit(EventKind::RunEnded(RunEnd {
                                 status: RunStatus::Interrupted,
                                 outputs: Vec::new(),
                                 value: Value::Null,
@@ -300,7 +307,7 @@ fn r109_call_stack_is_told_where_a_run_stops() {
                                 sessions: 0,
                                 usage: None,
                             }));
-                            play.emit(What::Resumed { harness: "offline".into() });
+                            play.emit(EventKind::Resumed { harness: "offline".into() });
                         });
                     });
                 });
@@ -338,13 +345,16 @@ fn r108_pipelines() {
     check(
         |play| {
             play.statement("let all = items | map: | reduce(a, b):", StatementKind::Pipeline, |play| {
-                play.emit(What::PipelineStarted { stages: vec!["map".into(), "reduce".into()], items: 2 });
-                play.emit(What::StageStarted { operator: "map".into(), items: 2 });
+                play.emit(EventKind::PipelineStarted {
+                    stages: vec!["map".into(), "reduce".into()],
+                    items: 2,
+                });
+                play.emit(EventKind::StageStarted { operator: "map".into(), items: 2 });
                 for text in ["One.", "Two."] {
                     let request = play.ask_session("session \"Sum up\"", None, "Sum up", &["item"]);
                     play.end_session(request, reply(text));
                 }
-                play.emit(What::StageEnded { operator: "map".into(), items: 2 });
+                play.emit(EventKind::StageEnded { operator: "map".into(), items: 2 });
             });
         },
         expect![[r#"
@@ -374,7 +384,7 @@ fn r109_memory_of_agents_is_told() {
             let request = play.ask(Effect::Memory(place.clone()));
             let memory = Memory { text: Some("# Captain".into()), segments: 2 };
             play.answered(request, "memory", Outcome::Memory(memory), |_| 0);
-            play.emit(What::MemoryWritten {
+            play.emit(EventKind::MemoryWritten {
                 place,
                 memory: "# Captain\nmore".into(),
                 segment: 3,
@@ -631,8 +641,8 @@ fn r108_tasks_are_told_when_the_program_waits() {
     let mut narrator = Narrator::new(Markers::Brackets);
     let told = events.iter().flat_map(|event| narrator.narrate(event)).last();
     assert_eq!(told.as_deref(), Some("[Parallel] Entering parallel (2 branches, strategy: all)"));
-    assert_eq!(narrator.settle(), ["   [Task: \"A\"] [Task: \"B\"]"]);
-    assert_eq!(narrator.settle(), [""; 0]);
+    assert_eq!(narrator.flush(), ["   [Task: \"A\"] [Task: \"B\"]"]);
+    assert_eq!(narrator.flush(), [""; 0]);
 }
 
 #[test]

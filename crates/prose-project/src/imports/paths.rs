@@ -1,11 +1,11 @@
-//! What a text imports and asks for.
+//! The imports and requested rights of a text.
 
 use std::path::Path;
 
 use prose_analysis::{AnalysisHost, Text, imports, rights};
 use prose_rights::Right;
 
-/// The paths that a program imports, each once, as the analysis understands its text.
+/// The paths that a program imports, each once.
 pub fn import_paths(text: &str) -> Vec<String> {
     let mut host = AnalysisHost::default();
     let file = host.set_text(Path::new("program.prose"), Text::new(text));
@@ -18,7 +18,7 @@ pub fn import_paths(text: &str) -> Vec<String> {
     paths
 }
 
-/// The rights that a fetched program with this text asks for.
+/// The rights that a fetched program with this text requests.
 pub fn asked_rights(text: &str) -> Vec<Right> {
     let mut host = AnalysisHost::default();
     let file = host.set_text(Path::new("program.prose"), Text::new(text));

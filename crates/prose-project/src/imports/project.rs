@@ -1,6 +1,6 @@
-//! What programs import that is not on this machine, looked up for all of them at once, as the settings of their projects say.
+//! Fetches the remote imports of all programs at once, with the settings of their projects.
 //!
-//! Nothing here is made before a program imports such a thing: most do not, and `prose check` should start in no time.
+//! Everything here is created when the first remote import is found: most programs have none, and `prose check` must start fast.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
@@ -21,35 +21,35 @@ use super::{Registries, copies, fetched, import_paths, never_fetched, shown_at};
 use crate::files::{Failure, identity};
 use crate::settings::Rules;
 
-/// The remark that nothing is fetched.
+/// The warning that fetching is disabled.
 pub(crate) const NOTHING_IS_FETCHED: &str =
-    "nothing is fetched, so imported programs are as the cache has them, however old";
+    "fetching is disabled; imported programs come from the cache and may be outdated";
 
-/// How long all that a check imports may take. Each request has limits of its own; many to a host that never answers would add up.
+/// The time limit for all imports of a check. Each request has its own limits, but many requests to a slow host would add up.
 const MAX_CHECK_TIME: Duration = Duration::from_secs(60);
 
-/// How programs get what they import.
+/// How imports are fetched.
 #[derive(Debug, Clone, Default)]
 pub struct ImportOptions {
-    /// Nobody is asked.
+    /// No host is contacted.
     pub offline: bool,
-    /// Vendored copies do not count: what the hosts have is wanted.
+    /// Vendored copies are ignored: the texts of the hosts are needed.
     pub past_vendor: bool,
-    /// What the lock file counts for.
+    /// How the lock file is used.
     pub lock: LockUse,
 }
 
-/// What the lock file counts for. There is no way to leave it out (decision 28).
+/// How the lock file is used. It cannot be ignored (decision 28).
 #[derive(Debug, Clone)]
 pub enum LockUse {
-    /// The texts are those that it names, and others are refused.
+    /// Only pinned texts are accepted.
     Complete,
-    /// The texts are those that it names, apart from some that are to be renewed; others are fetched.
+    /// Pinned texts are accepted, except for those to be updated; others are fetched.
     Kept(Update),
 }
 
 impl LockUse {
-    /// The one that `--locked` asks for, or that is so without it.
+    /// The use for `--locked`, or without it.
     pub fn new(is_locked: bool) -> Self {
         if is_locked { Self::Complete } else { Self::default() }
     }
@@ -61,19 +61,19 @@ impl Default for LockUse {
     }
 }
 
-/// What is to be renewed in a lock file.
+/// The pins to update.
 #[derive(Debug, Clone)]
 pub enum Update {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// Everything.
+    /// All.
     All,
-    /// The programs with these references.
+    /// Those of these references.
     These(BTreeSet<String>),
 }
 
 impl Update {
-    /// Whether the program with a reference is renewed.
+    /// Whether the pin of a reference is updated.
     pub fn includes(&self, reference: &str) -> bool {
         match self {
             Update::Nothing => false,
@@ -83,36 +83,36 @@ impl Update {
     }
 }
 
-/// What a program imports from elsewhere, itself or through others of this machine.
+/// The remote imports of a program, direct or through local programs.
 #[derive(Debug, Default)]
 pub struct Needs {
-    /// The programs.
+    /// The imports.
     pub roots: Vec<Remote>,
-    /// Whether something has to be looked up before the program can be checked.
+    /// Whether an import must be fetched before the program can be checked.
     pub are_unknown: bool,
 }
 
-/// What all programs import.
+/// The imports of all projects.
 pub struct Imports {
     options: ImportOptions,
     cache: Arc<Cache>,
-    /// By the file of their settings.
+    /// By settings file.
     projects: Mutex<BTreeMap<Option<PathBuf>, Arc<ProjectImports>>>,
     failures: Mutex<Vec<Failure>>,
     remarks: Mutex<Vec<String>>,
 }
 
-/// What the programs of a project import.
+/// The imports of a project.
 pub struct ProjectImports {
     registries: Mutex<Registries>,
-    /// The registry that its programs are asked of.
+    /// The registry of its programs.
     pub registry: Registry,
     fetch: FetchMode,
-    /// Where the lock file is, or would be.
+    /// The path of the lock file, which may not exist.
     pub lock_path: PathBuf,
-    /// What it says.
+    /// The lock file.
     pub lock: Option<Lock>,
-    /// What programs of this machine import.
+    /// The imports of local programs.
     roots: Mutex<BTreeSet<Remote>>,
     outcomes: Mutex<HashMap<Remote, Outcome>>,
     is_waiting: AtomicBool,
@@ -120,7 +120,7 @@ pub struct ProjectImports {
 }
 
 impl Imports {
-    /// Imports of which nothing is looked up yet.
+    /// Imports that have not been fetched yet.
     pub fn new(options: ImportOptions) -> Self {
         Self {
             options,
@@ -131,7 +131,7 @@ impl Imports {
         }
     }
 
-    /// Those of the project that has these rules.
+    /// The imports of the project with these settings.
     pub fn of(&self, rules: &Rules) -> Arc<ProjectImports> {
         let project = rules.project();
         let mut projects = lock(&self.projects);
@@ -139,12 +139,12 @@ impl Imports {
         Arc::clone(imports)
     }
 
-    /// Where a program came from, if its file is one that shows what was fetched, and its registry as far as that can be told.
+    /// The origin of a program, if its file is a fetched one, and its registry if that can be determined.
     pub fn shown_at(&self, path: &Path) -> Option<(Origin, Option<Registry>)> {
         shown_at(&self.cache, path)
     }
 
-    /// All projects, in the order of their paths.
+    /// All projects, sorted by path.
     pub fn projects(&self) -> Vec<Arc<ProjectImports>> {
         lock(&self.projects).values().cloned().collect()
     }
@@ -155,7 +155,7 @@ impl Imports {
         let folder = folder.map_or_else(|| identity(Path::new(".")), Path::to_owned);
         let lock_path = folder.join(LOCK_FILE);
         let loaded = Lock::load(&lock_path);
-        // Nothing is looked up without what a lock file says that is there.
+        // Nothing is fetched if a lock file exists but cannot be read.
         let locked = match &loaded {
             Ok(lock) => self.locked(lock.clone().unwrap_or_default()),
             Err(error) => Locked::Unreadable(error.reason().into()),
@@ -213,12 +213,12 @@ impl Imports {
         lock(&self.failures).push(Failure::new(path, why));
     }
 
-    /// What could not be read.
+    /// The files that could not be read.
     pub fn take_failures(&self) -> Vec<Failure> {
         std::mem::take(&mut lock(&self.failures))
     }
 
-    /// What was wrong with the tokens of the user and with the cache, and that nothing was fetched if so.
+    /// Warnings about credentials, the cache and disabled fetching.
     pub fn take_remarks(&self) -> Vec<String> {
         let projects = self.projects();
         let mut remarks = std::mem::take(&mut *lock(&self.remarks));
@@ -229,13 +229,13 @@ impl Imports {
         if projects.iter().any(|project| project.is_offline()) {
             remarks.push(NOTHING_IS_FETCHED.to_owned());
         }
-        // Each project reads the tokens anew.
+        // Each project reads the credentials again.
         remarks.sort();
         remarks.dedup();
         remarks
     }
 
-    /// Looks up all that is waited for, and what that imports, at once.
+    /// Fetches all recorded imports and their imports, in parallel.
     pub fn look_up(&self) {
         let projects = self.projects();
         let waiting = projects.iter().filter(|project| project.is_waiting.load(Ordering::Relaxed));
@@ -254,7 +254,7 @@ impl Imports {
             return;
         }
         if let Err(error) = block_on(join_all(looking)) {
-            self.fail(Path::new("."), format!("has imports that cannot be looked up: {error}"));
+            self.fail(Path::new("."), format!("has imports that cannot be resolved: {error}"));
         }
         for project in projects {
             project.is_looked_up.store(true, Ordering::Relaxed);
@@ -268,12 +268,12 @@ impl ProjectImports {
         self.fetch
     }
 
-    /// The client that asks a registry.
+    /// The client for a registry.
     pub fn client(&self, registry: &Registry) -> Option<Client> {
         lock(&self.registries).client(registry)
     }
 
-    /// What is known of a program. None while it has to be looked up.
+    /// The known state of a program. `None` while it must be fetched.
     pub fn remote(&self, remote: &Remote, asker: &Origin) -> Option<Fetched> {
         if remote.is_of_unknown_registry() {
             return None;
@@ -292,13 +292,13 @@ impl ProjectImports {
         known.filter(|_| is_enough)
     }
 
-    /// What a program of this machine imports, and whether it has to be looked up.
+    /// Records the imports of a local program, and whether one of them must be fetched.
     pub fn add(&self, needs: Needs) {
         lock(&self.roots).extend(needs.roots);
         self.is_waiting.fetch_or(needs.are_unknown, Ordering::Relaxed);
     }
 
-    /// Whether its programs import anything from elsewhere.
+    /// Whether its programs have remote imports.
     pub fn imports_anything(&self) -> bool {
         !lock(&self.roots).is_empty()
     }
@@ -308,7 +308,7 @@ impl ProjectImports {
         roots.iter().any(|root| self.client(&root.registry).is_some_and(|client| client.settings().offline))
     }
 
-    /// Looks up what programs of this machine import, and what that imports.
+    /// Fetches the imports of local programs, and their imports.
     pub async fn walk(&self, freshness: Freshness) -> Vec<(Client, Visited)> {
         let mut by_registry: BTreeMap<Registry, Vec<Reference>> = BTreeMap::new();
         let roots = lock(&self.roots).clone();
@@ -332,7 +332,7 @@ impl ProjectImports {
         join_all(walks.collect::<Vec<_>>()).await.concat()
     }
 
-    /// Says of all that did not come in time that it did not. What has come lies in the cache.
+    /// Reports all imports that were not fetched in time. Those that were are in the cache.
     fn give_up(&self) {
         for remote in lock(&self.roots).iter() {
             let Some(client) = self.client(&remote.registry) else { continue };
@@ -347,7 +347,7 @@ impl ProjectImports {
     }
 }
 
-/// Does work that waits for the network. Whatever is still under way when it is done is left to itself.
+/// Runs a future on a runtime with network access. Remaining tasks are dropped at its end.
 pub fn block_on<T>(work: impl Future<Output = T>) -> io::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(work);
@@ -355,7 +355,7 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> io::Result<T> {
     Ok(result)
 }
 
-/// No panic leaves half of anything behind a lock here.
+/// A panic leaves no inconsistent state behind these locks.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The registries that the programs of a session import from.
+//! The registries of a session.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,10 +14,10 @@ use url::Url;
 
 use super::fetched;
 
-/// An address that no path can be appended to.
+/// A URL that no path can be appended to.
 const NO_REGISTRY: &str = "unknown:";
 
-/// Looks up what is not on this machine: one client for each registry, and one cache for all.
+/// Fetches remote programs: one client per registry, and one shared cache.
 #[derive(Debug)]
 pub struct Registries {
     cache: Arc<Cache>,
@@ -28,28 +28,28 @@ pub struct Registries {
     problems: Vec<CredentialsProblem>,
 }
 
-/// A look-up that would take longer than an answer may.
+/// A fetch that takes longer than a response may take.
 #[derive(Debug, Clone)]
 pub struct PendingFetch {
-    /// What to look up.
+    /// The program to fetch.
     pub remote: Remote,
-    /// Who is to be asked for it.
+    /// The client.
     pub client: Client,
-    /// How fresh it has to be.
+    /// The required freshness.
     pub freshness: Freshness,
 }
 
-/// What a look-up gave.
+/// The result of a fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchResult {
-    /// The program, and what there is to say about it.
+    /// The program and its diagnostics.
     pub fetched: Fetched,
-    /// Where it failed for a reason that may pass by itself: how long the host wants to be left alone, at least.
+    /// After a temporary failure: the minimum delay before the next attempt.
     pub again_after: Option<Duration>,
 }
 
 impl Registries {
-    /// Those of the user, with a cache.
+    /// The registries of the user, with a cache.
     pub fn new(cache: impl Into<Arc<Cache>>) -> Self {
         Self {
             cache: cache.into(),
@@ -61,19 +61,19 @@ impl Registries {
         }
     }
 
-    /// The same with vendored copies, which come before everything else, for registries that name no folder with others.
+    /// Adds vendored copies, which take precedence, for registries without a folder of their own.
     pub fn with_vendor(mut self, vendor: Option<Vendor>) -> Self {
         self.vendor = vendor;
         self
     }
 
-    /// The same with a lock file that counts.
+    /// Adds a lock file.
     pub fn with_lock(mut self, lock: Option<Locked>) -> Self {
         self.lock = lock;
         self
     }
 
-    /// The same, and nobody is asked if `offline`.
+    /// Disables requests if `offline` is set.
     pub fn with_offline(mut self, offline: bool) -> Self {
         self.offline = offline;
         self
@@ -84,21 +84,21 @@ impl Registries {
         &self.cache
     }
 
-    /// What was wrong with the tokens of the user, each told once.
+    /// Problems with the user's credentials, each reported once.
     pub fn take_problems(&mut self) -> Vec<CredentialsProblem> {
         std::mem::take(&mut self.problems)
     }
 
-    /// The client that asks a registry. None if the registry has no address that could be asked.
+    /// The client for a registry. `None` if its URL is invalid.
     pub fn client(&mut self, registry: &Registry) -> Option<Client> {
         if let Some(client) = self.clients.get(registry) {
             return client.clone();
         }
-        // Addresses and repositories can be asked without a registry, of which no address can be made then.
+        // URLs and repositories need no registry.
         let url = if registry.url.is_empty() { NO_REGISTRY } else { &*registry.url };
         let client = Url::parse(url).ok().map(|url| {
             let (mut settings, problems) = Settings::of_user(url);
-            // Each registry has the tokens of the user read again, with the same problems.
+            // Each registry reads the user's credentials again, with the same problems.
             if self.clients.is_empty() {
                 self.problems = problems;
             }
@@ -112,18 +112,18 @@ impl Registries {
         client
     }
 
-    /// Where the program came from that a file shows, one of the cache or a vendored copy, and the registry if it was asked by name.
+    /// The origin of a program whose file is in the cache or a vendored copy, and the registry if it was fetched by name.
     pub fn shown_at(&self, path: &Path) -> Option<(Origin, Option<Registry>)> {
         shown_at(&self.cache, path)
     }
 
-    /// What there is to say about a program that nobody may be asked for, where the lock file refuses the text that is known.
+    /// The diagnostic for a program that must not be fetched, if the lock file rejects the cached text.
     pub fn refusal(&mut self, remote: &Remote) -> Option<Fetched> {
         let mismatch = self.client(&remote.registry)?.mismatch(&remote.reference)?;
         Some(fetched::refused(remote, mismatch))
     }
 
-    /// What is known of a program without asking anybody, and what to look up to know better.
+    /// The known state of a program without a request, and the fetch to complete it.
     pub fn look(&mut self, remote: &Remote, asker: &Origin) -> (Option<Fetched>, Option<PendingFetch>) {
         if remote.is_of_unknown_registry() {
             return (None, None);
@@ -147,13 +147,13 @@ impl Registries {
     }
 }
 
-/// Where the program came from that a file shows: one of the cache, or a vendored copy. With the registry, if it was asked by name.
+/// The origin of a program whose file is in the cache or a vendored copy, with the registry if it was fetched by name.
 pub fn shown_at(cache: &Cache, path: &Path) -> Option<(Origin, Option<Registry>)> {
     let cached = cache.shown_at(path).map(|program| (program, None));
     let (program, by) = cached.or_else(|| Some((Vendor::copied_at(path)?, Some(Provenance::Vendored))))?;
     let reference = Reference::parse(&program.source.reference).ok()?;
     let registry = match (&reference, by) {
-        // A copy lies in its project, whose settings name the registry.
+        // A copy belongs to its project, whose settings contain the registry.
         (Reference::Registry(_), None) => {
             program.source.url.as_str().strip_suffix(&program.source.reference).map(Registry::from)
         }
@@ -162,7 +162,7 @@ pub fn shown_at(cache: &Cache, path: &Path) -> Option<(Origin, Option<Registry>)
     Some((Origin::Remote(Arc::new(fetched::origin(reference, 1, &program, by))), registry))
 }
 
-/// The copies in a folder that settings name.
+/// The copies in a configured folder.
 fn copies(dir: &Path) -> Option<Vendor> {
     Vendor::load(dir).unwrap_or_else(|error| {
         tracing::warn!("{error}");
@@ -171,7 +171,7 @@ fn copies(dir: &Path) -> Option<Vendor> {
 }
 
 impl PendingFetch {
-    /// Looks it up. Needs a runtime of tokio with time and network.
+    /// Fetches it. Requires a tokio runtime with time and network.
     pub async fn fetch(&self, asker: &Origin) -> FetchResult {
         let importer = fetched::importer(asker);
         let outcome = self.client.get(&self.remote.reference, &importer, self.freshness).await;

@@ -1,4 +1,4 @@
-//! Which settings trust is about.
+//! The settings that need trust.
 
 use std::path::Path;
 
@@ -8,25 +8,25 @@ use sha2::{Digest, Sha256};
 
 use crate::ownership;
 
-/// A setting that makes `prose` start something or give something away.
+/// A setting that makes `prose` start a program or send data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Concern {
-    /// What it is called, such as `run.command`.
+pub struct TrustedSetting {
+    /// The name, such as `run.command`.
     pub name: String,
-    /// Its values, as a person is shown them. Values that may be secret are not among them.
+    /// Its values for display. Values that may be secret are omitted.
     pub shown: Vec<String>,
     /// A hash of the name and the values.
     pub(super) sha256: String,
 }
 
-impl Concern {
+impl TrustedSetting {
     fn new(name: impl Into<String>, values: Vec<String>) -> Self {
         let name = name.into();
         let sha256 = hash(&name, &values);
         Self { name, shown: values, sha256 }
     }
 
-    /// A setting whose value nobody is shown.
+    /// A setting whose value is not displayed.
     fn secret(name: impl Into<String>, value: &str) -> Self {
         let name = name.into();
         let sha256 = hash(&name, &[value.to_owned()]);
@@ -43,14 +43,13 @@ fn hash(name: &str, values: &[String]) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// All settings of the project in a folder that trust is about. This is the only place that says which they are: a setting that starts a program,
-/// passes something to one, or allows a program from elsewhere to do something belongs here. A setting that is not there must never allow more than
-/// one that is, since a project that has lost a setting stays trusted.
-pub(super) fn concerns(folder: &Path, config: &Config) -> Vec<Concern> {
+/// All settings of a project that need trust. Every setting that starts a program, passes something to one, or gives rights to fetched programs
+/// belongs here. Removing a setting must never allow more, since a project that has lost a setting stays trusted.
+pub(super) fn concerns(folder: &Path, config: &Config) -> Vec<TrustedSetting> {
     let mut concerns = Vec::new();
     let run = &config.run;
     if !matches!(run.harness, HarnessName::Offline | HarnessName::Script) {
-        concerns.push(Concern::new("run.harness", vec![run.harness.as_str().to_owned()]));
+        concerns.push(TrustedSetting::new("run.harness", vec![run.harness.as_str().to_owned()]));
     }
     let passed_on = [
         ("run.command", &run.command),
@@ -59,44 +58,45 @@ pub(super) fn concerns(folder: &Path, config: &Config) -> Vec<Concern> {
     ];
     for (name, words) in passed_on {
         if !words.is_empty() {
-            concerns.push(Concern::new(name, words.iter().map(Word::as_str).map(str::to_owned).collect()));
+            concerns
+                .push(TrustedSetting::new(name, words.iter().map(Word::as_str).map(str::to_owned).collect()));
         }
     }
     for (program, rights) in config.imports.entries() {
         if !rights.allow.is_empty() {
             let mut allowed: Vec<String> = rights.allow.iter().map(ToString::to_string).collect();
-            // Another registry or folder has other programs of that name. The one that counts where none is set is named as well.
+            // Another registry or folder has other programs of that name. The default one is included as well.
             allowed.push(format!("from {}", config.registry.url.as_str()));
             if let Some(vendor) = config.registry.vendor.as_path() {
                 allowed.push(format!("or from {}", vendor.display()));
             }
-            concerns.push(Concern::new(format!("imports.{program:?}.allow"), allowed));
+            concerns.push(TrustedSetting::new(format!("imports.{program:?}.allow"), allowed));
         }
     }
     concerns.extend(env_file(folder));
     concerns
 }
 
-/// Keys of `.prose/.env` that other tools write for themselves and that nothing is made of here (R103).
+/// Keys of `.prose/.env` that other tools use and that have no effect here (R103).
 const KEYS_WITHOUT_EFFECT: &[&str] = &["OPENPROSE_TELEMETRY", "USER_ID", "SESSION_ID"];
 
-/// The entries of `.prose/.env`. A file of another user has no effect, and one that cannot be read has none either.
-fn env_file(folder: &Path) -> Vec<Concern> {
+/// The entries of `.prose/.env`. Files of other users and unreadable files have no effect.
+fn env_file(folder: &Path) -> Vec<TrustedSetting> {
     let path = folder.join(".prose").join(".env");
     if !ownership::is_own(&path) {
         return Vec::new();
     }
     let bytes = prose_files::read(&path, Limit::SETTINGS).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    let mut concerns: Vec<Concern> = Vec::new();
+    let mut concerns: Vec<TrustedSetting> = Vec::new();
     for line in text.lines().map(str::trim_start).filter(|line| !line.starts_with('#')) {
         let Some((key, value)) = line.split_once('=') else { continue };
         let (key, value) = (key.trim(), value.trim());
         if KEYS_WITHOUT_EFFECT.contains(&key) {
             continue;
         }
-        let concern = Concern::secret(format!(".prose/.env: {key}"), value);
-        // Of several lines with a key, the last one counts.
+        let concern = TrustedSetting::secret(format!(".prose/.env: {key}"), value);
+        // The last line of a key is used.
         concerns.retain(|other| other.name != concern.name);
         concerns.push(concern);
     }
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn values_are_told_apart() {
         let hash = |name: &str, values: &[&str]| {
-            Concern::new(name, values.iter().map(|value| (*value).to_owned()).collect()).sha256
+            TrustedSetting::new(name, values.iter().map(|value| (*value).to_owned()).collect()).sha256
         };
         assert_eq!(hash("a", &["b", "c"]), hash("a", &["b", "c"]));
         assert_ne!(hash("a", &["b", "c"]), hash("a", &["bc"]));

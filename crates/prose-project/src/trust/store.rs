@@ -1,4 +1,4 @@
-//! What a person has trusted, remembered in a file outside all projects.
+//! The projects that a user trusts, in a file outside of all projects.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,29 +7,29 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Doubt, Subject};
+use super::{TrustError, TrustSubject};
 use crate::{FileError, UserFiles};
 
 /// The name of the file.
 const FILE: &str = "trust.json";
 
-/// The form of the file that this version writes.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
-/// The projects that a person has trusted.
+/// The projects that a user trusts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustStore {
     files: UserFiles,
 }
 
-/// A folder that a person has trusted.
+/// A trusted folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustedFolder {
     /// The folder.
     pub folder: PathBuf,
-    /// When it was trusted last.
+    /// The time when it was last trusted.
     pub since: SystemTime,
-    /// The names of the settings that it was trusted with.
+    /// The names of the trusted settings.
     pub settings: Vec<String>,
 }
 
@@ -48,48 +48,49 @@ impl Default for Stored {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredFolder {
-    /// When it was trusted last, in seconds since 1970.
+    /// When it was last trusted, in seconds since 1970.
     since: u64,
-    /// The hashes of the settings that it was trusted with, by their names.
+    /// The hashes of the trusted settings, by name.
     settings: BTreeMap<String, String>,
 }
 
 impl TrustStore {
-    /// That of the user of this process.
+    /// The store of the user of this process.
     pub fn of_user() -> Self {
         Self::in_files(UserFiles::of_user())
     }
 
-    /// That among the files of a person.
+    /// The store in these files.
     pub fn in_files(files: UserFiles) -> Self {
         Self { files }
     }
 
-    /// Whether a subject is trusted: its folder is, and each of its settings was there with the same value at that time.
-    pub fn check(&self, subject: &Subject) -> Result<(), Doubt> {
-        let stored = self.read().map_err(|error| Doubt::Unreadable(error.to_string()))?;
-        let Some(known) = stored.folders.get(&key(&subject.folder)) else { return Err(Doubt::Unknown) };
-        let is_new = |concern: &&super::Concern| known.settings.get(&concern.name) != Some(&concern.sha256);
+    /// Checks that a project is trusted: its folder is, and each setting has the same value as then.
+    pub fn check(&self, subject: &TrustSubject) -> Result<(), TrustError> {
+        let stored = self.read().map_err(|error| TrustError::Unreadable(error.to_string()))?;
+        let Some(known) = stored.folders.get(&key(&subject.folder)) else { return Err(TrustError::Unknown) };
+        let is_new =
+            |concern: &&super::TrustedSetting| known.settings.get(&concern.name) != Some(&concern.sha256);
         let changed: Vec<String> =
             subject.concerns.iter().filter(is_new).map(|concern| concern.name.clone()).collect();
-        if changed.is_empty() { Ok(()) } else { Err(Doubt::Changed(changed)) }
+        if changed.is_empty() { Ok(()) } else { Err(TrustError::Changed(changed)) }
     }
 
-    /// Whether a person has named the folder, with whatever settings it had then. What cannot be read names none.
+    /// Whether the folder is trusted, with any settings. Without a readable store, it is not.
     pub fn names(&self, folder: &Path) -> bool {
         let Ok(folder) = folder.canonicalize() else { return false };
         self.read().is_ok_and(|stored| stored.folders.contains_key(&key(&folder)))
     }
 
-    /// Remembers that a person trusts a subject, in the place of what was remembered of its folder.
-    pub fn grant(&self, subject: &Subject) -> Result<(), FileError> {
+    /// Stores that a user trusts a project, and replaces earlier trust in its folder.
+    pub fn grant(&self, subject: &TrustSubject) -> Result<(), FileError> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
         let settings = subject.concerns.iter().map(|concern| (concern.name.clone(), concern.sha256.clone()));
         let trusted = StoredFolder { since, settings: settings.collect() };
         self.change(|stored| _ = stored.folders.insert(key(&subject.folder), trusted))
     }
 
-    /// Forgets a folder. Gives whether it was trusted. It need not exist any more.
+    /// Revokes the trust in a folder. Returns whether it was trusted. The folder need not exist any more.
     pub fn revoke(&self, folder: &Path) -> Result<bool, FileError> {
         let folder = match folder.canonicalize() {
             Ok(folder) => folder,
@@ -102,7 +103,7 @@ impl TrustStore {
         Ok(was_trusted)
     }
 
-    /// All folders that are trusted, in the order of their paths.
+    /// All trusted folders, sorted by path.
     pub fn list(&self) -> Result<Vec<TrustedFolder>, FileError> {
         let folders = self.read()?.folders.into_iter().filter_map(|(name, stored)| {
             Some(TrustedFolder {
@@ -123,7 +124,7 @@ impl TrustStore {
 
     fn change(&self, change: impl FnOnce(&mut Stored)) -> Result<(), FileError> {
         let locked = self.files.lock()?;
-        // What other processes have written meanwhile is kept.
+        // Changes by other processes are kept.
         let mut stored = self.read()?;
         change(&mut stored);
         let text = serde_json::to_vec_pretty(&stored).map_err(|error| self.files.error(FILE, error))?;
@@ -137,25 +138,27 @@ fn parse(bytes: &[u8]) -> Result<Stored, String> {
         version: u32,
     }
     let damaged =
-        |error: serde_json::Error| format!("is damaged: {error}. Remove it, then trust your projects again");
+        |error: serde_json::Error| format!("is damaged: {error}; remove it, then trust your projects again");
     let Versioned { version } = serde_json::from_slice(bytes).map_err(damaged)?;
     if version > VERSION {
-        return Err("was written by a later version of `prose`; use that one, or remove the file".to_owned());
+        return Err(
+            "was written by a newer version of `prose`; use that version, or remove the file".to_owned()
+        );
     }
     serde_json::from_slice(bytes).map_err(damaged)
 }
 
-/// What stands before the bytes of a path that is no text. Paths are absolute, so that none starts like this.
+/// The prefix of paths that are not Unicode. Other paths are absolute and never start with it.
 const NO_TEXT: &str = "bytes:";
 
-/// The name of a folder in the file. Different folders have different names.
+/// The unique name of a folder in the file.
 fn key(folder: &Path) -> String {
     match folder.to_str() {
         Some(text) => text.to_owned(),
         None => {
             let bytes = folder.as_os_str().as_encoded_bytes();
             bytes.iter().fold(NO_TEXT.to_owned(), |mut name, byte| {
-                // Writing to a text cannot fail.
+                // Writing to a string cannot fail.
                 let _ = write!(name, "{byte:02x}");
                 name
             })
@@ -163,7 +166,7 @@ fn key(folder: &Path) -> String {
     }
 }
 
-/// The folder of a name, to show it.
+/// The folder of a name, for display.
 fn folder_of(name: &str) -> Option<PathBuf> {
     let Some(digits) = name.strip_prefix(NO_TEXT) else { return Some(name.into()) };
     let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
@@ -193,8 +196,8 @@ mod tests {
             Self { folder, store }
         }
 
-        fn subject(&self, settings: &str) -> Subject {
-            Subject::new(&self.folder.path().join("project"), &Config::parse(settings).0)
+        fn subject(&self, settings: &str) -> TrustSubject {
+            TrustSubject::new(&self.folder.path().join("project"), &Config::parse(settings).0)
         }
     }
 
@@ -203,18 +206,18 @@ mod tests {
         let place = Place::new();
         let Place { store, .. } = &place;
         let subject = place.subject(AGENT);
-        assert_eq!(store.check(&subject), Err(Doubt::Unknown));
+        assert_eq!(store.check(&subject), Err(TrustError::Unknown));
         store.grant(&subject).unwrap();
         assert_eq!(store.check(&subject), Ok(()));
         assert!(store.names(&subject.folder));
 
-        let elsewhere = Subject { folder: place.folder.path().to_owned(), ..subject.clone() };
-        assert_eq!(store.check(&elsewhere), Err(Doubt::Unknown), "the folder above is another one");
+        let elsewhere = TrustSubject { folder: place.folder.path().to_owned(), ..subject.clone() };
+        assert_eq!(store.check(&elsewhere), Err(TrustError::Unknown), "the folder above is another one");
 
         let more = place.subject(&format!("{AGENT}environment = [\"KEY\"]\n"));
-        assert_eq!(store.check(&more), Err(Doubt::Changed(vec!["run.environment".to_owned()])));
+        assert_eq!(store.check(&more), Err(TrustError::Changed(vec!["run.environment".to_owned()])));
         let other = place.subject(&AGENT.replace("agent", "other"));
-        assert_eq!(store.check(&other), Err(Doubt::Changed(vec!["run.command".to_owned()])));
+        assert_eq!(store.check(&other), Err(TrustError::Changed(vec!["run.command".to_owned()])));
         assert!(store.names(&subject.folder), "the folder is named whatever its settings are now");
         assert_eq!(store.check(&place.subject("")), Ok(()), "less is never more");
 
@@ -222,7 +225,7 @@ mod tests {
         assert_eq!(store.check(&other), Ok(()));
         assert_eq!(
             store.check(&subject),
-            Err(Doubt::Changed(vec!["run.command".to_owned()])),
+            Err(TrustError::Changed(vec!["run.command".to_owned()])),
             "what was trusted before is asked again"
         );
     }
@@ -242,7 +245,7 @@ mod tests {
         assert!(listed[0].since.elapsed().unwrap() < Duration::from_secs(60));
         std::fs::remove_dir(&subject.folder).unwrap();
         assert!(store.revoke(&subject.folder).unwrap(), "a folder that is gone can be forgotten");
-        assert_eq!(store.check(&subject), Err(Doubt::Unknown));
+        assert_eq!(store.check(&subject), Err(TrustError::Unknown));
     }
 
     #[test]
@@ -253,7 +256,7 @@ mod tests {
             for number in 0..8 {
                 let folder = place.folder.path().join(format!("{number}"));
                 std::fs::create_dir(&folder).unwrap();
-                scope.spawn(move || store.grant(&Subject::new(&folder, &Config::default())).unwrap());
+                scope.spawn(move || store.grant(&TrustSubject::new(&folder, &Config::default())).unwrap());
             }
         });
         assert_eq!(store.list().unwrap().len(), 8);
@@ -267,12 +270,12 @@ mod tests {
         let path = place.folder.path().join("state/trust.json");
         for (text, expected) in [
             ("{", "EOF while parsing"),
-            ("{\"version\": 2}", "was written by a later version of `prose`"),
+            ("{\"version\": 2}", "was written by a newer version of `prose`"),
             ("{\"version\": 1, \"folders\": 7}", "invalid type"),
         ] {
             std::fs::write(&path, text).unwrap();
             match place.store.check(&subject) {
-                Err(Doubt::Unreadable(reason)) => assert!(reason.contains(expected), "{reason}"),
+                Err(TrustError::Unreadable(reason)) => assert!(reason.contains(expected), "{reason}"),
                 other => panic!("{other:?}"),
             }
             assert!(place.store.grant(&subject).is_err());

@@ -50,13 +50,13 @@ fn settings_are_refused_at_the_place_of_their_first_error() {
     check(
         &[program, ("prose.toml", "\u{feff}# é\r\n[run]\r\nmax-parallel = 0\r\n")],
         expect![
-            "main.prose is not run: fix FOLDER/prose.toml:3:16: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`"
+            "main.prose is not run: fix FOLDER/prose.toml:3:16: `run.max-parallel` must be a whole number from 1 to 4294967295, not `0`"
         ],
     );
     check(
         &[program, ("prose.toml", "# é\nrun = { max-parallel = 0 }\n")],
         expect![
-            "main.prose is not run: fix FOLDER/prose.toml:2:24: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`"
+            "main.prose is not run: fix FOLDER/prose.toml:2:24: `run.max-parallel` must be a whole number from 1 to 4294967295, not `0`"
         ],
     );
     check(&[program, ("prose.toml", "[check]\nprofile = \"x\"\n")], expect!["main.prose runs"]);

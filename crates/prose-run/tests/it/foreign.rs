@@ -17,9 +17,11 @@ use std::time::Duration;
 use expect_test::Expect;
 use prose_analysis::{AnalysisHost, Text};
 use prose_config::{Config, RunConfig};
-use prose_run::{Around, Order, Person, Project, RunFailure, Start, Subject, UserFiles, prepare};
+use prose_run::{
+    Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare,
+};
 use prose_vm::effect::Outcome;
-use prose_vm::event::{Event, StateMode, What};
+use prose_vm::event::{Event, EventKind, StateMode};
 use prose_vm::program::Program;
 use prose_vm::runner::{Limits, NoInputs};
 use tempfile::TempDir;
@@ -94,7 +96,7 @@ impl Foreign {
         let file = host.set_text(Path::new("/main.prose"), Text::new(self.program.as_str()));
         host.set_text(Path::new("/inner.prose"), Text::new(INNER));
         host.load_imports(file, |_| None);
-        let order = Order {
+        let request = RunRequest {
             program: Program::new(host.db(), file),
             project: Project::new(self.folder.path()),
             start: Start::Resume { run: ID.into(), accept_changes: false },
@@ -107,34 +109,34 @@ impl Foreign {
             config: RunConfig::default(),
             grants: prose_run::Grants::default(),
             limits: Limits::default(),
-            subject: Subject::new(self.folder.path(), &Config::default()),
-            person: Person { files: UserFiles::at(self.folder.path().join("state")), trusts: false },
+            subject: TrustSubject::new(self.folder.path(), &Config::default()),
+            trust: UserTrust { files: UserFiles::at(self.folder.path().join("state")), is_trusted: false },
             names_program: false,
         };
-        let prepared = prepare(order)?;
+        let prepared = prepare(request)?;
         let notes = prepared.notes.clone();
         let lines = Mutex::new(Vec::new());
         let mut tasks = Vec::new();
         let mut observer = |event: &Event, _: bool| lines.lock().unwrap().extend(line(event, &mut tasks));
-        let around = Around {
+        let hooks = RunHooks {
             inputs: Arc::new(NoInputs),
             observer: &mut observer,
             interrupted: Box::pin(std::future::pending()),
             narration: None,
         };
-        prepared.execute(around)?;
+        prepared.execute(hooks)?;
         Ok(Went { lines: lines.into_inner().unwrap(), notes })
     }
 }
 
 /// What came of a session or a condition: whether it is known from the folder, or was asked.
 fn line(event: &Event, tasks: &mut Vec<(u64, String)>) -> Option<String> {
-    match &event.what {
-        What::SessionStarted { request, task } => {
+    match &event.kind {
+        EventKind::SessionStarted { request, task } => {
             tasks.push((request.0, task.task.to_string()));
             None
         }
-        What::Effect { request, outcome, .. } => {
+        EventKind::Effect { request, outcome, .. } => {
             let task = tasks.iter().find(|(id, _)| *id == request.0).map(|(_, task)| task.as_str());
             match outcome {
                 Outcome::Reply(reply) if *reply.text == *ASKED => Some(format!("asked {}", task?)),
@@ -147,11 +149,11 @@ fn line(event: &Event, tasks: &mut Vec<(u64, String)>) -> Option<String> {
                 _ => None,
             }
         }
-        What::ConditionJudged { met, reason, .. } if reason == "asked" => {
+        EventKind::ConditionJudged { met, reason, .. } if reason == "asked" => {
             Some(format!("asked whether ({met})"))
         }
-        What::ConditionJudged { met, .. } => Some(format!("known {met}")),
-        What::RunEnded(end) => end.error.as_ref().map(|error| format!("the program failed: {error}")),
+        EventKind::ConditionJudged { met, .. } => Some(format!("known {met}")),
+        EventKind::RunEnded(end) => end.error.as_ref().map(|error| format!("the program failed: {error}")),
         _ => None,
     }
 }

@@ -9,10 +9,12 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use prose_analysis::{AnalysisHost, Text};
 use prose_config::{Config, RunConfig};
-use prose_run::{Around, Grants, Order, Person, Project, RunFailure, Start, Subject, UserFiles, prepare};
+use prose_run::{
+    Grants, Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare,
+};
 use prose_vm::effect::InputRequest;
 use prose_vm::event::{RunEnd, StateMode};
-use prose_vm::harness::Answer;
+use prose_vm::harness::HarnessFuture;
 use prose_vm::program::Program;
 use prose_vm::runner::{Inputs, Limits, NoInputs};
 use prose_vm::value::Value;
@@ -65,7 +67,7 @@ impl Runs {
         fs::write(&path, script).unwrap();
         let mut host = AnalysisHost::default();
         let file = host.set_text(Path::new(*self.path.borrow()), Text::new(program));
-        let order = Order {
+        let request = RunRequest {
             program: Program::new(host.db(), file),
             project: Project { allows_outside: self.allows_outside, ..Project::new(self.folder.path()) },
             start,
@@ -78,17 +80,17 @@ impl Runs {
             config: RunConfig::default(),
             grants: Grants::default(),
             limits,
-            subject: Subject::new(self.folder.path(), &Config::default()),
-            person: Person { files: UserFiles::at(self.folder.path().join("state")), trusts: false },
+            subject: TrustSubject::new(self.folder.path(), &Config::default()),
+            trust: UserTrust { files: UserFiles::at(self.folder.path().join("state")), is_trusted: false },
             names_program: false,
         };
-        let around = Around {
+        let hooks = RunHooks {
             inputs,
             observer: &mut |_, _| {},
             interrupted: Box::pin(std::future::pending()),
             narration: None,
         };
-        let finished = prepare(order)?.execute(around)?;
+        let finished = prepare(request)?.execute(hooks)?;
         Ok(Stopped { end: finished.end, reused: finished.reused, ran: finished.ran })
     }
 
@@ -140,7 +142,7 @@ fn a_session_that_failed_is_asked_again_and_nothing_else_is() {
     check_refused(
         runs.resume(PROGRAM, rest, false),
         expect![
-            "the run ID has come to its end; there is nothing left to do. `prose run` starts a new one. To run again from a place, change the program there and use `prose resume ID --accept-changes`, which keeps the results of all sessions that are asked the same"
+            "run ID has already completed; start a new run with `prose run`, or change the program and run `prose resume ID --accept-changes` to reuse the results of all unchanged sessions"
         ],
     );
 }
@@ -172,7 +174,7 @@ fail = "it broke too"
 fn an_input_that_was_missing_can_be_given_later() {
     struct Given;
     impl Inputs for Given {
-        fn give<'a>(&'a self, _: &'a InputRequest) -> Answer<'a, Value> {
+        fn give<'a>(&'a self, _: &'a InputRequest) -> HarnessFuture<'a, Value> {
             Box::pin(async { Ok(Value::from("tides")) })
         }
     }
@@ -180,7 +182,7 @@ fn an_input_that_was_missing_can_be_given_later() {
     let program = "session \"First\"\ninput topic: \"What about\"\nsession \"On {topic}\"\n";
     let script = format!("{FIRST}[[session]]\nlabel = \"On tides\"\nreply = \"done\"\n");
     let stopped = runs.run(program, &script);
-    expect!["the program needs an input and nobody is there to give it; give it with `--input topic=…`: What about"]
+    expect!["a required input is not given; give it with `--input topic=…`: What about"]
         .assert_eq(&stopped.end.error.unwrap().to_string());
     let stopped = runs.resume_with(program, &script, false, Arc::new(Given)).unwrap();
     assert_eq!(stopped.end.value, Value::from("done"));
@@ -194,14 +196,14 @@ fn a_run_that_failed_by_its_own_program_says_so() {
     check_refused(
         runs.resume(program, FIRST, false),
         expect![
-            "run ID failed by its own program, at line 2: not today. It would fail there again; change the program and resume with `--accept-changes`"
+            "run ID failed at line 2 of its program: not today; to continue, fix the program and resume with `--accept-changes`"
         ],
     );
     let changed = "session \"First\"\n";
     check_refused(
         runs.resume(changed, "", false),
         expect![
-            "the program has changed since the run ID was started: line 2 was `throw \"not today\"` and is nothing. Undo the change, or use `--accept-changes`, which keeps the results of all sessions that are asked the same"
+            "the program has changed since run ID was started: line 2 was `throw \"not today\"` and is nothing; undo the change, or pass `--accept-changes` to reuse the results of all unchanged sessions"
         ],
     );
     let stopped = runs.resume(changed, "", true).unwrap();
@@ -292,7 +294,7 @@ fn a_file_outside_the_project_can_be_allowed_when_the_run_goes_on() {
     let program = format!("session \"First\"\n  context:\n    file: {path:?}\n");
     let stopped = runs.run(&program, FIRST);
     let error = stopped.end.error.unwrap();
-    assert!(error.message.contains("lies outside the project"), "{error}");
+    assert!(error.message.contains("is outside of the project"), "{error}");
     assert_eq!((error.line, error.statement.as_str()), (1, "session \"First\""));
     runs.allows_outside = true;
     let stopped = runs.resume(&program, FIRST, false).unwrap();
@@ -338,7 +340,7 @@ fn a_run_gets_on_with_fewer_sessions_than_branches() {
     let script = "[[session]]\nreply = \"done\"\ndelay = \"20ms\"\n";
     let limits = Limits { max_sessions: Some(2), ..Limits::default() };
     let stopped = runs.execute_within(program, script, Start::New, Arc::new(NoInputs), limits).unwrap();
-    expect!["it has started 2 sessions, which is the most it may (`--max-sessions`)"]
+    expect!["the limit of 2 sessions is reached (`--max-sessions`)"]
         .assert_eq(&stopped.end.error.unwrap().to_string());
     assert_eq!(stopped.end.sessions, 2);
     let stopped = runs.resume(program, script, false).unwrap();
@@ -411,7 +413,7 @@ fn with_any_one_line_damaged_the_figures_say_what_was_used_and_what_was_asked() 
     let answers = "unmatched = \"offline\"\n";
     struct Given;
     impl Inputs for Given {
-        fn give<'a>(&'a self, _: &'a InputRequest) -> Answer<'a, Value> {
+        fn give<'a>(&'a self, _: &'a InputRequest) -> HarnessFuture<'a, Value> {
             Box::pin(async { Ok(Value::from("tides")) })
         }
     }

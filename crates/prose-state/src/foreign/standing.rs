@@ -8,7 +8,7 @@ use prose_vm::effect::{Failure, Outcome, Question, Reply, Request, SessionTask};
 use prose_vm::event::LoopKind;
 use rustc_hash::FxHashSet;
 
-use super::{Execution, ForeignRecall, Stored};
+use super::{Execution, ForeignRecording, Stored};
 use crate::program::{Try, bound_name};
 use crate::told::{Mark, frame_of};
 use crate::way::{Standpoint, number, steps};
@@ -45,7 +45,7 @@ enum How {
     NotRun,
 }
 
-impl ForeignRecall {
+impl ForeignRecording {
     fn execution(&self, at: Standpoint) -> Option<&Execution> {
         self.executions.get(self.way.folder(at.program)?)
     }
@@ -255,7 +255,7 @@ impl ForeignRecall {
             }
             None => {
                 let line = own.line;
-                let lost = format!("the session in line {line} is complete, but its result was not kept");
+                let lost = format!("the session in line {line} is complete, but its result was not stored");
                 Reply { text: NOT_KEPT.into(), warnings: vec![lost], ..Reply::default() }
             }
         };

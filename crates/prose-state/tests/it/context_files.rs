@@ -50,17 +50,17 @@ fn what_is_no_text_is_not_passed() {
         assert_eq!(kind, ErrorKind::Other);
         message
     };
-    assert_eq!(refused("gone.md"), "there is no file PROJECT/gone.md");
-    assert_eq!(refused("most.md/part.md"), "there is no file PROJECT/most.md/part.md");
-    assert_eq!(refused("docs"), "PROJECT/docs is a folder; name the files in it");
-    assert_eq!(refused(""), "PROJECT/ is a folder; name the files in it");
-    assert_eq!(refused("picture.png"), "PROJECT/picture.png is no text in UTF-8");
-    assert_eq!(refused("zeros.txt"), "PROJECT/zeros.txt is no text in UTF-8");
+    assert_eq!(refused("gone.md"), "PROJECT/gone.md does not exist");
+    assert_eq!(refused("most.md/part.md"), "PROJECT/most.md/part.md does not exist");
+    assert_eq!(refused("docs"), "PROJECT/docs is a folder; list the files in it");
+    assert_eq!(refused(""), "PROJECT/ is a folder; list the files in it");
+    assert_eq!(refused("picture.png"), "PROJECT/picture.png is not valid UTF-8");
+    assert_eq!(refused("zeros.txt"), "PROJECT/zeros.txt is not valid UTF-8");
     assert!(refused("a\0b").contains("cannot be read: "));
     assert!(refused(&"n".repeat(300)).contains("cannot be read: "));
     assert_eq!(
         refused("more.md"),
-        "PROJECT/more.md is larger than 1 MiB, the most that is passed on; name a part of it in a file of its own"
+        "PROJECT/more.md is larger than the limit of 1 MiB; put the relevant part into a separate file"
     );
     assert_eq!(read(&project, "most.md").unwrap().len(), 1 << 20);
 }
@@ -97,10 +97,10 @@ fn what_nobody_ever_writes_to_is_not_waited_for() {
     let at = project.clone();
     std::thread::spawn(move || told.send(refusal(&at, "pipe")));
     let refused = hear.recv_timeout(Duration::from_secs(20)).expect("it does not wait");
-    assert_eq!(refused, (ErrorKind::Other, "PROJECT/pipe is no file that can be read to its end".to_owned()));
-    assert!(refusal(&project, "/dev/zero").1.contains("outside the project"));
+    assert_eq!(refused, (ErrorKind::Other, "PROJECT/pipe is not a regular file".to_owned()));
+    assert!(refusal(&project, "/dev/zero").1.contains("outside of the project"));
     let project = Project { allows_outside: true, ..project };
-    assert!(refusal(&project, "/dev/zero").1.contains("is no file that can be read to its end"));
+    assert!(refusal(&project, "/dev/zero").1.contains("is not a regular file"));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_file_outside_the_project_is_refused_unless_a_person_allows_it() {
             (
                 ErrorKind::UnsafePath,
                 format!(
-                    "the file `{path}` of the context lies outside the project PROJECT. Name a file inside it, or pass `--allow-outside` to \
+                    "context file `{path}` is outside of the project PROJECT; use a file in the project, or pass `--allow-outside` to \
                      `prose run` or `prose resume`"
                 )
             )
@@ -131,7 +131,7 @@ fn a_file_outside_the_project_is_refused_unless_a_person_allows_it() {
     assert_eq!(read(&project, "docs/../inside.md").unwrap(), "Inside.");
     assert_eq!(
         refusal(&project, "docs/../gone.md"),
-        (ErrorKind::Other, "there is no file PROJECT/gone.md".to_owned())
+        (ErrorKind::Other, "PROJECT/gone.md does not exist".to_owned())
     );
     #[cfg(unix)]
     {

@@ -31,7 +31,7 @@ fn a_folder_that_cannot_be_written_to() {
     let error = run.store.record(&event, true).unwrap_err().to_string();
     let file = format!("cannot write {}: Permission denied (os error 13)", bindings.join("b.md").display());
     assert!(error.starts_with(&file), "{error}");
-    assert!(error.ends_with(". Runs keep their state in `.prose`, which has to be writable"), "{error}");
+    assert!(error.ends_with("; runs store their state in `.prose`, which must be writable"), "{error}");
     set(&bindings, 0o700);
 
     let id = run.store.run().to_owned();

@@ -1,20 +1,20 @@
 use prose_state::in_context::InContextStore;
 use prose_vm::effect::{Memory, MemoryPlace, MemoryScope};
-use prose_vm::event::{Event, What};
+use prose_vm::event::{Event, EventKind};
 use prose_vm::place::Place;
 use prose_vm::store::Store;
 
 use crate::support::project;
 
 fn written(place: &MemoryPlace) -> Event {
-    let what = What::MemoryWritten {
+    let kind = EventKind::MemoryWritten {
         place: place.clone(),
         memory: "# Agent Memory: captain\n".into(),
         segment: 1,
         prompt: "Review".into(),
         record: "- Found: much".into(),
     };
-    Event { seq: 1, at: 0, paused: 0, place: Place::root(), site: None, frame: 0, nesting: 0, what }
+    Event { seq: 1, at: 0, paused: 0, place: Place::root(), site: None, frame: 0, nesting: 0, kind }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use prose_state::StateError;
 use prose_state::journal::Journal;
 use prose_state::reader::{JournalReader, read_head, read_last};
 use prose_vm::effect::{Outcome, Reply};
-use prose_vm::event::{Event, RunStatus, What};
+use prose_vm::event::{Event, EventKind, RunStatus};
 use prose_vm::store::Store;
 use prose_vm::value::Value;
 
@@ -130,7 +130,7 @@ fn a_journal_of_a_later_version_is_refused() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{} has version 7, and this `prose` reads versions up to 2. Use the `prose` that made it, or a later one",
+            "{} has version 7, but this `prose` supports versions up to 2; use the `prose` that wrote it, or a newer one",
             path.display()
         )
     );
@@ -147,7 +147,7 @@ fn an_event_that_only_a_later_version_knows_is_no_damage() {
     assert_eq!(
         error.to_string(),
         format!(
-            "line {} of {} is sound but holds something that this `prose` does not know. Use the `prose` that made it, or a later one",
+            "line {} of {} is valid but not supported by this `prose`; use the `prose` that wrote it, or a newer one",
             text.lines().count(),
             path.display()
         )
@@ -162,7 +162,7 @@ fn events_are_written_in_the_order_of_their_numbers() {
     journal.append(&events[0]).unwrap();
     journal.append(&events[1]).unwrap();
     let error = journal.append(&events[1]).unwrap_err();
-    assert_eq!(error.to_string(), format!("event 2 cannot be written behind event 2 of {}", path.display()));
+    assert_eq!(error.to_string(), format!("event 2 cannot be written after event 2 of {}", path.display()));
     drop(journal);
     assert_eq!(read(&path).unwrap(), events[..2]);
 }
@@ -180,7 +180,7 @@ fn an_outcome_is_written_at_once_and_what_follows_from_it_when_the_program_waits
     let told = run.events.len();
     run.leave("s1", 1);
     assert_eq!(read(&path).unwrap(), run.events[..told]);
-    run.store.settle().unwrap();
+    run.store.commit().unwrap();
     assert_eq!(read(&path).unwrap(), run.events);
 }
 
@@ -199,8 +199,8 @@ fn values_of_all_kinds_come_back() {
     ] {
         run.bind("s1", 1, "a", value);
     }
-    run.tell("s1", 1, What::TryStarted);
-    run.store.settle().unwrap();
+    run.tell("s1", 1, EventKind::TryStarted);
+    run.store.commit().unwrap();
     let path = run.store.folder().join("journal.jsonl");
     assert_eq!(read(&path).unwrap(), run.events);
 }

@@ -220,7 +220,7 @@ fn r105_what_is_damaged_is_told() {
         .unwrap_err()
         .to_string()
         .replace(&project.root.display().to_string(), "PROJECT");
-    expect!["cannot read PROJECT/.prose/execution/run-20260103-143052-a7b3c9/position.json: EOF while parsing a value at line 1 column 21. Mend the file; without it, what it is about is taken from the other files"].assert_eq(&error);
+    expect!["cannot read PROJECT/.prose/execution/run-20260103-143052-a7b3c9/position.json: EOF while parsing a value at line 1 column 21; fix the file, or its content is taken from the other files"].assert_eq(&error);
     let runs = project.list_runs().unwrap();
     assert_eq!(runs.iter().map(|run| run.id.as_str()).collect::<Vec<_>>(), [ID]);
     assert!(project.adopt_run("run-../../x").is_err());

@@ -12,7 +12,7 @@ use prose_state::StateError;
 use prose_state::filesystem::{FilesystemStore, Resume};
 use prose_state::folder::Project;
 use prose_vm::effect::{Memory, MemoryPlace, MemoryScope};
-use prose_vm::event::{RunStatus, What};
+use prose_vm::event::{EventKind, RunStatus};
 use prose_vm::store::Store;
 use tempfile::TempDir;
 
@@ -67,13 +67,13 @@ fn the_folder_of_runs_is_not_followed_out_of_the_project() {
         (
             ".prose",
             expect![
-                "`PROJECT/.prose` is refused: it is a link that leads out of PROJECT. Put the folder itself there, or run with `--allow-outside`"
+                "cannot use `PROJECT/.prose`: it is a link that leads out of PROJECT; replace it with a folder, or pass `--allow-outside`"
             ],
         ),
         (
             ".prose/runs",
             expect![
-                "`PROJECT/.prose/runs` is refused: it is a link, and a run writes only to files of its own. Remove the link"
+                "cannot use `PROJECT/.prose/runs`: it is a link, and a run writes only to its own files; remove the link"
             ],
         ),
     ] {
@@ -125,10 +125,10 @@ fn memories_are_not_followed_out_of_the_project() {
     let project = || place(MemoryScope::Project, ".prose/agents/captain/");
     let custom = || place(MemoryScope::Custom, "notes/captain/");
     let lies_outside = expect![
-        "`PROJECT/.prose/agents/captain` is refused: the memory of agent `captain` would lie outside PROJECT/.prose"
+        "cannot use `PROJECT/.prose/agents/captain`: the memory of agent `captain` is outside of PROJECT/.prose"
     ];
     let names_outside = expect![
-        "`notes/captain/` is refused: agent `captain` would keep its memory outside the project PROJECT. Name a folder inside it, or run with `--allow-outside`"
+        "the memory folder `notes/captain/` of agent `captain` is outside of the project PROJECT; use a folder in the project, or pass `--allow-outside`"
     ];
     for (link, place, expected) in [
         (".prose/agents", project(), &lies_outside),
@@ -140,14 +140,14 @@ fn memories_are_not_followed_out_of_the_project() {
         let mut run = Driver::start(&two.project, "a.prose", TEXT);
         two.link(link);
         two.refused(run.store.read_memory(&place), expected);
-        let what = What::MemoryWritten {
+        let kind = EventKind::MemoryWritten {
             place,
             memory: "mine".into(),
             segment: 1,
             prompt: "P".into(),
             record: "R".into(),
         };
-        let event = run.event("s1", 1, what);
+        let event = run.event("s1", 1, kind);
         two.refused(run.store.record(&event, true), expected);
     }
 }
@@ -166,10 +166,10 @@ fn the_file_of_a_memory_is_not_read_through_a_link_and_replaces_one() {
     symlink(two.outside.path().join("memory.md"), folder.join("memory.md")).unwrap();
     two.refused(
         run.store.read_memory(&place),
-        &expect!["`PROJECT/.prose/agents/captain/memory.md` is refused: it is a link, and a run writes only to files of its own. Remove the link"],
+        &expect!["cannot use `PROJECT/.prose/agents/captain/memory.md`: it is a link, and a run writes only to its own files; remove the link"],
     );
     let (memory, prompt, record) = ("mine".into(), "P".into(), "R".into());
-    run.tell("s1", 1, What::MemoryWritten { place: place.clone(), memory, segment: 1, prompt, record });
+    run.tell("s1", 1, EventKind::MemoryWritten { place: place.clone(), memory, segment: 1, prompt, record });
     assert_eq!(fs::read_to_string(two.outside.path().join("memory.md")).unwrap(), "of somebody else");
     assert_eq!(run.store.read_memory(&place).unwrap(), Memory { text: Some("mine".into()), segments: 1 });
 }
@@ -188,7 +188,7 @@ fn a_memory_over_the_limit_is_refused_by_name() {
     fs::File::create(&path).unwrap().set_len((1 << 20) + 1).unwrap();
     let error = run.store.read_memory(&place).unwrap_err().to_string();
     assert!(
-        error.ends_with("memory.md` is refused: it is too large: an agent memory may have at most 1 MiB"),
+        error.ends_with("memory.md`: it is too large: an agent memory may have at most 1 MiB"),
         "{error}"
     );
 }
@@ -200,7 +200,12 @@ fn a_binding_is_not_read_through_a_link() {
     let binding = run.binding("a", 0, 1);
     symlink(two.outside.path().join("memory.md"), run.store.folder().join("bindings/a.md")).unwrap();
     let error = run.store.read_binding(&binding).unwrap_err().to_string();
-    assert!(error.ends_with("bindings/a.md` is refused: it is a link, and a run writes only to files of its own. Remove the link"), "{error}");
+    assert!(
+        error.ends_with(
+            "bindings/a.md`: it is a link, and a run writes only to its own files; remove the link"
+        ),
+        "{error}"
+    );
 }
 
 /// Everything that a run is resumed from may have been put there by somebody else.
@@ -225,10 +230,8 @@ fn journals_and_their_copies_that_are_links_or_pipes_are_refused() {
             let error =
                 FilesystemStore::resume(&two.project, &id, TEXT, Resume::Exact).unwrap_err().to_string();
             let why = match is_pipe {
-                true => "is refused: it is a named pipe, not a file",
-                false => {
-                    "is refused: it is a link, and a run writes only to files of its own. Remove the link"
-                }
+                true => "`: it is a named pipe, not a file",
+                false => "`: it is a link, and a run writes only to its own files; remove the link",
             };
             assert!(error.contains(name) && error.ends_with(why), "{name}: {error}");
             assert_eq!(fs::read_to_string(two.outside.path().join("memory.md")).unwrap(), "of somebody else");
@@ -284,7 +287,7 @@ fn everything_that_a_run_keeps_is_private() {
     ] {
         let place = MemoryPlace { agent: "captain".into(), scope, folder: place.into() };
         let (memory, prompt, record) = ("m".into(), "P".into(), "R".into());
-        run.tell("s3", 1, What::MemoryWritten { place, memory, segment: 1, prompt, record });
+        run.tell("s3", 1, EventKind::MemoryWritten { place, memory, segment: 1, prompt, record });
     }
     run.end(RunStatus::Interrupted);
     run.end(RunStatus::Interrupted);

@@ -7,7 +7,7 @@ use prose_state::env::EnvFile;
 use prose_state::filesystem::{FilesystemStore, Resume};
 use prose_state::folder::Project;
 use prose_vm::effect::{Memory, MemoryPlace, MemoryScope, MemoryUse};
-use prose_vm::event::What;
+use prose_vm::event::EventKind;
 use prose_vm::store::Store;
 
 use crate::support::{Driver, project, tree};
@@ -42,7 +42,11 @@ fn r042_memories_lie_in_the_run_the_project_the_home_folder_and_where_the_progra
         assert_eq!(run.store.read_memory(&place).unwrap(), Memory::default());
         for segment in [1, 2, 1000] {
             let (memory, prompt, record) = (text.as_str().into(), "Review".into(), "- Found: much".into());
-            run.tell("s1", 1, What::MemoryWritten { place: place.clone(), memory, segment, prompt, record });
+            run.tell(
+                "s1",
+                1,
+                EventKind::MemoryWritten { place: place.clone(), memory, segment, prompt, record },
+            );
         }
         let found = run.store.read_memory(&place).unwrap();
         assert_eq!(found, Memory { text: Some(text.into()), segments: 1000 });
@@ -67,14 +71,14 @@ fn a_memory_that_another_run_has_written_since_is_not_overwritten_by_a_replay() 
     let (folder, _home, project) = with_home();
     let mut run = Driver::start(&project, "a.prose", TEXT);
     let place = places().remove(1);
-    let what = |memory: &str| What::MemoryWritten {
+    let kind = |memory: &str| EventKind::MemoryWritten {
         place: place.clone(),
         memory: memory.into(),
         segment: 1,
         prompt: "Review".into(),
         record: "- Found: much".into(),
     };
-    run.tell("s1", 1, what("mine"));
+    run.tell("s1", 1, kind("mine"));
     let (id, events) = (run.store.run().to_owned(), run.events);
     drop(run.store);
     let path = folder.path().join(".prose/agents/captain");
@@ -120,7 +124,7 @@ fn r097_everything_has_its_place_in_the_tree() {
     let (folder, home, project) = with_home();
     let text = "use \"@alice/research\"\nlet r = research()\n";
     let mut run = Driver::start(&project, "a.prose", text);
-    let import = What::ImportCalled {
+    let import = EventKind::ImportCalled {
         program: 1,
         alias: "research".into(),
         inputs: vec![],
@@ -131,12 +135,12 @@ fn r097_everything_has_its_place_in_the_tree() {
     run.enter_program(1, "imports/alice--research", "let found = 1\n");
     run.bind("s1/p1/s1", 1, "found", "x");
     run.enter_program(0, "", text);
-    let ended = What::ImportEnded { program: 1, alias: "research".into(), outputs: vec![], error: None };
+    let ended = EventKind::ImportEnded { program: 1, alias: "research".into(), outputs: vec![], error: None };
     run.tell("s1", 2, ended);
     run.bind("s1", 2, "r", "x");
     for place in places().into_iter().filter(|place| place.scope != MemoryScope::Custom) {
         let (memory, prompt, record) = ("# Agent Memory".into(), "Review".into(), "- Found: much".into());
-        run.tell("s2", 2, What::MemoryWritten { place, memory, segment: 1, prompt, record });
+        run.tell("s2", 2, EventKind::MemoryWritten { place, memory, segment: 1, prompt, record });
     }
     let mut env = EnvFile::read(&project).unwrap();
     env.set("OPENPROSE_TELEMETRY", "disabled");

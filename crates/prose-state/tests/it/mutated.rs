@@ -19,13 +19,13 @@ use prose_vm::effect::{
     Choice, Effect, Failure, PermissionRule, Question, Reply, Request, RequestId, SessionTask, Summary,
     Verdict, fingerprint,
 };
-use prose_vm::event::{Event, RunEnd, RunStatus, What};
-use prose_vm::harness::{Answer, Capabilities, Harness};
+use prose_vm::event::{Event, EventKind, RunEnd, RunStatus};
+use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Limits, NoInputs};
 use prose_vm::settings::Settings;
-use prose_vm::store::{Fresh, Recall};
+use prose_vm::store::{NoRecording, Recording};
 use serde_json::Value as Json;
 
 use crate::support::project_in_memory;
@@ -89,7 +89,7 @@ impl Harness for Counting {
         true
     }
 
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
         Box::pin(async move {
             let number = self.ask(request).await;
             if task.task.contains("fails") {
@@ -99,25 +99,25 @@ impl Harness for Counting {
         })
     }
 
-    fn judge<'a>(&'a self, request: &'a Request, _: &'a Question) -> Answer<'a, Verdict> {
+    fn judge<'a>(&'a self, request: &'a Request, _: &'a Question) -> HarnessFuture<'a, Verdict> {
         Box::pin(async move {
             let met = self.ask(request).await.is_multiple_of(3);
             Ok(Verdict { met, reason: String::new(), no_progress: false })
         })
     }
 
-    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Choice> {
+    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Choice> {
         Box::pin(async move {
             let index = self.ask(request).await as usize % question.labels.len();
             Ok(Choice { index, reason: String::new() })
         })
     }
 
-    fn extract<'a>(&'a self, request: &'a Request, _: &'a Question) -> Answer<'a, Option<String>> {
+    fn extract<'a>(&'a self, request: &'a Request, _: &'a Question) -> HarnessFuture<'a, Option<String>> {
         Box::pin(async move { Ok(Some(format!("part {:x}", self.ask(request).await))) })
     }
 
-    fn summarise<'a>(&'a self, request: &'a Request, _: &'a Summary) -> Answer<'a, String> {
+    fn summarise<'a>(&'a self, request: &'a Request, _: &'a Summary) -> HarnessFuture<'a, String> {
         Box::pin(async move { Ok(format!("summary {:x}", self.ask(request).await)) })
     }
 }
@@ -181,7 +181,7 @@ struct Execution {
 fn execute(
     program: &Arc<Program>,
     store: &mut FilesystemStore,
-    recall: &mut dyn Recall,
+    recall: &mut dyn Recording,
     settings: Settings,
     harness: &Arc<Counting>,
 ) -> Execution {
@@ -246,7 +246,7 @@ impl Original {
             let mut store = FilesystemStore::create(&project, &text, UNIX_EPOCH).unwrap();
             let settings = settings(store.run());
             let harness = Arc::new(Counting::new(salt(random), None));
-            execute(&program, &mut store, &mut Fresh, settings, &harness)
+            execute(&program, &mut store, &mut NoRecording, settings, &harness)
         };
         assert_eq!(whole.end.status, RunStatus::Completed, "{:?}\n{text}", whole.end.error);
         let (folder, project) = project_in_memory();
@@ -256,7 +256,7 @@ impl Original {
         let stops_after = random.bool().then(|| random.u32(..most));
         let harness = Arc::new(Counting::new(salt(random), stops_after));
         let settings = settings(&run);
-        execute(&program, &mut store, &mut Fresh, settings, &harness);
+        execute(&program, &mut store, &mut NoRecording, settings, &harness);
         drop(store);
         let requests =
             harness.asked.lock().unwrap().iter().map(|(id, asked)| (id.0, asked.clone())).collect();
@@ -395,7 +395,7 @@ impl Original {
 }
 
 fn is_aside(event: &Event) -> bool {
-    matches!(event.what, What::Resumed { .. } | What::Queued { .. } | What::Begun { .. })
+    matches!(event.kind, EventKind::Resumed { .. } | EventKind::Queued { .. } | EventKind::Begun { .. })
 }
 
 /// Whether a journal ends between two lines of another one that is otherwise the same.

@@ -39,14 +39,14 @@ fn bindings_stay_in_the_folder_of_the_run() {
     };
     assert_eq!(
         refused("bindings/../../../../x.md"),
-        "`bindings/../../../../x.md` is refused: it would lead out of the folder that it belongs to; leave out `.` and `..`"
+        "cannot use `bindings/../../../../x.md`: the path leads out of its folder; remove `.` and `..`"
     );
-    assert_eq!(refused("/etc/x.md"), "`/etc/x.md` is refused: a part of the path is empty");
+    assert_eq!(refused("/etc/x.md"), "cannot use `/etc/x.md`: the path has an empty component");
     for path in ["bindings\\x.md", "c:/x.md", "bindings/a\n.md", "bindings/a\0.md"] {
         assert!(refused(path).ends_with("use letters, digits and `_`"), "{path:?}");
     }
     let long = format!("bindings/{}.md", "x".repeat(300));
-    assert!(refused(&long).ends_with("a name in it is too long for a file; use a shorter one"));
+    assert!(refused(&long).ends_with("a file name in it is too long; use a shorter one"));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
@@ -74,7 +74,7 @@ fn links_out_of_the_folder_of_the_run_are_not_followed() {
     let event = run.event("s1", 1, bound(binding, "x".into(), None));
     let error = run.store.record(&event, true).unwrap_err().to_string();
     let expected = format!(
-        "`{}` is refused: it is a link, and a run writes only to files of its own. Remove the link",
+        "cannot use `{}`: it is a link, and a run writes only to its own files; remove the link",
         run_folder.join("imports").display()
     );
     assert_eq!(error, expected);
@@ -84,9 +84,7 @@ fn links_out_of_the_folder_of_the_run_are_not_followed() {
     symlink(&outside, project.runs().join("elsewhere")).unwrap();
     let error = project.existing_run("elsewhere").unwrap_err().to_string();
     assert!(
-        error.ends_with(
-            "it is a link, and a run writes only below `.prose/runs`. Put the folder itself there"
-        ),
+        error.ends_with("it is a link, and a run writes only to `.prose/runs`; replace it with a folder"),
         "{error}"
     );
     drop(folder);
@@ -104,25 +102,25 @@ fn memories_stay_in_their_places() {
     let mut run = Driver::start(&project, "a.prose", TEXT);
     let mut refused = |place: &MemoryPlace| run.store.read_memory(place).unwrap_err().to_string();
     use MemoryScope::{Custom, Execution, Project, User};
-    assert!(refused(&memory(Execution, "captain", "../captain")).contains("leave out `.` and `..`"));
-    assert!(refused(&memory(Project, "a/b", ".prose/agents/a")).contains("cannot hold separators"));
+    assert!(refused(&memory(Execution, "captain", "../captain")).contains("remove `.` and `..`"));
+    assert!(refused(&memory(Project, "a/b", ".prose/agents/a")).contains("must not contain separators"));
     assert_eq!(
         refused(&memory(Project, "captain", "src")),
         format!(
-            "`{0}/src` is refused: the memory of agent `captain` would lie outside {0}/.prose",
+            "cannot use `{0}/src`: the memory of agent `captain` is outside of {0}/.prose",
             project.root.display()
         )
     );
     assert_eq!(
         refused(&memory(User, "captain", ".prose/agents/captain")),
-        "`.prose/agents/captain` is refused: agent `captain` keeps its memory in the home folder, and there is none"
+        "cannot use `.prose/agents/captain`: agent `captain` stores its memory in the home folder, but there is none"
     );
     for folder in [outside.as_str(), "../elsewhere", "notes/../../elsewhere"] {
         assert_eq!(
             refused(&memory(Custom, "captain", folder)),
             format!(
-                "`{folder}` is refused: agent `captain` would keep its memory outside the project {}. \
-                 Name a folder inside it, or run with `--allow-outside`",
+                "the memory folder `{folder}` of agent `captain` is outside of the project {}; use a folder in the project, \
+                 or pass `--allow-outside`",
                 project.root.display()
             )
         );

@@ -13,9 +13,9 @@ use prose_vm::effect::{
     Binding, BindingKind, ContextItem, Effect, Failure, MemoryPlace, MemoryScope, Outcome, Reply, Request,
     RequestId, fingerprint,
 };
-use prose_vm::event::{Event, RunStatus, What};
+use prose_vm::event::{Event, EventKind, RunStatus};
 use prose_vm::place::Site;
-use prose_vm::store::{Recall, Store};
+use prose_vm::store::{Recording, Store};
 
 use crate::support::{Driver, effect, project, session, waiting};
 
@@ -30,7 +30,7 @@ fn killed(project: &Project) -> (String, Vec<Event>, Vec<Request>) {
     run.leave("s1", 1);
     run.enter("s2", 2);
     let b = run.ask("s2", 2, "b", 0);
-    run.store.settle().unwrap();
+    run.store.commit().unwrap();
     (run.store.run().to_owned(), run.events, vec![a, b])
 }
 
@@ -96,7 +96,7 @@ fn a_run_that_was_interrupted_has_no_end_any_more_when_it_goes_on() {
         run.events.push(event.clone());
     }
     run.enter("s2", 2);
-    run.store.settle().unwrap();
+    run.store.commit().unwrap();
     assert_eq!(run.events.last().unwrap().seq, last);
     assert_eq!(journal(&run.store), run.events);
 }
@@ -120,7 +120,7 @@ fn files_that_were_not_written_before_the_kill_are_brought_up() {
             run.store.record(event, false).unwrap();
             run.events.push(event.clone());
         }
-        run.tell("s2", 2, What::Warning { message: "new".into() });
+        run.tell("s2", 2, EventKind::Warning { message: "new".into() });
         assert_eq!(fs::read_to_string(&path).unwrap(), sound);
         assert_eq!(fs::read_dir(folder.join("bindings")).unwrap().count(), 1);
         // The next one finds the journal as it was.
@@ -177,8 +177,8 @@ fn a_damaged_line_costs_that_line() {
     let (_, changed) = change_line(&path, 5, "session-ended", "session-endeb");
     let Resumed { store, mut recall, notes, .. } = resume(&project, &id, Resume::Exact);
     let expected = format!(
-        "line 5 of {} has been changed or belongs to another run: its checksum does not fit. No result is lost. The other lines are used, and the \
-         journal as it was is kept in journal.kept-1.jsonl",
+        "line 5 of {} was changed or belongs to another run: its checksum does not match. No result is lost. The other lines are used; the \
+         old journal is kept in journal.kept-1.jsonl",
         path.display()
     );
     assert_eq!(notes, [expected]);
@@ -205,7 +205,7 @@ fn results_after_a_damaged_line_are_used_and_what_it_said_is_asked_again() {
     // A bit of a value is another one.
     change_line(&path, 9, "b!", "c!");
     let Resumed { store, mut recall, notes, .. } = resume(&project, &id, Resume::Exact);
-    assert!(notes[0].contains(". 1 result is lost: 1 session (line 2) is asked again. "), "{notes:?}");
+    assert!(notes[0].contains(". 1 result is lost: 1 session (line 2) is requested again. "), "{notes:?}");
     drop(store);
     for _ in 0..2 {
         assert_eq!(recall.recall(&waiting(&[&asked[0]])), Some((RequestId(0), reply("a!"))));
@@ -270,7 +270,7 @@ fn accepting_changes_uses_the_sound_lines_of_damaged_journals() {
 fn the_inputs_of_a_run_whose_head_is_lost_are_found_behind_it() {
     let (_folder, project) = project();
     let mut run = Driver::start(&project, "three.prose", TEXT);
-    run.tell("", 0, What::InputsReceived { inputs: vec![("topic".into(), "tides".into())] });
+    run.tell("", 0, EventKind::InputsReceived { inputs: vec![("topic".into(), "tides".into())] });
     run.enter("s1", 1);
     let a = run.ask("s1", 1, "a", 0);
     run.reply(&a, "a!");
@@ -282,7 +282,7 @@ fn the_inputs_of_a_run_whose_head_is_lost_are_found_behind_it() {
         let Resumed { inputs, mut recall, notes, .. } = resume(&project, &id, Resume::Exact);
         assert_eq!(inputs, Some(vec![("topic".into(), "tides".into())]));
         assert_eq!(recall.recall(&waiting(&[&a])), Some((RequestId(0), reply("a!"))));
-        let settings = "The settings that the run was started with are lost";
+        let settings = "The settings of the run are lost";
         assert_eq!(notes.iter().any(|note| note.contains(settings)), nth == 0, "{notes:?}");
     }
 }
@@ -314,7 +314,7 @@ fn a_journal_of_the_first_version_goes_on_in_its_form() {
     let mut run = Driver::start(&project, "three.prose", TEXT);
     let path = run.store.folder().join("journal.jsonl");
     run.session("s1", 1, "a", "First.");
-    run.store.settle().unwrap();
+    run.store.commit().unwrap();
     let (id, mut events) = (run.store.run().to_owned(), run.events);
     drop(run.store);
     // Its checksums started from nothing.
@@ -324,7 +324,7 @@ fn a_journal_of_the_first_version_goes_on_in_its_form() {
         format!("{{\"crc\":\"{:08x}\",{body}\n", crc32fast::hash(body.as_bytes()))
     });
     fs::write(&path, lines.collect::<String>()).unwrap();
-    let What::RunStarted(head) = &mut events[0].what else { unreachable!() };
+    let EventKind::RunStarted(head) = &mut events[0].kind else { unreachable!() };
     head.version = 1;
     let Resumed { store, notes, .. } = resume(&project, &id, Resume::Exact);
     assert!(notes.is_empty(), "{notes:?}");
@@ -334,7 +334,7 @@ fn a_journal_of_the_first_version_goes_on_in_its_form() {
         run.events.push(event.clone());
     }
     run.session("s2", 2, "b", "Second.");
-    run.store.settle().unwrap();
+    run.store.commit().unwrap();
     assert_eq!(journal(&run.store), run.events);
 }
 
@@ -398,7 +398,7 @@ fn accepting_changes_reuses_what_asks_for_the_same() {
     run.is_new = false;
     run.head("three.prose");
     run.enter("s1", 1);
-    run.store.settle().unwrap();
+    run.store.commit().unwrap();
     assert_eq!(journal(&run.store), run.events);
     assert!(folder.join("journal-1.jsonl").is_file());
 }
@@ -508,10 +508,7 @@ fn one_process_executes_a_run_at_a_time() {
     assert!(matches!(error, StateError::Locked { .. }));
     assert_eq!(
         error.to_string(),
-        format!(
-            "run {id} is being executed by process {}. Wait until it has ended, or stop it, and try again",
-            std::process::id()
-        )
+        format!("process {} is executing run {id}; wait until it has ended, or stop it", std::process::id())
     );
     // Another run in the same project is another matter.
     let other = Driver::start(&project, "three.prose", TEXT);
@@ -529,7 +526,7 @@ fn holds_a_run() {
     if let Some(folder) = std::env::var_os(HELD) {
         let mut run = Driver::start(&Project::new(folder), "three.prose", TEXT);
         run.session("s1", 1, "a", "First.");
-        run.store.settle().unwrap();
+        run.store.commit().unwrap();
         std::thread::sleep(std::time::Duration::from_secs(60));
     }
 }
@@ -554,7 +551,7 @@ fn the_lock_dies_with_its_process_and_what_was_recorded_does_not() {
     };
     assert_eq!(run.status, RunState::Running(Some(process.id())));
     let error = FilesystemStore::resume(&project, &run.id, TEXT, Resume::Exact).unwrap_err().to_string();
-    assert!(error.contains(&format!("is being executed by process {}.", process.id())), "{error}");
+    assert!(error.contains(&format!("process {} is executing run ", process.id())), "{error}");
     process.kill().unwrap();
     process.wait().unwrap();
     assert_eq!(project.last_run().unwrap().unwrap().status, RunState::Interrupted);
@@ -615,16 +612,16 @@ fn a_run_that_does_not_exist() {
     assert_eq!(
         message("20260115-143052-a7b3c9"),
         format!(
-            "there is no run `20260115-143052-a7b3c9` in {}. `prose runs list` shows the runs of this project",
+            "run `20260115-143052-a7b3c9` does not exist in {}; list the runs with `prose runs list`",
             folder.display()
         )
     );
     assert_eq!(
         message("../../etc"),
-        "`../../etc` is refused: names of files cannot hold separators, colons or control characters; \
+        "cannot use `../../etc`: file names must not contain separators, colons or control characters; \
          use letters, digits and `_`"
     );
-    assert!(message("..").starts_with("`..` is refused: it would lead out of the folder"));
+    assert!(message("..").starts_with("cannot use `..`: the path leads out of its folder"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 use prose_state::StateError;
 use prose_state::folder::Project;
 use prose_vm::error::{ErrorKind, RuntimeError};
-use prose_vm::event::{RunEnd, RunStatus, What};
+use prose_vm::event::{EventKind, RunEnd, RunStatus};
 use prose_vm::value::Value;
 
 use crate::support::{Driver, project};
@@ -55,7 +55,7 @@ fn runs_in_all_states() {
         sessions: 0,
         usage: None,
     };
-    run.tell("", 0, What::RunEnded(end));
+    run.tell("", 0, EventKind::RunEnded(end));
     drop(run);
     let mut killed = Driver::start(&project, "killed.prose", TEXT);
     killed.session("s1", 1, "a", "First.");
@@ -137,11 +137,11 @@ fn runs_in_all_states() {
         &project,
         expect![[r#"
             ?: damaged, 2024-01-01T00:00:03Z, ?, ? sessions
-              PROJECT/.prose/runs/20240101-000003-dddddd/journal.jsonl has version 9, and this `prose` reads versions up to 2. Use the `prose` that made it, or a later one
+              PROJECT/.prose/runs/20240101-000003-dddddd/journal.jsonl has version 9, but this `prose` supports versions up to 2; use the `prose` that wrote it, or a newer one
             ?: damaged, 2024-01-01T00:00:02Z, ?, ? sessions
-              line 1 of PROJECT/.prose/runs/20240101-000002-cccccc/journal.jsonl is no line of a journal
+              line 1 of PROJECT/.prose/runs/20240101-000002-cccccc/journal.jsonl is not a line of a journal
             ?: damaged, 2024-01-01T00:00:01Z, ?, ? sessions
-              PROJECT/.prose/runs/20240101-000001-bbbbbb has neither a journal nor state.md; `prose runs rm` removes what is left
+              PROJECT/.prose/runs/20240101-000001-bbbbbb has neither a journal nor state.md; remove it with `prose runs rm`
             foreign.prose: foreign, 2024-01-01T00:00:00Z, 60 s, ? sessions
         "#]],
     );
@@ -158,7 +158,7 @@ fn a_run_is_found_by_any_part_of_its_id() {
     assert_eq!(find("20260115-143052-a7b3c9"), Ok("20260115-143052-a7b3c9".into()));
     assert_eq!(
         find("20260115"),
-        Err("`20260115` matches several runs: 20260115-143052-a7b3c9, 20260115-143052-b00000. Give more of the id".into())
+        Err("`20260115` matches several runs: 20260115-143052-a7b3c9, 20260115-143052-b00000; use a longer part of the id".into())
     );
     assert_eq!(find("b00"), Ok("20260115-143052-b00000".into()));
     assert_eq!(find("0000-c"), Ok("20260116-000000-c00000".into()));
@@ -166,7 +166,7 @@ fn a_run_is_found_by_any_part_of_its_id() {
     // What ids start with comes before what they contain.
     fs::create_dir_all(project.runs().join("20270101-202601-164305")).unwrap();
     assert_eq!(find("202601").unwrap_err().matches("2027").count(), 0);
-    assert!(find("2028").unwrap_err().starts_with("there is no run `2028` in "));
+    assert!(find("2028").unwrap_err().starts_with("run `2028` does not exist in "));
     assert!(find("").is_err());
     assert!(find("../runs").is_err());
 }

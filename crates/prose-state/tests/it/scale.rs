@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use prose_vm::event::{RunStatus, What};
+use prose_vm::event::{EventKind, RunStatus};
 use prose_vm::store::Store;
 
 use crate::support::{Driver, project_in_memory};
@@ -27,20 +27,20 @@ fn the_time_per_statement_does_not_grow_with_the_run() {
             source: (*source).into(),
         };
         let start = Instant::now();
-        for what in [
-            What::StatementStarted {
+        for kind in [
+            EventKind::StatementStarted {
                 number: Some(line),
                 source: (*source).into(),
                 kind: prose_vm::event::StatementKind::Binding,
             },
             crate::support::bound(binding, "x".into(), None),
-            What::StatementEnded { status: prose_vm::event::Status::Complete, error: None },
+            EventKind::StatementEnded { status: prose_vm::event::Status::Complete, error: None },
         ] {
-            let mut event = run.event(&at, 0, what);
+            let mut event = run.event(&at, 0, kind);
             event.site = Some(site);
             run.store.record(&event, true).unwrap();
         }
-        run.store.settle().unwrap();
+        run.store.commit().unwrap();
         times.push(start.elapsed());
     }
     let sum = |part: &[Duration]| part.iter().sum::<Duration>();
@@ -62,27 +62,31 @@ fn ten_thousand_parallel_sessions() {
     run.enter("s1", 1);
     let branches = (0..count).map(|index| format!("{index}").into()).collect();
     let (strategy, policy) = ("all".into(), "fail-fast".into());
-    run.tell("s1", 1, What::ParallelStarted { branches, strategy, policy, count, is_loop: true });
+    run.tell("s1", 1, EventKind::ParallelStarted { branches, strategy, policy, count, is_loop: true });
     let mut asked = Vec::new();
     for index in 0..count {
         let at = format!("s1/b{index}");
-        run.tell(&at, 1, What::BranchStarted { index, name: index.to_string().into() });
+        run.tell(&at, 1, EventKind::BranchStarted { index, name: index.to_string().into() });
         run.enter(&format!("{at}/s1"), 2);
         asked.push(run.ask(&format!("{at}/s1"), 2, &format!("anon_{index:03}"), 0));
     }
-    run.store.settle().unwrap();
+    run.store.commit().unwrap();
     let state = run.state();
     assert!(state.contains("- 10000 of 10000: executing\n"), "{state}");
     for request in &asked {
         run.reply(request, "Done.");
         let at = request.place.to_string();
         run.leave(&at, 2);
-        run.store.settle().unwrap();
+        run.store.commit().unwrap();
     }
     run.tell(
         "s1",
         1,
-        What::ParallelEnded { bound: vec![], failures: vec![], status: prose_vm::event::Status::Complete },
+        EventKind::ParallelEnded {
+            bound: vec![],
+            failures: vec![],
+            status: prose_vm::event::Status::Complete,
+        },
     );
     run.leave("s1", 1);
     run.end(RunStatus::Completed);

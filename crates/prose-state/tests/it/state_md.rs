@@ -5,7 +5,7 @@ use std::fs;
 use expect_test::expect;
 use prose_vm::effect::{MemoryPlace, MemoryScope, Reply};
 use prose_vm::error::{ErrorKind, RuntimeError};
-use prose_vm::event::{DefinedAgent, LoopKind, RunStatus, Status, What};
+use prose_vm::event::{DefinedAgent, EventKind, LoopKind, RunStatus, Status};
 use prose_vm::value::Value;
 
 use crate::support::{Driver, bound, project, tree};
@@ -39,14 +39,14 @@ resume: captain
 fn parallel(driver: &mut Driver, at: &str, line: u32, branches: &[&str], is_loop: bool) {
     let branches: Vec<_> = branches.iter().map(|name| (*name).into()).collect();
     let count = branches.len() as u32;
-    let what = What::ParallelStarted {
+    let kind = EventKind::ParallelStarted {
         branches,
         strategy: "all".into(),
         policy: "fail-fast".into(),
         count,
         is_loop,
     };
-    driver.tell(at, line, what);
+    driver.tell(at, line, kind);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn r099_the_example_of_the_specification() {
     run.tell(
         "",
         0,
-        What::Defined {
+        EventKind::Defined {
             program: 0,
             name: "feature-implementation.prose".into(),
             agents: vec![
@@ -75,8 +75,8 @@ fn r099_the_example_of_the_specification() {
     run.session("s1", 10, "research", "Much is known.");
     run.enter("s2", 13);
     parallel(&mut run, "s2", 13, &["a", "b"], false);
-    run.tell("s2/b1", 14, What::BranchStarted { index: 0, name: "a".into() });
-    run.tell("s2/b2", 15, What::BranchStarted { index: 1, name: "b".into() });
+    run.tell("s2/b1", 14, EventKind::BranchStarted { index: 0, name: "a".into() });
+    run.tell("s2/b2", 15, EventKind::BranchStarted { index: 1, name: "b".into() });
     run.enter("s2/b1/s1", 14);
     let a = run.ask("s2/b1/s1", 14, "a", 0);
     run.enter("s2/b2/s1", 15);
@@ -86,7 +86,7 @@ fn r099_the_example_of_the_specification() {
     run.tell(
         "s2/b1",
         14,
-        What::BranchEnded {
+        EventKind::BranchEnded {
             index: 0,
             name: "a".into(),
             status: Status::Complete,
@@ -250,18 +250,18 @@ session "End"
     let mut run = Driver::start(&project, "retry.prose", text);
     run.enter("s1", 1);
     let header = "**done**".into();
-    run.tell("s1", 1, What::LoopStarted { kind: LoopKind::Until, header, max: Some(3) });
-    run.tell("s1/i1", 1, What::IterationStarted { number: 1, max: Some(3) });
+    run.tell("s1", 1, EventKind::LoopStarted { kind: LoopKind::Until, header, max: Some(3) });
+    run.tell("s1/i1", 1, EventKind::IterationStarted { number: 1, max: Some(3) });
     run.session("s1/i1/s1", 2, "anon_001", "Tried.");
     run.session("s1/i1/s2", 4, "anon_002", "Looked.");
-    run.tell("s1/i2", 1, What::IterationStarted { number: 2, max: Some(3) });
+    run.tell("s1/i2", 1, EventKind::IterationStarted { number: 2, max: Some(3) });
     run.enter("s1/i2/s1", 2);
     run.ask("s1/i2/s1", 2, "anon_003", 0);
     let error = RuntimeError::new(ErrorKind::Session, "it broke");
     run.tell(
         "s1/i2/s1",
         2,
-        What::Retrying { attempt: 2, retries: 3, delay_ms: 0, error: error.clone().into() },
+        EventKind::Retrying { attempt: 2, retries: 3, delay_ms: 0, error: error.clone().into() },
     );
     expect![[r#"
         ```prose
@@ -281,8 +281,8 @@ session "End"
         - condition: **done**
     "#]]
     .assert_eq(&trace(&mut run));
-    run.tell("s1/i2/s1", 2, What::StatementEnded { status: Status::Failed, error: Some(error.into()) });
-    run.tell("s1", 1, What::LoopEnded { why: prose_vm::event::LoopEnd::Failed, iterations: 2 });
+    run.tell("s1/i2/s1", 2, EventKind::StatementEnded { status: Status::Failed, error: Some(error.into()) });
+    run.tell("s1", 1, EventKind::LoopEnded { why: prose_vm::event::LoopEnd::Failed, iterations: 2 });
     run.leave_with("s1", 1, Status::Failed);
     run.end(RunStatus::Failed);
     expect![[r#"
@@ -314,14 +314,14 @@ do process("x")
     run.enter("s1", 5);
     for (id, at) in [(41, "s1/f41"), (42, "s1/f41/s2/f42")] {
         let block = "process".into();
-        let what = What::FrameEntered {
+        let kind = EventKind::FrameEntered {
             id,
             block,
             depth: id - 40,
             parent: if id == 41 { 0 } else { 41 },
             arguments: vec![],
         };
-        run.tell(at, 5, what);
+        run.tell(at, 5, kind);
         run.enter(&format!("{at}/s1"), 2);
         let request = run.ask(&format!("{at}/s1"), 2, "result", id);
         if id == 41 {
@@ -355,7 +355,7 @@ do process("x")
     run.tell(
         "s1/f41/s2/f42",
         3,
-        What::FrameLeft { id: 42, block: "process".into(), status: Status::Complete },
+        EventKind::FrameLeft { id: 42, block: "process".into(), status: Status::Complete },
     );
     assert!(run.state().contains("| 41           | process | 1     | executing |"));
 }
@@ -371,7 +371,7 @@ fn r093_an_imported_program_has_a_folder_of_its_own() {
     run.tell(
         "s1",
         2,
-        What::ImportCalled {
+        EventKind::ImportCalled {
             program: 1,
             alias: "research".into(),
             inputs: vec![],
@@ -390,7 +390,7 @@ fn r093_an_imported_program_has_a_folder_of_its_own() {
     run.tell(
         "s1",
         2,
-        What::ImportEnded { program: 1, alias: "research".into(), outputs: vec![], error: None },
+        EventKind::ImportEnded { program: 1, alias: "research".into(), outputs: vec![], error: None },
     );
     expect![[r#"
         .lock
@@ -496,23 +496,27 @@ session "End"
     parallel(&mut run, "s1", 1, &branches, false);
     for (index, line) in [(0, 2), (1, 3), (2, 7)] {
         let name = branches[index as usize].into();
-        run.tell(&format!("s1/b{index}"), line, What::BranchStarted { index, name });
+        run.tell(&format!("s1/b{index}"), line, EventKind::BranchStarted { index, name });
         // A branch and its statement have the same place.
         run.enter(&format!("s1/b{index}"), line);
     }
     run.session("s1/b1/s1", 4, "q", "It took long.");
     run.enter("s1/b1/s2", 5);
-    run.tell("s1/b1/s2", 5, What::LoopStarted { kind: LoopKind::Repeat, header: "2".into(), max: Some(2) });
-    run.tell("s1/b1/s2/i1", 5, What::IterationStarted { number: 1, max: Some(2) });
+    run.tell(
+        "s1/b1/s2",
+        5,
+        EventKind::LoopStarted { kind: LoopKind::Repeat, header: "2".into(), max: Some(2) },
+    );
+    run.tell("s1/b1/s2/i1", 5, EventKind::IterationStarted { number: 1, max: Some(2) });
     run.enter("s1/b1/s2/i1/s1", 6);
-    let what = What::FrameEntered { id: 7, block: "b".into(), depth: 1, parent: 0, arguments: vec![] };
-    run.tell("s1/b1/s2/i1/s1/f7", 6, what);
+    let kind = EventKind::FrameEntered { id: 7, block: "b".into(), depth: 1, parent: 0, arguments: vec![] };
+    run.tell("s1/b1/s2/i1/s1/f7", 6, kind);
     run.leave("s1/b0", 2);
     for (index, line, status) in [(0, 2, Status::Complete), (1, 3, Status::Skipped), (2, 7, Status::Skipped)]
     {
         let name = branches[index as usize].into();
-        let what = What::BranchEnded { index, name, status, value: Value::Null };
-        run.tell(&format!("s1/b{index}"), line, what);
+        let kind = EventKind::BranchEnded { index, name, status, value: Value::Null };
+        run.tell(&format!("s1/b{index}"), line, kind);
     }
     expect![[r#"
         ```prose

@@ -11,10 +11,10 @@ use prose_vm::effect::{
     Binding, BindingKind, ContextItem, Effect, Outcome, Reply, Request, RequestId, SessionTask, fingerprint,
 };
 use prose_vm::event::{
-    Event, JOURNAL_VERSION, RunEnd, RunHead, RunStatus, StateMode, StatementKind, Status, What,
+    Event, EventKind, JOURNAL_VERSION, RunEnd, RunHead, RunStatus, StateMode, StatementKind, Status,
 };
 use prose_vm::place::{Place, Site};
-use prose_vm::store::{Store, Waiting};
+use prose_vm::store::{PendingRequests, Store};
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 use tempfile::TempDir;
@@ -98,7 +98,7 @@ impl Driver {
             backoff_cap_ms: 60_000,
             inputs: Vec::new(),
         };
-        self.tell("", 0, What::RunStarted(head));
+        self.tell("", 0, EventKind::RunStarted(head));
     }
 
     /// Events from here on are about an imported program.
@@ -121,7 +121,7 @@ impl Driver {
         Some(Site { program: self.program, start: 0, end: 0, line, last_line })
     }
 
-    pub(crate) fn event(&mut self, at: &str, line: u32, what: What) -> Event {
+    pub(crate) fn event(&mut self, at: &str, line: u32, kind: EventKind) -> Event {
         let seq = self.events.len() as u64 + 1;
         let event = Event {
             seq,
@@ -131,22 +131,22 @@ impl Driver {
             site: self.site(line),
             frame: 0,
             nesting: 0,
-            what,
+            kind,
         };
         self.events.push(event.clone());
         event
     }
 
     /// Tells the store of an event.
-    pub(crate) fn tell(&mut self, at: &str, line: u32, what: What) {
-        let event = self.event(at, line, what);
+    pub(crate) fn tell(&mut self, at: &str, line: u32, kind: EventKind) {
+        let event = self.event(at, line, kind);
         self.store.record(&event, self.is_new).unwrap();
     }
 
     /// A statement starts.
     pub(crate) fn enter(&mut self, at: &str, line: u32) {
         let source = self.text.lines().nth(line as usize - 1).unwrap_or_default().trim().into();
-        self.tell(at, line, What::StatementStarted { number: None, source, kind: StatementKind::Other });
+        self.tell(at, line, EventKind::StatementStarted { number: None, source, kind: StatementKind::Other });
     }
 
     /// A statement ends well.
@@ -155,7 +155,7 @@ impl Driver {
     }
 
     pub(crate) fn leave_with(&mut self, at: &str, line: u32, status: Status) {
-        self.tell(at, line, What::StatementEnded { status, error: None });
+        self.tell(at, line, EventKind::StatementEnded { status, error: None });
     }
 
     /// A name gets a value that is no reply.
@@ -188,7 +188,7 @@ impl Driver {
         let request = session(self.requests, at, self.site(line).unwrap(), &task, binding, &[]);
         self.requests += 1;
         let Effect::Session(task) = &request.effect else { unreachable!() };
-        self.tell(at, line, What::SessionStarted { request: request.id, task: Arc::clone(task) });
+        self.tell(at, line, EventKind::SessionStarted { request: request.id, task: Arc::clone(task) });
         request
     }
 
@@ -204,7 +204,7 @@ impl Driver {
         let text = Value::Text(Arc::clone(&reply.text));
         self.tell(&at, line, effect(request, Outcome::Reply(reply)));
         let status = Status::Complete;
-        self.tell(&at, line, What::SessionEnded { request: request.id, status, error: None });
+        self.tell(&at, line, EventKind::SessionEnded { request: request.id, status, error: None });
         self.tell(&at, line, bound(task.binding.clone(), text, Some(request.id)));
     }
 
@@ -219,7 +219,7 @@ impl Driver {
     /// The run ends.
     pub(crate) fn end(&mut self, status: RunStatus) {
         let sessions =
-            self.events.iter().filter(|event| matches!(event.what, What::SessionEnded { .. })).count();
+            self.events.iter().filter(|event| matches!(event.kind, EventKind::SessionEnded { .. })).count();
         let end = RunEnd {
             status,
             outputs: Vec::new(),
@@ -228,7 +228,7 @@ impl Driver {
             sessions: sessions as u32,
             usage: None,
         };
-        self.tell("", 0, What::RunEnded(end));
+        self.tell("", 0, EventKind::RunEnded(end));
     }
 
     /// A file of the run.
@@ -240,7 +240,7 @@ impl Driver {
     pub(crate) fn state(&mut self) -> String {
         let path = self.store.folder().join("state.md");
         let wait = std::time::Instant::now();
-        self.store.settle().unwrap();
+        self.store.commit().unwrap();
         let is_own = |event: &&Event| event.site.is_none_or(|site| site.program == 0);
         let now = humantime_of(self.events.iter().rev().find(is_own).unwrap().at);
         loop {
@@ -262,14 +262,14 @@ fn humantime_of(at: u64) -> String {
     humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(at)).to_string()
 }
 
-pub(crate) fn bound(binding: Binding, value: Value, reply: Option<RequestId>) -> What {
+pub(crate) fn bound(binding: Binding, value: Value, reply: Option<RequestId>) -> EventKind {
     let anonymous = binding.name.starts_with("anon_");
-    What::Bound { binding, value, reply, was: None, mutable: true, anonymous }
+    EventKind::Bound { binding, value, reply, was: None, mutable: true, anonymous }
 }
 
-pub(crate) fn effect(request: &Request, outcome: Outcome) -> What {
+pub(crate) fn effect(request: &Request, outcome: Outcome) -> EventKind {
     let effect = request.effect.kind().into();
-    What::Effect {
+    EventKind::Effect {
         request: request.id,
         effect,
         fingerprint: fingerprint(&request.effect),
@@ -279,7 +279,7 @@ pub(crate) fn effect(request: &Request, outcome: Outcome) -> What {
 }
 
 /// Requests that wait.
-pub(crate) fn waiting(requests: &[&Request]) -> Waiting {
+pub(crate) fn waiting(requests: &[&Request]) -> PendingRequests {
     requests.iter().map(|request| (request.id, (*request).clone())).collect()
 }
 

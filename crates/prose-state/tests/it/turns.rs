@@ -10,8 +10,8 @@ use prose_state::folder::Project;
 use prose_vm::effect::{
     Effect, Memory, MemoryPlace, MemoryScope, MemoryUse, Outcome, Request, RequestId, SessionTask,
 };
-use prose_vm::event::What;
-use prose_vm::store::{Recall, Store, Turn};
+use prose_vm::event::EventKind;
+use prose_vm::store::{Recording, Store, Turn};
 
 use crate::support::{Driver, effect, project, waiting};
 
@@ -54,7 +54,7 @@ fn wait(awaited: Awaited) {
 fn write(run: &mut Driver, at: &str, place: &MemoryPlace, memory: &str, segment: u32) {
     let (memory, record) = (memory.into(), format!("- Found: {segment}").into());
     let prompt = "Review".into();
-    run.tell(at, 1, What::MemoryWritten { place: place.clone(), memory, segment, prompt, record });
+    run.tell(at, 1, EventKind::MemoryWritten { place: place.clone(), memory, segment, prompt, record });
 }
 
 fn read(run: &mut Driver, place: &MemoryPlace) -> (String, u32) {
@@ -183,11 +183,11 @@ fn killed(project: &Project) -> (String, Vec<prose_vm::event::Event>, Request, R
         ..task_of(run)
     };
     let task = Arc::new(task(&run));
-    run.tell("s1", 1, What::SessionStarted { request: RequestId(1), task });
+    run.tell("s1", 1, EventKind::SessionStarted { request: RequestId(1), task });
     // Something else has been answered since.
     let other = crate::support::session(2, "s2", run.site(2).unwrap(), "Other", run.binding("b", 0, 2), &[]);
     run.tell("s2", 2, effect(&other, Outcome::Value("done".into())));
-    run.store.settle().unwrap();
+    run.store.commit().unwrap();
     (run.store.run().to_owned(), run.events.clone(), looked_up, other)
 }
 
@@ -218,7 +218,7 @@ fn a_session_that_was_at_work_is_told_what_another_run_has_written_since() {
     for is_at_work in [true, false] {
         let Resumed { mut store, mut recall, notes, .. } = resume();
         if is_at_work {
-            expect!["the memory of `captain` has changed since the session started that was at work when the run stopped; that session is told what is remembered now"]
+            expect!["the memory of `captain` has changed since the interrupted session started; the session runs again with the current memory"]
                 .assert_eq(&notes[0]);
             assert!(take(&mut store, &looked_up).is_some());
             write(&mut another, "s1", &captain(), "of another run", 1);
@@ -243,8 +243,8 @@ fn a_memory_is_written_once_however_often_its_run_goes_on() {
     let (folder, project) = project();
     let mut run = Driver::start(&project, "first.prose", TEXT);
     write(&mut run, "s1", &captain(), "mine", 1);
-    run.tell("s1", 1, What::Warning { message: "something after it".into() });
-    run.store.settle().unwrap();
+    run.tell("s1", 1, EventKind::Warning { message: "something after it".into() });
+    run.store.commit().unwrap();
     let (id, events) = (run.store.run().to_owned(), run.events.clone());
     drop(run);
     let memory = folder.path().join(".prose/agents/captain");
@@ -265,7 +265,7 @@ fn a_memory_is_written_once_however_often_its_run_goes_on() {
         for event in &events {
             // In another order, sessions get other segments, and it happens at another time.
             let mut event = event.clone();
-            if let What::MemoryWritten { segment, .. } = &mut event.what
+            if let EventKind::MemoryWritten { segment, .. } = &mut event.kind
                 && run.is_new
             {
                 *segment = 7;
@@ -273,7 +273,7 @@ fn a_memory_is_written_once_however_often_its_run_goes_on() {
             }
             run.store.record(&event, run.is_new).unwrap();
         }
-        run.store.settle().unwrap();
+        run.store.commit().unwrap();
         assert_eq!(left(), before);
     };
     check(Resume::Exact, false);
@@ -351,8 +351,8 @@ fn a_run_in_context_takes_turns_and_applies_what_was_narrated_once() {
     let session = Request { id: RequestId(2), place: at, site, effect: Effect::Session(task.into()) };
     let (memory, record) = ("as narrated".into(), "- Found: much".into());
     let prompt = "Review".into();
-    let what = What::MemoryWritten { place: captain(), memory, segment: 1, prompt, record };
-    let event = run.event("s1", 1, what);
+    let kind = EventKind::MemoryWritten { place: captain(), memory, segment: 1, prompt, record };
+    let event = run.event("s1", 1, kind);
     let mut check = |expected: (&str, u32)| {
         let mut store = InContextStore::new(&project);
         assert!(matches!(store.take_turn(&looked_up, &captain()).unwrap(), Turn::Taken));

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use prose_vm::effect::{Choice, PermissionRule, Question, Reply, Request, SessionTask, Summary, Verdict};
-use prose_vm::harness::{Answer, Capabilities, Harness};
+use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
 
 /// Answers at once.
 pub(crate) struct Instantly;
 
-fn at_once<'a, T: Send + 'a>(answer: T) -> Answer<'a, T> {
+fn at_once<'a, T: Send + 'a>(answer: T) -> HarnessFuture<'a, T> {
     Box::pin(std::future::ready(Ok(answer)))
 }
 
@@ -25,23 +25,23 @@ impl Harness for Instantly {
         true
     }
 
-    fn session<'a>(&'a self, _: &'a Request, _: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+    fn session<'a>(&'a self, _: &'a Request, _: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
         at_once(Reply { text: "done".into(), ..Reply::default() })
     }
 
-    fn judge<'a>(&'a self, _: &'a Request, _: &'a Question) -> Answer<'a, Verdict> {
+    fn judge<'a>(&'a self, _: &'a Request, _: &'a Question) -> HarnessFuture<'a, Verdict> {
         at_once(Verdict { met: false, reason: String::new(), no_progress: false })
     }
 
-    fn choose<'a>(&'a self, _: &'a Request, _: &'a Question) -> Answer<'a, Choice> {
+    fn choose<'a>(&'a self, _: &'a Request, _: &'a Question) -> HarnessFuture<'a, Choice> {
         at_once(Choice { index: 0, reason: String::new() })
     }
 
-    fn extract<'a>(&'a self, _: &'a Request, _: &'a Question) -> Answer<'a, Option<String>> {
+    fn extract<'a>(&'a self, _: &'a Request, _: &'a Question) -> HarnessFuture<'a, Option<String>> {
         at_once(None)
     }
 
-    fn summarise<'a>(&'a self, _: &'a Request, summary: &'a Summary) -> Answer<'a, String> {
+    fn summarise<'a>(&'a self, _: &'a Request, summary: &'a Summary) -> HarnessFuture<'a, String> {
         at_once(summary.name.to_string())
     }
 }

@@ -10,7 +10,7 @@ use super::scope::{Scope, Variable};
 use super::{Cx, Exec, Flow};
 use crate::effect::BindingKind;
 use crate::error::ErrorKind;
-use crate::event::{Status, What};
+use crate::event::{EventKind, Status};
 use crate::settings::Settings;
 use crate::value::Value;
 
@@ -42,7 +42,7 @@ impl Cx {
         self.instance.calls.set(id);
         let scope = Scope::call(&self.scope, id, name.clone());
         let given = self.bind_arguments(&scope, &name, &params, arguments, values);
-        self.say(What::FrameEntered {
+        self.emit(EventKind::FrameEntered {
             id,
             block: name.clone(),
             depth: scope.frame.depth,
@@ -62,7 +62,7 @@ impl Cx {
             Err(Flow::Throw(_)) => Status::Failed,
             Err(Flow::Break | Flow::Continue) => Status::Left,
         };
-        self.say(What::FrameLeft { id, block: name, status });
+        self.emit(EventKind::FrameLeft { id, block: name, status });
         let value = match result {
             Ok(last) => scope.result().unwrap_or(last),
             Err(Flow::Return(value)) => value.or_else(|| scope.result()).unwrap_or_default(),
@@ -105,7 +105,7 @@ impl Cx {
         }
         if dropped > 0 {
             self.warn(format!(
-                "block '{block}' takes {} arguments; {dropped} more are dropped",
+                "block '{block}' takes {} arguments; {dropped} extra arguments are ignored",
                 params.len()
             ));
         }

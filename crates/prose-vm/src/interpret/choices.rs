@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 use super::{Cx, Exec};
 use crate::effect::{Effect, Outcome, Question};
 use crate::error::ErrorKind;
-use crate::event::What;
+use crate::event::EventKind;
 use crate::value::Value;
 
 impl Cx {
@@ -29,7 +29,7 @@ impl Cx {
         if labels.is_empty() {
             return self.fail(
                 ErrorKind::Undecided,
-                "there is nothing to choose from: a `choice` needs lines such as `option \"label\":`",
+                "there are no options to choose from: a `choice` needs lines such as `option \"label\":`",
             );
         }
         let question = Question {
@@ -38,7 +38,7 @@ impl Cx {
             context: self.evidence(),
             of_loop: None,
         };
-        let choice = match self.step("choice").ask(Effect::Choose(question.into())).await {
+        let choice = match self.step("choice").request(Effect::Choose(question.into())).await {
             Outcome::Choice(choice) => choice,
             outcome => return self.unexpected(&outcome),
         };
@@ -48,7 +48,7 @@ impl Cx {
                 format!("option {} was chosen, and there are {}", choice.index + 1, labels.len()),
             );
         };
-        self.say(What::Chosen { criterion, label: label.clone(), reason: choice.reason });
+        self.emit(EventKind::Chosen { criterion, label: label.clone(), reason: choice.reason });
         self.list(*body).await
     }
 }

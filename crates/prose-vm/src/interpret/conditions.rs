@@ -5,7 +5,7 @@ use prose_analysis::model::{Expr, ExprId, Operator, TextKind, Value as ValueNode
 
 use super::{Cx, Exec};
 use crate::effect::{Effect, Outcome, Question};
-use crate::event::{ConditionOf, What};
+use crate::event::{ConditionOf, EventKind};
 use crate::structure::truth;
 
 /// What came of a condition.
@@ -55,8 +55,8 @@ impl Cx {
         if of != ConditionOf::Value {
             let body = self.program().body(self.at);
             let text = self.program().source(self.at, body[id].range).into();
-            self.say(What::ConditionAsked { request: None, text, of });
-            self.say(What::ConditionJudged { met, reason: String::new(), of });
+            self.emit(EventKind::ConditionAsked { request: None, text, of });
+            self.emit(EventKind::ConditionJudged { met, reason: String::new(), of });
         }
         Ok(met.into())
     }
@@ -113,11 +113,11 @@ impl Cx {
         let context = self.evidence();
         let question = Question { text: text.clone(), labels: Vec::new(), context, of_loop };
         let cx = self.step(format_args!("c{}", u32::from(self.program().body(self.at)[id].range.start())));
-        cx.say(What::ConditionAsked { request: Some(cx.next_request()), text, of });
-        match cx.ask(Effect::Judge(question.into())).await {
+        cx.emit(EventKind::ConditionAsked { request: Some(cx.next_request()), text, of });
+        match cx.request(Effect::Judge(question.into())).await {
             Outcome::Verdict(verdict) => {
                 let (met, no_progress) = (verdict.met, verdict.no_progress);
-                cx.say(What::ConditionJudged { met, reason: verdict.reason, of });
+                cx.emit(EventKind::ConditionJudged { met, reason: verdict.reason, of });
                 Ok(Judged { met, no_progress })
             }
             outcome => self.unexpected(&outcome),

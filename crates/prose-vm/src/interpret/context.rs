@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 
 use super::scope::RECENT;
 use super::{Cx, Exec};
-use crate::effect::{ContextItem, Effect, Extent, FileUse, Outcome, Summary, digest};
+use crate::effect::{ContextItem, Effect, FileUse, Outcome, Summary, SummaryLength, digest};
 use crate::error::ErrorKind;
 use crate::value::{Plain, Value};
 
@@ -224,7 +224,7 @@ impl Cx {
 
     /// What is asked of a file. A session does without one that cannot be passed to it (R40).
     async fn file(&self, path: &Arc<str>, effect: Effect) -> Exec<Option<Value>> {
-        match self.step("file").ask(effect).await {
+        match self.step("file").request(effect).await {
             Outcome::Value(value) => Ok(Some(value)),
             Outcome::Failed(failure) if failure.kind != ErrorKind::UnsafePath => {
                 self.warn(format!(
@@ -241,8 +241,8 @@ impl Cx {
     async fn shortened(&self, name: &SmolStr, text: Arc<str>) -> Exec<Arc<str>> {
         let extent = match text.chars().count() {
             0..INLINE => return Ok(text),
-            INLINE..=LONG => Extent::KeyPoints,
-            _ => Extent::Essentials,
+            INLINE..=LONG => SummaryLength::KeyPoints,
+            _ => SummaryLength::Essentials,
         };
         let key = (Arc::clone(&text), extent);
         let known = self.run.summaries.borrow().get(&key).cloned();
@@ -250,7 +250,7 @@ impl Cx {
             return Ok(known);
         }
         let summary = Summary { name: name.clone(), text, extent };
-        match self.ask(Effect::Summarise(summary.into())).await {
+        match self.request(Effect::Summarise(summary.into())).await {
             Outcome::Value(value) => {
                 let short: Arc<str> = value.to_string().into();
                 self.run.summaries.borrow_mut().insert(key, Arc::clone(&short));

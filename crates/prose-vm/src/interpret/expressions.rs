@@ -219,7 +219,8 @@ impl Cx {
             }];
             let question =
                 Question { text: name.as_str().into(), labels: Vec::new(), context, of_loop: None };
-            let asked = self.step(format_args!("x{}", u32::from(at))).ask(Effect::Extract(question.into()));
+            let asked =
+                self.step(format_args!("x{}", u32::from(at))).request(Effect::Extract(question.into()));
             match asked.await {
                 Outcome::Value(Value::Null) => {}
                 Outcome::Value(value) => return Ok(value),

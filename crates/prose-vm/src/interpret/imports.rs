@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 
 use super::{Cx, Exec, Instance};
 use crate::error::{ErrorKind, RuntimeError};
-use crate::event::What;
+use crate::event::EventKind;
 use crate::names;
 use crate::value::Value;
 
@@ -54,7 +54,7 @@ impl Cx {
         let number = self.run.programs.get() + 1;
         self.run.programs.set(number);
         let folder = self.import_folder(&import.folder);
-        self.say(What::ImportCalled {
+        self.emit(EventKind::ImportCalled {
             program: number,
             alias: name.clone(),
             inputs: inputs.clone(),
@@ -66,10 +66,15 @@ impl Cx {
         let mut cx = Self::start(Rc::clone(&self.run), Rc::clone(&instance), place);
         cx.nesting = self.nesting + 1;
         // A task of its own, since programs may be nested as deep as one likes.
-        let result = self.run.world.apart(async move { cx.program_to_its_end().await }).await;
+        let result = self.run.world.spawn(async move { cx.program_to_its_end().await }).await;
         let outputs = instance.root.outputs.borrow().clone();
         let error = result.as_ref().err().cloned();
-        self.say(What::ImportEnded { program: number, alias: name.clone(), outputs: outputs.clone(), error });
+        self.emit(EventKind::ImportEnded {
+            program: number,
+            alias: name.clone(),
+            outputs: outputs.clone(),
+            error,
+        });
         match result {
             // An unnamed output is the value of the call, whatever else was given before (B5).
             Ok(Value::Null) if !outputs.is_empty() => Ok(Value::object(outputs)),

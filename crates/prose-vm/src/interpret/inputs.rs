@@ -5,7 +5,7 @@ use prose_analysis::model::{ExprId, NameId, TextKind};
 use super::{Cx, Exec};
 use crate::effect::{BindingKind, Effect, InputRequest, Outcome};
 use crate::error::ErrorKind;
-use crate::event::What;
+use crate::event::EventKind;
 use crate::program::is_optional;
 use crate::value::Value;
 
@@ -62,12 +62,12 @@ impl Cx {
     pub(super) async fn ask_for_input(&self, request: InputRequest) -> Exec<Value> {
         let name = request.name.clone();
         let cx = self.step("input");
-        self.say(What::InputAsked {
+        self.emit(EventKind::InputAsked {
             request: cx.next_request(),
             name: name.clone(),
             prompt: request.prompt.clone(),
         });
-        match cx.ask(Effect::Input(request.into())).await {
+        match cx.request(Effect::Input(request.into())).await {
             // What the caller of an imported program leaves out, nobody can give on the command line.
             Outcome::Failed(failure)
                 if failure.kind == ErrorKind::MissingInput && self.instance.number > 0 =>
@@ -79,7 +79,7 @@ impl Cx {
                 )
             }
             Outcome::Value(value) => {
-                self.say(What::InputGiven { name, value: value.clone() });
+                self.emit(EventKind::InputGiven { name, value: value.clone() });
                 Ok(value)
             }
             outcome => self.unexpected(&outcome),

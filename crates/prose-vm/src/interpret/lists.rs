@@ -10,7 +10,7 @@ use smol_str::SmolStr;
 use super::{Cx, Exec, Flow};
 use crate::effect::BindingKind;
 use crate::error::{ErrorKind, RuntimeError};
-use crate::event::{DefinedAgent, DefinedBlock, StatementKind, Status, What};
+use crate::event::{DefinedAgent, DefinedBlock, EventKind, StatementKind, Status};
 use crate::program::{At, property};
 use crate::value::Value;
 
@@ -41,7 +41,7 @@ impl Cx {
                 continue;
             }
             number += 1;
-            self.run.world.breathe().await;
+            self.run.world.yield_now().await;
             let cx = Self { at, place: self.place.step(format_args!("s{top}")), ..self.clone() };
             last = cx.statement(Some(number)).await?;
         }
@@ -53,7 +53,7 @@ impl Cx {
         for import in &program.imports {
             let Some(imported) = &import.program else { continue };
             let cx = Self { at: import.at, ..self.clone() };
-            cx.say(What::Imported {
+            cx.emit(EventKind::Imported {
                 path: import.path.clone(),
                 from: imported.from.clone(),
                 inputs: imported.contract.inputs.iter().map(|input| input.name.clone()).collect(),
@@ -87,7 +87,7 @@ impl Cx {
         // A program that was moved since the run was started is the same one.
         let origin = self.run.world.settings.origin.as_ref().filter(|_| number == 0);
         let name = origin.map_or_else(|| program.name.clone(), |(name, _)| name.clone());
-        self.say(What::Defined { program: number, name, agents, blocks, statements });
+        self.emit(EventKind::Defined { program: number, name, agents, blocks, statements });
     }
 
     /// Binds the inputs that the caller gave (R88).
@@ -96,7 +96,7 @@ impl Cx {
         if inputs.is_empty() {
             return;
         }
-        self.say(What::InputsReceived { inputs: inputs.clone() });
+        self.emit(EventKind::InputsReceived { inputs: inputs.clone() });
         // One without a name is no variable until its value is taken.
         for (name, value) in inputs.iter().filter(|(name, _)| self.program().has_named_input(name)) {
             let at = self.input_statement(name).unwrap_or(self.at);
@@ -117,7 +117,7 @@ impl Cx {
 
     /// Executes the statements of a body; gives the value of the last one (R87).
     pub(super) async fn list(&self, list: Option<ListId>) -> Exec<Value> {
-        self.run.world.breathe().await;
+        self.run.world.yield_now().await;
         let Some(list) = list else { return Ok(Value::Null) };
         let program = Arc::clone(self.program());
         let mut last = Value::Null;
@@ -139,7 +139,7 @@ impl Cx {
     async fn statement_here(&self, number: Option<u32>) -> Exec<Value> {
         let kind = self.statement_kind();
         let source = self.program().header(self.at);
-        self.say(What::StatementStarted { number, source, kind });
+        self.emit(EventKind::StatementStarted { number, source, kind });
         let result = match self.execute().await {
             Ok(value) => self.kept(value),
             Err(Flow::Return(Some(value))) => {
@@ -152,7 +152,7 @@ impl Cx {
             Err(Flow::Throw(error)) => (Status::Failed, Some(Arc::clone(error))),
             Err(Flow::Return(_) | Flow::Break | Flow::Continue) => (Status::Left, None),
         };
-        self.say(What::StatementEnded { status, error });
+        self.emit(EventKind::StatementEnded { status, error });
         result
     }
 

@@ -7,7 +7,7 @@ use super::blocks::is_named;
 use super::variables::article;
 use super::{Cx, Exec, Flow};
 use crate::error::ErrorKind;
-use crate::event::{ConditionOf, LoopEnd, LoopKind, What};
+use crate::event::{ConditionOf, EventKind, LoopEnd, LoopKind};
 use crate::structure;
 use crate::value::Value;
 
@@ -32,7 +32,7 @@ impl Cx {
         let header = self.written(collection);
         let count = items.len() as u32;
         let max = Some(count);
-        self.say(What::LoopStarted { kind: LoopKind::For, header, max });
+        self.emit(EventKind::LoopStarted { kind: LoopKind::For, header, max });
         let mut last = Value::Null;
         for (nth, value) in items.into_iter().enumerate() {
             let cx = self.iteration(nth as u32, max).with_item(item, value).with_index(index, nth as u32);
@@ -41,7 +41,7 @@ impl Cx {
                 Next::Break => return Ok(self.left(nth as u32 + 1, last)),
             }
         }
-        self.say(What::LoopEnded { why: LoopEnd::Exhausted, iterations: count });
+        self.emit(EventKind::LoopEnded { why: LoopEnd::Exhausted, iterations: count });
         Ok(last)
     }
 
@@ -53,7 +53,11 @@ impl Cx {
         body: Option<ListId>,
     ) -> Exec<Value> {
         let times = self.count("repeat", count).await?;
-        self.say(What::LoopStarted { kind: LoopKind::Repeat, header: self.written(count), max: Some(times) });
+        self.emit(EventKind::LoopStarted {
+            kind: LoopKind::Repeat,
+            header: self.written(count),
+            max: Some(times),
+        });
         let mut last = Value::Null;
         for nth in 0..times {
             let cx = self.iteration(nth, Some(times)).with_index(index, nth);
@@ -62,7 +66,7 @@ impl Cx {
                 Next::Break => return Ok(self.left(nth + 1, last)),
             }
         }
-        self.say(What::LoopEnded { why: LoopEnd::Exhausted, iterations: times });
+        self.emit(EventKind::LoopEnded { why: LoopEnd::Exhausted, iterations: times });
         Ok(last)
     }
 
@@ -79,7 +83,7 @@ impl Cx {
             None => None,
         };
         let kind = condition.map_or(LoopKind::Forever, |_| self.loop_kind());
-        self.say(What::LoopStarted { kind, header: self.written(condition), max });
+        self.emit(EventKind::LoopStarted { kind, header: self.written(condition), max });
         let cap = self.run.world.settings.max_iterations;
         let mut last = Value::Null;
         let mut done = 0;
@@ -88,20 +92,20 @@ impl Cx {
                 let cx = self.step(format_args!("i{done}")).deeper().with_index(index, done);
                 let judged = cx.condition(condition, ConditionOf::Loop).await?;
                 if judged.met != (kind == LoopKind::While) {
-                    self.say(What::LoopEnded { why: LoopEnd::Satisfied, iterations: done });
+                    self.emit(EventKind::LoopEnded { why: LoopEnd::Satisfied, iterations: done });
                     return Ok(last);
                 }
                 if judged.no_progress && done > 0 {
-                    self.say(What::LoopEnded { why: LoopEnd::NoProgress, iterations: done });
+                    self.emit(EventKind::LoopEnded { why: LoopEnd::NoProgress, iterations: done });
                     return Ok(last);
                 }
             }
             if max.is_some_and(|max| done >= max) {
-                self.say(What::LoopEnded { why: LoopEnd::Max, iterations: done });
+                self.emit(EventKind::LoopEnded { why: LoopEnd::Max, iterations: done });
                 return Ok(last);
             }
             if max.is_none() && done >= cap {
-                self.say(What::LoopEnded { why: LoopEnd::Failed, iterations: done });
+                self.emit(EventKind::LoopEnded { why: LoopEnd::Failed, iterations: done });
                 return self.fail(
                     ErrorKind::IterationLimitExceeded,
                     format!(
@@ -132,7 +136,7 @@ impl Cx {
     }
 
     fn iteration(&self, nth: u32, max: Option<u32>) -> Self {
-        self.say(What::IterationStarted { number: nth + 1, max });
+        self.emit(EventKind::IterationStarted { number: nth + 1, max });
         self.step(format_args!("i{nth}"))
     }
 
@@ -143,14 +147,14 @@ impl Cx {
             Err(Flow::Break) => Ok(Next::Break),
             Err(flow) => {
                 let why = if matches!(flow, Flow::Throw(_)) { LoopEnd::Failed } else { LoopEnd::Left };
-                self.say(What::LoopEnded { why, iterations: nth + 1 });
+                self.emit(EventKind::LoopEnded { why, iterations: nth + 1 });
                 Err(flow)
             }
         }
     }
 
     fn left(&self, iterations: u32, last: Value) -> Value {
-        self.say(What::LoopEnded { why: LoopEnd::Left, iterations });
+        self.emit(EventKind::LoopEnded { why: LoopEnd::Left, iterations });
         last
     }
 

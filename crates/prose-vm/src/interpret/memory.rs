@@ -9,7 +9,7 @@ use super::spoken::Spoken;
 use super::{Cx, Exec};
 use crate::effect::{Effect, Failure, MemoryPlace, MemoryScope, MemoryUse, Outcome, Reply, SessionTask};
 use crate::error::ErrorKind;
-use crate::event::What;
+use crate::event::EventKind;
 use crate::frame;
 use crate::machine::MemoryTurn;
 use crate::names;
@@ -81,7 +81,7 @@ impl Cx {
             }
             None => return Ok(None),
         };
-        let asked = self.step("memory").ask(Effect::Memory(place.clone()));
+        let asked = self.step("memory").request(Effect::Memory(place.clone()));
         let request = asked.id;
         let known = match asked.await {
             Outcome::Memory(memory) => memory,
@@ -146,7 +146,7 @@ impl Cx {
                 ));
             }
             reply.text = text;
-            self.say(What::MemoryWritten {
+            self.emit(EventKind::MemoryWritten {
                 place: memory.place.clone(),
                 memory: new,
                 segment: memory.segment,

@@ -28,10 +28,10 @@ use prose_analysis::model::{Stmt, StmtId};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use crate::effect::{Binding, Effect, Extent, Outcome, RequestId, Usage};
+use crate::effect::{Binding, Effect, Outcome, RequestId, SummaryLength, Usage};
 use crate::error::{ErrorKind, RuntimeError};
-use crate::event::{RunEnd, RunHead, RunStatus, What};
-use crate::machine::{Asked, Happening, Machine, World};
+use crate::event::{EventKind, RunEnd, RunHead, RunStatus};
+use crate::machine::{Machine, NewEvent, PendingOutcome, World};
 use crate::names;
 use crate::place::{Place, Site};
 use crate::program::{At, Program};
@@ -79,7 +79,7 @@ pub(crate) struct Instance {
 }
 
 /// Summaries by what was summarised, and how short.
-type Summaries = FxHashMap<(Arc<str>, Extent), Arc<str>>;
+type Summaries = FxHashMap<(Arc<str>, SummaryLength), Arc<str>>;
 
 /// What all programs of a run share.
 pub(crate) struct Run {
@@ -145,30 +145,30 @@ impl Cx {
         self.program().site(self.instance.number, self.at, range)
     }
 
-    fn say(&self, what: What) {
-        self.say_at(self.nesting, what);
+    fn emit(&self, kind: EventKind) {
+        self.emit_at(self.nesting, kind);
     }
 
-    fn say_at(&self, nesting: u32, what: What) {
-        self.run.world.say(Happening {
+    fn emit_at(&self, nesting: u32, kind: EventKind) {
+        self.run.world.emit(NewEvent {
             place: self.place.clone(),
             site: (!self.program().statements.is_empty()).then(|| self.site()),
             frame: self.scope.frame.id,
             nesting,
-            what,
+            kind,
         });
     }
 
     fn warn(&self, message: impl Into<String>) {
-        self.say(What::Warning { message: message.into() });
+        self.emit(EventKind::Warning { message: message.into() });
     }
 
     fn next_request(&self) -> RequestId {
         self.run.world.next_request()
     }
 
-    fn ask(&self, effect: Effect) -> Asked {
-        self.run.world.ask(self.place.clone(), self.site(), effect)
+    fn request(&self, effect: Effect) -> PendingOutcome {
+        self.run.world.request(self.place.clone(), self.site(), effect)
     }
 
     /// An error at this statement.
@@ -185,7 +185,7 @@ impl Cx {
     }
 
     fn raise<T>(&self, error: Arc<RuntimeError>) -> Exec<T> {
-        self.say(What::Raised { error: Arc::clone(&error) });
+        self.emit(EventKind::Raised { error: Arc::clone(&error) });
         Err(Flow::Throw(error))
     }
 
@@ -240,10 +240,10 @@ impl Machine {
 /// Executes a program from its start to its end.
 async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
     let settings = &world.settings;
-    let start = |what| Happening { place: Place::root(), site: None, frame: 0, nesting: 0, what };
+    let start = |kind| NewEvent { place: Place::root(), site: None, frame: 0, nesting: 0, kind };
     let (name, from) =
         settings.origin.clone().unwrap_or_else(|| (program.name.clone(), program.from.clone()));
-    world.say(start(What::RunStarted(RunHead {
+    world.emit(start(EventKind::RunStarted(RunHead {
         version: settings.journal_version,
         run: settings.run.clone(),
         program: name,
@@ -279,7 +279,7 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         Err(error) => (RunStatus::Failed, Value::Null, Some(error)),
     };
     let end = RunEnd { status, outputs, value, error, sessions: run.sessions.get(), usage: run.usage.get() };
-    world.say(start(What::RunEnded(end.clone())));
+    world.emit(start(EventKind::RunEnded(end.clone())));
     end
 }
 

@@ -14,7 +14,7 @@ use super::scope::{Scope, Variable};
 use super::{Cx, Exec, Flow};
 use crate::effect::BindingKind;
 use crate::error::RuntimeError;
-use crate::event::{Status, What};
+use crate::event::{EventKind, Status};
 use crate::value::Value;
 
 /// What a `parallel` waits for (R51).
@@ -81,7 +81,7 @@ impl Cx {
             let list = failures.join("; ");
             self.warn(format!("{} of {} branches failed: {list}", failures.len(), branches.len()));
         }
-        self.say(What::ParallelEnded { bound, failures, status });
+        self.emit(EventKind::ParallelEnded { bound, failures, status });
         joined?;
         let value = |branch: &Branch| branch.value(policy);
         // An object of the branches that have names, else all in the order of the text (R56).
@@ -128,7 +128,7 @@ impl Cx {
             Err(_) => Status::Left,
         };
         let failures = failures(&branches);
-        self.say(What::ParallelEnded { bound: Vec::new(), failures, status });
+        self.emit(EventKind::ParallelEnded { bound: Vec::new(), failures, status });
         joined?;
         Ok(Value::array(branches.iter().map(|branch| branch.value(policy))))
     }
@@ -212,7 +212,7 @@ impl Cx {
             Policy::Continue => "continue",
             Policy::Ignore => "ignore",
         };
-        self.say(What::ParallelStarted {
+        self.emit(EventKind::ParallelStarted {
             branches: branches.iter().map(|branch| branch.label.clone()).collect(),
             strategy: strategy.into(),
             policy: policy.into(),
@@ -225,7 +225,7 @@ impl Cx {
         let step = branches[nth].step;
         let cx = self.deeper().step(format_args!("{step}{nth}"));
         let name = branches[nth].label.clone();
-        cx.say(What::BranchEnded { index: nth as u32, name, status, value });
+        cx.emit(EventKind::BranchEnded { index: nth as u32, name, status, value });
     }
 
     /// The strategy and the policy of a `parallel`. `count` is cut to the number of branches (R51).
@@ -347,7 +347,7 @@ fn failures(branches: &[Branch]) -> Vec<SmolStr> {
 fn branch(cx: Cx, nth: usize) -> LocalBoxFuture<'static, Ended> {
     async move {
         let name = cx.branch_name().unwrap_or_else(|| format!("branch {}", nth + 1).into());
-        cx.say(What::BranchStarted { index: nth as u32, name });
+        cx.emit(EventKind::BranchStarted { index: nth as u32, name });
         (nth, cx.statement(None).await)
     }
     .boxed_local()
@@ -356,7 +356,7 @@ fn branch(cx: Cx, nth: usize) -> LocalBoxFuture<'static, Ended> {
 fn iteration(cx: Cx, nth: usize, body: Option<ListId>) -> LocalBoxFuture<'static, Ended> {
     async move {
         let name = format!("iteration {}", nth + 1).into();
-        cx.say(What::BranchStarted { index: nth as u32, name });
+        cx.emit(EventKind::BranchStarted { index: nth as u32, name });
         let result = match cx.list(body).await {
             // An iteration ends early by `continue`; its value is nothing.
             Err(Flow::Continue) => Ok(Value::Null),

@@ -11,7 +11,7 @@ use super::scope::Scope;
 use super::{Cx, Exec};
 use crate::effect::{ContextItem, Effect, Outcome, Question};
 use crate::error::ErrorKind;
-use crate::event::{ConditionOf, What};
+use crate::event::{ConditionOf, EventKind};
 use crate::structure::{self, Truth, truth};
 use crate::value::Value;
 
@@ -23,7 +23,7 @@ impl Cx {
             return self.fail(ErrorKind::Type, message);
         };
         let names = stages.iter().map(operator).collect();
-        self.say(What::PipelineStarted { stages: names, items: items.len() as u32 });
+        self.emit(EventKind::PipelineStarted { stages: names, items: items.len() as u32 });
         let mut reduced = None;
         for (nth, stage) in stages.iter().enumerate() {
             // A stage behind a `reduce` works on the items of its value.
@@ -31,7 +31,7 @@ impl Cx {
                 items = structure::items(&value).unwrap_or_else(|| vec![value]);
             }
             let cx = self.step(format_args!("g{nth}"));
-            cx.say(What::StageStarted { operator: operator(stage), items: items.len() as u32 });
+            cx.emit(EventKind::StageStarted { operator: operator(stage), items: items.len() as u32 });
             match stage.operator {
                 Some(StageKind::Map) => items = cx.map(stage, items).await?,
                 Some(StageKind::Pmap) => items = cx.pmap(stage, items).await?,
@@ -42,7 +42,7 @@ impl Cx {
                 None => {}
             }
             let left = if reduced.is_some() { 1 } else { items.len() as u32 };
-            cx.say(What::StageEnded { operator: operator(stage), items: left });
+            cx.emit(EventKind::StageEnded { operator: operator(stage), items: left });
         }
         Ok(reduced.unwrap_or_else(|| Value::array(items)))
     }
@@ -103,11 +103,11 @@ impl Cx {
         let context = vec![shown("item", item), shown("answer", answer)];
         let cx = self.step("answer");
         let of = ConditionOf::Filter;
-        cx.say(What::ConditionAsked { request: Some(cx.next_request()), text: text.clone(), of });
+        cx.emit(EventKind::ConditionAsked { request: Some(cx.next_request()), text: text.clone(), of });
         let question = Question { text, labels: Vec::new(), context, of_loop: None };
-        match cx.ask(Effect::Judge(question.into())).await {
+        match cx.request(Effect::Judge(question.into())).await {
             Outcome::Verdict(verdict) => {
-                cx.say(What::ConditionJudged { met: verdict.met, reason: verdict.reason, of });
+                cx.emit(EventKind::ConditionJudged { met: verdict.met, reason: verdict.reason, of });
                 Ok(verdict.met)
             }
             outcome => self.unexpected(&outcome),

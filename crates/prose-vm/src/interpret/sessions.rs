@@ -17,14 +17,14 @@ use crate::effect::{
     BindingKind, Effect, Outcome, Permission, PermissionRule, Reply, RequestId, SessionTask, Usage,
 };
 use crate::error::ErrorKind;
-use crate::event::{Status, What};
+use crate::event::{EventKind, Status};
 use crate::frame;
 use crate::program::{At, property};
 use crate::prompt::{self, Parts};
 use crate::value::Value;
 
 /// What a session is asked, before its prompt is put together.
-struct Asked {
+struct PendingOutcome {
     task: SessionTask,
     early_exit: Option<Arc<str>>,
     /// Whether a value that is passed comes from outside of the program.
@@ -50,7 +50,7 @@ impl Cx {
             (None, None) => self.anonymous_target(),
         };
         let binds = target.anonymous || named.is_some();
-        let Asked { mut task, early_exit, is_foreign } = self.task(&spoken, text, &target).await?;
+        let PendingOutcome { mut task, early_exit, is_foreign } = self.task(&spoken, text, &target).await?;
         let remembered = self.remember(&spoken).await?;
         task.mark = self.mark(&task, early_exit.as_deref(), remembered.as_ref(), is_foreign);
         task.prompt = self.prompt(&task, early_exit.as_deref());
@@ -133,7 +133,7 @@ impl Cx {
         spoken: &Spoken,
         text: Option<prose_analysis::model::ExprId>,
         target: &Target,
-    ) -> Exec<Asked> {
+    ) -> Exec<PendingOutcome> {
         let mut long = Vec::new();
         let label = match text {
             Some(text) => Some(self.session_text(text, &mut long).await?),
@@ -194,7 +194,7 @@ impl Cx {
             memory: None,
             mark: None,
         };
-        Ok(Asked { task, early_exit, is_foreign })
+        Ok(PendingOutcome { task, early_exit, is_foreign })
     }
 
     /// The id of a model that a program names. What starts with a hyphen would become an option of the agent's program.
@@ -269,14 +269,18 @@ impl Cx {
             task.attempt = attempt;
             let task = Arc::new(task.clone());
             let request = cx.next_request();
-            cx.say(What::SessionStarted { request, task: Arc::clone(&task) });
-            let outcome = cx.ask(Effect::Session(Arc::clone(&task))).await;
+            cx.emit(EventKind::SessionStarted { request, task: Arc::clone(&task) });
+            let outcome = cx.request(Effect::Session(Arc::clone(&task))).await;
             let failure = match outcome {
                 Outcome::Reply(reply) => {
                     let said = Arc::clone(&reply.text);
                     match cx.taken(reply, remembered.as_ref(), &task) {
                         Ok(reply) => {
-                            cx.say(What::SessionEnded { request, status: Status::Complete, error: None });
+                            cx.emit(EventKind::SessionEnded {
+                                request,
+                                status: Status::Complete,
+                                error: None,
+                            });
                             let is_whole = reply.text == said;
                             return Ok((reply, is_whole.then_some(request)));
                         }
@@ -289,7 +293,7 @@ impl Cx {
             let mut error = self.error(failure.kind, failure.message);
             Arc::make_mut(&mut error).attempts = attempt + 1;
             let failed = Some(Arc::clone(&error));
-            cx.say(What::SessionEnded { request, status: Status::Failed, error: failed });
+            cx.emit(EventKind::SessionEnded { request, status: Status::Failed, error: failed });
             // What is not allowed does not become so by another try.
             if attempt == retries || error.kind == ErrorKind::Permission {
                 return self.raise(error);
@@ -297,9 +301,9 @@ impl Cx {
             let delay = self.delay(attempt, backoff);
             let next = self.step(format_args!("a{}", attempt + 1));
             let delay_ms = delay.as_millis() as u64;
-            next.say(What::Retrying { attempt: attempt + 1, retries, delay_ms, error });
+            next.emit(EventKind::Retrying { attempt: attempt + 1, retries, delay_ms, error });
             if !delay.is_zero() {
-                next.step("wait").ask(Effect::Sleep(delay)).await;
+                next.step("wait").request(Effect::Sleep(delay)).await;
             }
         }
         self.fail(ErrorKind::Session, "the session was not tried")

@@ -7,7 +7,7 @@ use prose_analysis::model::{ExprId, NameId, Stmt, Value as ValueNode};
 use super::{Cx, Exec, Flow};
 use crate::effect::BindingKind;
 use crate::error::ErrorKind;
-use crate::event::{ConditionOf, What};
+use crate::event::{ConditionOf, EventKind};
 use crate::structure::truth;
 use crate::value::Value;
 
@@ -75,14 +75,14 @@ impl Cx {
     async fn output(&self, name: Option<NameId>, value: Option<ValueNode>) -> Exec<Value> {
         let Some(name) = name else {
             let value = self.value(value).await?;
-            self.say(What::OutputGiven { name: None, value: value.clone() });
+            self.emit(EventKind::OutputGiven { name: None, value: value.clone() });
             return Err(Flow::Return(Some(value)));
         };
         let name = self.name_text(name);
         let target = self.target(&self.scope, name.clone(), BindingKind::Output, true);
         let value = self.bind_result(target, value).await?;
         self.scope.of_frame().give(name.clone(), value.clone());
-        self.say(What::OutputGiven { name: Some(name), value: value.clone() });
+        self.emit(EventKind::OutputGiven { name: Some(name), value: value.clone() });
         Ok(value)
     }
 

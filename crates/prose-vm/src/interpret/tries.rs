@@ -5,7 +5,7 @@ use std::sync::Arc;
 use prose_analysis::model::{Catch, ListId};
 
 use super::{Cx, Exec, Flow};
-use crate::event::{Status, TryPart, What};
+use crate::event::{EventKind, Status, TryPart};
 use crate::value::Value;
 
 impl Cx {
@@ -15,20 +15,20 @@ impl Cx {
         catches: &[Catch],
         finally: Option<ListId>,
     ) -> Exec<Value> {
-        self.say(What::TryStarted);
+        self.emit(EventKind::TryStarted);
         let mut result = self.step("try").list(body).await;
         self.ended(TryPart::Body, &result);
         if let (Err(Flow::Throw(error)), Some(catch)) = (&result, catches.first()) {
             let error = Arc::clone(error);
             let name = catch.error.map(|name| self.name_text(name));
-            self.say(What::Caught { name, error: Arc::clone(&error) });
+            self.emit(EventKind::Caught { name, error: Arc::clone(&error) });
             let mut cx = self.step("catch").with_item(catch.error, Value::Error(Arc::clone(&error)));
             cx.caught = Some(error);
             result = cx.list(catch.body).await;
             self.ended(TryPart::Catch, &result);
         }
         if finally.is_some() {
-            self.say(What::FinallyStarted);
+            self.emit(EventKind::FinallyStarted);
             let end = self.step("finally").list(finally).await;
             self.ended(TryPart::Finally, &end);
             // What leads out of `finally` takes the place of what led there (R75).
@@ -43,6 +43,6 @@ impl Cx {
             Err(Flow::Throw(_)) => Status::Failed,
             Err(_) => Status::Left,
         };
-        self.say(What::TryEnded { part, status });
+        self.emit(EventKind::TryEnded { part, status });
     }
 }

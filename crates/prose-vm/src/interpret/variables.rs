@@ -12,7 +12,7 @@ use super::scope::{Found, Scope, Target, Variable};
 use super::{Cx, Exec};
 use crate::effect::{BindingKind, RequestId};
 use crate::error::ErrorKind;
-use crate::event::What;
+use crate::event::EventKind;
 use crate::structure;
 use crate::value::Value;
 
@@ -146,7 +146,7 @@ impl Cx {
         if !target.anonymous {
             target.scope.set(variable);
         }
-        self.say(What::Bound {
+        self.emit(EventKind::Bound {
             binding: target.binding.clone(),
             value,
             reply,
@@ -172,7 +172,7 @@ impl Cx {
                 "`{name}` was bound in a block that has ended (execution_id {frame}); its value there is used"
             )),
             // That names of the file are seen everywhere needs no word.
-            Some(frame) if frame > 0 => self.say(What::Resolved { name: name.into(), frame }),
+            Some(frame) if frame > 0 => self.emit(EventKind::Resolved { name: name.into(), frame }),
             _ => {}
         }
         Some(found)

@@ -1,4 +1,4 @@
-//! The inputs of a program, and by what they can be given (R88, R89).
+//! The inputs of a program and the keys they can be given by (R88, R89).
 
 use prose_analysis::model::{Body, Expr, ExprId, Stmt, StmtId, Target, Value};
 use prose_syntax::suggest::nearest;
@@ -6,17 +6,17 @@ use smol_str::{SmolStr, format_smolstr};
 
 use super::{Program, TopLevel, is_definition};
 
-/// `input "Which style?"` as a value.
+/// An `input "Which style?"` used as a value.
 #[derive(Debug)]
 pub(super) struct UnnamedInput {
     top: u32,
     expr: ExprId,
-    /// By what it can be given, the best one first.
+    /// The keys it can be given by, the preferred one first.
     keys: Vec<SmolStr>,
 }
 
 impl Program {
-    /// By what each input can be given, also those inside bodies: those with a name in the order of the text, then those without.
+    /// The key of each input, also in bodies: named inputs in source order, then the unnamed ones.
     pub fn inputs(&self) -> Vec<SmolStr> {
         let mut keys = self.named_inputs();
         for key in self.unnamed.iter().filter_map(|input| input.keys.first()) {
@@ -46,7 +46,7 @@ impl Program {
         self.named_inputs().iter().any(|input| input == name)
     }
 
-    /// By what an input without a name can be given, the best one first: the variable that takes it, and its number among such inputs.
+    /// The keys of an unnamed input, the preferred one first: the variable that receives it, and its number among such inputs.
     pub(crate) fn keys_of_input(&self, top: u32, expr: ExprId) -> &[SmolStr] {
         let found = self.unnamed.iter().find(|input| (input.top, input.expr) == (top, expr));
         found.map_or(&[], |input| &input.keys)
@@ -69,8 +69,7 @@ impl Program {
         unnamed
     }
 
-    /// By what the inputs can be given that the program asks for before it does anything else and that are not given, without those that it does
-    /// without (B3).
+    /// The keys of the inputs that the program requests before its first effect and that are neither given nor optional (B3).
     pub fn missing_at_start(&self, is_given: impl Fn(&SmolStr) -> bool) -> Vec<SmolStr> {
         let mut missing = Vec::new();
         for (top, TopLevel { body, .. }) in self.statements.iter().enumerate() {
@@ -93,7 +92,7 @@ impl Program {
         missing
     }
 
-    /// Why an input of that name cannot be given; none if the program has one. A name that it does not have is most likely another one, misspelt.
+    /// The error for an input that the program does not have; `None` if it has one of that name. An unknown name is most likely a typo.
     pub fn refusal_of_input(&self, name: &str) -> Option<String> {
         let names = self.inputs();
         let is_unnamed = || self.unnamed.iter().any(|input| input.keys.iter().any(|key| key == name));
@@ -109,12 +108,12 @@ impl Program {
     }
 }
 
-/// Whether a program does without an input of that description (B3).
+/// Whether the description marks an input as optional (B3).
 pub(crate) fn is_optional(description: &str) -> bool {
     description.trim_start().get(..8).is_some_and(|word| word.eq_ignore_ascii_case("optional"))
 }
 
-/// The variable whose value is just an input.
+/// The variable whose value is exactly one input.
 fn variable_of(body: &Body, expr: ExprId) -> Option<SmolStr> {
     let is_it = |value: &Option<Value>| *value == Some(Value::Expr(expr));
     body.stmts().find_map(|(_, data)| match &data.stmt {

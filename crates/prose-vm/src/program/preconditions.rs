@@ -1,4 +1,4 @@
-//! What can be known of a program before it runs and would stop it on its way.
+//! Checks of a program before it runs, for what would stop it later.
 
 use prose_analysis::Db;
 use prose_analysis::db::SourceFile;
@@ -14,14 +14,12 @@ use crate::effect::{MemoryPlace, MemoryScope};
 use crate::names;
 
 impl Program {
-    /// Why the program cannot run where nobody is there to give inputs: it calls programs, or those that it imports do, without an input that they
-    /// need. A person is asked for that one (B4).
+    /// The reason why the program cannot run without a terminal: it or one of its imports calls a program without a required input. At a terminal,
+    /// the user is asked for that input (B4).
     pub fn refusal_of_calls(&self) -> Option<String> {
         let mut calls = Vec::new();
         self.collect_incomplete_calls(None, &mut calls);
-        (!calls.is_empty()).then(|| {
-            format!("{}. Nobody is there to give it; name it in the call: `(name: …)`", calls.join("; "))
-        })
+        (!calls.is_empty()).then(|| format!("{}; pass it in the call: `(name: …)`", calls.join("; ")))
     }
 
     fn collect_incomplete_calls(&self, path: Option<&str>, calls: &mut Vec<String>) {
@@ -48,7 +46,7 @@ impl Program {
             .collect()
     }
 
-    /// The programs that were fetched and what they ask for, each once: this one and those that it imports.
+    /// The fetched programs among this one and its imports, with the rights they request, each once.
     pub fn requests(&self) -> Vec<&Requests> {
         let mut requests = Vec::new();
         self.collect_requests(&mut requests);
@@ -67,8 +65,8 @@ impl Program {
         }
     }
 
-    /// What programs that were fetched ask for and have not been granted (decision 19). Memories of the project and the user are not among it: without
-    /// the right, they lie in the folder of the program.
+    /// The rights that fetched programs request and that are not granted (decision 19). Memories of the project and the user are not included:
+    /// without the right, they are stored in the program's own folder.
     pub fn missing_rights(&self, grants: &Grants) -> Vec<Requests> {
         let mut missing: Vec<Requests> = Vec::new();
         for Requests { identity, rights } in self.requests() {
@@ -86,7 +84,7 @@ impl Program {
         missing
     }
 
-    /// The folders that the program and those that it imports name themselves for the memories of agents that they use (R42).
+    /// The folders that the program and its imports name explicitly for agent memories (R42).
     pub fn named_memories(&self, grants: &Grants) -> Vec<MemoryPlace> {
         let mut places = Vec::new();
         for (agent, at) in self.agents() {
@@ -110,9 +108,9 @@ impl Program {
         })
     }
 
-    /// Where an agent's memory lies; none if it is not persistent (R42). `run` is the folder of the program below that of the run. Agents of a program
-    /// that was fetched have their memories in the folder of the program unless it may share them; without the right to a path of its own, it is
-    /// given, too (decision 19).
+    /// The place of an agent's memory; `None` if it is not persistent (R42). `run` is the folder of the program relative to that of the run. Agents
+    /// of a fetched program have their memories in the program's own folder unless it has the right to share them, and also without the right to a
+    /// path of its own (decision 19).
     pub(crate) fn memory_place(
         &self,
         agent: &SmolStr,
@@ -125,7 +123,7 @@ impl Program {
         let Some(value) = property(properties, "persist").and_then(|property| property.value) else {
             return Ok(None);
         };
-        // A word and a string are told apart: `persist: project` is a scope, `persist: "project"` a folder.
+        // A word and a string differ: `persist: project` is a scope, `persist: "project"` a folder.
         let is_string = body.word(value).is_none() && body.string(value).is_some();
         let text =
             body.string(value).map_or_else(|| self.source(at, body[value].range).to_owned(), str::to_owned);
@@ -147,7 +145,7 @@ impl Program {
             (_, path) => {
                 let right = Right::memory(path);
                 if let Some(Requests { identity, .. }) = &self.fetched {
-                    // The words are those of scopes: no right is about a folder that is called like one.
+                    // The words are scopes: a right never refers to a folder with such a name.
                     if let Right::Memory(place) = &right
                         && matches!(place.as_str(), "project" | "user")
                     {
@@ -164,7 +162,7 @@ impl Program {
     }
 }
 
-/// Whether a program has a right, or needs none for it.
+/// Whether a program has a right, or does not need it.
 fn has(program: &Identity, right: &Right, grants: &Grants) -> bool {
     let is_own = match right {
         Right::Memory(place) => matches!(place.as_str(), "project" | "user") || program.owns(place),

@@ -1,7 +1,7 @@
 //! Names and what they are bound to (R14 to R21).
 
 use expect_test::expect;
-use prose_vm::event::What;
+use prose_vm::event::EventKind;
 
 use crate::support::{check, check_result, run};
 
@@ -460,8 +460,8 @@ fn r016_that_a_name_is_found_in_a_caller_is_told() {
     let resolved: Vec<_> = ran
         .events
         .iter()
-        .filter_map(|event| match &event.what {
-            What::Resolved { name, frame } => Some(format!("{name} in {frame}")),
+        .filter_map(|event| match &event.kind {
+            EventKind::Resolved { name, frame } => Some(format!("{name} in {frame}")),
             _ => None,
         })
         .collect();

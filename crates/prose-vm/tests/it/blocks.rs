@@ -1,7 +1,7 @@
 //! Calls of blocks (R80 to R87).
 
 use expect_test::expect;
-use prose_vm::event::What;
+use prose_vm::event::EventKind;
 
 use crate::support::{check, check_result, run};
 
@@ -229,18 +229,18 @@ fn b14_missing_arguments_are_null_and_more_than_there_are_parameters_are_dropped
         "block f(a, b):\n  session \"{a} {b}\"\ndo f(1)\ndo f(1, 2, 3)\n",
         OK,
         expect![[r#"
-        warning: block 'f' is called without 'b', which is null there
-        call f (1, depth 1)
-        session: 1 null
-        let anon_001 in 1 = ok
-        left 1: Complete
-        warning: block 'f' takes 2 arguments; 1 more are dropped
-        call f (2, depth 1)
-        session: 1 2
-        let anon_002 in 2 = ok
-        left 2: Complete
-        value: ok
-    "#]],
+            warning: block 'f' is called without 'b', which is null there
+            call f (1, depth 1)
+            session: 1 null
+            let anon_001 in 1 = ok
+            left 1: Complete
+            warning: block 'f' takes 2 arguments; 1 extra arguments are ignored
+            call f (2, depth 1)
+            session: 1 2
+            let anon_002 in 2 = ok
+            left 2: Complete
+            value: ok
+        "#]],
     );
 }
 
@@ -307,7 +307,7 @@ parallel for x in ["d", "e"]:
     );
     let mut calls = String::new();
     for event in &ran.events {
-        if let What::FrameEntered { id, block, depth, .. } = &event.what {
+        if let EventKind::FrameEntered { id, block, depth, .. } = &event.kind {
             calls.push_str(&format!("{id}: {block}, depth {depth}\n"));
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use prose_harness::offline::Offline;
 use prose_vm::effect::Effect;
 use prose_vm::event::RunStatus;
-use prose_vm::machine::{Machine, Said};
+use prose_vm::machine::{Machine, MachineOutput};
 use prose_vm::settings::Settings;
 
 use crate::support::{drive, program, reply, run, run_with};
@@ -73,14 +73,14 @@ session "Behind"
     let asked: Vec<_> = said
         .iter()
         .filter_map(|said| match said {
-            Said::Ask(request) => Some(request.id),
+            MachineOutput::Request(request) => Some(request.id),
             _ => None,
         })
         .collect();
     let mut cancelled: Vec<_> = said
         .iter()
         .filter_map(|said| match said {
-            Said::Cancel(id) => Some(*id),
+            MachineOutput::Cancel(id) => Some(*id),
             _ => None,
         })
         .collect();
@@ -217,9 +217,9 @@ fn a_machine_leaves_nothing_behind() {
         let mut machine = Machine::new(Arc::clone(&program), Settings::new("20260115-143052-a7b3c9"));
         let mut given = 0;
         loop {
-            let said = machine.settle();
+            let said = machine.advance();
             let asked = said.iter().filter_map(|said| match said {
-                Said::Ask(request) => Some(request.id),
+                MachineOutput::Request(request) => Some(request.id),
                 _ => None,
             });
             let before = given;

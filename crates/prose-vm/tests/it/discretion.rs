@@ -205,7 +205,7 @@ fn d21_options_without_a_choice_are_refused() {
         "choice **x**:\n  session \"a\"\n",
         OK,
         expect![[r#"
-        Failed: there is nothing to choose from: a `choice` needs lines such as `option "label":`
+        Failed: there are no options to choose from: a `choice` needs lines such as `option "label":`
     "#]],
     );
 }

@@ -1,7 +1,7 @@
 //! Errors, `try` and retries (R72 to R79).
 
 use expect_test::expect;
-use prose_vm::event::What;
+use prose_vm::event::EventKind;
 
 use crate::support::{check, check_result, run, run_with};
 
@@ -387,8 +387,8 @@ fn r079_retries_are_told_with_their_number_and_the_error() {
     let told: Vec<_> = ran
         .events
         .iter()
-        .filter_map(|event| match &event.what {
-            What::Retrying { attempt, retries, error, .. } => {
+        .filter_map(|event| match &event.kind {
+            EventKind::Retrying { attempt, retries, error, .. } => {
                 Some(format!("Retry {attempt} of {retries}, error: \"{}\"", error.message))
             }
             _ => None,

@@ -1,7 +1,7 @@
 //! Values that look like a part of the prompt or of the reply (decision 20).
 
 use expect_test::expect;
-use prose_vm::event::What;
+use prose_vm::event::EventKind;
 
 use crate::support::{Ran, run, run_with};
 
@@ -127,10 +127,10 @@ fn remembered(reply: &str) -> (String, String, Vec<String>) {
     let mut warnings = Vec::new();
     let mut value = String::new();
     for event in &ran.events {
-        match &event.what {
-            What::MemoryWritten { memory: written, .. } => memory = written.to_string(),
-            What::Warning { message } => warnings.push(message.clone()),
-            What::Bound { value: bound, .. } => value = bound.to_string(),
+        match &event.kind {
+            EventKind::MemoryWritten { memory: written, .. } => memory = written.to_string(),
+            EventKind::Warning { message } => warnings.push(message.clone()),
+            EventKind::Bound { value: bound, .. } => value = bound.to_string(),
             _ => {}
         }
     }

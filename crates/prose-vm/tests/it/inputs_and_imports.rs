@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use prose_vm::effect::{Effect, Outcome};
-use prose_vm::event::What;
+use prose_vm::event::EventKind;
 use prose_vm::value::Value;
 
 use crate::support::{check, check_result, drive, run, run_with};
@@ -49,9 +49,9 @@ fn r089_without_anybody_to_ask_a_missing_input_is_an_error_unless_it_is_optional
         "input topic: \"What about?\"\n",
         OK,
         expect![[r#"
-        failed: the program needs an input and nobody is there to give it; give it with `--input topic=…`: What about?
-        Failed: the program needs an input and nobody is there to give it; give it with `--input topic=…`: What about?
-    "#]],
+            failed: a required input is not given; give it with `--input topic=…`: What about?
+            Failed: a required input is not given; give it with `--input topic=…`: What about?
+        "#]],
     );
     check(
         "input topic: \"optional: a topic\"\nsession \"{topic}\"\n",
@@ -77,8 +77,8 @@ fn r089_without_anybody_to_ask_a_missing_input_is_an_error_unless_it_is_optional
         "let x = input \"Go on?\"\n",
         OK,
         expect![[r#"
-            failed: the program needs an input and nobody is there to give it; give it with `--input x=…`: Go on?
-            Failed: the program needs an input and nobody is there to give it; give it with `--input x=…`: Go on?
+            failed: a required input is not given; give it with `--input x=…`: Go on?
+            Failed: a required input is not given; give it with `--input x=…`: Go on?
         "#]],
     );
 }
@@ -492,9 +492,11 @@ fn b12_imports_are_taken_up_before_inputs() {
     let order: Vec<_> = ran
         .events
         .iter()
-        .filter_map(|event| match &event.what {
-            What::Imported { alias, inputs, outputs, .. } => Some(format!("{alias} {inputs:?} {outputs:?}")),
-            What::InputsReceived { inputs } => Some(format!("{inputs:?}")),
+        .filter_map(|event| match &event.kind {
+            EventKind::Imported { alias, inputs, outputs, .. } => {
+                Some(format!("{alias} {inputs:?} {outputs:?}"))
+            }
+            EventKind::InputsReceived { inputs } => Some(format!("{inputs:?}")),
             _ => None,
         })
         .collect();
@@ -527,8 +529,10 @@ fn r089_prompts_of_strings_are_shown_as_they_are_and_those_of_conditions_may_be_
 #[test]
 fn r094_the_contract_of_a_program_is_its_inputs_and_outputs() {
     let ran = run(&format!("//- /main.prose\nuse \"./research.prose\"\n{RESEARCH}"), OK);
-    let told = ran.events.iter().find_map(|event| match &event.what {
-        What::Imported { alias, inputs, outputs, .. } => Some(format!("{alias}: {inputs:?} -> {outputs:?}")),
+    let told = ran.events.iter().find_map(|event| match &event.kind {
+        EventKind::Imported { alias, inputs, outputs, .. } => {
+            Some(format!("{alias}: {inputs:?} -> {outputs:?}"))
+        }
         _ => None,
     });
     assert_eq!(told.as_deref(), Some("research: [\"topic\", \"depth\"] -> [\"findings\", \"sources\"]"));

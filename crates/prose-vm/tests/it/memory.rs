@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use expect_test::expect;
 use prose_vm::effect::{Effect, Failure, Memory, Outcome, Reply};
-use prose_vm::event::What;
-use prose_vm::machine::Said;
+use prose_vm::event::EventKind;
+use prose_vm::machine::MachineOutput;
 
 use crate::support::{Ran, check, drive, reply, run, run_with};
 
@@ -16,7 +16,7 @@ const OK: &str = "[[session]]\nreply = \"ok\"";
 fn written(ran: &Ran) -> String {
     let mut out = String::new();
     for event in &ran.events {
-        if let What::MemoryWritten { place, memory, segment, record, .. } = &event.what {
+        if let EventKind::MemoryWritten { place, memory, segment, record, .. } = &event.kind {
             out.push_str(&format!("{} {segment}\n{memory}---\n{record}\n\n", place.folder));
         }
     }
@@ -363,7 +363,7 @@ fn r098_a_memory_that_its_agent_has_written_is_not_written_by_the_machine() {
             Effect::Memory(_) => Some(Outcome::Memory(Memory::default())),
             _ => Some(Outcome::Reply(Reply { text: "ok".into(), wrote_memory, ..Reply::default() })),
         });
-        let is_written = |said: &&Said| matches!(said, Said::Event(event) if matches!(event.what, What::MemoryWritten { .. }));
+        let is_written = |said: &&MachineOutput| matches!(said, MachineOutput::Event(event) if matches!(event.kind, EventKind::MemoryWritten { .. }));
         said.iter().filter(is_written).count()
     };
     assert_eq!([true, false].map(written), [0, 1]);
@@ -378,14 +378,14 @@ fn r049_a_session_waits_until_another_run_is_done_with_the_memory_and_nothing_el
     });
     let mut said = String::new();
     for event in &ran.events {
-        said += &match &event.what {
-            What::MemoryAwaited { agent, .. } => format!("{}: waits for {agent}\n", event.at),
-            What::MemoryAcquired { .. } => format!("{}: goes on\n", event.at),
-            What::SessionStarted { task, .. } => {
+        said += &match &event.kind {
+            EventKind::MemoryAwaited { agent, .. } => format!("{}: waits for {agent}\n", event.at),
+            EventKind::MemoryAcquired { .. } => format!("{}: goes on\n", event.at),
+            EventKind::SessionStarted { task, .. } => {
                 let memory = task.memory.as_ref().and_then(|memory| memory.text.as_deref());
                 format!("{}: {} {memory:?}\n", event.at, task.task)
             }
-            What::SessionEnded { .. } => format!("{}: done\n", event.at),
+            EventKind::SessionEnded { .. } => format!("{}: done\n", event.at),
             _ => continue,
         };
     }
@@ -430,7 +430,7 @@ parallel ("first"):
     let mut story = String::new();
     for said in &said {
         match said {
-            Said::Ask(request) => {
+            MachineOutput::Request(request) => {
                 let name = match &request.effect {
                     Effect::Session(task) => task.task.to_string(),
                     effect => effect.kind().to_owned(),
@@ -438,10 +438,12 @@ parallel ("first"):
                 names.insert(request.id, name.clone());
                 story += &format!("asks {} {name}\n", request.id.0);
             }
-            Said::Cancel(id) => story += &format!("cancels {} {}\n", id.0, names[id]),
-            Said::EndTurn(id) => story += &format!("ends the turn of {} {}\n", id.0, names[id]),
-            Said::Event(event) if matches!(event.what, What::MemoryWritten { .. }) => story += "writes\n",
-            Said::Event(_) => {}
+            MachineOutput::Cancel(id) => story += &format!("cancels {} {}\n", id.0, names[id]),
+            MachineOutput::EndTurn(id) => story += &format!("ends the turn of {} {}\n", id.0, names[id]),
+            MachineOutput::Event(event) if matches!(event.kind, EventKind::MemoryWritten { .. }) => {
+                story += "writes\n"
+            }
+            MachineOutput::Event(_) => {}
         }
     }
     expect![[r#"

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use prose_harness::offline::Offline;
 use prose_vm::effect::InputRequest;
 use prose_vm::event::RunStatus;
-use prose_vm::harness::Answer;
+use prose_vm::harness::HarnessFuture;
 use prose_vm::runner::Inputs;
 use prose_vm::value::Value;
 
@@ -42,7 +42,7 @@ pub(crate) fn programs_in(root: &Path) -> BTreeMap<String, String> {
 pub(crate) struct Anything;
 
 impl Inputs for Anything {
-    fn give<'a>(&'a self, input: &'a InputRequest) -> Answer<'a, Value> {
+    fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value> {
         let name = input.name.as_deref().unwrap_or("answer");
         Box::pin(async move { Ok(Value::text(format!("an example of {name}"))) })
     }

@@ -1,7 +1,7 @@
 //! Branches that run at the same time (R19, R50 to R58).
 
 use expect_test::expect;
-use prose_vm::event::What;
+use prose_vm::event::EventKind;
 
 use crate::support::{check, run, run_with};
 
@@ -408,8 +408,8 @@ fn r058_the_cap_queues_branches_in_the_order_of_the_text() {
     let ends: Vec<_> = ran
         .events
         .iter()
-        .filter_map(|event| match &event.what {
-            What::SessionEnded { .. } => Some((event.at, event.place.to_string())),
+        .filter_map(|event| match &event.kind {
+            EventKind::SessionEnded { .. } => Some((event.at, event.place.to_string())),
             _ => None,
         })
         .collect();
@@ -634,11 +634,11 @@ fn r058_when_an_agent_began_is_known_of_what_had_to_wait_for_one() {
     );
     let mut said = String::new();
     for event in &ran.events {
-        said += &match &event.what {
-            What::SessionStarted { request, .. } => format!("{}: {} wanted\n", event.at, request.0),
-            What::Queued { request } => format!("{}: {} queued\n", event.at, request.0),
-            What::Begun { request } => format!("{}: {} begun\n", event.at, request.0),
-            What::Effect { request, began, .. } => {
+        said += &match &event.kind {
+            EventKind::SessionStarted { request, .. } => format!("{}: {} wanted\n", event.at, request.0),
+            EventKind::Queued { request } => format!("{}: {} queued\n", event.at, request.0),
+            EventKind::Begun { request } => format!("{}: {} begun\n", event.at, request.0),
+            EventKind::Effect { request, began, .. } => {
                 format!("{}: {} done, begun {began:?}\n", event.at, request.0)
             }
             _ => continue,

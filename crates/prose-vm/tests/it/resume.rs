@@ -1,6 +1,6 @@
 //! Runs that go on after they have stopped.
 
-use prose_vm::event::{Event, RunStatus, What};
+use prose_vm::event::{Event, EventKind, RunStatus};
 
 use crate::support::{Ran, run_with};
 
@@ -14,7 +14,10 @@ fn execute(earlier: &[Event], starts_at: u64, sessions: u32) -> Ran {
     run_with(PROGRAM, SCRIPT, |setup| {
         // Journals keep no others.
         let is_kept = |event: &&Event| {
-            !matches!(event.what, What::Resumed { .. } | What::Queued { .. } | What::Begun { .. })
+            !matches!(
+                event.kind,
+                EventKind::Resumed { .. } | EventKind::Queued { .. } | EventKind::Begun { .. }
+            )
         };
         setup.earlier = earlier.iter().filter(is_kept).cloned().collect();
         setup.starts_at = starts_at * 1000;
@@ -45,9 +48,32 @@ fn time_for_which_a_run_lay_stopped_is_no_active_time() {
 #[test]
 fn a_crash_stops_a_run_at_its_last_event() {
     let mut first = execute(&[], 0, 2).events;
-    let is_session = |event: &Event| matches!(event.what, What::SessionEnded { .. });
+    let is_session = |event: &Event| matches!(event.kind, EventKind::SessionEnded { .. });
     let last = first.iter().rposition(is_session).unwrap();
     first.truncate(last + 1);
     let second = execute(&first, 3600, 9);
     assert_eq!((second.end.status, took(&second.events)), (RunStatus::Completed, (3610, 30)));
+}
+
+/// A later version may word a message differently; the run that an earlier version started is resumed all the same.
+#[test]
+fn a_message_of_an_earlier_version_does_not_stop_a_run_from_being_resumed() {
+    let execute = |earlier: Vec<Event>, sessions| {
+        run_with(
+            "block two(a):\n  session \"{a}\"\n\ndo two(\"1\", \"2\")\nsession \"B\"\n",
+            SCRIPT,
+            |setup| {
+                setup.earlier = earlier;
+                setup.limits.max_sessions = Some(sessions);
+            },
+        )
+    };
+    let mut first = execute(Vec::new(), 1).events;
+    assert!(matches!(first.pop().unwrap().kind, EventKind::RunEnded(_)));
+    let warning = first.iter_mut().find_map(|event| match &mut event.kind {
+        EventKind::Warning { message } => Some(message),
+        _ => None,
+    });
+    *warning.unwrap() = "one argument too many".to_owned();
+    assert_eq!(execute(first, 9).end.status, RunStatus::Completed);
 }

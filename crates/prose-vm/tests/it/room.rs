@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::expect;
-use prose_vm::event::{RunStatus, What};
+use prose_vm::event::{EventKind, RunStatus};
 
 use crate::support::{Cramped, Ran, run_with};
 
@@ -27,8 +27,8 @@ fn cramped(room: usize, max_sessions: Option<u32>) -> (Ran, usize) {
 }
 
 fn warnings(ran: &Ran) -> Vec<&str> {
-    let warnings = ran.events.iter().filter_map(|event| match &event.what {
-        What::Warning { message } => Some(message.as_str()),
+    let warnings = ran.events.iter().filter_map(|event| match &event.kind {
+        EventKind::Warning { message } => Some(message.as_str()),
         _ => None,
     });
     warnings.collect()
@@ -43,7 +43,7 @@ fn what_there_is_no_room_for_waits_for_another_session() {
     assert_eq!(refused, 3);
     expect![[r#"
         [
-            "there is no room for another session. The run goes on with fewer sessions at a time",
+            "there is no room for another session. The run continues with fewer parallel sessions",
         ]
     "#]]
     .assert_debug_eq(&warnings(&ran));

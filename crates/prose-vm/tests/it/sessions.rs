@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use prose_vm::effect::Usage;
-use prose_vm::event::What;
+use prose_vm::event::EventKind;
 
 use crate::support::{Able, Counting, Setup, check, run, run_with};
 
@@ -67,16 +67,16 @@ output found = "much"
         "[[session]]\nlabel = \"Fail\"\nfail = \"no\"\n[[session]]\nreply = \"ok\"",
         |setup| setup.input("topic", "tides"),
     );
-    let position = |is_it: &dyn Fn(&What) -> bool| {
-        ran.events.iter().position(|event| is_it(&event.what)).unwrap_or_else(|| panic!("{}", ran.story()))
+    let position = |is_it: &dyn Fn(&EventKind) -> bool| {
+        ran.events.iter().position(|event| is_it(&event.kind)).unwrap_or_else(|| panic!("{}", ran.story()))
     };
     let order = [
-        position(&|what| matches!(what, What::Imported { alias, .. } if alias == "find")),
-        position(&|what| matches!(what, What::Bound { binding, .. } if binding.name == "topic")),
-        position(&|what| matches!(what, What::SessionStarted { task, .. } if &*task.task == "First")),
-        position(&|what| matches!(what, What::Caught { .. })),
-        position(&|what| matches!(what, What::ImportCalled { .. })),
-        position(&|what| matches!(what, What::RunEnded(_))),
+        position(&|what| matches!(what, EventKind::Imported { alias, .. } if alias == "find")),
+        position(&|what| matches!(what, EventKind::Bound { binding, .. } if binding.name == "topic")),
+        position(&|what| matches!(what, EventKind::SessionStarted { task, .. } if &*task.task == "First")),
+        position(&|what| matches!(what, EventKind::Caught { .. })),
+        position(&|what| matches!(what, EventKind::ImportCalled { .. })),
+        position(&|what| matches!(what, EventKind::RunEnded(_))),
     ];
     assert!(order.is_sorted(), "{order:?}");
     let outputs: Vec<_> = ran.end.outputs.iter().map(|(name, value)| format!("{name}: {value}")).collect();
@@ -353,7 +353,7 @@ fn r031_what_an_agent_writes_is_the_result_and_what_it_says_where_it_writes_noth
         session: A
         let a = what was written
         session: B
-        warning: the agent wrote no file for `b`; what it said is taken as the result
+        warning: the agent did not write a file for `b`; its reply is used as the result
         let b = Binding written: it
         value: Binding written: it
     "#]]
@@ -456,7 +456,7 @@ catch as e:
     expect![[r#"
         0: start Slow
         90000: Failed
-        90000: start After timeout: the session took longer than 90 s
+        90000: start After timeout: the session exceeded its timeout of 90 s
         90000: Complete
     "#]]
     .assert_eq(&ran.times());
@@ -509,7 +509,7 @@ fn the_most_sessions_end_a_run() {
         let anon_002 = ok
         iteration 3
         session: A
-        Interrupted: it has started 2 sessions, which is the most it may (`--max-sessions`)
+        Interrupted: the limit of 2 sessions is reached (`--max-sessions`)
     "#]]
     .assert_eq(&ran.story());
 }

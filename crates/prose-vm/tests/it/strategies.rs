@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use expect_test::expect;
-use prose_vm::event::{Status, What};
+use prose_vm::event::{EventKind, Status};
 use prose_vm::value::Value;
 
 use crate::support::{Ran, run};
@@ -43,8 +43,8 @@ catch as e:
 
 /// How the three branches are bound behind the join: a number for a value, `e` for an error, `.` for null; before it, which one was thrown.
 fn outcome(ran: &Ran) -> String {
-    let ended = ran.events.iter().find_map(|event| match &event.what {
-        What::ParallelEnded { failures, status, .. } => Some((event.at, failures.len(), *status)),
+    let ended = ran.events.iter().find_map(|event| match &event.kind {
+        EventKind::ParallelEnded { failures, status, .. } => Some((event.at, failures.len(), *status)),
         _ => None,
     });
     let (at, failures, status) = ended.unwrap_or_else(|| panic!("{}", ran.story()));
@@ -52,14 +52,14 @@ fn outcome(ran: &Ran) -> String {
     assert_eq!(status == Status::Failed, thrown.is_some());
     // Nothing starts in a branch behind the moment at which it was cancelled.
     for event in &ran.events {
-        if let What::SessionStarted { task, .. } = &event.what {
+        if let EventKind::SessionStarted { task, .. } = &event.kind {
             assert!(event.at <= at || task.task.starts_with("caught"), "{}", ran.story());
         }
     }
     let mut out = thrown.map_or(String::new(), |nth| format!("!{nth} "));
     for (nth, name) in ["a", "b", "c"].into_iter().enumerate() {
-        let ended = ran.events.iter().find_map(|event| match &event.what {
-            What::BranchEnded { name: ended, status, value, .. } if ended == name => {
+        let ended = ran.events.iter().find_map(|event| match &event.kind {
+            EventKind::BranchEnded { name: ended, status, value, .. } if ended == name => {
                 Some((*status, value.clone()))
             }
             _ => None,
@@ -82,10 +82,9 @@ fn outcome(ran: &Ran) -> String {
         });
     }
     _ = write!(out, " {at}");
-    let warned = ran
-        .events
-        .iter()
-        .any(|event| matches!(&event.what, What::Warning { message } if message.contains("branches failed")));
+    let warned = ran.events.iter().any(
+        |event| matches!(&event.kind, EventKind::Warning { message } if message.contains("branches failed")),
+    );
     if warned {
         _ = write!(out, " warns of {failures}");
     }
@@ -94,8 +93,8 @@ fn outcome(ran: &Ran) -> String {
 
 /// The value of a name at the end of a run: the last one it was bound to; `null` if it was not bound.
 fn bound_behind(ran: &Ran, name: &str) -> Value {
-    let bound = ran.events.iter().rev().find_map(|event| match &event.what {
-        What::Bound { binding, value, .. } if binding.name == name && binding.frame == 0 => {
+    let bound = ran.events.iter().rev().find_map(|event| match &event.kind {
+        EventKind::Bound { binding, value, .. } if binding.name == name && binding.frame == 0 => {
             Some(value.clone())
         }
         _ => None,

@@ -19,14 +19,14 @@ use prose_vm::effect::{
     Reply, Request, RequestId, SessionTask, Summary, Usage, Verdict,
 };
 use prose_vm::error::ErrorKind;
-use prose_vm::event::{Event, RunEnd, RunStatus, What};
-use prose_vm::harness::{Answer, Capabilities, Harness};
-use prose_vm::machine::{Machine, Said};
+use prose_vm::event::{Event, EventKind, RunEnd, RunStatus};
+use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
+use prose_vm::machine::{Machine, MachineOutput};
 use prose_vm::place::Place;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Inputs, Limits, NoInputs};
 use prose_vm::settings::Settings;
-use prose_vm::store::{Recall, Store, Turn, Waiting};
+use prose_vm::store::{PendingRequests, Recording, Store, Turn};
 use prose_vm::value::Value;
 
 /// What a run said and how it ended.
@@ -160,15 +160,15 @@ struct Recorded {
 
 impl Recorded {
     fn is_end(event: &Event) -> bool {
-        matches!(event.what, What::RunEnded(_))
+        matches!(event.kind, EventKind::RunEnded(_))
     }
 }
 
-impl Recall for Recorded {
-    fn recall(&mut self, waiting: &Waiting) -> Option<(RequestId, Outcome)> {
+impl Recording for Recorded {
+    fn recall(&mut self, waiting: &PendingRequests) -> Option<(RequestId, Outcome)> {
         let outcome = |place: &Place| {
-            self.events.iter().find_map(|event| match &event.what {
-                What::Effect { outcome, .. } if event.place == *place => Some(outcome.clone()),
+            self.events.iter().find_map(|event| match &event.kind {
+                EventKind::Effect { outcome, .. } if event.place == *place => Some(outcome.clone()),
                 _ => None,
             })
         };
@@ -187,16 +187,19 @@ impl Recall for Recorded {
 }
 
 /// Runs a program step by step: `answer` says what comes of a request; none lets it wait, until nothing else goes on.
-pub(crate) fn drive(fixture: &str, mut answer: impl FnMut(&Request) -> Option<Outcome>) -> Vec<Said> {
+pub(crate) fn drive(
+    fixture: &str,
+    mut answer: impl FnMut(&Request) -> Option<Outcome>,
+) -> Vec<MachineOutput> {
     let mut machine = Machine::new(program(fixture), Settings::new("20260115-143052-a7b3c9"));
     let mut all = Vec::new();
     loop {
-        let said = machine.settle();
+        let said = machine.advance();
         if said.is_empty() {
             return all;
         }
         for said in &said {
-            if let Said::Ask(request) = said
+            if let MachineOutput::Request(request) = said
                 && let Some(outcome) = answer(request)
             {
                 machine.deliver(request.id, outcome);
@@ -233,23 +236,27 @@ impl Harness for Able {
         self.enforces
     }
 
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
         self.inner.session(request, task)
     }
 
-    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Verdict> {
+    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Verdict> {
         self.inner.judge(request, question)
     }
 
-    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Choice> {
+    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Choice> {
         self.inner.choose(request, question)
     }
 
-    fn extract<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Option<String>> {
+    fn extract<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+    ) -> HarnessFuture<'a, Option<String>> {
         self.inner.extract(request, question)
     }
 
-    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> Answer<'a, String> {
+    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> HarnessFuture<'a, String> {
         self.inner.summarise(request, summary)
     }
 }
@@ -273,26 +280,30 @@ impl Harness for Counting {
         self.inner.enforces(about, rule)
     }
 
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
         Box::pin(async move {
             let reply = self.inner.session(request, task).await?;
             Ok(Reply { usage: (self.usage)(&task.task), ..reply })
         })
     }
 
-    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Verdict> {
+    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Verdict> {
         self.inner.judge(request, question)
     }
 
-    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Choice> {
+    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Choice> {
         self.inner.choose(request, question)
     }
 
-    fn extract<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Option<String>> {
+    fn extract<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+    ) -> HarnessFuture<'a, Option<String>> {
         self.inner.extract(request, question)
     }
 
-    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> Answer<'a, String> {
+    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> HarnessFuture<'a, String> {
         self.inner.summarise(request, summary)
     }
 }
@@ -313,23 +324,23 @@ impl Harness for Verbatim {
         true
     }
 
-    fn session<'a>(&'a self, _: &'a Request, _: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+    fn session<'a>(&'a self, _: &'a Request, _: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
         Box::pin(async { Ok(Reply { text: self.0.as_str().into(), ..Reply::default() }) })
     }
 
-    fn judge<'a>(&'a self, _: &'a Request, _: &'a Question) -> Answer<'a, Verdict> {
+    fn judge<'a>(&'a self, _: &'a Request, _: &'a Question) -> HarnessFuture<'a, Verdict> {
         unreachable!("only sessions are asked")
     }
 
-    fn choose<'a>(&'a self, _: &'a Request, _: &'a Question) -> Answer<'a, Choice> {
+    fn choose<'a>(&'a self, _: &'a Request, _: &'a Question) -> HarnessFuture<'a, Choice> {
         unreachable!("only sessions are asked")
     }
 
-    fn extract<'a>(&'a self, _: &'a Request, _: &'a Question) -> Answer<'a, Option<String>> {
+    fn extract<'a>(&'a self, _: &'a Request, _: &'a Question) -> HarnessFuture<'a, Option<String>> {
         unreachable!("only sessions are asked")
     }
 
-    fn summarise<'a>(&'a self, _: &'a Request, _: &'a Summary) -> Answer<'a, String> {
+    fn summarise<'a>(&'a self, _: &'a Request, _: &'a Summary) -> HarnessFuture<'a, String> {
         unreachable!("only sessions are asked")
     }
 }
@@ -356,7 +367,7 @@ impl Harness for Cramped {
         self.inner.enforces(about, rule)
     }
 
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> Answer<'a, Reply> {
+    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
         Box::pin(async move {
             if self.at_work.load(Ordering::SeqCst) >= self.room {
                 self.refused.fetch_add(1, Ordering::SeqCst);
@@ -370,19 +381,23 @@ impl Harness for Cramped {
         })
     }
 
-    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Verdict> {
+    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Verdict> {
         self.inner.judge(request, question)
     }
 
-    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Choice> {
+    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Choice> {
         self.inner.choose(request, question)
     }
 
-    fn extract<'a>(&'a self, request: &'a Request, question: &'a Question) -> Answer<'a, Option<String>> {
+    fn extract<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+    ) -> HarnessFuture<'a, Option<String>> {
         self.inner.extract(request, question)
     }
 
-    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> Answer<'a, String> {
+    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> HarnessFuture<'a, String> {
         self.inner.summarise(request, summary)
     }
 }
@@ -398,14 +413,14 @@ struct Files {
 
 impl Store for Files {
     fn record(&mut self, event: &Event, _: bool) -> io::Result<()> {
-        if let What::MemoryWritten { place, memory, segment, .. } = &event.what {
+        if let EventKind::MemoryWritten { place, memory, segment, .. } = &event.kind {
             let memory = Memory { text: Some(Arc::clone(memory)), segments: *segment };
             self.memories.insert(Arc::clone(&place.folder), memory);
         }
         Ok(())
     }
 
-    fn settle(&mut self) -> io::Result<()> {
+    fn commit(&mut self) -> io::Result<()> {
         Ok(())
     }
 
@@ -469,7 +484,7 @@ impl Ran {
     fn check_places(&self) {
         let mut places = BTreeMap::new();
         for event in &self.events {
-            if let What::Effect { effect, .. } = &event.what
+            if let EventKind::Effect { effect, .. } = &event.kind
                 && let Some(other) = places.insert(event.place.as_str(), effect)
             {
                 panic!("{other} and {effect} are both asked for at {}", event.place);
@@ -479,8 +494,8 @@ impl Ran {
 
     /// The sessions that were started, in order.
     pub(crate) fn sessions(&self) -> Vec<Arc<SessionTask>> {
-        let sessions = self.events.iter().filter_map(|event| match &event.what {
-            What::SessionStarted { task, .. } => Some(Arc::clone(task)),
+        let sessions = self.events.iter().filter_map(|event| match &event.kind {
+            EventKind::SessionStarted { task, .. } => Some(Arc::clone(task)),
             _ => None,
         });
         sessions.collect()
@@ -500,8 +515,8 @@ impl Ran {
 
     /// The files that values are bound to, in order.
     pub(crate) fn files(&self) -> Vec<String> {
-        let files = self.events.iter().filter_map(|event| match &event.what {
-            What::Bound { binding, .. } => Some(binding.path.to_string()),
+        let files = self.events.iter().filter_map(|event| match &event.kind {
+            EventKind::Bound { binding, .. } => Some(binding.path.to_string()),
             _ => None,
         });
         files.collect()
@@ -509,8 +524,8 @@ impl Ran {
 
     /// What was bound, in the order of the files.
     pub(crate) fn bindings(&self) -> BTreeMap<String, Value> {
-        let bound = self.events.iter().filter_map(|event| match &event.what {
-            What::Bound { binding, value, .. } => Some((binding.path.to_string(), value.clone())),
+        let bound = self.events.iter().filter_map(|event| match &event.kind {
+            EventKind::Bound { binding, value, .. } => Some((binding.path.to_string(), value.clone())),
             _ => None,
         });
         bound.collect()
@@ -518,8 +533,8 @@ impl Ran {
 
     /// The places of what was answered of a kind of effect, in the order of the answers.
     pub(crate) fn asked(&self, kind: &str) -> Vec<String> {
-        let asked = self.events.iter().filter_map(|event| match &event.what {
-            What::Effect { effect, .. } if effect == kind => Some(event.place.to_string()),
+        let asked = self.events.iter().filter_map(|event| match &event.kind {
+            EventKind::Effect { effect, .. } if effect == kind => Some(event.place.to_string()),
             _ => None,
         });
         asked.collect()
@@ -529,10 +544,10 @@ impl Ran {
     pub(crate) fn times(&self) -> String {
         let mut times = String::new();
         for event in &self.events {
-            let line = match &event.what {
-                What::SessionStarted { task, .. } => format!("start {}", task.task),
-                What::SessionEnded { status, .. } => format!("{status:?}"),
-                What::Retrying { attempt, retries, delay_ms, .. } => {
+            let line = match &event.kind {
+                EventKind::SessionStarted { task, .. } => format!("start {}", task.task),
+                EventKind::SessionEnded { status, .. } => format!("{status:?}"),
+                EventKind::Retrying { attempt, retries, delay_ms, .. } => {
                     format!("retry {attempt}/{retries} in {delay_ms} ms")
                 }
                 _ => continue,
@@ -546,34 +561,38 @@ impl Ran {
     pub(crate) fn story(&self) -> String {
         let mut story = String::new();
         for event in &self.events {
-            let line = match &event.what {
-                What::SessionStarted { task, .. } => {
+            let line = match &event.kind {
+                EventKind::SessionStarted { task, .. } => {
                     let agent = task.agent.as_ref().map_or(String::new(), |agent| format!(" {agent}"));
                     format!("session{agent}: {}", task.task.replace('\n', " / "))
                 }
-                What::Effect { outcome: Outcome::Failed(failure), .. } => {
+                EventKind::Effect { outcome: Outcome::Failed(failure), .. } => {
                     format!("failed: {}", failure.message)
                 }
-                What::Bound { binding, value, .. } => {
+                EventKind::Bound { binding, value, .. } => {
                     let frame =
                         if binding.frame > 0 { format!(" in {}", binding.frame) } else { String::new() };
                     format!("{} {}{frame} = {value}", binding.kind.name(), binding.name)
                 }
-                What::ConditionJudged { met, .. } => format!("condition: {met}"),
-                What::IterationStarted { number, .. } => format!("iteration {number}"),
-                What::LoopEnded { why, iterations } => format!("loop ended: {why:?} after {iterations}"),
-                What::BranchEnded { name, status, .. } => format!("{name}: {status:?}"),
-                What::Retrying { attempt, delay_ms, .. } => format!("retry {attempt} after {delay_ms} ms"),
-                What::Caught { error, .. } => format!("caught: {error}"),
-                What::FinallyStarted => "finally".to_owned(),
-                What::Chosen { label, .. } => format!("chosen: {label}"),
-                What::FrameEntered { id, block, depth, .. } => format!("call {block} ({id}, depth {depth})"),
-                What::FrameLeft { id, status, .. } => format!("left {id}: {status:?}"),
-                What::ImportCalled { alias, folder, .. } => format!("import {alias} in {folder}"),
-                What::OutputGiven { name, value } => {
+                EventKind::ConditionJudged { met, .. } => format!("condition: {met}"),
+                EventKind::IterationStarted { number, .. } => format!("iteration {number}"),
+                EventKind::LoopEnded { why, iterations } => format!("loop ended: {why:?} after {iterations}"),
+                EventKind::BranchEnded { name, status, .. } => format!("{name}: {status:?}"),
+                EventKind::Retrying { attempt, delay_ms, .. } => {
+                    format!("retry {attempt} after {delay_ms} ms")
+                }
+                EventKind::Caught { error, .. } => format!("caught: {error}"),
+                EventKind::FinallyStarted => "finally".to_owned(),
+                EventKind::Chosen { label, .. } => format!("chosen: {label}"),
+                EventKind::FrameEntered { id, block, depth, .. } => {
+                    format!("call {block} ({id}, depth {depth})")
+                }
+                EventKind::FrameLeft { id, status, .. } => format!("left {id}: {status:?}"),
+                EventKind::ImportCalled { alias, folder, .. } => format!("import {alias} in {folder}"),
+                EventKind::OutputGiven { name, value } => {
                     format!("output {} = {value}", name.as_deref().unwrap_or("(unnamed)"))
                 }
-                What::Warning { message } => format!("warning: {message}"),
+                EventKind::Warning { message } => format!("warning: {message}"),
                 _ => continue,
             };
             _ = writeln!(story, "{line}");

@@ -230,7 +230,7 @@ fn the_client_chooses_the_harness_before_the_project_does() {
     assert_eq!(result["harness"], "offline");
     workspace.client.notify("workspace/didChangeConfiguration", json!({ "settings": {} }));
     let refused = refusal(&mut workspace, "prose.run", "a.prose", json!({}));
-    assert!(refused.starts_with("the harness `script` needs a file to answer from"), "{refused}");
+    assert!(refused.starts_with("harness `script` needs a script"), "{refused}");
 }
 
 #[test]

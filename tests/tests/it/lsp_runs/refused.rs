@@ -17,7 +17,7 @@ fn settings_that_are_not_understood_keep_a_program_from_being_run() {
     check(
         &refused.replace(folder.to_str().unwrap(), "FOLDER"),
         expect![
-            "`good.prose` is not run: fix FOLDER/prose.toml:2:16: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`"
+            "`good.prose` is not run: fix FOLDER/prose.toml:2:16: `run.max-parallel` must be a whole number from 1 to 4294967295, not `0`"
         ],
     );
 }
@@ -35,7 +35,7 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     );
     check(
         &refused(json!({ "harness": "offlin" })),
-        expect!["there is no harness `offlin`; did you mean `offline`?"],
+        expect!["harness `offlin` does not exist; did you mean `offline`?"],
     );
     check(
         &refused(json!({ "topic": "x" })),
@@ -156,9 +156,7 @@ fn what_a_run_would_only_find_out_on_its_way_is_refused_before_it_starts() {
     );
     check(
         &refusal(&mut workspace, "prose.run", "call.prose", json!({})),
-        expect![
-            "line 2: missing input `topic` in the call of `find`. Nobody is there to give it; name it in the call: `(name: …)`"
-        ],
+        expect!["line 2: missing input `topic` in the call of `find`; pass it in the call: `(name: …)`"],
     );
     let left = [".prose", "sub/.prose"].map(|folder| workspace.folder.path().join(folder).exists());
     assert_eq!(left, [false; 2], "something is left of a run that was refused");

@@ -15,7 +15,7 @@ fn a_run_is_known_by_the_beginning_of_its_id() {
     ended(&mut workspace, &id);
     workspace.client.take_all();
     let refused = refusal(&mut workspace, "prose.resume", "ask.prose", json!({ "run": "1999" }));
-    assert!(refused.starts_with("there is no run `1999` in "), "{refused}");
+    assert!(refused.starts_with("run `1999` does not exist in "), "{refused}");
     let others = json!({ "run": id[..20], "inputs": { "topic": "tides" } });
     assert_eq!(command(&mut workspace, "prose.resume", "ask.prose", others)["run"], id.as_str());
     assert_eq!(ended(&mut workspace, &id)["status"], "completed");
@@ -79,7 +79,7 @@ fn check_restart(restart: fn(&mut Workspace)) {
     assert_eq!(
         over,
         format!(
-            "the run {id} has come to its end; there is nothing left to do. Run the program again, or change it and resume the run with `acceptChanges`, which keeps the results of all sessions that are asked the same"
+            "the run {id} has already completed. Run the program again, or change it and resume the run with `acceptChanges`, which keeps the results of all sessions that are asked the same"
         )
     );
 }

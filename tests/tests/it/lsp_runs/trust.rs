@@ -69,7 +69,7 @@ fn what_is_trusted_in_a_terminal_is_trusted_in_the_editor() {
     let settings = json!({ "settings": { "run": { "command": ["sh", "-c", "echo other"] } } });
     workspace.client.notify("workspace/didChangeConfiguration", settings);
     let refused = refusal(&mut workspace, "prose.run", "a.prose", json!({}));
-    assert!(refused.contains("has other settings than you trusted: `run.command`"), "{refused}");
+    assert!(refused.contains("have changed since you trusted it: `run.command`"), "{refused}");
 
     // Which harness is used is the choice of whoever uses the editor.
     let settings = json!({ "settings": { "run": { "harness": "offline" } } });
@@ -113,7 +113,7 @@ fn a_forged_journal_does_not_choose_the_harness_of_a_run_that_is_resumed_in_the_
     std::fs::write(&journal, format!("{{\"crc\":\"{crc:08x}\",{forged}\n{rest}")).unwrap();
 
     let refused = refusal(&mut workspace, "prose.resume", "a.prose", json!({}));
-    assert!(refused.starts_with("nothing confirms that you started the run "), "{refused}");
+    assert!(refused.starts_with("cannot confirm that you started run "), "{refused}");
     assert!(!was_started(&workspace));
     // Who uses the editor may name it.
     let argument = json!({ "harness": "command" });

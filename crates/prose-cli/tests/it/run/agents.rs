@@ -24,10 +24,10 @@ fn a_huge_reply_is_kept_whole() {
         ---- stderr
         Run ID with command
         … First
-        ✗ First (TIME): command wrote more than 64 MiB, so it was ended; no reply may be that lo…
-        error: the program failed at line 1: command wrote more than 64 MiB, so it was ended; no reply may be that long. To see whether it works by itself, run `echo 'Say hello' | ./agent.sh`.
+        ✗ First (TIME): command wrote more than 64 MiB, the limit for a reply, and was stopped. …
+        error: the program failed at line 1: command wrote more than 64 MiB, the limit for a reply, and was stopped. To test it, run `echo 'Say hello' | ./agent.sh`.
         help: its prompt is in `.prose/runs/ID/prompts/a.md`
-        help: `prose resume ID` goes on; what is done is not done again
+        help: resume it with `prose resume ID`; recorded results are reused
     "#]]);
 }
 
@@ -37,18 +37,18 @@ fn bytes_that_are_no_text_are_replaced() {
     workspace.check(
         &["run", "main.prose"],
         expect![[r#"
-        status: 0
-        ---- stdout
-        text: a�b	c
-        ---- stderr
-        Run ID with command
-        … First
-        warning: line 1: the reply of command is not all UTF-8; what is not is replaced by `�`
-        ✓ First (TIME)
-        … Second
-        warning: line 2: the reply of command is not all UTF-8; what is not is replaced by `�`
-        ✓ Second (TIME)
-    "#]],
+            status: 0
+            ---- stdout
+            text: a�b	c
+            ---- stderr
+            Run ID with command
+            … First
+            warning: line 1: the reply of command is not valid UTF-8; invalid bytes are replaced with `�`
+            ✓ First (TIME)
+            … Second
+            warning: line 2: the reply of command is not valid UTF-8; invalid bytes are replaced with `�`
+            ✓ Second (TIME)
+        "#]],
     );
 }
 
@@ -62,12 +62,12 @@ fn an_agent_that_fails_says_why() {
             ---- stderr
             Run ID with command
             … First
-            ✗ First (TIME): command ended with exit status: 7: out of credit
-            error: the program failed at line 1: command ended with exit status: 7:
+            ✗ First (TIME): command exited with exit status: 7: out of credit
+            error: the program failed at line 1: command exited with exit status: 7:
             out of credit
-            To see whether it works by itself, run `echo 'Say hello' | ./agent.sh`.
+            To test it, run `echo 'Say hello' | ./agent.sh`.
             help: its prompt is in `.prose/runs/ID/prompts/a.md`
-            help: `prose resume ID` goes on; what is done is not done again
+            help: resume it with `prose resume ID`; recorded results are reused
         "#]],
     );
 }
@@ -84,7 +84,7 @@ fn permissions_that_cannot_be_enforced_are_refused_unless_allowed() {
         ✗ a: x (TIME): the harness `command` cannot see to it that `write` is kept to, so the s…
         error: the program failed at line 4: the harness `command` cannot see to it that `write` is kept to, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
         help: its prompt is in `.prose/runs/ID/prompts/anon_001.md`
-        help: `prose resume ID` goes on; what is done is not done again
+        help: resume it with `prose resume ID`; recorded results are reused
     "#]]);
     workspace.check(
         &["run", "main.prose", "--allow-unenforced-permissions"],
@@ -118,7 +118,7 @@ fn a_memory_outside_the_project_is_refused_unless_allowed() {
     };
     let refused = run(&[]);
     let stderr = String::from_utf8_lossy(&refused.stderr);
-    assert!(stderr.contains("run with `--allow-outside`"), "{stderr}");
+    assert!(stderr.contains("or pass `--allow-outside`"), "{stderr}");
     assert_eq!(refused.status.code(), Some(2));
     assert!(!workspace.path("notes").exists());
     assert!(!workspace.path("project/.prose/runs").exists(), "it is found out when the run has started");
@@ -141,7 +141,7 @@ fn the_prompt_that_is_sent_is_the_one_that_a_dry_run_shows() {
             done
             ---- stderr
             Run ID with command
-            warning: line 1: the file `gone.md` of the context is not passed to the session: there is no file FOLDER/gone.md
+            warning: line 1: the file `gone.md` of the context is not passed to the session: FOLDER/gone.md does not exist
             … Use
             ✓ Use (TIME)
         "#]],
@@ -175,8 +175,8 @@ fn a_file_outside_the_project_is_refused_unless_allowed() {
         status: 1
         ---- stderr
         Run ID with command
-        error: the program failed at line 1: the file `OUTSIDE` of the context lies outside the project FOLDER. Name a file inside it, or pass `--allow-outside` to `prose run` or `prose resume`
-        help: change the program, then `prose resume ID --accept-changes` goes on
+        error: the program failed at line 1: context file `OUTSIDE` is outside of the project FOLDER; use a file in the project, or pass `--allow-outside` to `prose run` or `prose resume`
+        help: fix the program, then run `prose resume ID --accept-changes`
     "#]]);
     let run = workspace.prose(&["resume", "--allow-outside", "-q"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "done\n"), "{}", run.stderr);

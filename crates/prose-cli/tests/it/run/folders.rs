@@ -50,19 +50,19 @@ fn a_damaged_line_costs_that_line() {
            [Task tool call]
         [Success] Session complete: "Went through First with an eye on the details. Compared with the rest, First is..."
         ---- stderr
-        error: line 7 of FOLDER/.prose/runs/ID/journal.jsonl is no line of a journal
+        error: line 7 of FOLDER/.prose/runs/ID/journal.jsonl is not a line of a journal
     "#]]);
     workspace.check(&["resume"], expect![[r#"
         status: 0
         ---- stdout
         text: Went through Second with an eye on the details. Took a into account. Compared with the rest, Second is the smaller part. Nothing stands in the way of the details. [offline]
         ---- stderr
-        note: line 7 of FOLDER/.prose/runs/ID/journal.jsonl is no line of a journal. What is missing is asked again if it was a result. The other lines are used, and the journal as it was is kept in journal.kept-1.jsonl
-        Run ID with offline (answers are made up)
+        note: line 7 of FOLDER/.prose/runs/ID/journal.jsonl is not a line of a journal. Missing results are requested again. The other lines are used; the old journal is kept in journal.kept-1.jsonl
+        Run ID with offline (placeholder replies)
         … Second
-        What was recorded is done; the run goes on.
+        Recorded results reused; the run continues.
         ✓ Second (TIME)
-        Reused 1 result of the earlier execution, ran 1.
+        Reused 1 result from the earlier execution, ran 1.
     "#]]);
 }
 
@@ -81,16 +81,16 @@ fn a_result_that_is_damaged_is_asked_again_and_those_after_it_are_not() {
         ---- stdout
         c: Went through Third with an eye on the details. The evidence on the rest is mixed, so Third deserves a second look. Compared with the rest, Third is the smaller part. As far as Third goes, this can go ahead as planned. [offline]
         ---- stderr
-        note: line 5 of FOLDER/.prose/runs/ID/journal.jsonl has been changed or belongs to another run: its checksum does not fit. 1 result is lost: 1 session (line 1) is asked again. The other lines are used, and the journal as it was is kept in journal.kept-1.jsonl
-        Run ID with offline (answers are made up)
+        note: line 5 of FOLDER/.prose/runs/ID/journal.jsonl was changed or belongs to another run: its checksum does not match. 1 result is lost: 1 session (line 1) is requested again. The other lines are used; the old journal is kept in journal.kept-1.jsonl
+        Run ID with offline (placeholder replies)
         … First
-        What was recorded is done; the run goes on.
+        Recorded results reused; the run continues.
         ✓ First (TIME)
         … Second
         ✓ Second (TIME)
         … Third
         ✓ Third (TIME)
-        Reused 1 result of the earlier execution, ran 2.
+        Reused 1 result from the earlier execution, ran 2.
     "#]]);
 }
 
@@ -105,21 +105,21 @@ fn a_head_that_is_lost_costs_the_settings_and_no_session() {
     workspace.check(&["runs", "list"], expect![[r#"
         status: 0
         ---- stdout
-        ID  damaged      asking.prose  line 1 of FOLDER/.prose/runs/ID/journal.jsonl has been changed or belongs to another run: its checksum does not fit
+        ID  damaged      asking.prose  line 1 of FOLDER/.prose/runs/ID/journal.jsonl was changed or belongs to another run: its checksum does not match
     "#]]);
     workspace.check(&["resume"], expect![[r#"
         status: 0
         ---- stdout
         b: Here is what Second comes down to. Most of the work lies in the details; the rest is in good shape. Nothing stands in the way of the details. [offline]
         ---- stderr
-        note: line 1 of FOLDER/.prose/runs/ID/journal.jsonl has been changed or belongs to another run: its checksum does not fit. No result is lost. The settings that the run was started with are lost: those of the project and of the command line are used. The other lines are used, and the journal as it was is kept in journal.kept-1.jsonl
-        Run ID with offline (answers are made up)
+        note: line 1 of FOLDER/.prose/runs/ID/journal.jsonl was changed or belongs to another run: its checksum does not match. No result is lost. The settings of the run are lost; those of the project and of the command line are used. The other lines are used; the old journal is kept in journal.kept-1.jsonl
+        Run ID with offline (placeholder replies)
         … First on tides
         ✓ First on tides (TIME)
         … Second
-        What was recorded is done; the run goes on.
+        Recorded results reused; the run continues.
         ✓ Second (TIME)
-        Reused 1 result of the earlier execution, ran 1.
+        Reused 1 result from the earlier execution, ran 1.
     "#]]);
 }
 
@@ -134,14 +134,14 @@ fn a_later_version_is_left_alone() {
     workspace.check(&["resume"], expect![[r#"
         status: 2
         ---- stderr
-        error: FOLDER/.prose/runs/ID/journal.jsonl has version 99, and this `prose` reads versions up to 2. Use the `prose` that made it, or a later one
+        error: FOLDER/.prose/runs/ID/journal.jsonl has version 99, but this `prose` supports versions up to 2; use the `prose` that wrote it, or a newer one
     "#]]);
     workspace.check(&["runs", "show"], expect![[r#"
         status: 0
         ---- stdout
         ID  damaged
         started:  TIME
-        error:    FOLDER/.prose/runs/ID/journal.jsonl has version 99, and this `prose` reads versions up to 2. Use the `prose` that made it, or a later one
+        error:    FOLDER/.prose/runs/ID/journal.jsonl has version 99, but this `prose` supports versions up to 2; use the `prose` that wrote it, or a newer one
         folder:   FOLDER/.prose/runs/ID
 
         bindings
@@ -160,23 +160,26 @@ fn a_run_of_which_next_to_nothing_is_left() {
     workspace.check(&["resume"], expect![[r#"
         status: 2
         ---- stderr
-        error: the program of the run ID is gone, and its copy `FOLDER/.prose/runs/ID/program.prose` does not exist; put the program there to go on
+        error: the program of run ID does not exist any more, and its copy `FOLDER/.prose/runs/ID/program.prose` does not exist; restore the program to resume the run
     "#]]);
     let run = workspace.prose(&["runs", "list"]);
     assert_eq!(run.status, 0, "{run:?}");
     fs::remove_dir_all(folder.join("bindings")).expect("they are there");
-    workspace.check(&["runs", "show"], expect![[r#"
+    workspace.check(
+        &["runs", "show"],
+        expect![[r#"
         status: 0
         ---- stdout
         ID  damaged
         started:  TIME
-        error:    FOLDER/.prose/runs/ID has neither a journal nor state.md; `prose runs rm` removes what is left
+        error:    FOLDER/.prose/runs/ID has neither a journal nor state.md; remove it with `prose runs rm`
         folder:   FOLDER/.prose/runs/ID
-    "#]]);
+    "#]],
+    );
     workspace.check(&["resume"], expect![[r#"
         status: 2
         ---- stderr
-        error: the program of the run ID is gone, and its copy `FOLDER/.prose/runs/ID/program.prose` does not exist; put the program there to go on
+        error: the program of run ID does not exist any more, and its copy `FOLDER/.prose/runs/ID/program.prose` does not exist; restore the program to resume the run
     "#]]);
     workspace.check(
         &["runs", "rm", "2"],
@@ -189,10 +192,10 @@ fn a_run_of_which_next_to_nothing_is_left() {
     workspace.check(
         &["runs", "list"],
         expect![[r#"
-        status: 0
-        ---- stderr
-        There are no runs below FOLDER/.prose/runs.
-    "#]],
+            status: 0
+            ---- stderr
+            There are no runs in FOLDER/.prose/runs.
+        "#]],
     );
 }
 
@@ -220,10 +223,10 @@ fn a_file_in_the_place_of_the_folder() {
     workspace.check(
         &["runs", "list"],
         expect![[r#"
-        status: 0
-        ---- stderr
-        There are no runs below FOLDER/.prose/runs.
-    "#]],
+            status: 0
+            ---- stderr
+            There are no runs in FOLDER/.prose/runs.
+        "#]],
     );
     let run = workspace.prose(&["run", "two.prose", "--state", "in-context"]);
     assert_eq!(run.status, 0, "{run:?}");
@@ -247,6 +250,6 @@ fn a_journal_that_is_empty_is_told() {
     fs::write(workspace.run_folder().join("journal.jsonl"), "").expect("it can be written");
     let run = workspace.prose(&["resume"]);
     assert_eq!(run.status, 0, "{run:?}");
-    assert!(run.stderr.contains("journal.jsonl is empty, so every session is asked again"), "{run:?}");
-    assert!(run.stderr.contains("Reused 0 results of the earlier execution, ran 2."), "{run:?}");
+    assert!(run.stderr.contains("journal.jsonl is empty, so all sessions run again"), "{run:?}");
+    assert!(run.stderr.contains("Reused 0 results from the earlier execution, ran 2."), "{run:?}");
 }

@@ -66,14 +66,14 @@ fn a_forged_journal_does_not_choose_the_harness() {
     workspace.check(&["resume"], expect![[r#"
         status: 2
         ---- stderr
-        error: nothing confirms that you started the run ID on this machine, with the program `FOLDER/main.prose` and the harness `command`. If that is right, say so: `prose resume ID --program FOLDER/main.prose --harness command`
+        error: cannot confirm that you started run ID on this machine with the program `FOLDER/main.prose` and the harness `command`; if you did, run `prose resume ID --program FOLDER/main.prose --harness command`
     "#]]);
     assert_eq!(workspace.asked(), "");
     // The person may, who has to say which program is meant, too.
     workspace.check(&["resume", "--harness", "command"], expect![[r#"
         status: 2
         ---- stderr
-        error: nothing confirms that you started the run ID on this machine, with the program `FOLDER/main.prose` and the harness `command`. If that is right, say so: `prose resume ID --program FOLDER/main.prose --harness command`
+        error: cannot confirm that you started run ID on this machine with the program `FOLDER/main.prose` and the harness `command`; if you did, run `prose resume ID --program FOLDER/main.prose --harness command`
     "#]]);
     assert_eq!(workspace.asked(), "");
     let run = workspace.prose(&["resume", "-q", "--program", "main.prose", "--harness", "command"]);
@@ -106,12 +106,12 @@ fn a_forged_journal_does_not_choose_the_program() {
     workspace.check(&["resume"], expect![[r#"
         status: 2
         ---- stderr
-        error: nothing confirms that you started the run ID on this machine, with the program `FOLDER/evil.prose` and the harness `command`. If that is right, say so: `prose resume ID --program FOLDER/evil.prose`
+        error: cannot confirm that you started run ID on this machine with the program `FOLDER/evil.prose` and the harness `command`; if you did, run `prose resume ID --program FOLDER/evil.prose`
     "#]]);
     workspace.check(&["resume", "--accept-changes"], expect![[r#"
         status: 2
         ---- stderr
-        error: nothing confirms that you started the run ID on this machine, with the program `FOLDER/evil.prose` and the harness `command`. If that is right, say so: `prose resume ID --program FOLDER/evil.prose`
+        error: cannot confirm that you started run ID on this machine with the program `FOLDER/evil.prose` and the harness `command`; if you did, run `prose resume ID --program FOLDER/evil.prose`
     "#]]);
     assert_eq!(workspace.asked(), "");
 }
@@ -155,7 +155,7 @@ fn a_forged_journal_leads_to_no_script_outside_the_project() {
     workspace.shows(Run { stderr, ..run }, &expect![[r#"
         status: 2
         ---- stderr
-        error: nothing confirms that you started the run ID on this machine, with the script `SCRIPT`. If that is right, say so: `prose resume ID --script SCRIPT`
+        error: cannot confirm that you started run ID on this machine with the script `SCRIPT`; if you did, run `prose resume ID --script SCRIPT`
     "#]]);
     let run = workspace.prose(&["resume", "-q", "--script", path]);
     assert_eq!(run.status, 0, "{run:?}");
@@ -165,17 +165,20 @@ fn a_forged_journal_leads_to_no_script_outside_the_project() {
 fn a_run_of_an_earlier_version_goes_on_where_nothing_is_started() {
     let workspace = stopped();
     workspace.unseal();
-    workspace.check(&["resume", "--max-sessions", "0"], expect![[r#"
+    workspace.check(
+        &["resume", "--max-sessions", "0"],
+        expect![[r#"
         status: 3
         ---- stderr
-        note: nothing confirms that you started the run ID on this machine; it goes on with the harness `offline`
-        Run ID with offline (answers are made up)
+        note: cannot confirm that you started run ID on this machine; it is resumed with the harness `offline`
+        Run ID with offline (placeholder replies)
         … Second
-        What was recorded is done; the run goes on.
-        Reused 1 result of the earlier execution, ran 0.
-        stopped: it has started 0 sessions, which is the most it may (`--max-sessions`)
-        help: `prose resume ID` goes on; what is done is not done again
-    "#]]);
+        Recorded results reused; the run continues.
+        Reused 1 result from the earlier execution, ran 0.
+        stopped: the limit of 0 sessions is reached (`--max-sessions`)
+        help: resume it with `prose resume ID`; recorded results are reused
+    "#]],
+    );
     assert_eq!(workspace.prose(&["resume", "-q"]).status, 0);
 }
 

@@ -105,15 +105,15 @@ fn what_is_no_input_is_refused_before_anything_is_done() {
     workspace.check(
         &["run", "echo.prose", "--inputs", "json.toml"],
         expect![[r#"
-        status: 2
-        ---- stderr
-        error: `json.toml` is no TOML: a file of JSON is named `*.json`
-        TOML parse error at line 1, column 1
-          |
-        1 | {"topic": 1}
-          | ^
-        invalid key-value pair, expected key
-    "#]],
+            status: 2
+            ---- stderr
+            error: `json.toml` is not valid TOML: a JSON file must be named `*.json`
+            TOML parse error at line 1, column 1
+              |
+            1 | {"topic": 1}
+              | ^
+            invalid key-value pair, expected key
+        "#]],
     );
     workspace.check(
         &["run", "echo.prose", "--inputs", "bytes.toml"],
@@ -148,18 +148,21 @@ fn all_inputs_that_are_missing_at_the_start_are_named_before_a_run_is_made() {
         ("many.prose", program),
         ("answers.toml", "unmatched = \"offline\"\n[[input]]\nvalue = \"x\"\n"),
     ]);
-    workspace.check(&["run", "many.prose"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: the program needs the inputs `topic`, `tone`, and nobody is there to give them; add `--input topic=… --input tone=…`
-    "#]]);
     workspace.check(
-        &["run", "many.prose", "-i", "tone="],
+        &["run", "many.prose"],
         expect![[r#"
         status: 2
         ---- stderr
-        error: the program needs the input `topic`, and nobody is there to give it; add `--input topic=…`
+        error: inputs `topic`, `tone` are required; add `--input topic=… --input tone=…`
     "#]],
+    );
+    workspace.check(
+        &["run", "many.prose", "-i", "tone="],
+        expect![[r#"
+            status: 2
+            ---- stderr
+            error: input `topic` is required; add `--input topic=…`
+        "#]],
     );
     assert!(workspace.runs().is_empty());
     let run = workspace.prose(&["run", "many.prose", "--script", "answers.toml"]);
@@ -175,11 +178,11 @@ fn a_run_that_lacks_an_input_can_go_on_with_it() {
     workspace.check(&["run", "late.prose"], expect![[r#"
         status: 1
         ---- stderr
-        Run ID with offline (answers are made up)
+        Run ID with offline (placeholder replies)
         … First
         ✓ First (TIME)
-        error: the program failed at line 2: the program needs an input and nobody is there to give it; give it with `--input topic=…`: What about
-        help: `prose resume ID` goes on; what is done is not done again
+        error: the program failed at line 2: a required input is not given; give it with `--input topic=…`: What about
+        help: resume it with `prose resume ID`; recorded results are reused
     "#]]);
     workspace.check(
         &["resume", "--input", "topik=tides"],
@@ -199,10 +202,10 @@ fn an_input_without_a_name_is_given_by_its_variable_or_its_number() {
     workspace.check(
         &["run", "ask.prose"],
         expect![[r#"
-        status: 2
-        ---- stderr
-        error: the program needs the input `style`, and nobody is there to give it; add `--input style=…`
-    "#]],
+            status: 2
+            ---- stderr
+            error: input `style` is required; add `--input style=…`
+        "#]],
     );
     workspace.check(
         &["run", "ask.prose", "-i", "stile=short"],
@@ -225,8 +228,8 @@ fn an_input_without_a_name_is_given_by_its_variable_or_its_number() {
         expect![[r#"
             status: 1
             ---- stderr
-            error: the program failed at line 3: the program needs an input and nobody is there to give it; give it with `--input 2=…`: Which tone?
-            help: `prose resume ID` goes on; what is done is not done again
+            error: the program failed at line 3: a required input is not given; give it with `--input 2=…`: Which tone?
+            help: resume it with `prose resume ID`; recorded results are reused
         "#]],
     );
     workspace.check(
@@ -263,15 +266,18 @@ fn a_call_that_leaves_out_an_input_is_refused_where_nobody_can_give_it() {
         ("inner.prose", "input topic: \"What about\"\noutput o = session \"On {topic}\"\n"),
         ("answers.toml", "unmatched = \"offline\"\n[[input]]\nname = \"topic\"\nvalue = \"tides\"\n"),
     ]);
-    workspace.check(&["run", "middle.prose"], expect![[r#"
+    workspace.check(
+        &["run", "middle.prose"],
+        expect![[r#"
         status: 2
         ---- stderr
-        error: line 2: missing input `topic` in the call of `find`. Nobody is there to give it; name it in the call: `(name: …)`
-    "#]]);
+        error: line 2: missing input `topic` in the call of `find`; pass it in the call: `(name: …)`
+    "#]],
+    );
     workspace.check(&["run", "main.prose"], expect![[r#"
         status: 2
         ---- stderr
-        error: `./middle.prose`, line 2: missing input `topic` in the call of `find`. Nobody is there to give it; name it in the call: `(name: …)`
+        error: `./middle.prose`, line 2: missing input `topic` in the call of `find`; pass it in the call: `(name: …)`
     "#]]);
     assert!(workspace.runs().is_empty());
     let run = workspace.prose(&["run", "main.prose", "-q", "--script", "answers.toml"]);
@@ -293,27 +299,27 @@ fn several_programs_run_one_after_the_other() {
         c: three
         ---- stderr
         a.prose
-        Run ID with offline (answers are made up)
+        Run ID with offline (placeholder replies)
         … Write about tides
         ✓ Write about tides (TIME)
         b.prose
-        Run ID with offline (answers are made up)
+        Run ID with offline (placeholder replies)
         … Work
         ✓ Work (TIME)
         error: the program failed at line 2: No
-        help: change the program, then `prose resume ID --accept-changes` goes on
+        help: fix the program, then run `prose resume ID --accept-changes`
         c.prose
-        Run ID with offline (answers are made up)
+        Run ID with offline (placeholder replies)
     "#]]);
     assert_eq!(workspace.runs().len(), 3);
     // All of them are checked before the first one runs.
     workspace.check(
         &["run", "c.prose", "a.prose"],
         expect![[r#"
-        status: 2
-        ---- stderr
-        error: the program needs the input `topic`, and nobody is there to give it; add `--input topic=…`
-    "#]],
+            status: 2
+            ---- stderr
+            error: input `topic` is required; add `--input topic=…`
+        "#]],
     );
     workspace.check(
         &["run", "a.prose", "c.prose", "--input", "topic=x", "--input", "other=y"],
@@ -341,15 +347,15 @@ fn a_program_comes_over_standard_input() {
     workspace.shows(
         workspace.prose_with_input(&["run", "-"], program),
         &expect![[r#"
-        status: 1
-        ---- stdout
-        text: from the library
-        ---- stderr
-        Run ID with offline (answers are made up)
-        program lib
-        error: the program failed at line 4: stop
-        help: change the program, then `prose resume ID --accept-changes` goes on
-    "#]],
+            status: 1
+            ---- stdout
+            text: from the library
+            ---- stderr
+            Run ID with offline (placeholder replies)
+            program lib
+            error: the program failed at line 4: stop
+            help: fix the program, then run `prose resume ID --accept-changes`
+        "#]],
     );
     workspace.shows(
         workspace.prose_with_input(&["run", "-"], b"sesion \"A\"\n"),
@@ -371,10 +377,10 @@ fn a_program_comes_over_standard_input() {
     "#]],
     );
     let run = workspace.prose_with_input(&["run", "-", "-"], program);
-    assert_eq!((run.status, run.stderr.contains("name `-` once")), (2, true), "{run:?}");
+    assert_eq!((run.status, run.stderr.contains("pass `-` only once")), (2, true), "{run:?}");
     let program = b"let a = session \"A\"\nlet b = session \"B\"\noutput c = [a, b]\n";
     let run = workspace.prose_with_input(&["run", "-", "-q", "--max-sessions", "1"], program);
     assert_eq!(run.status, 3, "{run:?}");
     let run = workspace.prose(&["resume"]);
-    assert!(run.stderr.contains("Reused 1 result of the earlier execution, ran 1."), "{run:?}");
+    assert!(run.stderr.contains("Reused 1 result from the earlier execution, ran 1."), "{run:?}");
 }

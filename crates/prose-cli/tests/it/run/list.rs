@@ -47,7 +47,7 @@ fn runs_are_filtered() {
     list(&["--status", "running"]).check(expect![[r#"
         status: 0
         ---- stderr
-        None of 4 runs matches.
+        No matches in 4 runs.
     "#]]);
     list(&["--status", "broken"]).check(expect![[r#"
         status: 2
@@ -69,7 +69,7 @@ fn runs_are_listed_in_pages() {
     let all = workspace.prose(&["runs", "list"]);
     assert_eq!([ids(&first), ids(&second)].concat(), ids(&all));
     expect![[r#"
-        Runs 1 to 3 of 4; `--page 2` shows the next ones.
+        Runs 1 to 3 of 4; pass `--page 2` for more.
     "#]]
     .assert_eq(&first.stderr);
     expect![[r#"
@@ -91,17 +91,17 @@ fn a_failure_shows_which_file_has_the_prompt() {
     workspace.check(
         &["run", "p.prose", "--script", "s.toml"],
         expect![[r#"
-        status: 1
-        ---- stderr
-        Run ID with script
-        … Plan
-        ✓ Plan (TIME)
-        … writer: Write
-        ✗ writer: Write (TIME): no key
-        error: the program failed at line 4: no key
-        help: its prompt is in `.prose/runs/ID/prompts/draft.md`
-        help: `prose resume ID` goes on; what is done is not done again
-    "#]],
+            status: 1
+            ---- stderr
+            Run ID with script
+            … Plan
+            ✓ Plan (TIME)
+            … writer: Write
+            ✗ writer: Write (TIME): no key
+            error: the program failed at line 4: no key
+            help: its prompt is in `.prose/runs/ID/prompts/draft.md`
+            help: resume it with `prose resume ID`; recorded results are reused
+        "#]],
     );
     let prompt =
         std::fs::read_to_string(workspace.run_folder().join("prompts/draft.md")).expect("it is there");

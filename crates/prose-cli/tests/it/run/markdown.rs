@@ -40,25 +40,25 @@ fn of_several_programs_one_has_to_be_named() {
     workspace.check(
         &["run", "guide.md"],
         expect![[r#"
-        status: 2
-        ---- stderr
-        error: `guide.md` has several programs; say which one is meant: `guide.md#1`, `guide.md#2`
-    "#]],
+            status: 2
+            ---- stderr
+            error: `guide.md` has several programs; choose one of `guide.md#1`, `guide.md#2`
+        "#]],
     );
     workspace.check(
         &["run", "guide.md#3"],
         expect![[r#"
-        status: 2
-        ---- stderr
-        error: `guide.md#3` is not there; the document has `guide.md#1`, `guide.md#2`
-    "#]],
+            status: 2
+            ---- stderr
+            error: `guide.md#3` does not exist; the document has `guide.md#1`, `guide.md#2`
+        "#]],
     );
     workspace.check(
         &["run", "empty.md"],
         expect![[r#"
         status: 2
         ---- stderr
-        error: `empty.md` has no program: a block that starts with ```prose would be one
+        error: `empty.md` has no program; programs are code blocks that start with ```prose
     "#]],
     );
     workspace.check(
@@ -97,20 +97,23 @@ fn a_run_of_a_program_in_a_document_goes_on_with_it() {
         ("half.toml", "[[session]]\nlabel = \"First\"\nreply = \"one\"\n"),
         ("answers.toml", ANSWERS),
     ]);
-    workspace.check(&["run", "guide.md#2", "--script", "half.toml", "--quiet"], expect![[r#"
+    workspace.check(
+        &["run", "guide.md#2", "--script", "half.toml", "--quiet"],
+        expect![[r#"
         status: 1
         ---- stderr
-        error: the program failed at line 2: half.toml has no answer for this session:
+        error: the program failed at line 2: half.toml has no reply for this session:
           place: s1/1
           label: Second
-        Add an entry for it, such as this one, or write `unmatched = "offline"` at the top to have answers made up:
+        Add an entry such as this one, or set `unmatched = "offline"` at the top for generated replies:
 
         [[session]]
         label = "Second"
         reply = "…"
         help: its prompt is in `.prose/runs/ID/prompts/text.md`
-        help: `prose resume ID` goes on; what is done is not done again
-    "#]]);
+        help: resume it with `prose resume ID`; recorded results are reused
+    "#]],
+    );
     workspace.check(
         &["resume", "--script", "answers.toml", "--quiet"],
         expect![[r#"

@@ -64,7 +64,7 @@ fn a_run_waits_for_another_one_and_goes_on_when_that_is_killed() {
     read_to(&mut stderr, "… keeper: Keep this");
     let mut second = start(&workspace, "once.prose", "1ms");
     let mut stderr = BufReader::new(second.stderr.take().expect("it is piped"));
-    read_to(&mut stderr, "waits for the memory of keeper, which another run is using");
+    read_to(&mut stderr, "waiting for the memory of keeper, which another run is using");
     first.kill().expect("it runs");
     first.wait().expect("it ends");
     read_to(&mut stderr, "… keeper: Keep this");
@@ -79,8 +79,7 @@ fn a_run_waits_for_another_one_and_goes_on_when_that_is_killed() {
     let id = killed.and_then(|run| run.file_name()?.to_str()).expect("one was killed");
     let resumed = workspace.prose(&["resume", id]);
     assert_eq!(resumed.status, 0, "{resumed:?}");
-    let note =
-        "the memory of `keeper` has changed since the session started that was at work when the run stopped";
+    let note = "the memory of `keeper` has changed since the interrupted session started";
     assert!(resumed.stderr.contains(note), "{resumed:?}");
     check_memory(&workspace, 2);
 }

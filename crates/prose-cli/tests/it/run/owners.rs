@@ -48,8 +48,8 @@ fn settings_of_another_user_are_ignored_also_behind_a_link_of_ones_own() {
         status: 3
         ---- stderr
         warning: `prose.toml` belongs to another user and is ignored; if you trust its folder, run `prose trust .`
-        stopped: it has started 0 sessions, which is the most it may (`--max-sessions`)
-        help: `prose resume ID` goes on; what is done is not done again
+        stopped: the limit of 0 sessions is reached (`--max-sessions`)
+        help: resume it with `prose resume ID`; recorded results are reused
     "#]]);
     // Whoever names the folder means them, and hears what is wrong with them.
     workspace.prose(&["trust"]);

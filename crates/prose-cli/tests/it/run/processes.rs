@@ -130,9 +130,9 @@ const EIGHT: &str = "parallel for x in [1, 2, 3, 4, 5, 6, 7, 8]:\n  session \"{x
 #[track_caller]
 fn goes_on_with_fewer(run: &Run, reason: &str) {
     assert_eq!(run.status, 0, "{run:?}");
-    let warnings: Vec<&str> = run.stderr.lines().filter(|line| line.contains("has no room")).collect();
+    let warnings: Vec<&str> = run.stderr.lines().filter(|line| line.contains("has no resources")).collect();
     let [warning] = warnings[..] else { panic!("{run:?}") };
-    assert!(warning.contains(reason) && warning.contains(" at a time"), "{warning}");
+    assert!(warning.contains(reason) && warning.contains(" fewer parallel sessions"), "{warning}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn a_program_that_cannot_be_read_or_has_errors() {
         expect![[r#"
         status: 0
         ---- stderr
-        Run ID with offline (answers are made up)
+        Run ID with offline (placeholder replies)
     "#]],
     );
 }
@@ -70,20 +70,20 @@ fn a_harness_that_cannot_work_leaves_no_run_behind() {
     workspace.check(&["run", "two.prose", "--harness", "nope"], expect![[r#"
         status: 2
         ---- stderr
-        error: there is no harness `nope`; there are `offline`, `script`, `claude`, `codex`, `opencode`, `command`
+        error: harness `nope` does not exist; use one of `offline`, `script`, `claude`, `codex`, `opencode`, `command`
     "#]]);
     workspace.check(
         &["run", "two.prose", "--harness", "script"],
         expect![[r#"
         status: 2
         ---- stderr
-        error: the harness `script` needs a file to answer from; name it with `--script FILE.toml`
+        error: harness `script` needs a script; pass it with `--script FILE.toml`
     "#]],
     );
     workspace.check(&["run", "two.prose", "--harness", "command"], expect![[r#"
         status: 2
         ---- stderr
-        error: the harness `command` needs a program to start; name it in `run.command` of prose.toml, such as `command = ["my-agent", "--quiet"]`
+        error: harness `command` needs a program to start; set it in `run.command` in `prose.toml`, such as `command = ["my-agent", "--quiet"]`
     "#]]);
     workspace.check(
         &["run", "two.prose", "--script", "missing.toml"],
@@ -106,7 +106,7 @@ fn a_harness_that_cannot_work_leaves_no_run_behind() {
         expect![[r#"
         status: 2
         ---- stderr
-        error: only the harness `script` answers from a file; leave out `--harness` or `--script`
+        error: `--script` needs the harness `script`; remove `--harness` or `--script`
     "#]],
     );
     assert!(workspace.runs().is_empty());
@@ -118,7 +118,7 @@ fn arguments_that_contradict_each_other() {
     workspace.check(&["run", "two.prose", "--json", "--state", "in-context"], expect![[r#"
         status: 2
         ---- stderr
-        error: the narration on standard output is all that an in-context run keeps, so `--json` cannot take its place; leave one of them out
+        error: `--json` cannot be combined with `--in-context`, whose only state is the narration on standard output
     "#]]);
     for arguments in [
         &["--json", "--narrate", "emoji"][..],
@@ -148,10 +148,10 @@ fn settings_that_are_not_understood() {
         expect![[r#"
             status: 2
             ---- stderr
-            warning[E142]: prose.toml:2:11: `run.harness` should be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"` or `"command"`, not the text "claud"; did you mean "claude"?
-            warning[W141]: prose.toml:3:1: `run.max-paralel` is no setting; did you mean `max-parallel`?
-            warning[E142]: prose.toml:4:16: `run.max-parallel` should be a whole number from 1 to 4294967295, not `0`
-            error: `two.prose` is not run: fix prose.toml:2:11: `run.harness` should be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"` or `"command"`, not the text "claud"; did you mean "claude"?
+            warning[E142]: prose.toml:2:11: `run.harness` must be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"` or `"command"`, not the string "claud"; did you mean "claude"?
+            warning[W141]: prose.toml:3:1: `run.max-paralel` is not a setting; did you mean `max-parallel`?
+            warning[E142]: prose.toml:4:16: `run.max-parallel` must be a whole number from 1 to 4294967295, not `0`
+            error: `two.prose` is not run: fix prose.toml:2:11: `run.harness` must be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"` or `"command"`, not the string "claud"; did you mean "claude"?
         "#]],
     );
     check(
@@ -159,21 +159,21 @@ fn settings_that_are_not_understood() {
         expect![[r#"
             status: 2
             ---- stderr
-            warning[E141]: prose.toml:1:5: a `]` is missing behind the name of the table
-            error: `two.prose` is not run: fix prose.toml:1:5: a `]` is missing behind the name of the table
+            warning[E141]: prose.toml:1:5: missing `]` after the table name
+            error: `two.prose` is not run: fix prose.toml:1:5: missing `]` after the table name
         "#]],
     );
     assert!(workspace.runs().is_empty());
     check(
         "[run]\nmax-paralel = 3\n[check]\nprofile = \"x\"\n",
         expect![[r#"
-        status: 0
-        ---- stdout
-        text: two
-        ---- stderr
-        warning[W141]: prose.toml:2:1: `run.max-paralel` is no setting; did you mean `max-parallel`?
-        warning[E142]: prose.toml:4:11: `check.profile` should be `"default"` or `"strict"`, not the text "x"
-    "#]],
+            status: 0
+            ---- stdout
+            text: two
+            ---- stderr
+            warning[W141]: prose.toml:2:1: `run.max-paralel` is not a setting; did you mean `max-parallel`?
+            warning[E142]: prose.toml:4:11: `check.profile` must be `"default"` or `"strict"`, not the string "x"
+        "#]],
     );
 }
 
@@ -183,10 +183,10 @@ fn a_script_is_recorded_over_a_file_only_if_that_is_wanted() {
     workspace.check(
         &["run", "two.prose", "--record-script", "answers.toml"],
         expect![[r#"
-        status: 2
-        ---- stderr
-        error: the script `answers.toml` is there already; name another file, or write over it with `--force`
-    "#]],
+            status: 2
+            ---- stderr
+            error: script `answers.toml` already exists; pass another file, or overwrite it with `--force`
+        "#]],
     );
     assert!(workspace.runs().is_empty());
     let read = || std::fs::read_to_string(workspace.path("answers.toml")).expect("it is there");
@@ -202,10 +202,10 @@ fn a_script_that_cannot_be_written_is_found_out_before_the_run() {
     workspace.check(
         &["run", "two.prose", "--record-script", "nowhere/x.toml"],
         expect![[r#"
-        status: 2
-        ---- stderr
-        error: the script `nowhere/x.toml` cannot be written: No such file or directory (os error 2)
-    "#]],
+            status: 2
+            ---- stderr
+            error: cannot write script `nowhere/x.toml`: No such file or directory (os error 2)
+        "#]],
     );
     assert!(workspace.runs().is_empty());
 }

@@ -47,7 +47,7 @@ fn what_cannot_be_had_is_refused_with_the_reason() {
     refused(&["alice/none"], "was not found at");
     refused(&["alice/wrong"], "has an error");
     refused(&["alice/research", "-i", "topik=x"], "did you mean `topic`?");
-    refused(&["alice/other", "--offline"], "nothing is fetched");
+    refused(&["alice/other", "--offline"], "fetching is disabled");
     drop(registry);
     refused(&["alice/other"], "cannot be connected to");
     workspace.write("main.prose", b"use \"alice/other\" as other\nsession \"First\"\noutput o = other()\n");

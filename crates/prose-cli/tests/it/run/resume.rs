@@ -30,22 +30,22 @@ fn what_is_done_is_not_done_again() {
         ---- stdout
         text: Here is what Five comes down to. Took a, b, c, d into account. Compared with the rest, Five is the smaller part. The evidence on the rest is mixed, so Five deserves a second look. As far as Five goes, this can go ahead as planned. [offline]
         ---- stderr
-        Run ID with offline (answers are made up)
+        Run ID with offline (placeholder replies)
         …   Three
         …   Four
-        What was recorded is done; the run goes on.
+        Recorded results reused; the run continues.
         ✓   Three (TIME)
         ✓   Four (TIME)
         … Five
         ✓ Five (TIME)
-        Reused 2 results of the earlier execution, ran 3.
+        Reused 2 results from the earlier execution, ran 3.
     "#]]);
     workspace.check(
         &["resume"],
         expect![[r#"
             status: 2
             ---- stderr
-            error: the run ID has come to its end; there is nothing left to do. `prose run` starts a new one. To run again from a place, change the program there and use `prose resume ID --accept-changes`, which keeps the results of all sessions that are asked the same
+            error: run ID has already completed; start a new run with `prose run`, or change the program and run `prose resume ID --accept-changes` to reuse the results of all unchanged sessions
         "#]],
     );
 }
@@ -56,17 +56,17 @@ fn a_run_may_stop_before_its_first_session_and_several_times() {
     workspace.check(
         &["resume", "--max-sessions", "1"],
         expect![[r#"
-        status: 3
-        ---- stderr
-        Run ID with offline (answers are made up)
-        … One
-        What was recorded is done; the run goes on.
-        ✓ One (TIME)
-        … Two
-        Reused 0 results of the earlier execution, ran 1.
-        stopped: it has started 1 session, which is the most it may (`--max-sessions`)
-        help: `prose resume ID` goes on; what is done is not done again
-    "#]],
+            status: 3
+            ---- stderr
+            Run ID with offline (placeholder replies)
+            … One
+            Recorded results reused; the run continues.
+            ✓ One (TIME)
+            … Two
+            Reused 0 results from the earlier execution, ran 1.
+            stopped: the limit of 1 session is reached (`--max-sessions`)
+            help: resume it with `prose resume ID`; recorded results are reused
+        "#]],
     );
     let run = workspace.prose(&["resume", "-q"]);
     let whole = workspace.prose(&["run", "five.prose", "-q"]);
@@ -90,11 +90,11 @@ fn it_stops_when_its_time_is_over() {
     workspace.shows(
         run,
         &expect![[r#"
-        status: 3
-        ---- stderr
-        stopped: its time is over (`--timeout`)
-        help: `prose resume ID` goes on; what is done is not done again
-    "#]],
+            status: 3
+            ---- stderr
+            stopped: timed out (`--timeout`)
+            help: resume it with `prose resume ID`; recorded results are reused
+        "#]],
     );
 }
 
@@ -105,18 +105,18 @@ fn a_changed_program_is_refused_with_the_first_difference_unless_changes_are_acc
     workspace.check(&["resume"], expect![[r#"
         status: 2
         ---- stderr
-        error: the program has changed since the run ID was started: line 2 was `let b = session "Two"` and is `let b = session "Zwei"`. Undo the change, or use `--accept-changes`, which keeps the results of all sessions that are asked the same
+        error: the program has changed since run ID was started: line 2 was `let b = session "Two"` and is `let b = session "Zwei"`; undo the change, or pass `--accept-changes` to reuse the results of all unchanged sessions
     "#]]);
     workspace.check(&["resume", "--accept-changes"], expect![[r#"
         status: 0
         ---- stdout
         text: Here is what Five comes down to. Took a, b, c, d into account. Compared with the rest, Five is the smaller part. The evidence on the rest is mixed, so Five deserves a second look. As far as Five goes, this can go ahead as planned. [offline]
         ---- stderr
-        Run ID with offline (answers are made up)
+        Run ID with offline (placeholder replies)
         … One
         ✓ One (TIME)
         … Zwei
-        What was recorded is done; the run goes on.
+        Recorded results reused; the run continues.
         ✓ Zwei (TIME)
         parallel: 2 branches, all
         …   Three
@@ -125,7 +125,7 @@ fn a_changed_program_is_refused_with_the_first_difference_unless_changes_are_acc
         ✓   Four (TIME)
         … Five
         ✓ Five (TIME)
-        Reused 1 result of the earlier execution, ran 4.
+        Reused 1 result from the earlier execution, ran 4.
     "#]]);
 }
 
@@ -143,7 +143,7 @@ fn a_changed_import_is_a_change() {
     workspace.check(&["resume", "-q"], expect![[r#"
         status: 2
         ---- stderr
-        error: the program has changed since the run ID was started: the imported program `./inner.prose` is another one. Undo the change, or use `--accept-changes`, which keeps the results of all sessions that are asked the same
+        error: the program has changed since run ID was started: the imported program `./inner.prose` differs; undo the change, or pass `--accept-changes` to reuse the results of all unchanged sessions
     "#]]);
     std::fs::remove_file(workspace.path("inner.prose")).expect("it is there");
     assert_eq!(workspace.prose(&["resume", "-q"]).status, 2);
@@ -159,7 +159,7 @@ fn an_input_that_a_run_was_started_with_stays() {
     workspace.check(&["resume", "-i", "topic=winds"], expect![[r#"
         status: 2
         ---- stderr
-        error: the run was started with a value for `topic`, on which its results depend; leave it out, or start a new run with `prose run`
+        error: input `topic` of a resumed run cannot be changed; remove it, or start a new run with `prose run`
     "#]]);
 }
 
@@ -170,25 +170,28 @@ fn a_run_that_lacked_an_answer_goes_on_with_another_script() {
         ("two.prose", "session \"First\"\nsession \"Second\"\n"),
         ("answers.toml", &answer("First")),
     ]);
-    workspace.check(&["run", "two.prose", "--script", "answers.toml"], expect![[r#"
+    workspace.check(
+        &["run", "two.prose", "--script", "answers.toml"],
+        expect![[r#"
         status: 1
         ---- stderr
         Run ID with script
         … First
         ✓ First (TIME)
         … Second
-        ✗ Second (TIME): answers.toml has no answer for this session: place: s1
-        error: the program failed at line 2: answers.toml has no answer for this session:
+        ✗ Second (TIME): answers.toml has no reply for this session: place: s1
+        error: the program failed at line 2: answers.toml has no reply for this session:
           place: s1
           label: Second
-        Add an entry for it, such as this one, or write `unmatched = "offline"` at the top to have answers made up:
+        Add an entry such as this one, or set `unmatched = "offline"` at the top for generated replies:
 
         [[session]]
         label = "Second"
         reply = "…"
         help: its prompt is in `.prose/runs/ID/prompts/anon_002.md`
-        help: `prose resume ID` goes on; what is done is not done again
-    "#]]);
+        help: resume it with `prose resume ID`; recorded results are reused
+    "#]],
+    );
     workspace.write("more.toml", answer("Second").as_bytes());
     let run = workspace.prose(&["resume", "-q", "--script", "more.toml"]);
     assert_eq!(run.status, 0, "{run:?}");
@@ -211,37 +214,37 @@ fn a_run_remembers_its_script() {
     workspace.check(&["resume"], expect![[r#"
         status: 2
         ---- stderr
-        error: the run ID takes its answers from the script `answers.toml`, and `FOLDER/flows/answers.toml` is gone; put it back, or name another one with `--script FILE.toml`
+        error: run ID uses the script `answers.toml`, but `FOLDER/flows/answers.toml` does not exist; restore it, or pass another script with `--script FILE.toml`
     "#]]);
     assert_eq!(shown(), before, "the run that was refused is another one");
     workspace.check(
         &["resume", "--script", "flows/put-away.toml", "--max-sessions", "0"],
         expect![[r#"
-        status: 3
-        ---- stderr
-        Run ID with script
-        … Second
-        What was recorded is done; the run goes on.
-        Reused 1 result of the earlier execution, ran 0.
-        stopped: it has started 0 sessions, which is the most it may (`--max-sessions`)
-        help: `prose resume ID` goes on; what is done is not done again
-    "#]],
+            status: 3
+            ---- stderr
+            Run ID with script
+            … Second
+            Recorded results reused; the run continues.
+            Reused 1 result from the earlier execution, ran 0.
+            stopped: the limit of 0 sessions is reached (`--max-sessions`)
+            help: resume it with `prose resume ID`; recorded results are reused
+        "#]],
     );
     std::fs::rename(workspace.path("flows/put-away.toml"), workspace.path("flows/answers.toml"))
         .expect("it is there");
     workspace.check(
         &["resume"],
         expect![[r#"
-        status: 0
-        ---- stdout
-        text: two
-        ---- stderr
-        Run ID with script
-        … Second
-        What was recorded is done; the run goes on.
-        ✓ Second (TIME)
-        Reused 1 result of the earlier execution, ran 1.
-    "#]],
+            status: 0
+            ---- stdout
+            text: two
+            ---- stderr
+            Run ID with script
+            … Second
+            Recorded results reused; the run continues.
+            ✓ Second (TIME)
+            Reused 1 result from the earlier execution, ran 1.
+        "#]],
     );
 }
 
@@ -288,16 +291,16 @@ fn a_program_that_is_gone_is_taken_from_the_run() {
         ---- stdout
         text: Here is what Five comes down to. Took a, b, c, d into account. Compared with the rest, Five is the smaller part. The evidence on the rest is mixed, so Five deserves a second look. As far as Five goes, this can go ahead as planned. [offline]
         ---- stderr
-        note: the program `FOLDER/five.prose` is gone; the run goes on with the text that it has kept
-        Run ID with offline (answers are made up)
+        note: program `FOLDER/five.prose` does not exist any more; the run is resumed with its stored copy
+        Run ID with offline (placeholder replies)
         …   Three
         …   Four
-        What was recorded is done; the run goes on.
+        Recorded results reused; the run continues.
         ✓   Three (TIME)
         ✓   Four (TIME)
         … Five
         ✓ Five (TIME)
-        Reused 2 results of the earlier execution, ran 3.
+        Reused 2 results from the earlier execution, ran 3.
     "#]]);
 }
 
@@ -307,35 +310,35 @@ fn there_may_be_no_run_or_no_such_run() {
     workspace.check(
         &["resume"],
         expect![[r#"
-        status: 2
-        ---- stderr
-        error: there are no runs below FOLDER/.prose/runs; `prose run` starts one
-    "#]],
+            status: 2
+            ---- stderr
+            error: there are no runs in FOLDER/.prose/runs; start one with `prose run`
+        "#]],
     );
     let workspace = stopped("2");
     workspace.check(
         &["resume", "1999"],
         expect![[r#"
-        status: 2
-        ---- stderr
-        error: there is no run `1999` in FOLDER/.prose/runs. `prose runs list` shows the runs of this project
-    "#]],
+            status: 2
+            ---- stderr
+            error: run `1999` does not exist in FOLDER/.prose/runs; list the runs with `prose runs list`
+        "#]],
     );
     workspace.check(
         &["resume", ""],
         expect![[r#"
         status: 2
         ---- stderr
-        error: the name of a run is empty; `prose runs list` shows the runs of this project
+        error: the run id is empty; list the runs with `prose runs list`
     "#]],
     );
     workspace.check(
         &["resume", "../.."],
         expect![[r#"
-        status: 2
-        ---- stderr
-        error: there is no run `../..` in FOLDER/.prose/runs. `prose runs list` shows the runs of this project
-    "#]],
+            status: 2
+            ---- stderr
+            error: run `../..` does not exist in FOLDER/.prose/runs; list the runs with `prose runs list`
+        "#]],
     );
 }
 
@@ -366,40 +369,40 @@ let more = shared()                # <-- EXECUTING
     workspace.check(
         &["runs", "show"],
         expect![[r#"
-        status: 0
-        ---- stdout
-        ID  foreign
-        started:  TIME
-        took:     4m 30s
-        folder:   FOLDER/.prose/runs/ID
+            status: 0
+            ---- stdout
+            ID  foreign
+            started:  TIME
+            took:     4m 30s
+            folder:   FOLDER/.prose/runs/ID
 
-        bindings
-          let    research (103 bytes)
+            bindings
+              let    research (103 bytes)
 
-        `prose resume ID` goes on with it.
-    "#]],
+            Resume it with `prose resume ID`.
+        "#]],
     );
     workspace.check(&["runs", "tail"], expect![[r#"
         status: 2
         ---- stderr
-        error: the run ID has no journal to narrate, since another machine made it; how far it came is in state.md in FOLDER/.prose/runs/ID
+        error: run ID has no journal to narrate, since it comes from another implementation; its state is in state.md in FOLDER/.prose/runs/ID
     "#]]);
     workspace.check(&["resume"], expect![[r#"
         status: 0
         ---- stdout
         text: Here is what the task comes down to. Took research, more into account. What matters most is the details, and the rest follows from it. Compared with the rest, the task is the smaller part. As far as the task goes, this can go ahead as planned. [offline]
         ---- stderr
-        note: the run has no journal, so another machine made it. It goes on from state.md and 1 file of bindings
-        Run ID with offline (answers are made up)
+        note: the run has no journal, so it comes from another implementation; it is resumed from state.md and 1 file of bindings
+        Run ID with offline (placeholder replies)
         … Research
         ✓ Research (TIME)
         program shared
         …   Inside
-        What was recorded is done; the run goes on.
+        Recorded results reused; the run continues.
         ✓   Inside (TIME)
         … Write
         ✓ Write (TIME)
-        Reused 1 result of the earlier execution, ran 2.
+        Reused 1 result from the earlier execution, ran 2.
     "#]]);
 }
 
@@ -469,7 +472,7 @@ fn the_state_system_has_two_names() {
     }
     let run =
         workspace.prose(&["run", "two.prose", "--backend", "sqlite+", "--script", "answers.toml", "-q"]);
-    assert!(run.status == 0 && run.stderr.contains("no state system `sqlite`"), "{run:?}");
+    assert!(run.status == 0 && run.stderr.contains("the state backend `sqlite` is not supported"), "{run:?}");
 }
 
 /// What is asked the same is kept; the session that has changed and what depends on it run again.
@@ -480,7 +483,7 @@ fn an_ended_run_goes_on_from_a_change() {
     workspace.check(&["resume", "--accept-changes"], expect![[r#"
         status: 2
         ---- stderr
-        error: the run ID has come to its end, and its program has not changed since. To run again from a place, change the program there, such as the prompt of a session: that session runs again, with all that depends on it. `prose run` starts a new run
+        error: run ID has already completed, and its program has not changed; start a new run with `prose run`, or change the program: changed sessions run again, with everything that depends on them
     "#]]);
     workspace.write("two.prose", TWO.replace("Second", "Another").as_bytes());
     workspace.check(&["resume", "--accept-changes"], expect![[r#"
@@ -488,12 +491,12 @@ fn an_ended_run_goes_on_from_a_change() {
         ---- stdout
         text: Looked into the task and the details. Took a into account. What matters most is the details, and the rest follows from it. As far as the task goes, this can go ahead as planned. [offline]
         ---- stderr
-        Run ID with offline (answers are made up)
+        Run ID with offline (placeholder replies)
         … First
         ✓ First (TIME)
         … Another
-        What was recorded is done; the run goes on.
+        Recorded results reused; the run continues.
         ✓ Another (TIME)
-        Reused 1 result of the earlier execution, ran 1.
+        Reused 1 result from the earlier execution, ran 1.
     "#]]);
 }

@@ -81,7 +81,7 @@ impl World {
         let run = self.prose(&["run", "-q", program]);
         assert_eq!(run.status, 2, "{run:?}");
         let asked = "`skills:tools/search`, `memory:notes/keeper`, `files:docs/a.md`";
-        let asked = format!("`{name}` was fetched and asks for {asked}, which nobody has granted");
+        let asked = format!("the fetched program `{name}` requests {asked}, which is not granted");
         assert!(run.stderr.contains(&asked), "{run:?}");
         assert!(run.stderr.contains(&format!("[imports.\"{name}\"]\nallow = [")), "{run:?}");
         assert!(self.workspace.runs().is_empty(), "{:?}", self.workspace.runs());
@@ -94,12 +94,12 @@ fn a_fetched_program_is_refused_with_the_lines_that_grant_what_it_asks_for() {
     world.check(&["run", "-q", "alice/hungry"], expect![[r#"
         status: 2
         ---- stderr
-        error: `alice/hungry` was fetched and asks for `skills:tools/search`, `memory:notes/keeper`, `files:docs/a.md`, which nobody has granted. If it may, add to prose.toml:
+        error: the fetched program `alice/hungry` requests `skills:tools/search`, `memory:notes/keeper`, `files:docs/a.md`, which is not granted; to grant it, add to `prose.toml`:
 
         [imports."alice/hungry"]
         allow = ["skills:tools/search", "memory:notes/keeper", "files:docs/a.md"]
 
-        or allow it for one run with --allow 'skills:tools/search' --allow 'memory:notes/keeper' --allow 'files:docs/a.md'
+        or pass --allow 'skills:tools/search' --allow 'memory:notes/keeper' --allow 'files:docs/a.md' to grant it for one run
     "#]]);
     assert!(world.workspace.runs().is_empty());
     // Part of it is not enough, and what is granted already stays in the lines.
@@ -107,12 +107,12 @@ fn a_fetched_program_is_refused_with_the_lines_that_grant_what_it_asks_for() {
     world.check(&["run", "-q", "alice/hungry"], expect![[r#"
         status: 2
         ---- stderr
-        error: `alice/hungry` was fetched and asks for `skills:tools/search`, which nobody has granted. If it may, add to prose.toml:
+        error: the fetched program `alice/hungry` requests `skills:tools/search`, which is not granted; to grant it, add to `prose.toml`:
 
         [imports."alice/hungry"]
         allow = ["files:docs/**", "memory:notes/*", "skills:tools/search"]
 
-        or allow it for one run with --allow 'skills:tools/search'
+        or pass --allow 'skills:tools/search' to grant it for one run
     "#]]);
     let granted = world.prose(&["run", "alice/hungry", "--allow", "skills:tools/search"]);
     assert_eq!(granted.status, 0, "{granted:?}");
@@ -140,7 +140,7 @@ fn settings_that_nobody_has_trusted_grant_nothing() {
     let run = || world.prose(&["run", "-q", "alice/hungry"]);
     let refused = run();
     assert_eq!(refused.status, 2, "{refused:?}");
-    assert!(refused.stderr.contains("nobody has trusted the project with that"), "{refused:?}");
+    assert!(refused.stderr.contains("but the project is not trusted"), "{refused:?}");
     assert!(world.workspace.runs().is_empty());
     assert_eq!(world.prose(&["trust"]).status, 0);
     assert_eq!(run().status, 0);
@@ -154,7 +154,7 @@ fn a_run_that_was_granted_something_goes_on_only_while_it_is() {
     world.settings("");
     let refused = world.prose(&["resume", "-q"]);
     assert_eq!(refused.status, 2, "{refused:?}");
-    assert!(refused.stderr.contains("`alice/hungry` was fetched and asks for"), "{refused:?}");
+    assert!(refused.stderr.contains("the fetched program `alice/hungry` requests"), "{refused:?}");
     world.settings(&format!("[imports.\"alice/hungry\"]\n{GRANTS}"));
     let resumed = world.prose(&["resume", "-q"]);
     assert_eq!(resumed.status, 0, "{resumed:?}");
@@ -214,7 +214,7 @@ fn what_a_program_asks_for_is_said_when_it_is_fetched() {
     world.check(&["fetch", "alice/hungry", "alice/plain"], expect![[r#"
         status: 0
         ---- stdout
-        `alice/hungry` was fetched; it asks for `skills:tools/search`, `memory:notes/keeper`, `files:docs/a.md`
+        `alice/hungry` was fetched; it requests `skills:tools/search`, `memory:notes/keeper`, `files:docs/a.md`
         `alice/plain` was fetched
     "#]]);
 }
@@ -229,12 +229,12 @@ fn a_file_whose_name_is_computed_has_to_be_one_that_is_granted() {
     world.check(&["run", "-q", "alice/reader", "-i", "name=a.md"], expect![[r#"
         status: 2
         ---- stderr
-        error: `alice/reader` was fetched and asks for `files:docs/**`, which nobody has granted. If it may, add to prose.toml:
+        error: the fetched program `alice/reader` requests `files:docs/**`, which is not granted; to grant it, add to `prose.toml`:
 
         [imports."alice/reader"]
         allow = ["files:docs/**"]
 
-        or allow it for one run with --allow 'files:docs/**'
+        or pass --allow 'files:docs/**' to grant it for one run
     "#]]);
     #[cfg(unix)]
     for (target, name) in [("../.env", "link.md"), ("../src/main.rs", "main.md"), ("../.git", "git")] {
@@ -251,11 +251,11 @@ fn a_file_whose_name_is_computed_has_to_be_one_that_is_granted() {
     assert!(read("a.md", "files:docs/*.md").contains("[offline]"));
     let mut refused = vec![
         ("../src/main.rs", "needs the right `files:src/main.rs`"),
-        ("../.env", "no fetched program can be given the right to it"),
-        ("./../.ENV", "no fetched program can be given the right to it"),
-        (".env", "no fetched program can be given the right to it"),
-        ("../.git/config", "no fetched program can be given the right to it"),
-        ("../../outside.md", "lies outside the project"),
+        ("../.env", "fetched programs cannot get the right to it"),
+        ("./../.ENV", "fetched programs cannot get the right to it"),
+        (".env", "fetched programs cannot get the right to it"),
+        ("../.git/config", "fetched programs cannot get the right to it"),
+        ("../../outside.md", "is outside of the project"),
     ];
     if cfg!(unix) {
         refused.extend([
@@ -269,7 +269,7 @@ fn a_file_whose_name_is_computed_has_to_be_one_that_is_granted() {
         let message = read(name, "files:docs/**");
         assert!(message.contains(why), "{name}: {message}");
     }
-    assert!(read("../.env", "files:**").contains("no fetched program can be given the right to it"));
+    assert!(read("../.env", "files:**").contains("fetched programs cannot get the right to it"));
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn no_program_can_be_granted_a_protected_file() {
     world.check(&["run", "-q", "alice/thief", "--allow", "files:.env"], expect![[r#"
         status: 2
         ---- stderr
-        error: `alice/thief` was fetched and asks for `files:.env`, `files:.git/config`: no fetched program can pass on files that may hold secrets or decide what programs may do, so it is not run
+        error: the fetched program `alice/thief` requests `files:.env`, `files:.git/config`; fetched programs cannot pass on files that may contain secrets or control what programs may do
     "#]]);
 }
 
@@ -311,7 +311,7 @@ fn memories_of_a_fetched_program_lie_in_a_folder_of_its_own_until_they_may_be_sh
     let own = format!(".prose/agents/{host}/alice--keeper");
     let run = world.prose(&["run", "alice/keeper"]);
     assert_eq!(run.status, 0, "{run:?}");
-    assert!(run.stderr.contains(&format!("`alice/keeper` keeps memories in `{own}/`\n")), "{run:?}");
+    assert!(run.stderr.contains(&format!("`alice/keeper` stores memories in `{own}/`\n")), "{run:?}");
     assert_eq!(
         world.workspace.read(".prose/agents/keeper/memory.md"),
         "# Agent Memory: keeper\n\nof the project\n"
@@ -359,8 +359,8 @@ fn local_programs_pass_on_protected_files_only_if_they_name_them_and_the_setting
     world.workspace.check(&["run", "-q", "exact.prose"], expect![[r#"
         status: 1
         ---- stderr
-        error: the program failed at line 1: the file `./.env` of the context is not passed on: it may hold secrets or decide what programs may do. If it has to be, name it in the program without `{…}` and list it in prose.toml: `[run]` `allow-files = [".env"]`
-        help: change the program, then `prose resume ID --accept-changes` goes on
+        error: the program failed at line 1: context file `./.env` is not passed on: it may contain secrets or control what programs may do; to pass it anyway, write its path in the program without `{…}` and add it to `prose.toml`: `[run]` `allow-files = [".env"]`
+        help: fix the program, then run `prose resume ID --accept-changes`
     "#]]);
     world.settings("run.allow-files = [\".env\"]\n");
     let run = world.prose(&["run", "-q", "exact.prose"]);
@@ -375,7 +375,7 @@ fn local_programs_pass_on_protected_files_only_if_they_name_them_and_the_setting
     ] {
         let run = computed(program, name);
         assert_eq!(run.status, 1, "{run:?}");
-        assert!(run.stderr.contains("is not passed on: it may hold secrets"), "{run:?}");
+        assert!(run.stderr.contains("is not passed on: it may contain secrets"), "{run:?}");
     }
     assert_eq!(computed("reader.prose", "a.md").status, 0);
     // What is listed is this file, and no other that a link of its name leads to.
@@ -399,7 +399,7 @@ fn no_memory_lies_in_git() {
         world.workspace.write("keeper.prose", program.as_bytes());
         let run = world.prose(&["run", "-q", "keeper.prose", "--allow-outside"]);
         assert_eq!(run.status, 2, "{run:?}");
-        assert!(run.stderr.contains("would keep its memory in `.git`"), "{run:?}");
+        assert!(run.stderr.contains("cannot be in `.git`"), "{run:?}");
     };
     for folder in [".git/hooks", "./.GIT/hooks", "docs/../.git", "sub/.git/x"] {
         refused(folder);

@@ -47,29 +47,29 @@ fn a_signal_stops_it_cleanly_and_it_says_how_to_go_on() {
     check(
         "-INT",
         &expect![[r#"
-        status: 3
-        ---- stderr
-        stopped: Ctrl-C was pressed
-        help: `prose resume ID` goes on; what is done is not done again
-    "#]],
+            status: 3
+            ---- stderr
+            stopped: interrupted by Ctrl-C
+            help: resume it with `prose resume ID`; recorded results are reused
+        "#]],
     );
     check(
         "-TERM",
         &expect![[r#"
-        status: 3
-        ---- stderr
-        stopped: the system asked it to end (SIGTERM)
-        help: `prose resume ID` goes on; what is done is not done again
-    "#]],
+            status: 3
+            ---- stderr
+            stopped: terminated by the system (SIGTERM)
+            help: resume it with `prose resume ID`; recorded results are reused
+        "#]],
     );
     check(
         "-HUP",
         &expect![[r#"
-        status: 3
-        ---- stderr
-        stopped: its terminal was closed
-        help: `prose resume ID` goes on; what is done is not done again
-    "#]],
+            status: 3
+            ---- stderr
+            stopped: the terminal was closed (SIGHUP)
+            help: resume it with `prose resume ID`; recorded results are reused
+        "#]],
     );
 }
 
@@ -102,7 +102,7 @@ fn a_run_that_is_executed_is_neither_resumed_nor_removed() {
     for arguments in [&["resume"][..], &["runs", "rm", "2"]] {
         let run = workspace.prose(arguments);
         assert_eq!(run.status, 2);
-        assert!(run.stderr.contains(&format!("is being executed by process {number}")), "{run:?}");
+        assert!(run.stderr.contains(&format!("process {number} is executing run")), "{run:?}");
     }
     assert!(workspace.prose(&["runs", "list"]).stdout.contains("  running  "));
     child.kill().expect("it is ours");
@@ -139,7 +139,7 @@ fn of_several_that_resume_a_run_one_wins_always() {
         for loser in losers {
             let Run { status, stderr, .. } = Run::from(loser.wait_with_output().expect("it has ended"));
             assert_eq!(status, 2, "{stderr}");
-            assert!(stderr.contains(&format!("is being executed by process {}", winner.id())), "{stderr}");
+            assert!(stderr.contains(&format!("process {} is executing run", winner.id())), "{stderr}");
         }
     }
     winner.kill().expect("it runs");

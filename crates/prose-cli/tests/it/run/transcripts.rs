@@ -49,20 +49,20 @@ fn what_cannot_be_resumed_says_why() {
         expect![[r#"
         status: 2
         ---- stderr
-        error: the narration tells of a program that has come to its end; there is nothing left to do
+        error: the narrated program has already completed
     "#]],
     );
     workspace.check(&["resume", "--transcript", "empty.txt"], expect![[r#"
         status: 2
         ---- stderr
-        error: the narration does not say which program it is of; name it: `prose resume --transcript FILE PROGRAM`
+        error: the narration does not contain the path of its program; pass it: `prose resume --transcript FILE PROGRAM`
     "#]]);
     workspace.check(
         &["resume", "--transcript", "bytes.txt"],
         expect![[r#"
             status: 2
             ---- stderr
-            error: the narration does not say which program it is of; name it: `prose resume --transcript FILE PROGRAM`
+            error: the narration does not contain the path of its program; pass it: `prose resume --transcript FILE PROGRAM`
         "#]],
     );
     workspace.check(
@@ -76,7 +76,7 @@ fn what_cannot_be_resumed_says_why() {
     workspace.check(&["resume", "--transcript", "empty.txt", "two.prose", "--json"], expect![[r#"
         status: 2
         ---- stderr
-        error: the narration on standard output is all that an in-context run keeps, so `--json` cannot take its place; leave one of them out
+        error: `--json` cannot be combined with `--in-context`, whose only state is the narration on standard output
     "#]]);
 }
 
@@ -93,8 +93,8 @@ fn a_run_that_stops_says_how_to_go_on() {
         &expect![[r#"
             status: 3
             ---- stderr
-            stopped: it has started 1 session, which is the most it may (`--max-sessions`)
-            help: `prose resume --transcript FILE`, with the narration in FILE, goes on
+            stopped: the limit of 1 session is reached (`--max-sessions`)
+            help: save the narration to FILE, then run `prose resume --transcript FILE`
         "#]],
     );
     workspace.write("two.prose", TWO.replace("Second", "Zweitens").as_bytes());
@@ -103,9 +103,9 @@ fn a_run_that_stops_says_how_to_go_on() {
     workspace.shows(crate::common::Run { stdout: String::new(), ..run }, &expect![[r#"
         status: 0
         ---- stderr
-        note: the program has changed since it was narrated; results of sessions that are asked the same are kept
-        note: line 13 of the narration, session of `output text = session "Second"`: it had not ended; it is asked again
-        note: 1 result is recovered from the narration
-        Reused 1 result of the earlier execution, ran 1.
+        note: the program has changed since it was narrated; results of unchanged sessions are reused
+        note: line 13 of the narration, session of `output text = session "Second"`: it had not ended; it is requested again
+        note: 1 result was recovered from the narration
+        Reused 1 result from the earlier execution, ran 1.
     "#]]);
 }

@@ -97,7 +97,7 @@ fn a_project_is_trusted_once_and_again_when_its_settings_change() {
               run.harness: command
               run.command: ./agent.sh --send
               run.environment: SECRET_KEY
-            When such a setting changes, you are asked again. `prose trust --revoke` takes it back.
+            You must confirm changes of these settings. To revoke the trust, run `prose trust --revoke`.
         "#]],
     );
     for _ in 0..2 {
@@ -113,7 +113,7 @@ fn a_project_is_trusted_once_and_again_when_its_settings_change() {
     workspace.check(&["run", "main.prose"], expect![[r#"
         status: 2
         ---- stderr
-        error: the project FOLDER has other settings than you trusted: `run.command`, and the harness `command` would start `./agent.sh --send-all` for each session, with the variables `SECRET_KEY`
+        error: these settings of the project FOLDER have changed since you trusted it: `run.command`, and the harness `command` would start `./agent.sh --send-all` for each session, with the variables `SECRET_KEY`
         help: if you trust it, run `prose trust FOLDER`, or pass `--trust`
     "#]]);
     assert_eq!(workspace.started(), 5);
@@ -137,7 +137,7 @@ fn a_project_is_trusted_once_and_again_when_its_settings_change() {
         expect![[r#"
             status: 0
             ---- stderr
-            You trust no project. `prose trust` trusts the one of this folder.
+            No project is trusted. To trust the project in this folder, run `prose trust`.
         "#]],
     );
     assert_eq!(workspace.started(), 7);
@@ -154,7 +154,11 @@ fn variables_of_the_project_are_trusted_with_it() {
     workspace.write(".prose/.env", b"OPENPROSE_POSTGRES_URL=postgresql://elsewhere/x\n");
     let run = workspace.prose(&["run", "main.prose", "-q"]);
     assert_eq!(run.status, 2);
-    assert!(run.stderr.contains("than you trusted: `.prose/.env: OPENPROSE_POSTGRES_URL`"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("have changed since you trusted it: `.prose/.env: OPENPROSE_POSTGRES_URL`"),
+        "{}",
+        run.stderr
+    );
     assert!(!run.stderr.contains("postgresql://"), "values may be secret: {}", run.stderr);
 }
 
@@ -170,11 +174,11 @@ fn what_is_trusted_is_remembered_outside_the_project_for_the_user_alone() {
     fs::write(&path, "{").unwrap();
     let run = workspace.prose(&["run", "main.prose"]);
     assert_eq!((run.status, workspace.started()), (2, 0), "{run:?}");
-    assert!(run.stderr.contains("Remove it, then trust your projects again"), "{}", run.stderr);
+    assert!(run.stderr.contains("remove it, then trust your projects again"), "{}", run.stderr);
     // The person's word counts for this run, and what cannot be read is not written over.
     let run = workspace.prose(&["run", "main.prose", "-q", "--trust"]);
     assert_eq!(run.status, 0, "{run:?}");
-    assert!(run.stderr.contains("trusted for this time only"), "{}", run.stderr);
+    assert!(run.stderr.contains("trusted for this run only"), "{}", run.stderr);
     assert_eq!(fs::read_to_string(&path).unwrap(), "{");
 }
 
@@ -204,9 +208,9 @@ fn in_a_terminal_the_person_is_asked() {
             run.harness: command
             run.command: ./agent.sh --send
             run.environment: SECRET_KEY
-          Agents work with your rights, and the programs of the project tell them what to do.
+          Agents have your rights, and the project's programs control what they do.
         Do you trust this project? [y/N] 
-        error: the project is not trusted, so nothing is started
+        error: the project is not trusted; no agent was started
     "#]]
     .assert_eq(&workspace.masked(&shown));
 

@@ -138,7 +138,7 @@ pub(crate) fn failing_branches(state: StateMode) -> Play {
             );
             play.end_branch(a, reply("It works now."));
             let error = prose_vm::error::RuntimeError::new(ErrorKind::Timeout, "too slow");
-            play.emit(What::ParallelEnded {
+            play.emit(EventKind::ParallelEnded {
                 bound: vec![
                     ("a".into(), Value::text("It works now.")),
                     ("b".into(), Value::Error(Arc::new(error))),

@@ -105,20 +105,20 @@ pub(crate) fn recovery(state: StateMode) -> Play {
     let mut play = Play::new(state, &[]);
     play.define(&[], &[], 1);
     play.statement("try", StatementKind::Try, |play| {
-        play.emit(What::TryStarted);
+        play.emit(EventKind::TryStarted);
         play.inside("try", |play| {
             play.failing_session("session \"Risky operation\"", "Risky operation", "connection timeout")
         });
         let error = play.raise(ErrorKind::Session, "connection timeout");
-        play.emit(What::TryEnded { part: TryPart::Body, status: Status::Failed });
-        play.emit(What::Caught { name: Some("err".into()), error });
+        play.emit(EventKind::TryEnded { part: TryPart::Body, status: Status::Failed });
+        play.emit(EventKind::Caught { name: Some("err".into()), error });
         play.inside("catch", |play| {
             play.session("session \"Handle error\"", None, "Handle error", &["err"], "Handled.");
         });
-        play.emit(What::TryEnded { part: TryPart::Catch, status: Status::Complete });
-        play.emit(What::FinallyStarted);
+        play.emit(EventKind::TryEnded { part: TryPart::Catch, status: Status::Complete });
+        play.emit(EventKind::FinallyStarted);
         play.inside("finally", |play| play.session("session \"Cleanup\"", None, "Cleanup", &[], "Clean."));
-        play.emit(What::TryEnded { part: TryPart::Finally, status: Status::Complete });
+        play.emit(EventKind::TryEnded { part: TryPart::Finally, status: Status::Complete });
     });
     play.finish();
     play
@@ -147,7 +147,7 @@ pub(crate) fn recursion(state: StateMode) -> Play {
 /// An imported program that is called.
 pub(crate) fn import(state: StateMode) -> Play {
     let mut play = Play::new(state, &[]);
-    play.emit(What::Imported {
+    play.emit(EventKind::Imported {
         path: "@alice/research".into(),
         from: "https://registry.example/@alice/research".into(),
         inputs: vec!["topic".into(), "depth".into()],
@@ -162,7 +162,7 @@ pub(crate) fn import(state: StateMode) -> Play {
         "let result = research(topic: \"quantum computing\")",
         StatementKind::ImportCall,
         |play| {
-            play.emit(What::ImportCalled {
+            play.emit(EventKind::ImportCalled {
                 program: 1,
                 alias: "research".into(),
                 inputs: topic.clone(),
@@ -170,11 +170,11 @@ pub(crate) fn import(state: StateMode) -> Play {
                 text: "".into(),
             });
             play.inside("m1", |play| {
-                play.emit(What::InputsReceived { inputs: topic });
+                play.emit(EventKind::InputsReceived { inputs: topic });
                 let source = "output findings = session \"Look it up\"";
                 play.session(source, None, "Look it up", &["topic"], "It uses qubits.");
             });
-            play.emit(What::ImportEnded {
+            play.emit(EventKind::ImportEnded {
                 program: 1,
                 alias: "research".into(),
                 outputs: outputs.clone(),

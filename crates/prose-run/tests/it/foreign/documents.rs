@@ -102,7 +102,7 @@ fn r104_the_shape_of_the_specification_goes_on_at_its_marker() {
     let run = Foreign::new(TRIP, TRIP_STATE, &files);
     let went = run.resume().unwrap();
     expect![
-        "the run has no journal, so another machine made it. It goes on from state.md and 4 files of bindings"
+        "the run has no journal, so it comes from another implementation; it is resumed from state.md and 4 files of bindings"
     ]
     .assert_eq(&went.notes.join("\n"));
     expect![[r#"
@@ -120,8 +120,8 @@ fn r104_every_file_counts_where_there_is_no_state() {
     let went = run.resume().unwrap();
     let notes = went.notes.join("\n").replace(run.project().to_str().unwrap(), "PROJECT");
     expect![[r#"
-        PROJECT/.prose/runs/20260115-143052-a7b3c9/state.md is not there, so every session whose file exists is taken for finished
-        the run has no journal, so another machine made it. It goes on from state.md and 1 file of bindings"#]].assert_eq(&notes);
+        PROJECT/.prose/runs/20260115-143052-a7b3c9/state.md does not exist, so every session with a file counts as completed
+        the run has no journal, so it comes from another implementation; it is resumed from state.md and 1 file of bindings"#]].assert_eq(&notes);
     expect![[r#"
         kept  Draw the chart: Rocks.
         asked Look at the wind

@@ -233,9 +233,9 @@ impl Imitated<'_> {
                     self.marks.insert(branch.line, "# <-- EXECUTING".to_owned());
                 }
                 self.write();
-                let mut order: Vec<usize> = (0..branches.len()).collect();
-                self.random.shuffle(&mut order);
-                for index in order {
+                let mut request: Vec<usize> = (0..branches.len()).collect();
+                self.random.shuffle(&mut request);
+                for index in request {
                     self.end(&branches[index], None);
                     if let Some((_, _, names)) = self.parallels.last_mut() {
                         names[index].1 = true;
