@@ -228,8 +228,8 @@ impl Command {
         let program = &settings.program;
         let message = match template.contains("{prompt}") {
             true => format!(
-                "the prompt starts with `-`, so `{program}` would read it as an option: `{shown}`; remove `{{prompt}}` from `run.command` in `prose.toml` to write the prompt \
-                 is written to standard input; after an argument `--`, it is no option"
+                "the prompt starts with `-`, so `{program}` would read it as an option: `{shown}`; put `--` before `{{prompt}}` in `run.command` in `prose.toml`, or remove \
+                 `{{prompt}}` to write the prompt to standard input"
             ),
             false => format!(
                 "{name} would read `{shown}` as an option instead of the value of `{template}`; write it as `--flag={template}` in `run.command` in `prose.toml`"

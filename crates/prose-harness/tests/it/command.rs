@@ -512,7 +512,7 @@ async fn a_value_never_becomes_an_option() {
     check(
         &said(&echo, &task("--help\nme", "opus")).await,
         expect![
-            "Session: the prompt starts with `-`, so `echo` would read it as an option: `--help me`; remove `{prompt}` from `run.command` in `prose.toml` to write the prompt is written to standard input; after an argument `--`, it is no option"
+            "Session: the prompt starts with `-`, so `echo` would read it as an option: `--help me`; put `--` before `{prompt}` in `run.command` in `prose.toml`, or remove `{prompt}` to write the prompt to standard input"
         ],
     );
     let last = CommandSettings { prompt: PromptBy::Argument, ..from_words(&["echo", "x"]) };
