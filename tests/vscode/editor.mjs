@@ -155,7 +155,7 @@ export class Editor {
     });
     const descends = ({ id, parent }) =>
       parent === this.server.pid || processes.some((other) => other.id === parent && other.id !== id && descends(other));
-    const isServer = ({ command }) => command[0].endsWith("/prose") && command[1] === "lsp";
+    const isServer = ({ command }) => command[0] === needed("PROSE_BINARY") && command[1] === "lsp";
     return processes.filter((process) => isServer(process) && descends(process)).map(({ id }) => id);
   }
 

@@ -148,7 +148,7 @@ fn a_full_disk_is_told_and_nothing_is_lost_when_there_is_room_again() {
             full += 1;
             let said_where = error.contains("cannot record the state of the run from line ");
             assert!(said_where || error.contains(AT_THE_END), "{what}: {error}");
-            assert!(error.contains("nothing that is recorded is lost"), "{what}: {error}");
+            assert!(error.contains("recorded results are not lost"), "{what}: {error}");
             assert!(error.contains("help: resume it with `prose resume 2"), "{what}: {error}");
             arguments = &["resume", "--quiet"];
         }

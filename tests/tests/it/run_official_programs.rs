@@ -92,7 +92,7 @@ fn check(name: &str, run: &Finished) -> Result<(), String> {
     let failing = FAILING.iter().find(|(failing, _)| *failing == name);
     let (status, said) = match failing {
         Some((_, error)) => (1, *error),
-        None if name.ends_with(ENDLESS) => (INTERRUPTED, "it has started 300 sessions"),
+        None if name.ends_with(ENDLESS) => (INTERRUPTED, "the limit of 300 sessions is reached"),
         None => (0, ""),
     };
     match run.status == status && run.stderr.contains(said) && !run.stderr.contains("panicked") {
