@@ -130,11 +130,13 @@ impl Workspace {
         uri
     }
 
-    /// Writes a file.
+    /// Writes a file, at once: the server may be scanning the folder, and must not find half of a text.
     pub fn write(&self, name: &str, text: &str) {
         let path = self.folder.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap_or(Path::new(""))).unwrap();
-        std::fs::write(path, text).unwrap();
+        let part = self.folder.path().join(".part");
+        std::fs::write(&part, text).unwrap();
+        std::fs::rename(part, path).unwrap();
     }
 
     /// Writes a file and says so, as the editor would that watches it.

@@ -27,6 +27,7 @@ use prose_run::{
     FinishedRun, Markers, Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject, UserTrust,
 };
 use prose_view::View;
+use prose_vm::activity::NoApprovals;
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, EventKind, RunEnd, RunStatus, StateMode};
 use prose_vm::runner::Limits;
@@ -364,6 +365,7 @@ fn execute(
     };
     let hooks = RunHooks {
         inputs: Arc::new(inputs),
+        approvals: Arc::new(NoApprovals),
         observer: &mut observer,
         interrupted: Box::pin(interrupted),
         narration: narrates.map(|narration| (narration.into(), &mut hear as &mut dyn FnMut(&str))),
@@ -473,6 +475,7 @@ fn dry_run(
     };
     let hooks = RunHooks {
         inputs: Arc::new(GivenInputs::default().made_up()),
+        approvals: Arc::new(NoApprovals),
         observer: &mut observer,
         interrupted: Box::pin(interrupts.interrupted(args.runner.timeout)),
         narration: None,

@@ -12,6 +12,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use prose_vm::activity::{Activity, Reporter};
 use prose_vm::effect::{Failure, Permission, PermissionRule, Reply, Request, SessionTask, Usage};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::{Capabilities, HarnessFuture, RunFolders};
@@ -381,7 +382,12 @@ impl Sessions for Command {
         *rule == PermissionRule::Allow || self.settings.agent.is_some_and(|agent| agent.enforces(about, rule))
     }
 
-    fn session<'a>(&'a self, _: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
+    fn session<'a>(
+        &'a self,
+        _: &'a Request,
+        task: &'a Arc<SessionTask>,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
         let model = task.model.as_deref();
         Box::pin(async move {
             let system = task.system_part();
@@ -401,13 +407,20 @@ impl Sessions for Command {
         Box::pin(self.endings.settled())
     }
 
-    fn ask<'a>(&'a self, prompt: String, model: Option<&'static str>) -> HarnessFuture<'a, String> {
+    fn ask<'a>(
+        &'a self,
+        prompt: String,
+        model: Option<&'static str>,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, String> {
         Box::pin(async move {
             // Decisions may read files but change nothing.
             let permissions = ["write", "execute", "network"]
                 .map(|about| Permission { about: about.into(), rule: PermissionRule::Deny });
             let prompt = Prompt { text: &prompt, system: None, model, permissions: &permissions };
-            Ok(self.run(prompt).await?.text.to_string())
+            let reply = self.run(prompt).await?;
+            reply.usage.into_iter().for_each(|usage| reporter.report(Activity::Used(usage)));
+            Ok(reply.text.to_string())
         })
     }
 }
@@ -468,6 +481,8 @@ fn claude_reply(text: &str) -> Result<Reply, String> {
     }
     let usage = result.usage.map(|usage| Usage {
         input_tokens: usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens,
+        cache_read_tokens: usage.cache_read_input_tokens,
+        cache_write_tokens: usage.cache_creation_input_tokens,
         output_tokens: usage.output_tokens,
         cost: result.total_cost_usd,
     });

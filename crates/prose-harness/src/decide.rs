@@ -12,6 +12,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use prose_syntax::text;
+use prose_vm::activity::Reporter;
 use prose_vm::effect::{
     Choice, ContextItem, Failure, PermissionRule, Question, Reply, Request, SessionTask, Summary,
     SummaryLength, Verdict,
@@ -38,7 +39,12 @@ pub trait Sessions: Send + Sync {
     fn enforces(&self, about: &str, rule: &PermissionRule) -> bool;
 
     /// Runs a session.
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply>;
+    fn session<'a>(
+        &'a self,
+        request: &'a Request,
+        task: &'a Arc<SessionTask>,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply>;
 
     /// Waits until all cancelled work has ended.
     fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
@@ -46,7 +52,12 @@ pub trait Sessions: Send + Sync {
     }
 
     /// Answers a short question without side effects. Without a model, the harness chooses one.
-    fn ask<'a>(&'a self, prompt: String, model: Option<&'static str>) -> HarnessFuture<'a, String>;
+    fn ask<'a>(
+        &'a self,
+        prompt: String,
+        model: Option<&'static str>,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, String>;
 }
 
 /// A harness that makes decisions by prompting its sessions.
@@ -58,6 +69,7 @@ impl<S: Sessions> PromptedDecisions<S> {
     async fn decide<T>(
         &self,
         request: &Request,
+        reporter: &Reporter,
         what: &str,
         prompt: String,
         form: &[&str],
@@ -67,7 +79,7 @@ impl<S: Sessions> PromptedDecisions<S> {
         let form = marks.form(form);
         let prompt =
             format!("{prompt}\nAnswer in exactly this form, with nothing before or behind it:\n\n{form}\n");
-        let said = self.0.ask(prompt.clone(), None).await?;
+        let said = self.0.ask(prompt.clone(), None, reporter).await?;
         let answer = |said: &str| read(&marks.answer(said)?);
         if let Some(answer) = answer(&said) {
             return Ok(answer);
@@ -78,7 +90,7 @@ impl<S: Sessions> PromptedDecisions<S> {
             "{prompt}\nYou have been asked this before, and your answer could not be read. It was:\n\n{rule}\n{shown}\n{rule}\n\nDo not explain, do not \
              ask back, do not use markup. Write the lines of the form above, filled in, and nothing else.\n"
         );
-        let said = self.0.ask(again, None).await?;
+        let said = self.0.ask(again, None, reporter).await?;
         answer(&said).ok_or_else(|| undecided(self.0.name(), request, what, &said))
     }
 }
@@ -100,11 +112,21 @@ impl<S: Sessions> Harness for PromptedDecisions<S> {
         self.0.settled()
     }
 
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
-        self.0.session(request, task)
+    fn session<'a>(
+        &'a self,
+        request: &'a Request,
+        task: &'a Arc<SessionTask>,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
+        self.0.session(request, task, reporter)
     }
 
-    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Verdict> {
+    fn judge<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Verdict> {
         Box::pin(async move {
             let marks = Marks::of(question);
             let mut prompt = format!(
@@ -123,11 +145,16 @@ impl<S: Sessions> Harness for PromptedDecisions<S> {
             }
             let what = format!("the condition **{}**", shorten(question.text.trim()));
             let read = |said: &str| answers::verdict(said, is_loop);
-            self.decide(request, &what, prompt, &form, &marks, read).await
+            self.decide(request, reporter, &what, prompt, &form, &marks, read).await
         })
     }
 
-    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Choice> {
+    fn choose<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Choice> {
         Box::pin(async move {
             let marks = Marks::of(question);
             let mut prompt = format!(
@@ -147,7 +174,7 @@ impl<S: Sessions> Harness for PromptedDecisions<S> {
             let form = [choice, "REASON: why, in one sentence"];
             let what = format!("the choice **{}**", shorten(question.text.trim()));
             let read = |said: &str| answers::choice(said, &question.labels);
-            self.decide(request, &what, prompt, &form, &marks, read).await
+            self.decide(request, reporter, &what, prompt, &form, &marks, read).await
         })
     }
 
@@ -155,6 +182,7 @@ impl<S: Sessions> Harness for PromptedDecisions<S> {
         &'a self,
         request: &'a Request,
         question: &'a Question,
+        reporter: &'a Reporter,
     ) -> HarnessFuture<'a, Option<String>> {
         Box::pin(async move {
             let marks = Marks::of(question);
@@ -164,11 +192,16 @@ impl<S: Sessions> Harness for PromptedDecisions<S> {
             prompt.push_str("Take the part as it stands there. If the text has nothing that could be meant, FOUND is no and nothing follows.\n");
             let form = ["FOUND: yes or no", "(the part itself, on as many lines as it needs)"];
             let what = format!("the question for the part `{}`", shorten(part));
-            self.decide(request, &what, prompt, &form, &marks, answers::extract).await
+            self.decide(request, reporter, &what, prompt, &form, &marks, answers::extract).await
         })
     }
 
-    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> HarnessFuture<'a, String> {
+    fn summarise<'a>(
+        &'a self,
+        request: &'a Request,
+        summary: &'a Summary,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, String> {
         Box::pin(async move {
             let how = match summary.extent {
                 SummaryLength::KeyPoints => "Summarise it to its key points, in at most 1500 characters.",
@@ -183,7 +216,7 @@ impl<S: Sessions> Harness for PromptedDecisions<S> {
                 summary.text
             );
             for _ in 0..2 {
-                let said = self.0.ask(prompt.clone(), Some(SUMMARY_MODEL)).await?;
+                let said = self.0.ask(prompt.clone(), Some(SUMMARY_MODEL), reporter).await?;
                 if !said.trim().is_empty() {
                     return Ok(said.trim().to_owned());
                 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
+use prose_vm::activity::Reporter;
 use prose_vm::effect::{
     Choice, Failure, PermissionRule, Question, Reply, Request, SessionTask, Summary, SummaryLength, Verdict,
 };
@@ -95,18 +96,33 @@ impl Harness for Offline {
         true
     }
 
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
+    fn session<'a>(
+        &'a self,
+        request: &'a Request,
+        task: &'a Arc<SessionTask>,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
         self.answer(move || {
             let mut draw = self.draw(request.place.as_str(), &task.task);
             Reply { text: text::reply(&task.task, &task.context, &mut draw).into(), ..Reply::default() }
         })
     }
 
-    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Verdict> {
+    fn judge<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, Verdict> {
         self.answer(move || self.verdict(&request.place, question))
     }
 
-    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Choice> {
+    fn choose<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, Choice> {
         if question.labels.is_empty() {
             return Box::pin(async { Err(Failure::session("there are no options to choose from")) });
         }
@@ -116,14 +132,24 @@ impl Harness for Offline {
         })
     }
 
-    fn extract<'a>(&'a self, _: &'a Request, question: &'a Question) -> HarnessFuture<'a, Option<String>> {
+    fn extract<'a>(
+        &'a self,
+        _: &'a Request,
+        question: &'a Question,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, Option<String>> {
         self.answer(move || {
             let texts = question.context.iter().filter_map(|item| item.text.as_deref());
             text::extract(&question.text, texts)
         })
     }
 
-    fn summarise<'a>(&'a self, _: &'a Request, summary: &'a Summary) -> HarnessFuture<'a, String> {
+    fn summarise<'a>(
+        &'a self,
+        _: &'a Request,
+        summary: &'a Summary,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, String> {
         let longest = match summary.extent {
             SummaryLength::KeyPoints => 1_500,
             SummaryLength::Essentials => 1_000,

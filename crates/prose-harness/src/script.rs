@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use prose_vm::activity::Reporter;
 use prose_vm::effect::{
     Choice, Effect, Failure, InputRequest, Memory, MemoryPlace, Outcome, PermissionRule, Question, Reply,
     Request, SessionTask, Summary, Verdict,
@@ -162,7 +163,12 @@ impl Harness for Script {
         true
     }
 
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
+    fn session<'a>(
+        &'a self,
+        request: &'a Request,
+        task: &'a Arc<SessionTask>,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
         // The author of a script cannot know the marks of a run.
         let read = |said: &Said, _: &Entry| match (said, &task.mark) {
             (Said::Outcome(Outcome::Reply(reply)), Some(mark)) => {
@@ -171,19 +177,29 @@ impl Harness for Script {
             (Said::Outcome(Outcome::Reply(reply)), None) => Ok(reply.clone()),
             _ => Ok(Reply::default()),
         };
-        self.answer(&Asked::session(request, task), read, |offline| offline.session(request, task))
+        self.answer(&Asked::session(request, task), read, |offline| offline.session(request, task, reporter))
     }
 
-    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Verdict> {
+    fn judge<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Verdict> {
         let read = |said: &Said, _: &Entry| match said {
             Said::Outcome(Outcome::Verdict(verdict)) => Ok(verdict.clone()),
             _ => Ok(Verdict { met: false, reason: String::new(), no_progress: false }),
         };
         let asked = Asked::question(Kind::Condition, request, question);
-        self.answer(&asked, read, |offline| offline.judge(request, question))
+        self.answer(&asked, read, |offline| offline.judge(request, question, reporter))
     }
 
-    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Choice> {
+    fn choose<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Choice> {
         let read = |said: &Said, entry: &Entry| {
             let (found, wanted, reason) = match said {
                 Said::Label { label, reason } => {
@@ -205,13 +221,14 @@ impl Harness for Script {
             }
         };
         let asked = Asked::question(Kind::Choice, request, question);
-        self.answer(&asked, read, |offline| offline.choose(request, question))
+        self.answer(&asked, read, |offline| offline.choose(request, question, reporter))
     }
 
     fn extract<'a>(
         &'a self,
         request: &'a Request,
         question: &'a Question,
+        reporter: &'a Reporter,
     ) -> HarnessFuture<'a, Option<String>> {
         let read = |said: &Said, _: &Entry| match said {
             Said::Outcome(Outcome::Value(Value::Null)) => Ok(None),
@@ -219,15 +236,22 @@ impl Harness for Script {
             _ => Ok(None),
         };
         let asked = Asked::question(Kind::Extract, request, question);
-        self.answer(&asked, read, |offline| offline.extract(request, question))
+        self.answer(&asked, read, |offline| offline.extract(request, question, reporter))
     }
 
-    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> HarnessFuture<'a, String> {
+    fn summarise<'a>(
+        &'a self,
+        request: &'a Request,
+        summary: &'a Summary,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, String> {
         let read = |said: &Said, _: &Entry| match said {
             Said::Outcome(Outcome::Value(value)) => Ok(value.to_string()),
             _ => Ok(String::new()),
         };
-        self.answer(&Asked::summary(request, summary), read, |offline| offline.summarise(request, summary))
+        self.answer(&Asked::summary(request, summary), read, |offline| {
+            offline.summarise(request, summary, reporter)
+        })
     }
 
     /// Inputs that the script does not contain are requested from the user, so they are never unmatched.

@@ -221,6 +221,7 @@ impl Narrator {
             EventKind::Warning { message } => self.warned(event, message),
             EventKind::Queued { .. }
             | EventKind::Begun { .. }
+            | EventKind::Activity { .. }
             | EventKind::MemoryAwaited { .. }
             | EventKind::MemoryAcquired { .. } => {}
             EventKind::Resumed { .. } => self.resumed(),

@@ -16,6 +16,7 @@ use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
 use prose_config::{Config, RunConfig};
 use prose_run::{Project, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare};
+use prose_vm::activity::NoApprovals;
 use prose_vm::event::{Event, EventKind, RunStatus, StateMode};
 use prose_vm::program::Program;
 use prose_vm::runner::{Limits, NoInputs};
@@ -69,6 +70,7 @@ fn run(request: RunRequest, status: RunStatus, observer: &mut dyn FnMut(&Event, 
     let id = prepared.run().to_owned();
     let hooks = RunHooks {
         inputs: Arc::new(NoInputs),
+        approvals: Arc::new(NoApprovals),
         observer,
         interrupted: Box::pin(std::future::pending()),
         narration: None,

@@ -29,6 +29,7 @@ pub use prose_project::UserFiles;
 pub use prose_project::trust::{TrustError, TrustSubject, UserTrust};
 pub use prose_rights::{Grants, Right};
 pub use prose_state::folder::Project;
+use prose_vm::activity::Approvals;
 use prose_vm::effect::{Effect, Outcome, Request, RequestId};
 use prose_vm::event::{Event, EventKind, RunEnd, StateMode};
 use prose_vm::harness::Harness;
@@ -105,6 +106,8 @@ pub type NarrationSink<'a> = &'a mut dyn FnMut(&str);
 pub struct RunHooks<'a> {
     /// Provides inputs.
     pub inputs: Arc<dyn Inputs>,
+    /// Answers permission questions of agents.
+    pub approvals: Arc<dyn Approvals>,
     /// Receives every event; the second argument is false for recorded events that are executed again.
     pub observer: &'a mut dyn FnMut(&Event, bool),
     /// Interrupts the run when it completes, with a reason for the user.
@@ -280,7 +283,7 @@ impl PreparedRun {
             .enable_all()
             .build()
             .map_err(RunFailure::Runtime)?;
-        let RunHooks { inputs, observer, interrupted, narration } = hooks;
+        let RunHooks { inputs, approvals, observer, interrupted, narration } = hooks;
         let mut narration = narration.map(|(markers, sink)| {
             let narrator = Narrator::new(markers).with_size(self.size);
             (narrator, sink)
@@ -305,6 +308,7 @@ impl PreparedRun {
             store: self.store.as_store(),
             recall: &mut recall,
             inputs,
+            approvals,
             observer: &mut observe,
             interrupted,
             limits: self.limits,

@@ -344,7 +344,7 @@ fn count_sessions(path: &Path) -> Option<(u32, Option<Usage>)> {
 
 /// What a session took, if the line of a journal says so. What looks like it cannot stand in a text, whose quotes are escaped.
 fn usage_in(line: &[u8]) -> Option<Usage> {
-    const KEY: &[u8] = b",\"usage\":";
+    const KEY: &[u8] = b"\"usage\":";
     let at = line.windows(KEY.len()).rposition(|part| part == KEY)?;
     serde_json::Deserializer::from_slice(&line[at + KEY.len()..]).into_iter().next()?.ok()
 }

@@ -95,8 +95,9 @@ impl View {
             }
             EventKind::MemoryAcquired { request } => drop(self.memories.remove(request)),
             EventKind::Effect { request, outcome, began, .. } => {
-                self.answered(event, *request, outcome, *began)
+                self.answered(event, *request, outcome, *began);
             }
+            EventKind::Activity { .. } => {}
             EventKind::SessionEnded { request, status, error } => {
                 self.sessions_ended += 1;
                 let Some(open) = self.sessions.get(request) else { return };

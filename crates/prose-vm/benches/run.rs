@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
+use prose_vm::activity::NoApprovals;
 use prose_vm::event::{Event, EventKind, RunStatus};
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
@@ -45,6 +46,7 @@ fn run(runtime: &Runtime, program: &Arc<Program>, observer: &mut dyn FnMut(&Even
         store: &mut NoStore,
         recall: &mut NoRecording,
         inputs: Arc::new(NoInputs),
+        approvals: Arc::new(NoApprovals),
         observer,
         interrupted: Box::pin(std::future::pending()),
         limits: Limits { max_parallel: usize::MAX, ..Limits::default() },

@@ -460,14 +460,24 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// The usage of a session.
+fn are_none(tokens: &u64) -> bool {
+    *tokens == 0
+}
+
+/// The usage of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Input tokens.
+    /// Input tokens, including those read from and written to a cache.
     pub input_tokens: u64,
+    /// The part of the input tokens that was read from a cache.
+    #[serde(default, skip_serializing_if = "are_none")]
+    pub cache_read_tokens: u64,
+    /// The part of the input tokens that was written to a cache.
+    #[serde(default, skip_serializing_if = "are_none")]
+    pub cache_write_tokens: u64,
     /// Output tokens.
     pub output_tokens: u64,
-    /// The cost in US dollars, if the harness reports it.
+    /// The cost in US dollars, if it is reported or the price is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
 }
@@ -481,6 +491,8 @@ impl Usage {
         };
         Usage {
             input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            cache_read_tokens: self.cache_read_tokens.saturating_add(other.cache_read_tokens),
+            cache_write_tokens: self.cache_write_tokens.saturating_add(other.cache_write_tokens),
             output_tokens: self.output_tokens.saturating_add(other.output_tokens),
             cost,
         }
@@ -536,6 +548,11 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// A failure of a kind.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+
     /// The failure of a session.
     pub fn session(message: impl Into<String>) -> Self {
         Self { kind: ErrorKind::Session, message: message.into() }

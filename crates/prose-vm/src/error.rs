@@ -59,10 +59,33 @@ pub enum ErrorKind {
     UnsafePath,
     /// A session that the system has no resources for: file descriptors, processes or memory. It is started again when resources are available.
     OutOfResources,
+    /// The provider or the agent rejects the credentials. Stops the run, since every other session would fail, too.
+    Auth,
+    /// The rate limit of the provider is exceeded, or it is overloaded, and waiting did not help.
+    RateLimit,
+    /// The provider failed or cannot be reached.
+    Provider,
+    /// The prompt is longer than the context of the model.
+    ContextTooLong,
+    /// The model refused to answer.
+    Refused,
+    /// A budget of the provider's account, or a hard limit of the project, is exhausted. Stops the run.
+    Budget,
+    /// The agent's program ended before the session did.
+    AgentCrashed,
+    /// A person has to approve, and no one is there. Stops the run, which can be resumed with someone there.
+    ApprovalNeeded,
     /// An `assert` that does not hold.
     Assertion,
     /// Any other error.
     Other,
+}
+
+impl ErrorKind {
+    /// Whether a failed request of this kind stops the run, which can be resumed once the cause is removed, instead of failing its session.
+    pub fn stops_run(self) -> bool {
+        matches!(self, ErrorKind::Auth | ErrorKind::Budget | ErrorKind::ApprovalNeeded)
+    }
 }
 
 impl RuntimeError {

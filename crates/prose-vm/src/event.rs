@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use std::sync::Arc;
 
+use crate::activity::{Activity, Work};
 pub use crate::effect::LoopKind;
 use crate::effect::{Binding, MemoryPlace, Outcome, RequestId, SessionTask, Usage};
 use crate::error::RuntimeError;
@@ -14,7 +15,8 @@ use crate::value::Value;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// The number of the event in its run, from 1 without gaps. [`EventKind::Resumed`], [`EventKind::Queued`], [`EventKind::Begun`],
-    /// [`EventKind::MemoryAwaited`] and [`EventKind::MemoryAcquired`] are not recorded and have the number of the previous event.
+    /// [`EventKind::MemoryAwaited`], [`EventKind::MemoryAcquired`] and [`EventKind::Activity`] are not recorded and have the number of the previous
+    /// event.
     pub seq: u64,
     /// The time, in milliseconds since 1970-01-01 in UTC. An event of a resumed run that is executed again keeps its first time.
     pub at: u64,
@@ -236,6 +238,9 @@ pub enum EventKind {
         /// The time at which an agent started with it, in milliseconds since 1970, if the request was queued (R58).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         began: Option<u64>,
+        /// What the backend reported while it worked on the request: usage, denials, the agent's session.
+        #[serde(default, skip_serializing_if = "Work::is_empty")]
+        work: Work,
     },
     /// A request waits for a free agent (R58). Emitted but not recorded, since it belongs to the execution and not to the run; the waiting time is in
     /// the `effect` event of the request.
@@ -246,6 +251,12 @@ pub enum EventKind {
     MemoryAcquired { request: RequestId },
     /// An agent starts with a queued request. Emitted but not recorded.
     Begun { request: RequestId },
+    /// A report of the backend that works on a request. Emitted but not recorded; the `effect` event of the request has the [`Work`].
+    Activity {
+        request: RequestId,
+        #[serde(flatten)]
+        activity: Activity,
+    },
     /// A warning for the user.
     Warning { message: String },
     /// The run is resumed, and later events are new. Emitted but not recorded, since it belongs to the execution and not to the run. The end of an
@@ -253,6 +264,18 @@ pub enum EventKind {
     Resumed { harness: SmolStr },
     /// The run has ended or was interrupted. Always the last event.
     RunEnded(RunEnd),
+}
+
+impl EventKind {
+    /// The usage of the request of an `effect` event.
+    pub fn usage(&self) -> Option<Usage> {
+        match self {
+            EventKind::Effect { work: Work { usage: Some(usage), .. }, .. } => Some(*usage),
+            // Runs of earlier versions have it in the reply only.
+            EventKind::Effect { outcome: Outcome::Reply(reply), .. } => reply.usage,
+            _ => None,
+        }
+    }
 }
 
 /// The description of a run.
@@ -329,7 +352,7 @@ pub struct RunEnd {
     pub error: Option<Arc<RuntimeError>>,
     /// The number of ended sessions, including those of imported programs.
     pub sessions: u32,
-    /// The total usage of the sessions that reported it; `None` if none did.
+    /// The total usage of all requests that reported it, also of failed and cancelled ones; `None` if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
+use crate::activity::Reporter;
 use crate::effect::{
     Choice, Failure, InputRequest, Memory, MemoryPlace, PermissionRule, Question, Reply, Request,
     SessionTask, Summary, Verdict,
@@ -48,7 +49,8 @@ impl RunFolders {
 
 /// The backend that runs sessions and evaluates conditions and choices.
 ///
-/// Each request has a number and a place, by which a reply may vary.
+/// Each request has a number and a place, by which a reply may vary. While a backend works on a request it reports usage, tool calls and denials to
+/// the reporter; what was reported counts even if the request fails or is cancelled.
 pub trait Harness: Send + Sync {
     /// The name, for messages and the head of a journal.
     fn name(&self) -> &str;
@@ -60,23 +62,44 @@ pub trait Harness: Send + Sync {
     fn enforces(&self, about: &str, rule: &PermissionRule) -> bool;
 
     /// Runs a session.
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply>;
+    fn session<'a>(
+        &'a self,
+        request: &'a Request,
+        task: &'a Arc<SessionTask>,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply>;
 
     /// Evaluates a condition.
-    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Verdict>;
+    fn judge<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Verdict>;
 
     /// Chooses one of several labels.
-    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Choice>;
+    fn choose<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Choice>;
 
     /// Extracts a part of a text; `None` if the text does not contain it.
     fn extract<'a>(
         &'a self,
         request: &'a Request,
         question: &'a Question,
+        reporter: &'a Reporter,
     ) -> HarnessFuture<'a, Option<String>>;
 
     /// Shortens a text.
-    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> HarnessFuture<'a, String>;
+    fn summarise<'a>(
+        &'a self,
+        request: &'a Request,
+        summary: &'a Summary,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, String>;
 
     /// Provides an input; `None` leaves it to the user or the caller.
     fn input<'a>(

@@ -4,6 +4,7 @@
 //! effects, receives their outcomes, and emits events. Between two outcomes it is deterministic, so a run with the recorded outcomes in the recorded
 //! order is the same run again. A [`runner`] connects machine, harness and store.
 
+pub mod activity;
 pub mod effect;
 pub mod error;
 pub mod event;

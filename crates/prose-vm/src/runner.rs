@@ -14,7 +14,9 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use prose_syntax::text::counted;
 use smol_str::SmolStr;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
+use crate::activity::{Activity, Approvals, Reporter, Work};
 use crate::effect::{
     Effect, Failure, InputRequest, Outcome, Reply, Request, RequestId, SessionTask, Usage, fingerprint,
 };
@@ -37,6 +39,8 @@ pub struct Host<'a> {
     pub recall: &'a mut dyn Recording,
     /// The source of inputs.
     pub inputs: Arc<dyn Inputs>,
+    /// Answers permission questions of agents.
+    pub approvals: Arc<dyn Approvals>,
     /// Receives every event. The second argument is false for recorded events that are executed again.
     pub observer: &'a mut dyn FnMut(&Event, bool),
     /// Interrupts the run when it completes, with a reason for the user.
@@ -172,6 +176,7 @@ pub fn now() -> u64 {
 /// Executes a program until it ends or is interrupted.
 pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunError> {
     let now = (host.clock)();
+    let (report, reports) = mpsc::unbounded_channel();
     let mut runner = Runner {
         host,
         seq: 0,
@@ -189,6 +194,9 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         usage: None,
         last_to_wait: None,
         began: BTreeMap::new(),
+        report,
+        reports,
+        worked: BTreeMap::new(),
         memories_awaited: BTreeSet::new(),
         resumed: false,
         last: None,
@@ -206,7 +214,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
     end
 }
 
-type Work = Pin<Box<dyn Future<Output = (RequestId, Done)> + Send>>;
+type Unit = Pin<Box<dyn Future<Output = (RequestId, Done)> + Send>>;
 
 /// The work for an outcome.
 type Answering = Pin<Box<dyn Future<Output = (RequestId, Outcome)> + Send>>;
@@ -232,7 +240,7 @@ struct Runner<'a> {
     agents_wanted: BTreeSet<RequestId>,
     /// The pending requests that need no agent and are not started yet.
     at_once: BTreeSet<RequestId>,
-    running: FuturesUnordered<Abortable<Work>>,
+    running: FuturesUnordered<Abortable<Unit>>,
     handles: BTreeMap<RequestId, AbortHandle>,
     /// The number of working agents.
     agents: usize,
@@ -248,6 +256,11 @@ struct Runner<'a> {
     last_to_wait: Option<RequestId>,
     /// The start times of requests that had to wait for an agent.
     began: BTreeMap<RequestId, u64>,
+    /// Where backends report, and the reports.
+    report: UnboundedSender<(RequestId, Activity)>,
+    reports: UnboundedReceiver<(RequestId, Activity)>,
+    /// What was reported for the requests at work.
+    worked: BTreeMap<RequestId, Work>,
     /// The requests that wait for their turn at a memory.
     memories_awaited: BTreeSet<RequestId>,
     /// Whether [`EventKind::Resumed`] has been emitted.
@@ -274,7 +287,7 @@ impl Runner<'_> {
                 }
             }
             if let Some(end) = machine.end() {
-                return Ok(end);
+                return Ok(RunEnd { usage: self.usage, ..end });
             }
             if machine.is_paused() {
                 if let Some(reason) = (&mut self.host.interrupted).now_or_never() {
@@ -326,9 +339,15 @@ impl Runner<'_> {
                     if needs_agent && self.is_put_off(id, &outcome) {
                         continue;
                     }
+                    self.drain_reports();
+                    if let Outcome::Failed(failure) = &outcome && failure.kind.stops_run() {
+                        let reason = failure.message.clone();
+                        return self.interrupt(reason);
+                    }
                     let outcome = self.checked(id, outcome)?;
                     self.deliver(machine, id, outcome)?;
                 }
+                Some((request, activity)) = self.reports.recv() => self.report_activity(request, activity),
                 () = self.room.opens() => {}
             }
         }
@@ -372,9 +391,9 @@ impl Runner<'_> {
         let Some(request) = self.waiting.remove(&id) else { return Ok(()) };
         self.forget(id);
         let began = self.began.remove(&id);
-        if let (Effect::Session(_), Outcome::Reply(reply)) = (&request.effect, &outcome) {
+        let work = self.worked.remove(&id).unwrap_or_default();
+        if matches!((&request.effect, &outcome), (Effect::Session(_), Outcome::Reply(_))) {
             self.ended += 1;
-            self.usage = Usage::sum([self.usage, reply.usage]);
         }
         self.emit(NewEvent {
             place: request.place.clone(),
@@ -387,6 +406,7 @@ impl Runner<'_> {
                 fingerprint: fingerprint(&request.effect),
                 outcome: outcome.clone(),
                 began,
+                work,
             },
         })?;
         machine.deliver(id, outcome);
@@ -400,22 +420,56 @@ impl Runner<'_> {
         let expected = if self.replays { self.host.recall.expected(self.seq) } else { None };
         let is_new = expected.is_none();
         match expected {
-            None => (event.at, event.paused) = self.now(),
+            None => {
+                (event.at, event.paused) = self.now();
+                if let EventKind::RunEnded(end) = &mut event.kind {
+                    end.usage = self.usage;
+                }
+            }
             Some(expected) => {
                 self.is_resumed = true;
                 self.clock.replay(&expected);
                 (event.at, event.paused) = (expected.at, expected.paused);
-                if let (EventKind::Effect { began, .. }, EventKind::Effect { began: before, .. }) =
-                    (&mut event.kind, &expected.kind)
-                {
-                    *began = *before;
+                match (&mut event.kind, &expected.kind) {
+                    (
+                        EventKind::Effect { began, work, .. },
+                        EventKind::Effect { began: began_before, work: work_before, .. },
+                    ) => {
+                        *began = *began_before;
+                        work.clone_from(work_before);
+                    }
+                    (EventKind::RunEnded(end), EventKind::RunEnded(before)) => end.usage = before.usage,
+                    _ => {}
                 }
                 if !is_same(&event, &expected) {
                     return Err(RunError::Diverged(Box::new(Divergence { expected, found: event })));
                 }
             }
         }
+        self.usage = Usage::sum([self.usage, event.kind.usage()]);
         self.record(&event, is_new)
+    }
+
+    /// Handles the reports that have arrived: what was reported before an outcome is recorded with it.
+    fn drain_reports(&mut self) {
+        while let Ok((request, activity)) = self.reports.try_recv() {
+            self.report_activity(request, activity);
+        }
+    }
+
+    fn report_activity(&mut self, request: RequestId, activity: Activity) {
+        let Some(waiting) = self.waiting.get(&request) else {
+            // The request was cancelled; what it has used is paid for all the same.
+            if let Activity::Used(usage) = activity {
+                self.usage = Usage::sum([self.usage, Some(usage)]);
+            }
+            return;
+        };
+        let (place, site) = (waiting.place.clone(), waiting.site);
+        self.worked.entry(request).or_default().add(&activity);
+        let kind = EventKind::Activity { request, activity };
+        let event = Event { place, site: Some(site), ..self.unrecorded_event(kind) };
+        (self.host.observer)(&event, true);
     }
 
     /// Emits an event of this execution that is not part of the run: it is not recorded, and has the number of the previous event.
@@ -461,6 +515,10 @@ impl Runner<'_> {
             if request.effect.needs_agent() {
                 self.agents -= 1;
             }
+        }
+        self.drain_reports();
+        if let Some(work) = self.worked.remove(&id) {
+            self.usage = Usage::sum([self.usage, work.usage]);
         }
         self.began.remove(&id);
         self.forget(id);
@@ -534,6 +592,10 @@ impl Runner<'_> {
         }
         // Dropping a future cancels its work: agents are killed.
         self.running = FuturesUnordered::new();
+        self.drain_reports();
+        for work in std::mem::take(&mut self.worked).into_values() {
+            self.usage = Usage::sum([self.usage, work.usage]);
+        }
         let error = RuntimeError::new(ErrorKind::Other, reason);
         let end = RunEnd {
             status: RunStatus::Interrupted,
@@ -627,7 +689,7 @@ impl Runner<'_> {
         );
     }
 
-    fn push(&mut self, id: RequestId, work: Work) {
+    fn push(&mut self, id: RequestId, work: Unit) {
         let (handle, registration) = AbortHandle::new_pair();
         self.handles.insert(id, handle);
         self.running.push(Abortable::new(work, registration));
@@ -637,6 +699,7 @@ impl Runner<'_> {
     fn work(&self, request: Request) -> Option<Answering> {
         let id = request.id;
         let harness = Arc::clone(&self.host.harness);
+        let reporter = Reporter::new(id, self.report.clone(), Arc::clone(&self.host.approvals));
         let allow = self.host.limits.allow_unenforced_permissions;
         Some(match &request.effect {
             Effect::Memory(_) | Effect::File(_) | Effect::FileCheck(_) => return None,
@@ -659,24 +722,26 @@ impl Runner<'_> {
             }
             Effect::Session(task) => {
                 let task = Arc::clone(task);
-                Box::pin(async move { (id, session(harness.as_ref(), &request, &task, allow).await) })
+                Box::pin(
+                    async move { (id, session(harness.as_ref(), &request, &task, &reporter, allow).await) },
+                )
             }
             Effect::Judge(question) => {
                 let question = Arc::clone(question);
                 Box::pin(async move {
-                    (id, outcome(harness.judge(&request, &question).await.map(Outcome::Verdict)))
+                    (id, outcome(harness.judge(&request, &question, &reporter).await.map(Outcome::Verdict)))
                 })
             }
             Effect::Choose(question) => {
                 let question = Arc::clone(question);
                 Box::pin(async move {
-                    (id, outcome(harness.choose(&request, &question).await.map(Outcome::Choice)))
+                    (id, outcome(harness.choose(&request, &question, &reporter).await.map(Outcome::Choice)))
                 })
             }
             Effect::Extract(question) => {
                 let question = Arc::clone(question);
                 Box::pin(async move {
-                    let part = harness.extract(&request, &question).await;
+                    let part = harness.extract(&request, &question, &reporter).await;
                     let value = part.map(|part| part.map_or(Value::Null, Value::text));
                     (id, outcome(value.map(Outcome::Value)))
                 })
@@ -684,7 +749,7 @@ impl Runner<'_> {
             Effect::Summarise(summary) => {
                 let summary = Arc::clone(summary);
                 Box::pin(async move {
-                    let short = harness.summarise(&request, &summary).await;
+                    let short = harness.summarise(&request, &summary, &reporter).await;
                     (id, outcome(short.map(|text| Outcome::Value(Value::text(text)))))
                 })
             }
@@ -789,6 +854,7 @@ async fn session(
     harness: &dyn Harness,
     request: &Request,
     task: &Arc<SessionTask>,
+    reporter: &Reporter,
     allow_unenforced: bool,
 ) -> Outcome {
     let broken = task.permissions.iter().find(|rule| !harness.enforces(&rule.about, &rule.rule));
@@ -801,7 +867,7 @@ async fn session(
         );
         return Outcome::Failed(Failure { kind: ErrorKind::Permission, message });
     }
-    let reply = harness.session(request, task);
+    let reply = harness.session(request, task, reporter);
     let reply: Result<Reply, Failure> = match task.timeout {
         None => reply.await,
         Some(limit) => tokio::time::timeout(limit, reply).await.unwrap_or_else(|_| {

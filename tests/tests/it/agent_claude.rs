@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use prose_harness::command::{Agent, Argument, CommandSettings};
 use prose_harness::registry::{HarnessSettings, harness};
 use prose_tests::repository;
+use prose_vm::activity::Reporter;
 use prose_vm::effect::{
     Binding, BindingKind, Effect, Permission, PermissionRule, Question, Request, RequestId, SessionTask,
 };
@@ -85,8 +86,11 @@ async fn r064_claude_judges_a_condition() {
         context: Vec::new(),
         of_loop: None,
     });
-    let verdict =
-        project.harness().judge(&request(Effect::Judge(question.clone())), &question).await.unwrap();
+    let verdict = project
+        .harness()
+        .judge(&request(Effect::Judge(question.clone())), &question, &Reporter::silent())
+        .await
+        .unwrap();
     assert!(verdict.met);
     assert_eq!(verdict.reason, "the sand is dry");
 }
@@ -151,7 +155,8 @@ impl Project {
 
     async fn session(&self, task: SessionTask) -> prose_vm::effect::Reply {
         let task = Arc::new(task);
-        let reply = self.harness().session(&request(Effect::Session(task.clone())), &task).await;
+        let reply =
+            self.harness().session(&request(Effect::Session(task.clone())), &task, &Reporter::silent()).await;
         reply.unwrap_or_else(|failure| panic!("{}", failure.message))
     }
 }

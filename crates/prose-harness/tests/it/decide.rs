@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
 use prose_harness::decide::{PromptedDecisions, Sessions};
+use prose_vm::activity::Reporter;
 use prose_vm::effect::{
     ContextItem, Effect, PermissionRule, Question, Reply, Request, SessionTask, SummaryLength,
 };
@@ -33,7 +34,12 @@ impl Sessions for Parrot {
         false
     }
 
-    fn session<'a>(&'a self, _: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
+    fn session<'a>(
+        &'a self,
+        _: &'a Request,
+        task: &'a Arc<SessionTask>,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
         Box::pin(async { Ok(Reply { text: task.prompt.clone(), ..Reply::default() }) })
     }
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use prose_harness::decide::{PromptedDecisions, Sessions};
+use prose_vm::activity::Reporter;
 use prose_vm::effect::{
     ContextItem, Effect, PermissionRule, Question, Reply, Request, SessionTask, SummaryLength,
 };
@@ -29,7 +30,12 @@ impl Sessions for Model {
         false
     }
 
-    fn session<'a>(&'a self, _: &'a Request, _: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
+    fn session<'a>(
+        &'a self,
+        _: &'a Request,
+        _: &'a Arc<SessionTask>,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
         unreachable!("nothing but questions is asked")
     }
 

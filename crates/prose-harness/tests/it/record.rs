@@ -3,6 +3,7 @@
 use expect_test::expect;
 use prose_harness::record;
 use prose_harness::script::Script;
+use prose_vm::activity::Work;
 use prose_vm::effect::{
     Choice, Effect, Failure, Memory, Outcome, Reply, Request, RequestId, SummaryLength, Verdict,
 };
@@ -57,7 +58,14 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         let fingerprint = Default::default();
         told.push((
             at.clone(),
-            EventKind::Effect { request, effect, fingerprint, outcome: outcome.clone(), began: None },
+            EventKind::Effect {
+                request,
+                effect,
+                fingerprint,
+                outcome: outcome.clone(),
+                began: None,
+                work: Work::default(),
+            },
         ));
         if let (Effect::Choose(question), Outcome::Choice(choice)) = (&asked.effect, outcome) {
             let label = question.labels[choice.index].clone();

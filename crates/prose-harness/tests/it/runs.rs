@@ -9,6 +9,7 @@ use prose_analysis::host::AnalysisHost;
 use prose_harness::offline::Offline;
 use prose_harness::record;
 use prose_harness::script::Script;
+use prose_vm::activity::NoApprovals;
 use prose_vm::event::{Event, EventKind, LoopEnd, RunStatus};
 use prose_vm::harness::Harness;
 use prose_vm::machine::Machine;
@@ -29,6 +30,7 @@ fn run(program: &str, harness: Arc<dyn Harness>) -> Vec<Event> {
         store: &mut NoStore,
         recall: &mut NoRecording,
         inputs: Arc::new(NoInputs),
+        approvals: Arc::new(NoApprovals),
         observer: &mut |event, _| events.push(event.clone()),
         interrupted: Box::pin(std::future::pending()),
         limits: Limits::default(),

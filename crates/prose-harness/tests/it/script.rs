@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use prose_harness::script::Script;
+use prose_vm::activity::Reporter;
 use prose_vm::effect::{Effect, SummaryLength};
 use prose_vm::harness::Harness;
 use tokio::time::Instant;
@@ -264,7 +265,8 @@ async fn entries_are_taken_in_the_order_of_the_requests_whoever_is_done_first() 
     );
     let (first, second) = (session("b1", "Go"), session("b2", "Go"));
     let (Effect::Session(one), Effect::Session(two)) = (&first.effect, &second.effect) else { panic!() };
-    let (slow, fast) = (script.session(&first, one), script.session(&second, two));
+    let silent = Reporter::silent();
+    let (slow, fast) = (script.session(&first, one, &silent), script.session(&second, two, &silent));
     assert_eq!(&*fast.await.unwrap().text, "fast");
     assert_eq!(&*slow.await.unwrap().text, "slow");
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prose_vm::activity::Reporter;
 use prose_vm::effect::{
     Binding, BindingKind, ContextItem, Effect, InputRequest, MemoryPlace, MemoryScope, Outcome, Question,
     Request, RequestId, SessionTask, Summary, SummaryLength,
@@ -97,16 +98,23 @@ pub(crate) fn item(name: &str, text: &str) -> ContextItem {
 /// Has a harness answer, as a runner does; none for an input or a memory that it does not know.
 pub(crate) async fn answer(harness: &dyn Harness, request: &Request) -> Option<Outcome> {
     let answered = match &request.effect {
-        Effect::Session(task) => harness.session(request, task).await.map(Outcome::Reply),
-        Effect::Judge(question) => harness.judge(request, question).await.map(Outcome::Verdict),
-        Effect::Choose(question) => harness.choose(request, question).await.map(Outcome::Choice),
+        Effect::Session(task) => {
+            harness.session(request, task, &Reporter::silent()).await.map(Outcome::Reply)
+        }
+        Effect::Judge(question) => {
+            harness.judge(request, question, &Reporter::silent()).await.map(Outcome::Verdict)
+        }
+        Effect::Choose(question) => {
+            harness.choose(request, question, &Reporter::silent()).await.map(Outcome::Choice)
+        }
         Effect::Extract(question) => {
-            let found = harness.extract(request, question).await;
+            let found = harness.extract(request, question, &Reporter::silent()).await;
             found.map(|found| Outcome::Value(found.map_or(Value::Null, Value::text)))
         }
-        Effect::Summarise(summary) => {
-            harness.summarise(request, summary).await.map(|text| Outcome::Value(Value::text(text)))
-        }
+        Effect::Summarise(summary) => harness
+            .summarise(request, summary, &Reporter::silent())
+            .await
+            .map(|text| Outcome::Value(Value::text(text))),
         Effect::Input(input) => harness.input(request, input)?.await.map(Outcome::Value),
         Effect::Memory(place) => Ok(Outcome::Memory(harness.memory(request, place)?)),
         Effect::File(_) | Effect::FileCheck(_) => return None,

@@ -6,6 +6,7 @@ use std::sync::mpsc::channel;
 
 use prose_run::{FinishedRun, PreparedRun, RunFailure, RunHooks, RunRequest, Start};
 use prose_state::StateError;
+use prose_vm::activity::NoApprovals;
 use prose_vm::event::{Event, EventKind, RunStatus};
 use prose_vm::value::Value as ProgramValue;
 use serde_json::{Value, json};
@@ -123,6 +124,7 @@ fn watched(
         };
         let finished = prepared.execute(RunHooks {
             inputs: Arc::new(inputs),
+            approvals: Arc::new(NoApprovals),
             observer: &mut observer,
             interrupted: Box::pin(interrupted),
             narration: None,
@@ -165,6 +167,7 @@ fn dry_run(
     };
     let finished = prepared.execute(RunHooks {
         inputs: Arc::new(inputs),
+        approvals: Arc::new(NoApprovals),
         observer: &mut observer,
         interrupted: Box::pin(interrupted),
         narration: None,

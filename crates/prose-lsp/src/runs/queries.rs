@@ -14,7 +14,7 @@ use prose_state::journal::JOURNAL_FILE;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunSummary};
 use prose_view::View;
-use prose_vm::effect::{MemoryScope, Outcome, RequestId, SessionTask};
+use prose_vm::effect::{MemoryScope, Outcome, RequestId, SessionTask, Usage};
 use prose_vm::event::{Event, EventKind, Status};
 use ropey::Rope;
 use serde_json::{Value, json};
@@ -188,6 +188,7 @@ fn shorten(value: &mut Value) {
 struct SessionRecord {
     started: Option<(Event, Arc<SessionTask>)>,
     effect: Option<(Outcome, Option<u64>)>,
+    usage: Option<Usage>,
     memory: Option<Arc<str>>,
     ended: Option<(u64, Status)>,
 }
@@ -204,6 +205,7 @@ fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
             }
             EventKind::Effect { request, outcome, began, .. } if *request == wanted => {
                 told.effect = Some((outcome.clone(), *began));
+                told.usage = event.kind.usage();
             }
             EventKind::MemoryWritten { memory, .. }
                 if told.started.as_ref().is_some_and(|(start, _)| start.place == event.place) =>
@@ -270,7 +272,7 @@ fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
         "name": task.binding.name,
         "file": existing(folder.join(&*task.binding.path)).as_deref(),
         "reply": reply.map(|reply| &reply.text),
-        "usage": reply.and_then(|reply| reply.usage),
+        "usage": told.usage,
         "warnings": reply.map(|reply| &reply.warnings),
         "error": error.map(|error| &error.message),
         "status": told.ended.map(|(_, status)| status),

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use prose_narration::{Markers, Narrator};
+use prose_vm::activity::Work;
 use prose_vm::effect::*;
 use prose_vm::error::{ErrorKind, RuntimeError};
 use prose_vm::event::*;
@@ -262,6 +263,7 @@ impl Play {
             fingerprint: "".into(),
             outcome: outcome.clone(),
             began: None,
+            work: Work::default(),
         });
     }
 

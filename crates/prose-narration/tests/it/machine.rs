@@ -11,6 +11,7 @@ use prose_analysis::host::AnalysisHost;
 use prose_fixture::Fixture;
 use prose_harness::script::Script;
 use prose_narration::{Markers, Narrator, transcript};
+use prose_vm::activity::NoApprovals;
 use prose_vm::effect::{Binding, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, RequestId};
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, EventKind, RunEnd, RunStatus, StateMode};
@@ -83,6 +84,7 @@ fn run(fixture: &str, script: &str, state: StateMode, recall: &mut dyn Recording
         store: &mut Docs,
         recall,
         inputs: Arc::new(NoInputs),
+        approvals: Arc::new(NoApprovals),
         observer: &mut |event, _| events.push(event.clone()),
         interrupted: Box::pin(std::future::pending()),
         limits: Limits::default(),

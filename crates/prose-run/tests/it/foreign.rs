@@ -20,6 +20,7 @@ use prose_config::{Config, RunConfig};
 use prose_run::{
     Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare,
 };
+use prose_vm::activity::NoApprovals;
 use prose_vm::effect::Outcome;
 use prose_vm::event::{Event, EventKind, StateMode};
 use prose_vm::program::Program;
@@ -120,6 +121,7 @@ impl Foreign {
         let mut observer = |event: &Event, _: bool| lines.lock().unwrap().extend(line(event, &mut tasks));
         let hooks = RunHooks {
             inputs: Arc::new(NoInputs),
+            approvals: Arc::new(NoApprovals),
             observer: &mut observer,
             interrupted: Box::pin(std::future::pending()),
             narration: None,

@@ -12,6 +12,7 @@ use prose_config::{Config, RunConfig};
 use prose_run::{
     Grants, Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare,
 };
+use prose_vm::activity::NoApprovals;
 use prose_vm::effect::InputRequest;
 use prose_vm::event::{RunEnd, StateMode};
 use prose_vm::harness::HarnessFuture;
@@ -86,6 +87,7 @@ impl Runs {
         };
         let hooks = RunHooks {
             inputs,
+            approvals: Arc::new(NoApprovals),
             observer: &mut |_, _| {},
             interrupted: Box::pin(std::future::pending()),
             narration: None,

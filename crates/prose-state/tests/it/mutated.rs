@@ -15,6 +15,7 @@ use prose_state::StateError;
 use prose_state::filesystem::{FilesystemStore, Resume, Resumed};
 use prose_state::folder::Project;
 use prose_state::reader::JournalReader;
+use prose_vm::activity::Reporter;
 use prose_vm::effect::{
     Choice, Effect, Failure, PermissionRule, Question, Reply, Request, RequestId, SessionTask, Summary,
     Verdict, fingerprint,
@@ -89,7 +90,12 @@ impl Harness for Counting {
         true
     }
 
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
+    fn session<'a>(
+        &'a self,
+        request: &'a Request,
+        task: &'a Arc<SessionTask>,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
         Box::pin(async move {
             let number = self.ask(request).await;
             if task.task.contains("fails") {
@@ -99,25 +105,45 @@ impl Harness for Counting {
         })
     }
 
-    fn judge<'a>(&'a self, request: &'a Request, _: &'a Question) -> HarnessFuture<'a, Verdict> {
+    fn judge<'a>(
+        &'a self,
+        request: &'a Request,
+        _: &'a Question,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, Verdict> {
         Box::pin(async move {
             let met = self.ask(request).await.is_multiple_of(3);
             Ok(Verdict { met, reason: String::new(), no_progress: false })
         })
     }
 
-    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Choice> {
+    fn choose<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, Choice> {
         Box::pin(async move {
             let index = self.ask(request).await as usize % question.labels.len();
             Ok(Choice { index, reason: String::new() })
         })
     }
 
-    fn extract<'a>(&'a self, request: &'a Request, _: &'a Question) -> HarnessFuture<'a, Option<String>> {
+    fn extract<'a>(
+        &'a self,
+        request: &'a Request,
+        _: &'a Question,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, Option<String>> {
         Box::pin(async move { Ok(Some(format!("part {:x}", self.ask(request).await))) })
     }
 
-    fn summarise<'a>(&'a self, request: &'a Request, _: &'a Summary) -> HarnessFuture<'a, String> {
+    fn summarise<'a>(
+        &'a self,
+        request: &'a Request,
+        _: &'a Summary,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, String> {
         Box::pin(async move { Ok(format!("summary {:x}", self.ask(request).await)) })
     }
 }
@@ -395,7 +421,13 @@ impl Original {
 }
 
 fn is_aside(event: &Event) -> bool {
-    matches!(event.kind, EventKind::Resumed { .. } | EventKind::Queued { .. } | EventKind::Begun { .. })
+    matches!(
+        event.kind,
+        EventKind::Resumed { .. }
+            | EventKind::Queued { .. }
+            | EventKind::Begun { .. }
+            | EventKind::Activity { .. }
+    )
 }
 
 /// Whether a journal ends between two lines of another one that is otherwise the same.

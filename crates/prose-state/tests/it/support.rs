@@ -7,6 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use prose_state::filesystem::FilesystemStore;
 use prose_state::folder::Project;
+use prose_vm::activity::Work;
 use prose_vm::effect::{
     Binding, BindingKind, ContextItem, Effect, Outcome, Reply, Request, RequestId, SessionTask, fingerprint,
 };
@@ -275,6 +276,7 @@ pub(crate) fn effect(request: &Request, outcome: Outcome) -> EventKind {
         fingerprint: fingerprint(&request.effect),
         outcome,
         began: None,
+        work: Work::default(),
     }
 }
 

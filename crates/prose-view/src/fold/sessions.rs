@@ -115,8 +115,7 @@ impl View {
             }
             None
         });
-        let Outcome::Reply(reply) = outcome else { return };
-        let Some(usage) = reply.usage else { return };
+        let Some(usage) = event.kind.usage() else { return };
         self.change_upwards(node, |node| node.usage = Usage::sum([node.usage, Some(usage)]));
     }
 }

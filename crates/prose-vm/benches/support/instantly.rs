@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prose_vm::activity::Reporter;
 use prose_vm::effect::{Choice, PermissionRule, Question, Reply, Request, SessionTask, Summary, Verdict};
 use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
 
@@ -25,23 +26,38 @@ impl Harness for Instantly {
         true
     }
 
-    fn session<'a>(&'a self, _: &'a Request, _: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
+    fn session<'a>(
+        &'a self,
+        _: &'a Request,
+        _: &'a Arc<SessionTask>,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
         at_once(Reply { text: "done".into(), ..Reply::default() })
     }
 
-    fn judge<'a>(&'a self, _: &'a Request, _: &'a Question) -> HarnessFuture<'a, Verdict> {
+    fn judge<'a>(&'a self, _: &'a Request, _: &'a Question, _: &'a Reporter) -> HarnessFuture<'a, Verdict> {
         at_once(Verdict { met: false, reason: String::new(), no_progress: false })
     }
 
-    fn choose<'a>(&'a self, _: &'a Request, _: &'a Question) -> HarnessFuture<'a, Choice> {
+    fn choose<'a>(&'a self, _: &'a Request, _: &'a Question, _: &'a Reporter) -> HarnessFuture<'a, Choice> {
         at_once(Choice { index: 0, reason: String::new() })
     }
 
-    fn extract<'a>(&'a self, _: &'a Request, _: &'a Question) -> HarnessFuture<'a, Option<String>> {
+    fn extract<'a>(
+        &'a self,
+        _: &'a Request,
+        _: &'a Question,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, Option<String>> {
         at_once(None)
     }
 
-    fn summarise<'a>(&'a self, _: &'a Request, summary: &'a Summary) -> HarnessFuture<'a, String> {
+    fn summarise<'a>(
+        &'a self,
+        _: &'a Request,
+        summary: &'a Summary,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, String> {
         at_once(summary.name.to_string())
     }
 }

@@ -28,7 +28,7 @@ use prose_analysis::model::{Stmt, StmtId};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use crate::effect::{Binding, Effect, Outcome, RequestId, SummaryLength, Usage};
+use crate::effect::{Binding, Effect, Outcome, RequestId, SummaryLength};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{EventKind, RunEnd, RunHead, RunStatus};
 use crate::machine::{Machine, NewEvent, PendingOutcome, World};
@@ -87,8 +87,6 @@ pub(crate) struct Run {
     /// The number of the last program that was called.
     programs: Cell<u32>,
     sessions: Cell<u32>,
-    /// What the sessions took, as far as it is known.
-    usage: Cell<Option<Usage>>,
     /// The highest segment number that was given out, by folder of the memory (R49).
     segments: RefCell<FxHashMap<Arc<str>, u32>>,
     /// What was summarised, so that nothing is summarised twice (decision 12).
@@ -265,7 +263,6 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         world: Rc::clone(&world),
         programs: Cell::default(),
         sessions: Cell::default(),
-        usage: Cell::default(),
         segments: RefCell::default(),
         summaries: RefCell::default(),
         told_fresh: RefCell::default(),
@@ -278,7 +275,7 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         Ok(value) => (RunStatus::Completed, value, None),
         Err(error) => (RunStatus::Failed, Value::Null, Some(error)),
     };
-    let end = RunEnd { status, outputs, value, error, sessions: run.sessions.get(), usage: run.usage.get() };
+    let end = RunEnd { status, outputs, value, error, sessions: run.sessions.get(), usage: None };
     world.emit(start(EventKind::RunEnded(end.clone())));
     end
 }

@@ -14,7 +14,7 @@ use super::scope::Target;
 use super::spoken::Spoken;
 use super::{Cx, Exec};
 use crate::effect::{
-    BindingKind, Effect, Outcome, Permission, PermissionRule, Reply, RequestId, SessionTask, Usage,
+    BindingKind, Effect, Outcome, Permission, PermissionRule, Reply, RequestId, SessionTask,
 };
 use crate::error::ErrorKind;
 use crate::event::{EventKind, Status};
@@ -60,7 +60,6 @@ impl Cx {
         let (reply, request) = self.attempts(task, remembered, backoff.as_deref()).await?;
         let value = Value::Text(reply.text);
         self.run.sessions.set(self.run.sessions.get() + 1);
-        self.run.usage.set(Usage::sum([self.run.usage.get(), reply.usage]));
         if let Some((agent, _)) = &spoken.agent {
             self.instance.replies.borrow_mut().insert(agent.clone(), value.clone());
         }

@@ -14,6 +14,7 @@ use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
 use prose_fixture::Fixture;
 use prose_harness::script::Script;
+use prose_vm::activity::Reporter;
 use prose_vm::effect::{
     Binding, Choice, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, PermissionRule, Question,
     Reply, Request, RequestId, SessionTask, Summary, Usage, Verdict,
@@ -236,28 +237,49 @@ impl Harness for Able {
         self.enforces
     }
 
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
-        self.inner.session(request, task)
+    fn session<'a>(
+        &'a self,
+        request: &'a Request,
+        task: &'a Arc<SessionTask>,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
+        self.inner.session(request, task, reporter)
     }
 
-    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Verdict> {
-        self.inner.judge(request, question)
+    fn judge<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Verdict> {
+        self.inner.judge(request, question, reporter)
     }
 
-    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Choice> {
-        self.inner.choose(request, question)
+    fn choose<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Choice> {
+        self.inner.choose(request, question, reporter)
     }
 
     fn extract<'a>(
         &'a self,
         request: &'a Request,
         question: &'a Question,
+        reporter: &'a Reporter,
     ) -> HarnessFuture<'a, Option<String>> {
-        self.inner.extract(request, question)
+        self.inner.extract(request, question, reporter)
     }
 
-    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> HarnessFuture<'a, String> {
-        self.inner.summarise(request, summary)
+    fn summarise<'a>(
+        &'a self,
+        request: &'a Request,
+        summary: &'a Summary,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, String> {
+        self.inner.summarise(request, summary, reporter)
     }
 }
 
@@ -280,31 +302,52 @@ impl Harness for Counting {
         self.inner.enforces(about, rule)
     }
 
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
+    fn session<'a>(
+        &'a self,
+        request: &'a Request,
+        task: &'a Arc<SessionTask>,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
         Box::pin(async move {
-            let reply = self.inner.session(request, task).await?;
+            let reply = self.inner.session(request, task, reporter).await?;
             Ok(Reply { usage: (self.usage)(&task.task), ..reply })
         })
     }
 
-    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Verdict> {
-        self.inner.judge(request, question)
+    fn judge<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Verdict> {
+        self.inner.judge(request, question, reporter)
     }
 
-    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Choice> {
-        self.inner.choose(request, question)
+    fn choose<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Choice> {
+        self.inner.choose(request, question, reporter)
     }
 
     fn extract<'a>(
         &'a self,
         request: &'a Request,
         question: &'a Question,
+        reporter: &'a Reporter,
     ) -> HarnessFuture<'a, Option<String>> {
-        self.inner.extract(request, question)
+        self.inner.extract(request, question, reporter)
     }
 
-    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> HarnessFuture<'a, String> {
-        self.inner.summarise(request, summary)
+    fn summarise<'a>(
+        &'a self,
+        request: &'a Request,
+        summary: &'a Summary,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, String> {
+        self.inner.summarise(request, summary, reporter)
     }
 }
 
@@ -324,23 +367,33 @@ impl Harness for Verbatim {
         true
     }
 
-    fn session<'a>(&'a self, _: &'a Request, _: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
+    fn session<'a>(
+        &'a self,
+        _: &'a Request,
+        _: &'a Arc<SessionTask>,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
         Box::pin(async { Ok(Reply { text: self.0.as_str().into(), ..Reply::default() }) })
     }
 
-    fn judge<'a>(&'a self, _: &'a Request, _: &'a Question) -> HarnessFuture<'a, Verdict> {
+    fn judge<'a>(&'a self, _: &'a Request, _: &'a Question, _: &'a Reporter) -> HarnessFuture<'a, Verdict> {
         unreachable!("only sessions are asked")
     }
 
-    fn choose<'a>(&'a self, _: &'a Request, _: &'a Question) -> HarnessFuture<'a, Choice> {
+    fn choose<'a>(&'a self, _: &'a Request, _: &'a Question, _: &'a Reporter) -> HarnessFuture<'a, Choice> {
         unreachable!("only sessions are asked")
     }
 
-    fn extract<'a>(&'a self, _: &'a Request, _: &'a Question) -> HarnessFuture<'a, Option<String>> {
+    fn extract<'a>(
+        &'a self,
+        _: &'a Request,
+        _: &'a Question,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, Option<String>> {
         unreachable!("only sessions are asked")
     }
 
-    fn summarise<'a>(&'a self, _: &'a Request, _: &'a Summary) -> HarnessFuture<'a, String> {
+    fn summarise<'a>(&'a self, _: &'a Request, _: &'a Summary, _: &'a Reporter) -> HarnessFuture<'a, String> {
         unreachable!("only sessions are asked")
     }
 }
@@ -367,7 +420,12 @@ impl Harness for Cramped {
         self.inner.enforces(about, rule)
     }
 
-    fn session<'a>(&'a self, request: &'a Request, task: &'a Arc<SessionTask>) -> HarnessFuture<'a, Reply> {
+    fn session<'a>(
+        &'a self,
+        request: &'a Request,
+        task: &'a Arc<SessionTask>,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
         Box::pin(async move {
             if self.at_work.load(Ordering::SeqCst) >= self.room {
                 self.refused.fetch_add(1, Ordering::SeqCst);
@@ -375,30 +433,46 @@ impl Harness for Cramped {
                 return Err(Failure { kind: ErrorKind::OutOfResources, message });
             }
             self.at_work.fetch_add(1, Ordering::SeqCst);
-            let reply = self.inner.session(request, task).await;
+            let reply = self.inner.session(request, task, reporter).await;
             self.at_work.fetch_sub(1, Ordering::SeqCst);
             reply
         })
     }
 
-    fn judge<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Verdict> {
-        self.inner.judge(request, question)
+    fn judge<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Verdict> {
+        self.inner.judge(request, question, reporter)
     }
 
-    fn choose<'a>(&'a self, request: &'a Request, question: &'a Question) -> HarnessFuture<'a, Choice> {
-        self.inner.choose(request, question)
+    fn choose<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Choice> {
+        self.inner.choose(request, question, reporter)
     }
 
     fn extract<'a>(
         &'a self,
         request: &'a Request,
         question: &'a Question,
+        reporter: &'a Reporter,
     ) -> HarnessFuture<'a, Option<String>> {
-        self.inner.extract(request, question)
+        self.inner.extract(request, question, reporter)
     }
 
-    fn summarise<'a>(&'a self, request: &'a Request, summary: &'a Summary) -> HarnessFuture<'a, String> {
-        self.inner.summarise(request, summary)
+    fn summarise<'a>(
+        &'a self,
+        request: &'a Request,
+        summary: &'a Summary,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, String> {
+        self.inner.summarise(request, summary, reporter)
     }
 }
 
