@@ -43,7 +43,12 @@ impl Sessions for Parrot {
         Box::pin(async { Ok(Reply { text: task.prompt.clone(), ..Reply::default() }) })
     }
 
-    fn ask<'a>(&'a self, prompt: String, model: Option<&'static str>) -> HarnessFuture<'a, String> {
+    fn ask<'a>(
+        &'a self,
+        prompt: String,
+        model: Option<&'static str>,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, String> {
         self.asked.lock().unwrap().push((prompt, model));
         let said = self.says.lock().unwrap().pop_front().expect("it is asked no more often");
         Box::pin(async { Ok(said) })

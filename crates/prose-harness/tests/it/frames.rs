@@ -39,7 +39,12 @@ impl Sessions for Model {
         unreachable!("nothing but questions is asked")
     }
 
-    fn ask<'a>(&'a self, prompt: String, _: Option<&'static str>) -> HarnessFuture<'a, String> {
+    fn ask<'a>(
+        &'a self,
+        prompt: String,
+        _: Option<&'static str>,
+        _: &'a Reporter,
+    ) -> HarnessFuture<'a, String> {
         let said = self.says.replace("MARK", &mark(&prompt).unwrap_or_default());
         self.asked.lock().unwrap().push(prompt);
         Box::pin(async { Ok(said) })

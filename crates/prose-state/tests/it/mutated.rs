@@ -15,7 +15,7 @@ use prose_state::StateError;
 use prose_state::filesystem::{FilesystemStore, Resume, Resumed};
 use prose_state::folder::Project;
 use prose_state::reader::JournalReader;
-use prose_vm::activity::Reporter;
+use prose_vm::activity::{NoApprovals, Reporter};
 use prose_vm::effect::{
     Choice, Effect, Failure, PermissionRule, Question, Reply, Request, RequestId, SessionTask, Summary,
     Verdict, fingerprint,
@@ -219,6 +219,7 @@ fn execute(
         store,
         recall,
         inputs: Arc::new(NoInputs),
+        approvals: Arc::new(NoApprovals),
         observer: &mut |event, _| events.push(event.clone()),
         interrupted: Box::pin(async move {
             while stopped.stops_after.is_none_or(|most| stopped.answered.load(Ordering::Relaxed) <= most) {

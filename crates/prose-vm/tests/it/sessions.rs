@@ -545,7 +545,10 @@ fn a_run_adds_up_what_its_sessions_took() {
     assert_eq!(counted(|_| None), None);
     let usage = counted(|task| {
         let cost = (task != "a").then_some(0.25);
-        (task != "b").then_some(Usage { input_tokens: 10, output_tokens: 1, cost })
+        (task != "b").then_some(Usage { input_tokens: 10, output_tokens: 1, cost, ..Usage::default() })
     });
-    assert_eq!(usage, Some(Usage { input_tokens: 20, output_tokens: 2, cost: Some(0.25) }));
+    assert_eq!(
+        usage,
+        Some(Usage { input_tokens: 20, output_tokens: 2, cost: Some(0.25), ..Usage::default() })
+    );
 }

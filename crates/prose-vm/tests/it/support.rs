@@ -14,7 +14,7 @@ use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
 use prose_fixture::Fixture;
 use prose_harness::script::Script;
-use prose_vm::activity::Reporter;
+use prose_vm::activity::{NoApprovals, Reporter};
 use prose_vm::effect::{
     Binding, Choice, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, PermissionRule, Question,
     Reply, Request, RequestId, SessionTask, Summary, Usage, Verdict,
@@ -137,6 +137,7 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
             },
             recall: &mut Recorded { events: setup.earlier },
             inputs: setup.inputs,
+            approvals: Arc::new(NoApprovals),
             observer: &mut |event, _| {
                 // Whatever happens in these tests is what journals keep.
                 let line = serde_json::to_string(event).unwrap();
