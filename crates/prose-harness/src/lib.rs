@@ -2,10 +2,11 @@
 //!
 //! Every harness is in the table of [`registry`]. [`offline`] generates placeholder replies, [`script`] takes them from a file that [`record`] can
 //! write, and [`command`] starts the program of an agent. [`decide`] makes decisions, such as whether a condition is met, by short sessions.
-//! [`supervisor`] stops agents when the process that started them ends.
+//! [`faults`] classifies what providers and agents report when they fail. [`supervisor`] stops agents when the process that started them ends.
 
 pub mod command;
 pub mod decide;
+pub mod faults;
 pub mod offline;
 pub mod record;
 pub mod registry;

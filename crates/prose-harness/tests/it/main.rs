@@ -6,6 +6,7 @@
 mod command;
 mod decide;
 mod docs;
+mod faults;
 mod frames;
 mod offline;
 mod record;
