@@ -8,7 +8,7 @@ fn check_classes(faults: &[(Option<u16>, &str)], expected: Expect) {
     let lines = faults.iter().map(|(status, message)| {
         let kind = classify(*status, message);
         let waits = if is_transient(kind) { ", tried again" } else { "" };
-        let status = status.map_or_else(|| "  -".to_owned(), |status| status.to_string());
+        let status = status.map_or_else(|| "---".to_owned(), |status| status.to_string());
         format!("{status} {message} → {kind:?}{waits}\n")
     });
     expected.assert_eq(&lines.collect::<String>());
@@ -203,29 +203,29 @@ fn faults_of_agents() {
             (None, "the tests fail: 500 of 501"),
         ],
         expect![[r#"
-              - Invalid API key · Please run /login → Auth
-              - OAuth token revoked · Please run /login → Auth
-              - Failed to authenticate. API Error: 401 {"type":"error"} → Auth
-              - Credit balance is too low → Budget
-              - You've hit your limit · resets 3pm → Budget
-              - Claude usage limit reached. Your limit will reset at 3pm → Budget
-              - Prompt is too long → ContextTooLong
-              - API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}} → RateLimit, tried again
-              - API Error: Repeated 529 Overloaded errors → RateLimit, tried again
-              - API Error: Request timed out. → Provider, tried again
-              - API Error: Claude Code is unable to respond to this request, which appears to violate our Usage Policy → Refused
-              - unexpected status 401 Unauthorized: Missing bearer or basic authentication in header → Auth
-              - Your access token could not be refreshed. Please log out and sign in again. → Auth
-              - exceeded retry limit, last status: 429 Too Many Requests → RateLimit, tried again
-              - You've hit your usage limit. Upgrade to Pro, or try again in 3 days 2 hours → Budget
-              - stream disconnected before completion: error sending request → Provider, tried again
-              - Selected model is at capacity. Please try a different model. → RateLimit, tried again
-              - Codex ran out of room in the model's context window. → ContextTooLong
-              - ProviderAuthError: no key → Auth
-              - AI_APICallError: Too Many Requests → RateLimit, tried again
-              - AI_LoadAPIKeyError: Anthropic API key is missing. Pass it using the 'apiKey' parameter → Auth
-              - error: unknown option '--outputs' → Session
-              - the tests fail: 500 of 501 → Session
+            --- Invalid API key · Please run /login → Auth
+            --- OAuth token revoked · Please run /login → Auth
+            --- Failed to authenticate. API Error: 401 {"type":"error"} → Auth
+            --- Credit balance is too low → Budget
+            --- You've hit your limit · resets 3pm → Budget
+            --- Claude usage limit reached. Your limit will reset at 3pm → Budget
+            --- Prompt is too long → ContextTooLong
+            --- API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}} → RateLimit, tried again
+            --- API Error: Repeated 529 Overloaded errors → RateLimit, tried again
+            --- API Error: Request timed out. → Provider, tried again
+            --- API Error: Claude Code is unable to respond to this request, which appears to violate our Usage Policy → Refused
+            --- unexpected status 401 Unauthorized: Missing bearer or basic authentication in header → Auth
+            --- Your access token could not be refreshed. Please log out and sign in again. → Auth
+            --- exceeded retry limit, last status: 429 Too Many Requests → RateLimit, tried again
+            --- You've hit your usage limit. Upgrade to Pro, or try again in 3 days 2 hours → Budget
+            --- stream disconnected before completion: error sending request → Provider, tried again
+            --- Selected model is at capacity. Please try a different model. → RateLimit, tried again
+            --- Codex ran out of room in the model's context window. → ContextTooLong
+            --- ProviderAuthError: no key → Auth
+            --- AI_APICallError: Too Many Requests → RateLimit, tried again
+            --- AI_LoadAPIKeyError: Anthropic API key is missing. Pass it using the 'apiKey' parameter → Auth
+            --- error: unknown option '--outputs' → Session
+            --- the tests fail: 500 of 501 → Session
         "#]],
     );
 }
