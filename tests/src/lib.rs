@@ -1,5 +1,6 @@
 //! What the end-to-end tests share.
 
+pub mod agents;
 pub mod lsp;
 pub mod registry;
 pub mod vscode;

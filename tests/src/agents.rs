@@ -1,0 +1,180 @@
+//! Real agents and a server on this machine in the place of their providers.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use prose_vm::effect::{Binding, BindingKind, Effect, Question, Request, RequestId, SessionTask};
+use prose_vm::place::{Place, Site};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::repository;
+
+/// The content of the binding file of [`task`], as a model in a test writes it.
+pub const WRITTEN: &str = "# research\n\nkind: let\n\n---\n\nTides come and go.\n";
+
+/// A project in which an agent works, a home folder without anything of the user, and the provider that the agent asks.
+#[derive(Debug)]
+pub struct AgentProject {
+    folder: TempDir,
+    /// The server in the place of the agent's provider.
+    pub provider: Provider,
+}
+
+impl AgentProject {
+    /// A project whose provider answers with the fixtures of aimock. The fixtures may depend on the folder of the project.
+    pub fn new(fixtures: impl FnOnce(&Path) -> Vec<Value>) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
+        let root = folder.path().join("project");
+        for created in [root.join(".prose/runs/r/bindings"), folder.path().join("home")] {
+            fs::create_dir_all(created).expect("the folder is new");
+        }
+        let file = folder.path().join("fixtures.json");
+        fs::write(&file, json!({ "fixtures": fixtures(&root) }).to_string()).expect("the folder is new");
+        let provider = Provider::start(&file);
+        Self { folder, provider }
+    }
+
+    /// The folder in which the agent works.
+    pub fn root(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    /// The home folder of the agent.
+    pub fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    /// The binding file of [`task`].
+    pub fn binding(&self) -> PathBuf {
+        binding(&self.root())
+    }
+}
+
+/// The binding file of [`task`] in a project.
+pub fn binding(root: &Path) -> PathBuf {
+    root.join(".prose/runs/r/bindings/research.md")
+}
+
+/// A session that is bound to `research`.
+pub fn task(prompt: &str) -> SessionTask {
+    SessionTask {
+        agent: None,
+        task: prompt.into(),
+        prompt: prompt.into(),
+        system: None,
+        model: None,
+        skills: Vec::new(),
+        permissions: Vec::new(),
+        timeout: None,
+        attempt: 0,
+        retries: 0,
+        context: Vec::new(),
+        binding: Binding {
+            name: "research".into(),
+            kind: BindingKind::Let,
+            frame: 0,
+            path: "bindings/research.md".into(),
+            source: "let research = session \"Look into tides\"".into(),
+        },
+        memory: None,
+        mark: None,
+    }
+}
+
+/// A condition without context.
+pub fn question(text: &str) -> Arc<Question> {
+    Arc::new(Question { text: text.into(), labels: Vec::new(), context: Vec::new(), of_loop: None })
+}
+
+/// A request at the start of a program.
+pub fn request(effect: Effect) -> Request {
+    let site = Site { program: 0, start: 0, end: 0, line: 1, last_line: 1 };
+    Request { id: RequestId(1), place: Place::root().step("s0"), site, effect }
+}
+
+/// A server in the place of an agent's provider. It ends with the test.
+#[derive(Debug)]
+pub struct Provider {
+    server: Child,
+    /// Its address, with `http://`.
+    pub address: String,
+}
+
+impl Provider {
+    /// Starts a server with the fixtures in a file.
+    pub fn start(fixtures: &Path) -> Self {
+        let mut server = Command::new("node")
+            .arg(packages().join("node_modules/@copilotkit/aimock/dist/cli.js"))
+            .args(["--port", "0", "--host", "127.0.0.1", "--fixtures"])
+            .arg(fixtures)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("node is installed");
+        let mut said = String::new();
+        let mut output = BufReader::new(server.stdout.take().expect("it is piped"));
+        let address = loop {
+            let start = said.len();
+            let read = output.read_line(&mut said).expect("its output is text");
+            assert_ne!(read, 0, "the server has exited: {said}");
+            if let Some((_, address)) = said[start..].split_once("listening on ") {
+                break address.trim().to_owned();
+            }
+        };
+        // It blocks when its output is not read.
+        std::thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()));
+        Self { server, address }
+    }
+
+    /// The requests of the agent to paths that start with `path`, such as `/v1/messages`.
+    pub fn requests(&self, path: &str) -> Vec<Value> {
+        let address = self.address.trim_start_matches("http://");
+        let mut stream = TcpStream::connect(address).expect("the server runs");
+        stream
+            .write_all(b"GET /__aimock/journal HTTP/1.0\r\nConnection: close\r\n\r\n")
+            .expect("the server runs");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("the server runs");
+        let (_, body) = answer.split_once("\r\n\r\n").expect("the answer is HTTP");
+        let mut requests: Vec<Value> = serde_json::from_str(body).expect("the journal is JSON");
+        requests.retain(|request| request["path"].as_str().is_some_and(|found| found.starts_with(path)));
+        requests
+    }
+}
+
+impl Drop for Provider {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// The folder with the packages of `tests/agents`. The first test that needs them installs them.
+pub fn packages() -> PathBuf {
+    static INSTALLING: Mutex<()> = Mutex::new(());
+    let _alone = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
+    let test = std::env::current_exe().expect("a running test has a path");
+    let target = test.ancestors().nth(3).expect("tests are in `target/<profile>/deps`");
+    let folder = target.join("tmp/agents");
+    let lock_file =
+        fs::read(repository().join("tests/agents/package-lock.json")).expect("it is in the repository");
+    let installed = folder.join("installed");
+    if fs::read(&installed).ok().as_deref() != Some(&lock_file) {
+        fs::create_dir_all(&folder).expect("the target folder is writable");
+        for file in ["package.json", "package-lock.json", ".npmrc"] {
+            let source = repository().join("tests/agents").join(file);
+            fs::copy(source, folder.join(file)).expect("it is in the repository");
+        }
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&folder);
+        let output = npm.output().unwrap_or_else(|error| panic!("npm does not start: {error}"));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        fs::write(&installed, lock_file).expect("the target folder is writable");
+    }
+    folder
+}
