@@ -171,7 +171,9 @@ pub fn packages() -> PathBuf {
             fs::copy(source, folder.join(file)).expect("it is in the repository");
         }
         let mut npm = Command::new("npm");
-        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&folder);
+        // `npm ci` rejects the lock file, which lists no packages for systems that the registry has none for.
+        npm.args(["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"]);
+        npm.current_dir(&folder);
         let output = npm.output().unwrap_or_else(|error| panic!("npm does not start: {error}"));
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         fs::write(&installed, lock_file).expect("the target folder is writable");
