@@ -1,6 +1,6 @@
 //! Agents that are external programs: the prompt is their standard input or an argument, the reply is their output.
 
-mod environment;
+pub(crate) mod environment;
 mod presets;
 mod process;
 
@@ -18,8 +18,10 @@ use prose_vm::error::ErrorKind;
 use prose_vm::harness::{Capabilities, HarnessFuture, RunFolders};
 use serde::Deserialize;
 
-use self::process::{Endings, Finished, Invocation, Limits, Stopped};
+use self::process::{Finished, Invocation, Limits, Stopped};
 use crate::decide::Sessions;
+use crate::process::{Endings, Program, is_out_of_resources};
+use crate::said::last_lines;
 use crate::supervisor;
 
 pub use self::environment::ALWAYS_PASSED;
@@ -206,11 +208,14 @@ impl Command {
                 Vec::new()
             }
         };
-        Ok(Invocation {
+        let program = Program {
             program: settings.program.clone(),
             arguments,
             folder: self.folders.root.clone(),
             variables: environment::passed(&settings.variables),
+        };
+        Ok(Invocation {
+            program,
             input,
             limits: Limits { time: settings.timeout, idle: settings.idle, output: MAX_REPLY_BYTES },
         })
@@ -242,7 +247,7 @@ impl Command {
     /// Runs the program and returns its reply.
     async fn run(&self, prompt: Prompt<'_>) -> Result<Reply, Failure> {
         let invocation = self.invocation(&prompt)?;
-        let by_hand = self.by_hand(&invocation.arguments, prompt.text);
+        let by_hand = self.by_hand(&invocation.program.arguments, prompt.text);
         match process::run(invocation, self.supervisor.as_deref(), &self.endings).await {
             Ok(finished) => self.reply(&finished, &by_hand),
             Err(stopped) => Err(self.stopped(stopped, prompt.text.len(), &by_hand)),
@@ -324,7 +329,7 @@ impl Command {
                     prompt >> 10
                 )
             }
-            Stopped::NotStarted(error) if process::is_out_of_resources(&error) => {
+            Stopped::NotStarted(error) if is_out_of_resources(&error) => {
                 let message =
                     format!("the system has no resources to start another `{program}` now: {error}.");
                 return Failure { kind: ErrorKind::OutOfResources, message };
@@ -487,16 +492,6 @@ fn claude_reply(text: &str) -> Result<Reply, String> {
         cost: result.total_cost_usd,
     });
     Ok(Reply { text: result.result.trim_end().into(), usage, ..Reply::default() })
-}
-
-/// The end of a program's output, for messages.
-fn last_lines(text: &str) -> String {
-    const MAX_LINES: usize = 8;
-    const MAX_BYTES: usize = 1_000;
-    let text = text.trim();
-    let start = text.rmatch_indices('\n').nth(MAX_LINES - 1).map_or(0, |(at, _)| at + 1);
-    let start = start.max(text.ceil_char_boundary(text.len().saturating_sub(MAX_BYTES)));
-    text[start..].to_owned()
 }
 
 /// Quotes a text for a shell.

@@ -1,14 +1,18 @@
 //! The backends that run the sessions of programs.
 //!
 //! Every harness is in the table of [`registry`]. [`offline`] generates placeholder replies, [`script`] takes them from a file that [`record`] can
-//! write, and [`command`] starts the program of an agent. [`decide`] makes decisions, such as whether a condition is met, by short sessions.
-//! [`faults`] classifies what providers and agents report when they fail. [`supervisor`] stops agents when the process that started them ends.
+//! write, [`command`] starts the program of an agent, and [`drivers`] use the protocol of an agent while it works. [`decide`] makes decisions, such as
+//! whether a condition is met, by short sessions. [`faults`] classifies what providers and agents report when they fail. [`supervisor`] stops agents
+//! when the process that started them ends.
 
 pub mod command;
 pub mod decide;
+pub mod drivers;
 pub mod faults;
 pub mod offline;
+mod process;
 pub mod record;
 pub mod registry;
+mod said;
 pub mod script;
 pub mod supervisor;

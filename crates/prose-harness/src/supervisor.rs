@@ -1,7 +1,7 @@
 //! The process that stops an agent's program when `prose` exits or dies.
 //!
 //! On Unix, `prose` does not start the program of an agent directly: it starts itself again as a supervisor, which starts the program in a process
-//! group of its own. Both are connected by a socket, the standard input of the supervisor, which passes the prompt on. When `prose` closes its end,
+//! group of its own. Both are connected by a socket, the standard input of the supervisor, which passes the input of the program on. When `prose` closes its end,
 //! or dies and the system closes it, the supervisor terminates the program with its descendants, and kills what is left after [`GRACE`]. On Linux it
 //! adopts descendants in other sessions and terminates them, too.
 //!
@@ -21,7 +21,7 @@ use std::time::Duration;
 
 pub(crate) use self::message::Message;
 #[cfg(unix)]
-pub(crate) use self::message::prompt_head;
+pub(crate) use self::message::{MAX_PART, part_head};
 
 /// The first argument of a supervisor process.
 pub const COMMAND: &str = "agent-supervisor";

@@ -47,7 +47,7 @@ pub const ALWAYS_PASSED: &[&str] = &[
 ];
 
 /// The variables of a program: those above and the additional ones.
-pub(super) fn passed(additional: &[String]) -> Vec<(String, String)> {
+pub(crate) fn passed(additional: &[String]) -> Vec<(String, String)> {
     let is_passed = |name: &str| {
         ALWAYS_PASSED
             .iter()

@@ -1,5 +1,5 @@
-//! The protocol between `prose` and a supervisor: the length of the prompt in eight bytes and the prompt in one direction, messages of five bytes in
-//! the other, and one more byte after [`Message::Ended`] has been read.
+//! The protocol between `prose` and a supervisor. In one direction: the standard input of the program in parts with their length in four bytes, until
+//! an empty part closes it, and one more byte after [`Message::Ended`] has been read. In the other: messages of five bytes.
 
 #![cfg_attr(not(unix), allow(dead_code, reason = "there are no supervisors there"))]
 
@@ -41,7 +41,10 @@ impl Message {
     }
 }
 
-/// The header before the prompt: its length.
-pub(crate) fn prompt_head(prompt: &[u8]) -> [u8; 8] {
-    (prompt.len() as u64).to_le_bytes()
+/// The maximum length of a part of the input.
+pub(crate) const MAX_PART: usize = u32::MAX as usize;
+
+/// The header before a part of the input: its length. A part of length 0 closes the input.
+pub(crate) fn part_head(part: &[u8]) -> [u8; 4] {
+    u32::try_from(part.len()).unwrap_or(u32::MAX).to_le_bytes()
 }

@@ -1,7 +1,7 @@
-//! The supervisor: starts a program, passes the prompt on, and stops the program when the other end of the socket is closed.
+//! The supervisor: starts a program, passes its input on, and stops the program when the other end of the socket is closed.
 
 use std::ffi::OsString;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -29,7 +29,7 @@ pub(super) fn supervise(mut arguments: impl Iterator<Item = OsString>) -> ! {
     command.args(arguments).stdin(Stdio::piped()).process_group(0);
     let started = prepare(&socket).and_then(|stdin| {
         let mut child = command.spawn()?;
-        // A parent that has already exited leaves the prompt unread.
+        // A parent that has already exited leaves the input unread.
         let _ = child.stdin.take().map(|pipe| stdin.send(pipe));
         Ok(child.id())
     });
@@ -69,58 +69,53 @@ fn prepare(socket: &UnixStream) -> io::Result<Sender<ChildStdin>> {
         let _ = rustix::process::set_child_subreaper(Some(Pid::INIT));
     }
     let (stdin, takes_stdin) = channel();
-    let (prompt, takes_prompt) = channel();
+    let (input, takes_input) = channel();
     let socket = socket.try_clone()?;
     let builder = |name: &str| thread::Builder::new().name(name.to_owned());
-    builder("prompt").spawn(move || write(&takes_stdin, takes_prompt))?;
+    builder("input").spawn(move || write(&takes_stdin, takes_input))?;
     builder("lifeline").spawn(move || {
-        read(socket, prompt);
+        read(socket, input);
         end()
     })?;
     Ok(stdin)
 }
 
-/// Writes the prompt to the program. A program that ignores its input has closed the pipe, which is not an error.
-fn write(takes_stdin: &Receiver<ChildStdin>, prompt: Receiver<Vec<u8>>) {
+/// Writes its input to the program. A program that ignores its input has closed the pipe, which is not an error.
+fn write(takes_stdin: &Receiver<ChildStdin>, input: Receiver<Vec<u8>>) {
     let Ok(mut stdin) = takes_stdin.recv() else { return };
-    for part in prompt {
+    for part in input {
         if stdin.write_all(&part).is_err() {
             return;
         }
     }
 }
 
-/// Reads the prompt, and then waits until the other end is closed. A byte acknowledges the exit of the program and ends this process: background
+/// Passes the input on, and then waits until the other end is closed. A byte acknowledges the exit of the program and ends this process: background
 /// processes, such as a server that the agent started, continue. Without this byte, the parent is gone.
-fn read(mut socket: UnixStream, prompt: Sender<Vec<u8>>) {
-    let mut head = [0; 8];
-    if socket.read_exact(&mut head).is_err() {
-        return;
+fn read(mut socket: UnixStream, input: Sender<Vec<u8>>) {
+    if pass_on(&mut socket, input).is_ok() && socket.read_exact(&mut [0]).is_ok() {
+        exit(0);
     }
-    let mut left = u64::from_le_bytes(head);
-    // Dropping it ends the input of the program.
-    let mut prompt = (left > 0).then_some(prompt);
+}
+
+/// Passes the input on until it is closed.
+fn pass_on(socket: &mut UnixStream, input: Sender<Vec<u8>>) -> io::Result<()> {
     let mut buffer = vec![0; 64 << 10];
     loop {
-        match socket.read(&mut buffer) {
-            Ok(0) => return,
-            Ok(_) if prompt.is_none() => exit(0),
-            Ok(read) => {
-                let part = &buffer[..read.min(usize::try_from(left).unwrap_or(usize::MAX))];
-                left -= part.len() as u64;
-                if let Some(prompt) = &prompt {
-                    // The program may have closed the pipe.
-                    let _ = prompt.send(part.to_vec());
-                }
-                if part.len() < read {
-                    exit(0);
-                }
-                if left == 0 {
-                    prompt = None;
-                }
-            }
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(_) => return,
+        let mut head = [0; 4];
+        socket.read_exact(&mut head)?;
+        let mut left = u32::from_le_bytes(head) as usize;
+        if left == 0 {
+            // Dropping the sender closes the input of the program.
+            return Ok(());
+        }
+        while left > 0 {
+            let room = left.min(buffer.len());
+            let part = &mut buffer[..room];
+            socket.read_exact(part)?;
+            left -= room;
+            // The program may have closed the pipe.
+            let _ = input.send(part.to_vec());
         }
     }
 }

@@ -11,7 +11,7 @@ use prose_harness::decide::PromptedDecisions;
 use prose_vm::effect::{Effect, Failure, Outcome, Permission, PermissionRule, Reply, Request, SessionTask};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::{Harness, RunFolders};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 
 use crate::support::*;
 
@@ -248,25 +248,6 @@ async fn a_silent_program_is_ended_and_one_that_goes_on_is_not() {
     assert!(said.starts_with("Timeout: shell wrote nothing for 1s"), "{said}");
     let script = "for i in 1 2 3 4 5 6 7; do sleep 0.3; echo . >&2; done; echo done";
     assert_eq!(says(CommandSettings { idle, ..shell(script, &[]) }).await, "done");
-}
-
-/// Whether a process that wrote its number to a file runs.
-fn runs(file: &Path) -> bool {
-    let number = fs::read_to_string(file).unwrap_or_default();
-    let number = number.trim();
-    assert!(!number.is_empty(), "it has not started");
-    // What has ended and is not yet fetched by its parent does not run.
-    let state = std::process::Command::new("ps").args(["-o", "stat=", "-p", number]).output().unwrap();
-    let state = String::from_utf8(state.stdout).unwrap();
-    !state.trim().is_empty() && !state.trim().starts_with('Z')
-}
-
-async fn until(what: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !what() {
-        assert!(start.elapsed() < Duration::from_secs(20), "it takes too long");
-        sleep(Duration::from_millis(20)).await;
-    }
 }
 
 /// Starts a script and drops it as soon as it has written a file `ready`. Returns how long it took until neither it nor what it started ran.

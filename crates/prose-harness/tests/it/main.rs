@@ -4,6 +4,8 @@
 
 #[cfg(unix)]
 mod command;
+#[cfg(unix)]
+mod connection;
 mod decide;
 mod docs;
 mod faults;

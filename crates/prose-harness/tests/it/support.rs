@@ -146,3 +146,25 @@ pub(crate) async fn said(harness: &dyn Harness, request: &Request) -> String {
         Some(Outcome::Failed(failure)) => format!("{:?}: {}", failure.kind, failure.message),
     }
 }
+
+/// Whether a process that wrote its number to a file runs.
+#[cfg(unix)]
+pub(crate) fn runs(file: &std::path::Path) -> bool {
+    let number = std::fs::read_to_string(file).unwrap_or_default();
+    let number = number.trim();
+    assert!(!number.is_empty(), "it has not started");
+    // What has ended and is not yet fetched by its parent does not run.
+    let state = std::process::Command::new("ps").args(["-o", "stat=", "-p", number]).output().unwrap();
+    let state = String::from_utf8(state.stdout).unwrap();
+    !state.trim().is_empty() && !state.trim().starts_with('Z')
+}
+
+/// Waits until something has happened.
+#[cfg(unix)]
+pub(crate) async fn until(what: impl Fn() -> bool) {
+    let start = tokio::time::Instant::now();
+    while !what() {
+        assert!(start.elapsed() < std::time::Duration::from_secs(20), "it takes too long");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}

@@ -1,0 +1,3 @@
+//! Drivers of agents that speak a protocol while they work.
+
+pub mod connection;
