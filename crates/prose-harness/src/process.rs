@@ -274,7 +274,10 @@ fn supervised_status(raw: i32) -> ExitStatus {
 }
 
 /// Reads available output; nothing at the end.
-pub(crate) async fn read<'b, R: AsyncRead + Unpin>(from: &mut Option<R>, buffer: &'b mut [u8]) -> io::Result<&'b [u8]> {
+pub(crate) async fn read<'b, R: AsyncRead + Unpin>(
+    from: &mut Option<R>,
+    buffer: &'b mut [u8],
+) -> io::Result<&'b [u8]> {
     let read = match from {
         Some(from) => from.read(buffer).await?,
         None => 0,
@@ -292,7 +295,7 @@ pub(crate) async fn at(time: Option<Instant>) {
 
 /// The number of programs that are being stopped.
 #[derive(Debug)]
-pub(crate) struct Endings(watch::Sender<usize>);
+pub struct Endings(watch::Sender<usize>);
 
 impl Default for Endings {
     fn default() -> Self {
@@ -302,7 +305,7 @@ impl Default for Endings {
 
 impl Endings {
     /// Waits until none is left.
-    pub(crate) async fn settled(&self) {
+    pub async fn settled(&self) {
         // It is an error only when the sender is gone.
         let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
     }

@@ -125,4 +125,3 @@ pub(crate) async fn run(
     let status = status.expect("the loop ends only when there is one");
     Ok(Finished { status, output, errors })
 }
-
