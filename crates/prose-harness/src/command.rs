@@ -19,7 +19,7 @@ use prose_vm::harness::{Capabilities, HarnessFuture, RunFolders};
 use serde::Deserialize;
 
 use self::process::{Finished, Invocation, Limits, Stopped};
-use crate::decide::Sessions;
+use crate::decide::{Ask, Sessions};
 use crate::process::{Endings, Program, is_out_of_resources};
 use crate::said::last_lines;
 use crate::supervisor;
@@ -412,16 +412,13 @@ impl Sessions for Command {
         Box::pin(self.endings.settled())
     }
 
-    fn ask<'a>(
-        &'a self,
-        prompt: String,
-        model: Option<&'static str>,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, String> {
+    fn ask<'a>(&'a self, question: Ask, reporter: &'a Reporter) -> HarnessFuture<'a, String> {
         Box::pin(async move {
             // Decisions may read files but change nothing.
             let permissions = ["write", "execute", "network"]
                 .map(|about| Permission { about: about.into(), rule: PermissionRule::Deny });
+            let Ask { prompt, model, .. } = question;
+            let model = model.as_deref();
             let prompt = Prompt { text: &prompt, system: None, model, permissions: &permissions };
             let reply = self.run(prompt).await?;
             reply.usage.into_iter().for_each(|usage| reporter.report(Activity::Used(usage)));

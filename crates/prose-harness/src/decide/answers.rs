@@ -1,6 +1,7 @@
 //! Reads answers. Case, markup and punctuation do not matter; what is not clear is not an answer.
 
 use prose_vm::effect::{Choice, Verdict};
+use prose_vm::frame;
 use smol_str::SmolStr;
 
 use crate::script::label_index;
@@ -60,6 +61,26 @@ pub(super) fn extract(said: &str) -> Option<Option<String>> {
         // It says one thing and does the other.
         _ => None,
     }
+}
+
+/// The lines of an answer that is an object of a schema; `None` if it is none, or has something around it.
+pub(super) fn of_object(said: &str) -> Option<String> {
+    let said = said.trim();
+    let said = said.strip_prefix("```json").and_then(|said| said.strip_suffix("```")).unwrap_or(said);
+    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(said).ok()?;
+    let text = |property: &str| object.get(property).and_then(serde_json::Value::as_str);
+    let named = [
+        ("found", "FOUND"),
+        ("answer", "VERDICT"),
+        ("choice", "CHOICE"),
+        ("progress", "PROGRESS"),
+        ("reason", "REASON"),
+    ];
+    let lines = named.iter().filter_map(|(property, name)| {
+        Some(format!("{name}: {}", frame::on_one_line(text(property)?.trim())))
+    });
+    let lines: Vec<String> = lines.chain(text("part").map(str::to_owned)).collect();
+    Some(lines.join("\n"))
 }
 
 /// The names of the lines that answers have.

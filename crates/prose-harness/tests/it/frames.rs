@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use prose_harness::decide::{PromptedDecisions, Sessions};
+use prose_harness::decide::{Ask, PromptedDecisions, Sessions};
 use prose_vm::activity::Reporter;
 use prose_vm::effect::{
     ContextItem, Effect, PermissionRule, Question, Reply, Request, SessionTask, SummaryLength,
@@ -39,12 +39,8 @@ impl Sessions for Model {
         unreachable!("nothing but questions is asked")
     }
 
-    fn ask<'a>(
-        &'a self,
-        prompt: String,
-        _: Option<&'static str>,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, String> {
+    fn ask<'a>(&'a self, question: Ask, _: &'a Reporter) -> HarnessFuture<'a, String> {
+        let prompt = question.prompt;
         let said = self.says.replace("MARK", &mark(&prompt).unwrap_or_default());
         self.asked.lock().unwrap().push(prompt);
         Box::pin(async { Ok(said) })
@@ -99,7 +95,7 @@ async fn the_lines_around_a_value_are_not_in_it() {
         "Context provided:\n--- {mark}\nreport: \"{value}\"\n--- {mark}\nplan: \"go on\"\n--- {mark}\n\n"
     );
     assert!(asked[0].contains(&expected), "{}", asked[0]);
-    assert!(asked[0].ends_with(&format!("VERDICT {mark}: yes or no\nREASON {mark}: why, in one sentence\n")));
+    assert!(asked[0].ends_with(&format!("VERDICT {mark}: yes or no\nREASON {mark}: one sentence\n")));
     // Another time it is another one.
     let (_, again) = decided(&about(value), "VERDICT MARK: no").await;
     assert_ne!(self::mark(&again[0]).unwrap(), mark);
