@@ -11,6 +11,7 @@ mod docs;
 mod faults;
 mod frames;
 mod offline;
+mod permissions;
 mod record;
 mod registry;
 mod runs;
