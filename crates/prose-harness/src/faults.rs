@@ -12,6 +12,8 @@ use prose_vm::effect::Failure;
 use prose_vm::error::ErrorKind;
 use regex::Regex;
 
+use crate::said;
+
 /// A class of faults.
 #[derive(Debug)]
 pub struct FaultClass {
@@ -284,7 +286,7 @@ pub fn sign_in(who: &str) -> Cow<'static, str> {
 /// What a provider or agent reported, in one line: its message instead of the JSON around it, without escape codes and keys.
 pub fn reported(status: Option<u16>, message: &str) -> String {
     const MAX_SHOWN: usize = 300;
-    let plain = without_escape_codes(message);
+    let plain = said::plain(message);
     let inner = json_message(&plain);
     let line = inner.as_deref().unwrap_or(&plain).split_whitespace().collect::<Vec<_>>().join(" ");
     let line = redacted(&line);
@@ -329,7 +331,7 @@ pub fn delay_in(message: &str) -> Option<Duration> {
 }
 
 /// The HTTP status that a message quotes, as in `API Error: 529 {…}` and `unexpected status 401 Unauthorized`.
-fn quoted_status(message: &str) -> Option<u16> {
+pub(crate) fn quoted_status(message: &str) -> Option<u16> {
     // The pattern is constant and valid.
     #[allow(clippy::unwrap_used)]
     static STATUS: LazyLock<Regex> = LazyLock::new(|| {
@@ -349,13 +351,4 @@ fn json_message(text: &str) -> Option<String> {
         .find_map(|path| value.pointer(path)?.as_str())?;
     // Agents quote the JSON of their provider in a message of their own.
     Some(json_message(message).unwrap_or_else(|| message.to_owned()))
-}
-
-fn without_escape_codes(text: &str) -> Cow<'_, str> {
-    // The pattern is constant and valid.
-    #[allow(clippy::unwrap_used)]
-    static CODES: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])").unwrap()
-    });
-    CODES.replace_all(text, "")
 }
