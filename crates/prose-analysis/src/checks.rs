@@ -59,6 +59,9 @@ pub enum Elsewhere<'db> {
     Whole(TopStatement<'db>),
 }
 
+/// The findings of a file, each with the top-level statement that it is in.
+type Found<'db> = Vec<(TopStatement<'db>, Finding<'db>)>;
+
 impl<'db> Finding<'db> {
     pub(crate) fn new(code: Code, range: TextRange, message: impl Into<String>) -> Self {
         Diagnostic::new(code, range, message).into()
@@ -123,7 +126,7 @@ impl<'db> Checker<'_, 'db> {
 
 /// The findings of a statement.
 #[salsa::tracked(returns(ref), no_eq)]
-pub(crate) fn check<'db>(db: &'db dyn Db, chunk: Chunk<'db>) -> Vec<(TopStatement<'db>, Finding<'db>)> {
+pub(crate) fn check<'db>(db: &'db dyn Db, chunk: Chunk<'db>) -> Found<'db> {
     let mut found = Vec::new();
     for (member, resolution) in members(db, chunk).iter().zip(resolutions(db, chunk)) {
         let mut checker = Checker {
@@ -158,7 +161,7 @@ pub(crate) fn check<'db>(db: &'db dyn Db, chunk: Chunk<'db>) -> Vec<(TopStatemen
 
 /// What is wrong with the order of the statements of a file, and with names that they share.
 #[salsa::tracked(returns(ref), no_eq)]
-pub(crate) fn check_file(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
+pub(crate) fn check_file(db: &dyn Db, file: SourceFile) -> Found<'_> {
     let mut found = order::check(db, file);
     unused::after_the_end(db, file, &mut found);
     found
@@ -166,12 +169,12 @@ pub(crate) fn check_file(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>
 
 /// Which sessions of a file speak of earlier work that they are not passed.
 #[salsa::tracked(returns(ref), no_eq)]
-pub(crate) fn check_isolated(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
+pub(crate) fn check_isolated(db: &dyn Db, file: SourceFile) -> Found<'_> {
     isolation::check(db, file)
 }
 
 /// Which imports of a file lead to programs with errors.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn check_imported(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
+pub(crate) fn check_imported(db: &dyn Db, file: SourceFile) -> Found<'_> {
     faulty_imports::check(db, file)
 }

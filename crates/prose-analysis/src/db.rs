@@ -11,8 +11,7 @@ use prose_syntax::{Parse, TextRange, TextSize};
 use salsa::Setter;
 use smol_str::SmolStr;
 
-use crate::imports::normalized;
-use crate::location::{Location, Note, Origin, Registry, Remote};
+use crate::location::{Location, Note, Origin, Registry, Remote, normalized};
 
 /// The database as the queries see it.
 #[salsa::db]

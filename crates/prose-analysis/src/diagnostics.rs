@@ -30,7 +30,7 @@ pub(crate) fn release(db: &dyn Db, file: SourceFile) {
     diagnostics(db, file);
     error_count(db, file);
     crate::index::release(db, file);
-    crate::neighbours::neighbours(db, file);
+    crate::index::neighbours(db, file);
     crate::contract::lost_words(db, file);
     crate::contract::inputs(db, file);
     crate::imports::imported_programs(db, file);

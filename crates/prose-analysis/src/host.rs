@@ -13,8 +13,8 @@ use smol_str::SmolStr;
 use crate::db::{Content, Database, Place, Settings, SourceFile, Text};
 use crate::diagnostics::release;
 use crate::importers::Importers;
-use crate::imports::{import_places, normalized};
-use crate::location::{Fetched, Location, Note, Origin, Registry, Remote};
+use crate::imports::import_places;
+use crate::location::{Fetched, Location, Note, Origin, Registry, Remote, normalized};
 
 /// The state of the analysis: the programs of a session, by their paths.
 #[derive(Clone, Default)]

@@ -1,6 +1,6 @@
 //! Resolution of the paths of imports.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use prose_reference::{Invalid, Reference};
@@ -10,7 +10,7 @@ use smol_str::SmolStr;
 
 use crate::db::{Content, Db, Place, SourceFile};
 use crate::index::{Site, Symbol};
-use crate::location::{Location, Note, Origin, Remote};
+use crate::location::{Location, Note, Origin, Remote, local_path};
 use crate::statements::chunks::summarized;
 
 /// The result of resolving the path of an import.
@@ -22,26 +22,6 @@ pub enum Imported {
     Missing,
     /// Not known, or not loaded yet.
     Unknown,
-}
-
-/// The file that a local path means in a file.
-pub fn local_path(importer: &Path, path: &Path) -> PathBuf {
-    normalized(&importer.parent().unwrap_or(Path::new("")).join(path))
-}
-
-/// The path without `.` and `..`, as far as that can be told from the path alone.
-pub fn normalized(path: &Path) -> PathBuf {
-    let mut parts = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(parts.components().next_back(), Some(Component::Normal(_))) => {
-                parts.pop();
-            }
-            other => parts.push(other),
-        }
-    }
-    parts
 }
 
 /// Resolves the path of an import in a file.

@@ -346,6 +346,12 @@ fn undefined_neighbours(db: &dyn Db, file: SourceFile) -> Neighbours<usize> {
     Neighbours::new(undefined(db, file).iter().enumerate())
 }
 
+/// The names of a file by their neighbourhood.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn neighbours(db: &dyn Db, file: SourceFile) -> Neighbours<SmolStr> {
+    Neighbours::new(index(db, file).iter().map(|(name, _)| (name.clone(), name)))
+}
+
 /// The blocks that have a variable of a name.
 #[derive(Debug, Clone, PartialEq, Eq, Default, salsa::SalsaValue)]
 pub(crate) struct BindingBlocks {

@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 
 pub mod call_graph;
+mod certain;
 pub mod checks;
 pub mod contract;
 pub mod db;

@@ -1,6 +1,6 @@
 //! Locations of imported programs.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use prose_reference::Reference;
@@ -130,4 +130,24 @@ impl Note {
     pub(crate) fn beside(near: SmolStr) -> Self {
         Self { code: Code::E139, message: format!("there is `{near}` beside it"), better: Some(near) }
     }
+}
+
+/// The file that a local path means in a file.
+pub fn local_path(importer: &Path, path: &Path) -> PathBuf {
+    normalized(&importer.parent().unwrap_or(Path::new("")).join(path))
+}
+
+/// The path without `.` and `..`, as far as that can be told from the path alone.
+pub fn normalized(path: &Path) -> PathBuf {
+    let mut parts = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(parts.components().next_back(), Some(Component::Normal(_))) => {
+                parts.pop();
+            }
+            other => parts.push(other),
+        }
+    }
+    parts
 }

@@ -3,10 +3,6 @@
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
-use smol_str::SmolStr;
-
-use crate::db::{Db, SourceFile};
-use crate::index::index;
 
 /// Above that many names, a word is compared only with those that are one slip away from it.
 pub(crate) const MANY: usize = 512;
@@ -54,12 +50,6 @@ fn rests(word: &str) -> Vec<u64> {
         hasher.finish()
     };
     (0..letters.len()).map(Some).chain([None]).map(without).collect()
-}
-
-/// The names of a file by their neighbourhood.
-#[salsa::tracked(returns(ref))]
-pub(crate) fn neighbours(db: &dyn Db, file: SourceFile) -> Neighbours<SmolStr> {
-    Neighbours::new(index(db, file).iter().map(|(name, _)| (name.clone(), name)))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use prose_syntax::braces;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
-use crate::call_graph::{certain_calls, certain_calls_of_root, may_end};
+use crate::certain::{certain_calls, certain_calls_of_root, may_end};
 use crate::model::*;
 
 /// The summary of a statement: what the analysis of other statements depends on.

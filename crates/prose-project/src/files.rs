@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use prose_analysis::host::LoadError;
-use prose_analysis::imports::normalized;
+use prose_analysis::location::normalized;
 use prose_files::{Limit, ReadError, decode, read_named_text, read_stream, read_text};
 
 /// A file or folder that could not be read, checked or written.

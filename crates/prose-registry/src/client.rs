@@ -1,5 +1,7 @@
 //! Look-ups: the vendored copies, the cache, the network, in this order.
 
+mod locked;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -110,6 +110,36 @@ nodes! {
     NameRef = NAME_REF
 }
 
+/// What comes after `=`: a statement that has a value, or an expression.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Value {
+    /// A session, a parallel block, a loop …
+    Statement(Statement),
+    /// A value without statements in it.
+    Expression(Expression),
+}
+
+impl AstNode for Value {
+    fn can_cast(kind: SyntaxKind) -> bool {
+        Statement::can_cast(kind) || Expression::can_cast(kind)
+    }
+
+    fn cast(syntax: SyntaxNode) -> Option<Self> {
+        if Statement::can_cast(syntax.kind()) {
+            Statement::cast(syntax).map(Value::Statement)
+        } else {
+            Expression::cast(syntax).map(Value::Expression)
+        }
+    }
+
+    fn syntax(&self) -> &SyntaxNode {
+        match self {
+            Value::Statement(statement) => statement.syntax(),
+            Value::Expression(expression) => expression.syntax(),
+        }
+    }
+}
+
 impl SourceFile {
     /// The top-level statements, without lines that were not understood.
     pub fn statements(&self) -> impl Iterator<Item = Statement> + use<> {

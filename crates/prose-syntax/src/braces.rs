@@ -1,8 +1,7 @@
-//! Broken interpolations in texts, such as `{ topic }`, which are literal text.
+//! Braces in texts: interpolations such as `{topic}`, and broken ones such as `{ topic }`, which are literal text.
 
 use std::ops::Range;
 
-use crate::grammar::literals::interpolation_len;
 use crate::names;
 
 /// A broken interpolation: a name after a brace that was probably to be interpolated.
@@ -29,6 +28,34 @@ pub enum BrokenInterpolationKind {
     Path,
     /// `{count + 1}`
     Expression,
+}
+
+/// The length of the interpolation at the start of `text`, if what is there has the form of one:
+/// a name, then `.name`, `[3]` or `[name]`, without spaces. All else between braces is literal text.
+pub(crate) fn interpolation_len(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 1 + names::length(&text[1..], true)?;
+    loop {
+        match bytes.get(at)? {
+            b'}' => return Some(at + 1),
+            b'.' => at += 1 + names::length(&text[at + 1..], false)?,
+            b'[' => {
+                let inner = &text[at + 1..];
+                let len = names::length(inner, true).or_else(|| digits_len(inner.as_bytes()))?;
+                at += 1 + len;
+                if bytes.get(at) != Some(&b']') {
+                    return None;
+                }
+                at += 1;
+            }
+            _ => return None,
+        }
+    }
+}
+
+pub(crate) fn digits_len(bytes: &[u8]) -> Option<usize> {
+    let len = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (len > 0).then_some(len)
 }
 
 /// The broken interpolations in the source of a one-line string. The caller knows which names

@@ -5,24 +5,27 @@ mod control;
 mod definitions;
 mod expressions;
 mod foreign;
-pub(crate) mod literals;
+mod foreign_statements;
 mod loops;
 mod modifiers;
 mod pipelines;
+mod property_lists;
 mod recovery;
 mod sessions;
 mod unindented;
+mod unknown;
 mod yaml;
-
-pub(crate) use literals::literal;
-pub(crate) use unindented::Unindented;
 
 use rowan::TextRange;
 
 use crate::codes::Code;
 use crate::diagnostic::{FixSafety, TextEdit};
-use crate::parser::{MAX_DEPTH, Parser, fix, is_name, is_string};
-use crate::syntax_kind::SyntaxKind::{self, *};
+use crate::layout::MAX_DEPTH;
+use crate::parser::{Parser, fix};
+use crate::syntax_kind::{
+    SyntaxKind::{self, *},
+    is_name, is_string,
+};
 
 /// What a list of statements is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,18 +129,18 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
         kind if is_name(kind) => match p.nth(1) {
             EQ => definitions::assignment(p),
             L_BRACE if p.nth_is_glued(1) => definitions::assignment_to_pattern(p),
-            COLON if parent == Parent::Unknown => sessions::property(p),
+            COLON if parent == Parent::Unknown => property_lists::property(p),
             L_PAREN if foreign::is_header_with_parentheses(p) => {
-                recovery::unknown_statement(p, parent, after_error);
+                unknown::unknown_statement(p, parent, after_error);
             }
-            PLUS | MINUS if p.nth(2) == EQ && p.nth_is_glued(2) => recovery::compound_assignment(p),
+            PLUS | MINUS if p.nth(2) == EQ && p.nth_is_glued(2) => unknown::compound_assignment(p),
             DOT | L_PAREN | L_BRACKET | PIPE | PLUS | MINUS | STAR | SLASH | EQ_EQ | BANG_EQ | LT | GT
             | LT_EQ | GT_EQ | QUESTION => expression_statement(p, parent),
             LINE_END if p.nth(2) == PIPE || (p.nth(2) == INDENT && p.nth(3) == PIPE) => {
                 expression_statement(p, parent)
             }
             COLON if parent == Parent::Choice && p.nth(2) == LINE_END => control::option_without_keyword(p),
-            _ => recovery::unknown_statement(p, parent, after_error),
+            _ => unknown::unknown_statement(p, parent, after_error),
         },
         ELLIPSIS => {
             p.start(PLACEHOLDER);
@@ -145,7 +148,7 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
             p.finish();
             end_of_statement(p);
         }
-        PIPE | ARROW => recovery::orphan_continuation(p, after_error),
+        PIPE | ARROW => unknown::orphan_continuation(p, after_error),
         MINUS | SLASH if foreign::comment(p) => end_of_statement(p),
         DISCRETION_LITERAL if p.nth(1) == COLON => keyword_statement(p, IF_KW, parent, after_error),
         kind if is_string(kind) && p.nth(1) == EQ => definitions::assignment(p),
@@ -302,7 +305,7 @@ fn right_hand_side(p: &mut Parser<'_>) {
     foreign::words_of_waiting(p);
     let checkpoint = p.checkpoint();
     if block_expression_keyword(p).is_none()
-        && let Some((keyword, kind)) = recovery::nearest_value_keyword(p)
+        && let Some((keyword, kind)) = unknown::nearest_value_keyword(p)
     {
         let range = p.range();
         p.error_with_fix(
@@ -325,7 +328,7 @@ fn right_hand_side(p: &mut Parser<'_>) {
             let kind = expressions::expression(p);
             recovery::text_without_quotes(p, start, kind);
             if kind != ERROR {
-                foreign::conditional_value(p, start.start());
+                foreign_statements::conditional_value(p, start.start());
             }
             pipelines::pipeline(p, checkpoint);
         }
@@ -346,7 +349,7 @@ fn expression_statement(p: &mut Parser<'_>, parent: Parent) {
     p.start_at(checkpoint, EXPR_STMT);
     p.finish();
     if !has_effect && p.at_line_end() {
-        recovery::value_without_effect(p, kind, start.cover(p.previous_range()));
+        unknown::value_without_effect(p, kind, start.cover(p.previous_range()));
     }
     end_of_statement(p);
 }

@@ -8,9 +8,15 @@ use rowan::{TextRange, TextSize};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Fix, FixSafety, TextEdit};
 use crate::lexer::{Token, Tokens};
-use crate::parser::{MAX_DEPTH, is_name, is_string};
 use crate::properties;
-use crate::syntax_kind::SyntaxKind::{self, *};
+use crate::syntax_kind::{
+    SyntaxKind::{self, *},
+    is_name, is_string,
+};
+
+/// How deep blocks and brackets may be nested together. Deeper text is an error, so that no input can exhaust the stack, neither
+/// ours nor that of a caller who walks the tree.
+pub(crate) const MAX_DEPTH: usize = 128;
 
 /// How many columns a level has that is indented with tabs alone. Tabs are an error; the width only decides how the lines are
 /// parsed all the same.

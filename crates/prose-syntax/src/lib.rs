@@ -18,6 +18,7 @@ mod lines;
 mod literals;
 pub mod names;
 pub mod options;
+mod parse;
 mod parser;
 pub mod properties;
 mod reparse;
@@ -29,44 +30,7 @@ pub mod text;
 pub use codes::{Code, Level, Profile, Tag};
 pub use diagnostic::{Diagnostic, Fix, FixSafety, NameRole, Related, TextEdit, UndecidedName};
 pub use lines::LineIndex;
+pub use parse::{Parse, parse};
 pub use rowan::{NodeOrToken, TextRange, TextSize, TokenAtOffset, WalkEvent};
 pub use severity::Severity;
 pub use syntax_kind::{KEYWORDS, ProseLanguage, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken};
-
-/// The result of parsing one file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parse {
-    green: rowan::GreenNode,
-    diagnostics: Vec<Diagnostic>,
-    /// For each literal whose end depends on text after it: its start, and how far the text was looked at. An edit there may
-    /// move its end.
-    lookaheads: Vec<TextRange>,
-}
-
-impl Parse {
-    /// The root of the tree, of kind `SOURCE_FILE`.
-    pub fn syntax(&self) -> SyntaxNode {
-        SyntaxNode::new_root(self.green.clone())
-    }
-
-    /// The root without places, as it is shared between a parse and the one after an edit.
-    pub fn green(&self) -> &rowan::GreenNodeData {
-        &self.green
-    }
-
-    /// The typed view of the root.
-    pub fn tree(&self) -> ast::SourceFile {
-        ast::AstNode::cast(self.syntax()).expect("the root is a source file: the parser starts no other")
-    }
-
-    /// The syntax diagnostics, sorted by position.
-    pub fn diagnostics(&self) -> &[Diagnostic] {
-        &self.diagnostics
-    }
-}
-
-/// Parses a file. Files of 4 GiB and more are the caller's to refuse, since positions are 32 bits wide.
-pub fn parse(text: &str) -> Parse {
-    let parser::Parsed { green, diagnostics, lookaheads } = parser::parse(text);
-    Parse { green, diagnostics, lookaheads }
-}

@@ -1,67 +1,21 @@
 //! The parser's machinery: a cursor over lexemes that builds the green tree and collects diagnostics.
 //!
-//! The rules of the language are in [`grammar`](crate::grammar). They never fail: what fits no rule is wrapped in an `ERROR` node
+//! The rules of the language are in `grammar`. They never fail: what fits no rule is wrapped in an `ERROR` node
 //! that ends with its line, and is reported once.
+
+mod literals;
 
 use rowan::{Checkpoint, GreenNode, GreenNodeBuilder, TextRange, TextSize};
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Fix, FixSafety, TextEdit, UndecidedName};
-use crate::grammar;
-use crate::layout::{self, Lexeme};
-use crate::lexer::{self, Tokens};
+use crate::layout::{Layout, Lexeme};
+use crate::lexer::Tokens;
 use crate::severity::Severity;
-use crate::syntax_kind::SyntaxKind::{self, *};
-
-/// How deep blocks and brackets may be nested together. Deeper text is an error, so that no input can exhaust the stack, neither
-/// ours nor that of a caller who walks the tree.
-pub(crate) const MAX_DEPTH: usize = 128;
-
-/// The result of parsing a text.
-pub(crate) struct Parsed {
-    pub(crate) green: GreenNode,
-    pub(crate) diagnostics: Vec<Diagnostic>,
-    pub(crate) lookaheads: Vec<TextRange>,
-}
-
-/// Parses `text` as a file, or as some top-level statements of one.
-pub(crate) fn parse(text: &str) -> Parsed {
-    let tokens = lexer::lex(text);
-    let layout = layout::lay_out(text, &tokens);
-    let mut parser = Parser {
-        text,
-        tokens: &tokens,
-        lexemes: &layout.lexemes,
-        at: 0,
-        next_token: 0,
-        builder: GreenNodeBuilder::new(),
-        diagnostics: layout.diagnostics,
-        reported_at: None,
-        line_above_has_error: false,
-        is_line_reported: false,
-        depth: 0,
-        loops: 0,
-        one_line: false,
-        is_bracket_open: false,
-        is_below_open_bracket: false,
-        is_among_items: false,
-        is_place_unknown: false,
-        in_expression: false,
-        clause_has_error: false,
-        handlerless_try: None,
-        is_body_unindented: false,
-        unindented: None,
-        lookaheads: Vec::new(),
-    };
-    grammar::source_file(&mut parser);
-    let mut diagnostics = parser.diagnostics;
-    // Layout and grammar report in passes of their own. The sort is stable, so those at one place keep their order.
-    diagnostics.sort_by_key(|diagnostic| diagnostic.range.start());
-    let mut lookaheads = parser.lookaheads;
-    lookaheads.extend_from_slice(&tokens.lookaheads);
-    lookaheads.sort_by_key(|looked| looked.start());
-    Parsed { green: parser.builder.finish(), diagnostics, lookaheads }
-}
+use crate::syntax_kind::{
+    SyntaxKind::{self, *},
+    is_literal, is_name, is_string,
+};
 
 pub(crate) struct Parser<'a> {
     text: &'a str,
@@ -101,10 +55,58 @@ pub(crate) struct Parser<'a> {
     /// Whether the current statement is in a body that is not indented.
     pub(crate) is_body_unindented: bool,
     /// The bodies of the current statement that are not indented, which are reported after it.
-    pub(crate) unindented: Option<grammar::Unindented>,
+    pub(crate) unindented: Option<Unindented>,
     /// For each header without an indented body: its start, and how far the lines below it were
     /// looked at.
     lookaheads: Vec<TextRange>,
+}
+
+/// The bodies of one statement that are not indented.
+pub(crate) struct Unindented {
+    /// The first word of the first of the bodies.
+    pub(crate) first: TextRange,
+    /// The header above it, by its keyword.
+    pub(crate) owner: String,
+    /// Where the lines of the bodies start; those of a body inside of another more than once.
+    pub(crate) lines: Vec<TextSize>,
+    /// Whether nothing else can have been meant.
+    pub(crate) is_clear: bool,
+}
+
+impl<'a> Parser<'a> {
+    /// A parser before the first token of a text that was laid out.
+    pub(crate) fn new(text: &'a str, tokens: &'a Tokens, layout: &'a mut Layout) -> Self {
+        Self {
+            text,
+            tokens,
+            lexemes: &layout.lexemes,
+            at: 0,
+            next_token: 0,
+            builder: GreenNodeBuilder::new(),
+            diagnostics: std::mem::take(&mut layout.diagnostics),
+            reported_at: None,
+            line_above_has_error: false,
+            is_line_reported: false,
+            depth: 0,
+            loops: 0,
+            one_line: false,
+            is_bracket_open: false,
+            is_below_open_bracket: false,
+            is_among_items: false,
+            is_place_unknown: false,
+            in_expression: false,
+            clause_has_error: false,
+            handlerless_try: None,
+            is_body_unindented: false,
+            unindented: None,
+            lookaheads: Vec::new(),
+        }
+    }
+
+    /// The tree, the diagnostics and the lookaheads, when everything has been passed.
+    pub(crate) fn into_parts(self) -> (GreenNode, Vec<Diagnostic>, Vec<TextRange>) {
+        (self.builder.finish(), self.diagnostics, self.lookaheads)
+    }
 }
 
 /// Looking.
@@ -388,7 +390,7 @@ impl Parser<'_> {
     fn literal(&mut self) {
         self.flush_trivia();
         let range = self.range();
-        grammar::literal(self, self.kind(), range);
+        literals::literal(self, self.kind(), range);
         self.next_token += 1;
         self.at += 1;
     }
@@ -533,38 +535,9 @@ impl Parser<'_> {
     }
 }
 
-impl From<SyntaxKind> for rowan::SyntaxKind {
-    fn from(kind: SyntaxKind) -> Self {
-        rowan::SyntaxKind(kind as u16)
-    }
-}
-
 /// Safe, if the intention is certain.
 pub(crate) fn safe_if(is_clear: bool) -> FixSafety {
     if is_clear { FixSafety::Safe } else { FixSafety::Unsafe }
-}
-
-pub(crate) fn is_name(kind: SyntaxKind) -> bool {
-    kind == IDENT || kind.is_keyword()
-}
-
-pub(crate) fn is_string(kind: SyntaxKind) -> bool {
-    matches!(
-        kind,
-        STRING_LITERAL
-            | UNTERMINATED_STRING
-            | TRIPLE_STRING_LITERAL
-            | UNTERMINATED_TRIPLE_STRING
-            | SINGLE_QUOTED
-    )
-}
-
-fn is_literal(kind: SyntaxKind) -> bool {
-    is_string(kind) || is_discretion(kind)
-}
-
-pub(crate) fn is_discretion(kind: SyntaxKind) -> bool {
-    matches!(kind, DISCRETION_LITERAL | UNTERMINATED_DISCRETION)
 }
 
 /// A fix of one edit.

@@ -7,12 +7,11 @@
 
 use rowan::{GreenNodeData, GreenTokenData, NodeOrToken, TextRange, TextSize};
 
-use crate::parser::{self, Parsed};
+use crate::parse::{Parse, parse};
 use crate::syntax_kind::{
     ProseLanguage,
     SyntaxKind::{self, *},
 };
-use crate::{Parse, parse};
 
 impl Parse {
     /// The parse of the text after one edit: `old_range` of the old text was replaced by `inserted` bytes, which gave
@@ -72,7 +71,7 @@ impl Edit<'_> {
             let Some(text) = self.new_text.get(usize::from(from)..usize::from(to)) else {
                 return parse(self.new_text);
             };
-            let fragment = parser::parse(text);
+            let fragment = parse(text);
             let looked_over_end = fragment.lookaheads.iter().any(|looked| looked.end() == TextSize::of(text));
             if behind < children.len() && (looked_over_end || ends_with_try(fragment.green.children())) {
                 behind += 1;
@@ -112,7 +111,7 @@ impl Edit<'_> {
         }
     }
 
-    fn spliced(&self, replaced: std::ops::Range<usize>, old: TextRange, fragment: Parsed) -> Parse {
+    fn spliced(&self, replaced: std::ops::Range<usize>, old: TextRange, fragment: Parse) -> Parse {
         let children = fragment.green.children().map(|child| match child {
             NodeOrToken::Node(node) => NodeOrToken::Node(node.to_owned()),
             NodeOrToken::Token(token) => NodeOrToken::Token(token.to_owned()),

@@ -339,6 +339,39 @@ impl SyntaxKind {
     }
 }
 
+/// Whether a token can be a name. All keywords can (L14).
+pub(crate) fn is_name(kind: SyntaxKind) -> bool {
+    kind == IDENT || kind.is_keyword()
+}
+
+/// Whether a token is a string, closed or not.
+pub(crate) fn is_string(kind: SyntaxKind) -> bool {
+    matches!(
+        kind,
+        STRING_LITERAL
+            | UNTERMINATED_STRING
+            | TRIPLE_STRING_LITERAL
+            | UNTERMINATED_TRIPLE_STRING
+            | SINGLE_QUOTED
+    )
+}
+
+/// Whether a token is a condition between `**`, closed or not.
+pub(crate) fn is_discretion(kind: SyntaxKind) -> bool {
+    matches!(kind, DISCRETION_LITERAL | UNTERMINATED_DISCRETION)
+}
+
+/// Whether a token is a string or a condition between `**`.
+pub(crate) fn is_literal(kind: SyntaxKind) -> bool {
+    is_string(kind) || is_discretion(kind)
+}
+
+impl From<SyntaxKind> for rowan::SyntaxKind {
+    fn from(kind: SyntaxKind) -> Self {
+        rowan::SyntaxKind(kind as u16)
+    }
+}
+
 /// The language tag of the rowan tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProseLanguage {}
@@ -352,7 +385,7 @@ impl rowan::Language for ProseLanguage {
     }
 
     fn kind_to_raw(kind: SyntaxKind) -> rowan::SyntaxKind {
-        rowan::SyntaxKind(kind as u16)
+        kind.into()
     }
 }
 

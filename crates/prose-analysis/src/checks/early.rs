@@ -6,9 +6,9 @@ use prose_syntax::{Code, SyntaxKind, TextRange};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
-use super::Finding;
-use super::order::Found;
-use crate::call_graph::{call_graph, certain_statements};
+use super::{Finding, Found};
+use crate::call_graph::call_graph;
+use crate::certain::certain_statements;
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, lookup};
 use crate::model::*;

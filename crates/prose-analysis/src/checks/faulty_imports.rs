@@ -6,8 +6,8 @@ use std::sync::Arc;
 use prose_syntax::{Code, Diagnostic, Related, TextRange};
 use rustc_hash::FxHashSet;
 
-use super::Finding;
 use super::imports::{display, with_imports};
+use super::{Finding, Found};
 use crate::db::{Db, SourceFile};
 use crate::diagnostics::error_count;
 use crate::imports::{ImportSite, Imported, cycle, first_cycle, import_sites, imported, imported_programs};
@@ -16,7 +16,7 @@ use crate::model::Stmt;
 use crate::statements::{TopStatement, body};
 
 /// Reports the imports of a file that lead to programs with errors, or into a circle of imports, at once or through others.
-pub(super) fn check(db: &dyn Db, file: SourceFile) -> Vec<(TopStatement<'_>, Finding<'_>)> {
+pub(super) fn check(db: &dyn Db, file: SourceFile) -> Found<'_> {
     let mut found = Vec::new();
     for import in import_sites(db, file) {
         let Imported::Program(program) = imported(db, file, import.path.clone()) else { continue };

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use self::phrases::phrases;
-use super::Finding;
+use super::{Finding, Found};
 use crate::db::{Db, SourceFile};
 use crate::index::{Named, Site, lookup};
 use crate::model::*;
@@ -114,7 +114,7 @@ enum Left {
     Hidden,
 }
 
-pub(super) fn check<'db>(db: &'db dyn Db, file: SourceFile) -> Vec<(TopStatement<'db>, Finding<'db>)> {
+pub(super) fn check<'db>(db: &'db dyn Db, file: SourceFile) -> Found<'db> {
     let mut sessions = chunks(db, file).list.iter().flat_map(|chunk| isolated(db, *chunk)).peekable();
     if sessions.peek().is_none() {
         return Vec::new();

@@ -9,10 +9,10 @@ use super::{Checker, Finding};
 use crate::call_graph::call_graph;
 use crate::index::{
     BindingBlocks, Confused, Named, Site, Symbol, binding_blocks, confused, has_nameless_input, index,
-    keeps_memory,
+    keeps_memory, neighbours,
 };
 use crate::model::*;
-use crate::neighbours::{MANY, Neighbours, neighbours};
+use crate::neighbours::{MANY, Neighbours};
 use crate::repairs::Repair;
 use crate::resolve::Resolved;
 use crate::statements::summary;

@@ -9,7 +9,7 @@ use prose_syntax::{Code, Fix, SyntaxKind, TextEdit, TextRange, TextSize};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use super::{Elsewhere, Finding};
+use super::{Elsewhere, Finding, Found};
 use crate::call_graph::{Call, Caller, CycleId, call_graph};
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, index, is_meant_elsewhere};
@@ -21,8 +21,6 @@ use crate::summary::{Bound, Persist, Summary};
 
 /// The maximum number of related locations of a finding.
 const MAX_RELATED: usize = 5;
-
-pub(super) type Found<'db> = Vec<(TopStatement<'db>, Finding<'db>)>;
 
 pub(super) fn check(db: &dyn Db, file: SourceFile) -> Found<'_> {
     let statements: Vec<_> = summarized(db, file).collect();

@@ -6,7 +6,8 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use super::Checker;
-use crate::call_graph::{call_graph, certain_statements, certain_statements_of};
+use crate::call_graph::call_graph;
+use crate::certain::{certain_statements, certain_statements_of};
 use crate::db::{Db, SourceFile};
 use crate::model::*;
 use crate::statements::TopStatement;

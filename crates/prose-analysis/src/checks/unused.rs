@@ -2,7 +2,7 @@
 
 use prose_syntax::{Code, Diagnostic, Fix, SyntaxKind, TextEdit, TextRange};
 
-use super::{Checker, Finding};
+use super::{Checker, Finding, Found};
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, is_meant_elsewhere};
 use crate::model::*;
@@ -145,11 +145,7 @@ fn unreachable(checker: &mut Checker<'_, '_>) {
 }
 
 /// Top-level statements after one that always ends the program. What is known wherever it stands divides them.
-pub(super) fn after_the_end<'db>(
-    db: &'db dyn Db,
-    file: SourceFile,
-    found: &mut Vec<(TopStatement<'db>, Finding<'db>)>,
-) {
+pub(super) fn after_the_end<'db>(db: &'db dyn Db, file: SourceFile, found: &mut Found<'db>) {
     let Some(end) = summarized(db, file).position(|(_, summary)| summary.leaves) else { return };
     let statements: Vec<_> = summarized(db, file).skip(end).map(|(statement, _)| statement).collect();
     let is_known_anywhere = |statement: &TopStatement<'db>| {

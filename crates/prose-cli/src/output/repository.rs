@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use prose_analysis::imports::normalized;
+use prose_analysis::location::normalized;
 
 use crate::cli::STDIN;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use prose_analysis::imports::normalized;
+use prose_analysis::location::normalized;
 use prose_analysis::location::Origin;
 use prose_reference::Reference;
 use prose_syntax::TextRange;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use prose_analysis::imports::normalized;
+use prose_analysis::location::normalized;
 use serde_json::Value;
 
 use crate::protocol::markup::Markup;

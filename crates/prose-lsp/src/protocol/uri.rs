@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_analysis::imports::normalized;
+use prose_analysis::location::normalized;
 
 use crate::protocol::lsp;
 

@@ -1,8 +1,8 @@
 //! Sessions, control flow and jumps.
 
-use super::{ArgList, AstNode, Block, Discretion, Expression, Name, NameRef, ParamList, Str};
+use super::{ArgList, AstNode, Block, Discretion, Expression, Name, NameRef, ParamList, Str, Value};
 use super::{child, children, node_enum, nodes, token};
-use crate::{SyntaxKind, SyntaxNode, SyntaxToken};
+use crate::{SyntaxKind, SyntaxToken};
 
 node_enum! {
     /// A statement of any kind.
@@ -103,36 +103,6 @@ nodes! {
     Pipeline = PIPELINE
     /// `| map:` with its body
     PipeStage = PIPE_STAGE
-}
-
-/// What comes after `=`: a statement that has a value, or an expression.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Value {
-    /// A session, a parallel block, a loop …
-    Statement(Statement),
-    /// A value without statements in it.
-    Expression(Expression),
-}
-
-impl AstNode for Value {
-    fn can_cast(kind: SyntaxKind) -> bool {
-        Statement::can_cast(kind) || Expression::can_cast(kind)
-    }
-
-    fn cast(syntax: SyntaxNode) -> Option<Self> {
-        if Statement::can_cast(syntax.kind()) {
-            Statement::cast(syntax).map(Value::Statement)
-        } else {
-            Expression::cast(syntax).map(Value::Expression)
-        }
-    }
-
-    fn syntax(&self) -> &SyntaxNode {
-        match self {
-            Value::Statement(statement) => statement.syntax(),
-            Value::Expression(expression) => expression.syntax(),
-        }
-    }
 }
 
 impl ExprStmt {

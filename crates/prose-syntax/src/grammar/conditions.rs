@@ -6,8 +6,11 @@ use super::expressions::{self, expression};
 use super::recovery;
 use crate::codes::Code;
 use crate::diagnostic::{FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_name, safe_if};
-use crate::syntax_kind::SyntaxKind::{self, *};
+use crate::parser::{Parser, fix, safe_if};
+use crate::syntax_kind::{
+    SyntaxKind::{self, *},
+    is_name,
+};
 
 #[derive(PartialEq, Eq)]
 pub(super) enum Followed {

@@ -5,13 +5,16 @@ use rowan::TextRange;
 use super::conditions::{Followed, condition};
 use super::expressions::{self, expression};
 use super::{
-    Parent, body, body_of, end_of_statement, expect_name, foreign, header_end, recovery, right_hand_side,
-    starts_statement,
+    Parent, body, body_of, end_of_statement, expect_name, foreign_statements, header_end, recovery,
+    right_hand_side, starts_statement,
 };
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_discretion, is_name, is_string, safe_if};
-use crate::syntax_kind::SyntaxKind::{self, *};
+use crate::parser::{Parser, fix, safe_if};
+use crate::syntax_kind::{
+    SyntaxKind::{self, *},
+    is_discretion, is_name, is_string,
+};
 
 /// `try:` with `catch` and `finally`
 pub(super) fn try_statement(p: &mut Parser<'_>) {
@@ -335,7 +338,7 @@ pub(super) fn throw(p: &mut Parser<'_>) {
     if p.at(COLON) && p.nth(1) != LINE_END {
         recovery::superfluous_colon(p, "throw", FixSafety::Safe);
     }
-    if !p.at_line_end() && !foreign::thrown_object(p) {
+    if !p.at_line_end() && !foreign_statements::thrown_object(p) {
         let start = p.range();
         let kind = expression(p);
         recovery::text_without_quotes(p, start, kind);

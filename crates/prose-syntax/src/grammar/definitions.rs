@@ -4,19 +4,22 @@ use rowan::TextRange;
 
 use super::{
     body, end_of_statement, expect_name, expressions, foreign, header_end, modifiers, name, name_ref,
-    recovery, right_hand_side, sessions,
+    property_lists, recovery, right_hand_side,
 };
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
 use crate::names;
-use crate::parser::{Parser, fix, is_discretion, is_name, safe_if};
-use crate::syntax_kind::SyntaxKind::{self, *};
+use crate::parser::{Parser, fix, safe_if};
+use crate::syntax_kind::{
+    SyntaxKind::{self, *},
+    is_discretion, is_name, is_string,
+};
 
 /// `use "path" [as name]`
 pub(super) fn use_statement(p: &mut Parser<'_>) {
     p.start(USE);
     p.bump_as(USE_KW);
-    if p.at(COLON) && super::is_string(p.nth(1)) {
+    if p.at(COLON) && is_string(p.nth(1)) {
         recovery::superfluous_colon(p, "use", FixSafety::Safe);
     }
     if p.at_string() {
@@ -108,7 +111,7 @@ pub(super) fn import_statement(p: &mut Parser<'_>) {
         expressions::string(p);
     } else if !p.at(FROM_KW) {
         p.start(ERROR);
-        while !(p.at_line_end() || p.at(FROM_KW) && super::is_string(p.nth(1))) {
+        while !(p.at_line_end() || p.at(FROM_KW) && is_string(p.nth(1))) {
             p.bump();
         }
         p.finish();
@@ -158,7 +161,7 @@ pub(super) fn input(p: &mut Parser<'_>) {
     p.start(INPUT);
     p.bump_as(INPUT_KW);
     match p.kind() {
-        kind if super::is_string(kind) && p.nth(1) != COLON => {
+        kind if is_string(kind) && p.nth(1) != COLON => {
             expressions::string(p);
         }
         COLON | LINE_END => {
@@ -283,7 +286,7 @@ pub(super) fn agent(p: &mut Parser<'_>) {
     }
     header_end(p, "agent");
     let has_error = p.is_line_reported || p.is_place_unknown;
-    if p.at_line_end() && !sessions::properties(p, "agent") && !has_error {
+    if p.at_line_end() && !property_lists::properties(p, "agent") && !has_error {
         p.note(Code::W101, keyword, "`agent` has no properties", None);
     }
     p.finish();
@@ -452,9 +455,4 @@ fn name_with_braces(p: &mut Parser<'_>) {
         p.bump();
     }
     p.finish();
-}
-
-/// The agent after `session:` or `resume:`.
-pub(super) fn agent_reference(p: &mut Parser<'_>) {
-    name_ref(p);
 }

@@ -5,8 +5,12 @@ use rowan::TextRange;
 use super::{block_expression, block_expression_keyword, foreign, name, name_ref, recovery};
 use crate::codes::Code;
 use crate::diagnostic::{FixSafety, TextEdit};
-use crate::parser::{MAX_DEPTH, Parser, fix, is_discretion, is_name, is_string, safe_if};
-use crate::syntax_kind::SyntaxKind::{self, *};
+use crate::layout::MAX_DEPTH;
+use crate::parser::{Parser, fix, safe_if};
+use crate::syntax_kind::{
+    SyntaxKind::{self, *},
+    is_discretion, is_name, is_string,
+};
 
 /// Whether a value followed by a space and `(` is a call. In a loop's condition the parenthesis opens the modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,343 +1,315 @@
-//! Statements of other languages and dialects, which are answered with what to write instead (decision 6).
+//! Values, signs and words of other languages inside a statement (decision 6).
 
-mod values;
+use rowan::{TextRange, TextSize};
 
-pub(super) use values::*;
-
-use rowan::TextRange;
-
-use super::{Parent, end_of_statement, expressions, keyword_statement, loops, recovery};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_discretion, is_name, is_string, safe_if};
-use crate::properties;
-use crate::syntax_kind::SyntaxKind::{self, *};
+use crate::parser::{Parser, fix, safe_if};
+use crate::syntax_kind::{SyntaxKind::*, is_name, is_string};
 
-/// A word that starts a statement elsewhere.
-struct Foreign {
-    word: &'static str,
-    /// What follows the word where it is that statement.
-    followed: Followed,
-    /// What to write instead, as the second clause of the message.
-    advice: &'static str,
-    /// The keyword that takes its place, where the rest of the line can stay.
-    replacement: Option<(&'static str, SyntaxKind)>,
+/// A sign that other languages have between values, or before or after one.
+struct Sign {
+    text: &'static str,
+    message: &'static str,
+    /// What takes its place.
+    replacement: Option<&'static str>,
 }
 
-#[derive(Clone, Copy)]
-enum Followed {
-    Name,
-    NameOrParenthesis,
-    Condition,
-    Error,
-    Handler,
-    Text,
-    Colon,
-    Anything,
+const fn written(text: &'static str, message: &'static str, replacement: &'static str) -> Sign {
+    Sign { text, message, replacement: Some(replacement) }
 }
 
-const fn replaced(
-    word: &'static str,
-    followed: Followed,
-    advice: &'static str,
-    keyword: &'static str,
-    kind: SyntaxKind,
-) -> Foreign {
-    Foreign { word, followed, advice, replacement: Some((keyword, kind)) }
+const fn missing(text: &'static str, message: &'static str) -> Sign {
+    Sign { text, message, replacement: None }
 }
 
-const fn refused(word: &'static str, followed: Followed, advice: &'static str) -> Foreign {
-    Foreign { word, followed, advice, replacement: None }
-}
+const ARROW_MESSAGE: &str = "expected `->` between two sessions";
 
-const FOREIGN: &[Foreign] = &[
-    replaced("foreach", Followed::NameOrParenthesis, "use `for` to iterate over a collection", "for", FOR_KW),
-    replaced("var", Followed::Name, "use `let` to declare a variable", "let", LET_KW),
-    replaced("val", Followed::Name, "use `const` to declare a constant", "const", CONST_KW),
-    replaced("set", Followed::Name, "use `let` to declare a variable", "let", LET_KW),
-    replaced("def", Followed::Name, "use `block` to define reusable statements", "block", BLOCK_KW),
-    replaced("function", Followed::Name, "use `block` to define reusable statements", "block", BLOCK_KW),
-    replaced("func", Followed::Name, "use `block` to define reusable statements", "block", BLOCK_KW),
-    replaced("fn", Followed::Name, "use `block` to define reusable statements", "block", BLOCK_KW),
-    replaced("call", Followed::Name, "use `do` to call a block", "do", DO_KW),
-    replaced("elsif", Followed::Condition, "use `elif` for another condition", "elif", ELIF_KW),
-    replaced("elseif", Followed::Condition, "use `elif` for another condition", "elif", ELIF_KW),
-    replaced("when", Followed::Condition, "use `if` to test a condition", "if", IF_KW),
-    replaced("unless", Followed::Condition, "use `if not` to negate a condition", "if not", IF_KW),
-    replaced("switch", Followed::Condition, "use `choice` to choose between options", "choice", CHOICE_KW),
-    replaced("match", Followed::Condition, "use `choice` to choose between options", "choice", CHOICE_KW),
-    replaced("case", Followed::Text, "use `option` for a label of a `choice`", "option", OPTION_KW),
-    replaced("raise", Followed::Error, "use `throw` to raise an error", "throw", THROW_KW),
-    replaced("except", Followed::Handler, "use `catch` to handle errors", "catch", CATCH_KW),
-    replaced("rescue", Followed::Colon, "use `catch` to handle errors", "catch", CATCH_KW),
-    replaced("ensure", Followed::Colon, "use `finally` for what always runs", "finally", FINALLY_KW),
-    replaced("spawn", Followed::Text, "use `session` to run an agent", "session", SESSION_KW),
-    replaced("task", Followed::Text, "use `session` to run an agent", "session", SESSION_KW),
-    replaced("print", Followed::Text, "use `session` to give a text to a model", "session", SESSION_KW),
-    refused("fixed_loop", Followed::Anything, "use `repeat 3:` for a fixed number of iterations"),
-    refused("gate", Followed::Name, "ask with `input name: \"question\"` and test the answer with `if`"),
-    refused(
-        "approve",
-        Followed::Anything,
-        "ask with `input name: \"question\"` and test the answer with `if`",
-    ),
-    refused("exec", Followed::Text, "use a `session` with `permissions:` for `bash` to run a command"),
-    refused("from", Followed::Name, "import programs with `use \"path\"` or `use \"path\" as name`"),
-    refused("class", Followed::Name, "define an `agent name:` or a `block name:`"),
-    refused("pass", Followed::Anything, "leave the empty block out"),
-    refused("end", Followed::Anything, "a block ends where its indentation ends"),
+/// A longer sign comes before one that it starts with.
+const SIGNS: &[Sign] = &[
+    written("===", "unknown operator `===`; use `==`", "=="),
+    written("!==", "unknown operator `!==`; use `!=`", "!="),
+    written("==>", ARROW_MESSAGE, "->"),
+    written("=>", ARROW_MESSAGE, "->"),
+    written("&&", "unknown operator `&&`; use `and`", "and"),
+    written("||", "unknown operator `||`; use `or`", "or"),
+    missing("??", "unknown operator `??`; use `condition ? one : other`"),
+    written("!", "unknown operator `!`; use `not`", "not "),
+    missing("++", "unknown operator `++`; use `count = count + 1`"),
+    missing("--", "unknown operator `--`; use `count = count - 1`"),
+    missing("%", "unknown operator `%`; use a `session` to compute the value"),
 ];
 
-impl Foreign {
-    fn fits(&self, p: &Parser<'_>) -> bool {
-        let next = p.nth(1);
-        match self.followed {
-            Followed::Name => is_name(next),
-            Followed::NameOrParenthesis => is_name(next) || next == L_PAREN,
-            Followed::Error => is_string(next) || is_name(next) || next == LINE_END,
-            Followed::Condition => is_discretion(next) || is_name(next),
-            Followed::Handler => is_name(next) || next == COLON,
-            Followed::Text => is_string(next),
-            Followed::Colon => matches!(next, COLON | AS_KW),
-            Followed::Anything => true,
-        }
-    }
-}
-
-/// Parses the current line as what it stands for in another language, if it is such a line.
-pub(super) fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -> bool {
-    let word = p.token_text();
-    if matches!(word, "while" | "until") && !matches!(p.nth(1), COLON | LINE_END) {
-        bare_while(p);
-        return true;
-    }
-    let Some(foreign) = FOREIGN.iter().find(|foreign| foreign.word == word && foreign.fits(p)) else {
-        return false;
+/// Reports the sign of another language that starts here, or with the token before, which is an operator on its own. Returns whether
+/// there is one.
+pub(super) fn sign(p: &mut Parser<'_>) -> bool {
+    // A sign has three tokens at most, and a line can have very many.
+    let tokens = (0..4).take_while(|&ahead| p.nth(ahead) != LINE_END).count();
+    let next = p.range().cover(p.nth_range(tokens.saturating_sub(1)));
+    let start = match p.text_at(p.previous_range()) {
+        "=" | "==" | "!=" | "?" | "+" | "-" if p.is_glued() => p.previous_range().start(),
+        _ => next.start(),
     };
-    let range = p.range();
-    let message = format!("unknown statement `{word}`; {}", foreign.advice);
-    match foreign.replacement {
-        Some((keyword, kind)) => {
-            p.error_with_fix(
-                Code::E108,
-                range,
-                message,
-                Some(Fix {
-                    title: format!("Change to `{keyword}`"),
-                    // What is in parentheses may have to be written in another way too.
-                    safety: safe_if(
-                        p.nth(1) != L_PAREN && !(word == "except" && is_name(p.nth(1)) && p.nth(1) != AS_KW),
-                    ),
-                    edits: std::iter::once(TextEdit::replace(range, keyword)).chain(raised_text(p)).collect(),
-                }),
-            );
-            keyword_statement(p, kind, parent, after_error);
-        }
-        None => {
-            p.error_with_fix(Code::E108, range, message, refused_fix(p, word));
-            p.skip_line();
-            end_of_statement(p);
-        }
+    let text = p.text_at(TextRange::new(start, next.end()));
+    let Some(sign) = SIGNS.iter().find(|sign| text.starts_with(sign.text)) else { return false };
+    // In a row of signs none of them is meant.
+    let behind = text[sign.text.len()..].trim_start();
+    let is_operand = |c: char| c.is_alphanumeric() || matches!(c, '"' | '*' | '(' | '[' | '{' | '_');
+    if !(behind.starts_with(is_operand) || behind.is_empty() && sign.replacement.is_none()) {
+        return false;
     }
+    let range = TextRange::at(start, TextSize::of(sign.text));
+    let leads_to_session = matches!(p.nth(2), SESSION_KW | RESUME_KW);
+    let quick_fix = sign.replacement.filter(|&replacement| replacement != "->" || leads_to_session).and_then(
+        |replacement| {
+            let title = format!("Change to `{}`", replacement.trim());
+            fix(title, safe_if(leads_to_session), TextEdit::replace(range, replacement))
+        },
+    );
+    p.error_with_fix(Code::E108, range, sign.message, quick_fix);
     true
 }
 
-/// The text alone, in place of the error that is made of it: `raise ValueError("message")`.
-fn raised_text(p: &Parser<'_>) -> Option<TextEdit> {
-    let is_object =
-        p.token_text() == "raise" && p.nth(2) == L_PAREN && is_string(p.nth(3)) && p.nth(4) == R_PAREN;
-    is_object.then(|| TextEdit::replace(p.nth_range(1).cover(p.nth_range(4)), p.nth_text(3)))
+/// Two dots between two numbers.
+pub(super) fn range_of_numbers(p: &mut Parser<'_>) -> bool {
+    if !(p.at(DOT) && p.nth(1) == DOT && p.nth_is_glued(1)) {
+        return false;
+    }
+    let start = p.previous_range();
+    let range =
+        if p.nth(2) == NUMBER { start.cover(p.nth_range(2)) } else { p.range().cover(p.nth_range(1)) };
+    let bounds = (p.text_at(start).parse::<u32>(), p.nth_text(2).parse::<u32>());
+    numbers_in_a_row(p, range, bounds.0.ok().zip(bounds.1.ok()));
+    true
 }
 
-/// What to put in place of a line whose statement has no counterpart of the same form.
-fn refused_fix(p: &Parser<'_>, word: &str) -> Option<Fix> {
-    let line = p.rest_of_line_range();
-    match word {
-        "fixed_loop" => {
-            let count =
-                (1..p.rest_of_line()).find(|&ahead| p.nth(ahead) == NUMBER).map(|at| p.nth_text(at))?;
-            fix("Change to `repeat`", FixSafety::Safe, TextEdit::replace(line, format!("repeat {count}:")))
-        }
-        "gate" => {
-            let name = p.nth_text(1);
-            let header = p.rest_of_line();
-            let (range, question) = if p.nth(header + 1) == INDENT {
-                // An `input` has no properties: a prompt becomes its description, and for others there is no place.
-                let is_prompt = p.nth_text(header + 2) == "prompt"
-                    && p.nth(header + 3) == COLON
-                    && p.nth(header + 4) == STRING_LITERAL
-                    && p.nth(header + 5) == LINE_END
-                    && p.nth(header + 6) == DEDENT;
-                if !is_prompt {
-                    return None;
-                }
-                (line.cover(p.nth_range(header + 4)), p.nth_text(header + 4).to_owned())
-            } else {
-                (line, format!("\"Approve {name}?\""))
-            };
-            fix(
-                "Change to `input`",
-                FixSafety::Unsafe,
-                TextEdit::replace(range, format!("input {name}: {question}")),
-            )
-        }
-        "approve" => {
-            let question = if is_string(p.nth(1)) { p.nth_text(1) } else { "\"Approve?\"" };
-            fix(
-                "Change to `input`",
-                FixSafety::Unsafe,
-                TextEdit::replace(line, format!("input approval: {question}")),
-            )
-        }
-        "exec" => fix(
-            "Change to `session`",
-            FixSafety::Unsafe,
-            TextEdit::replace(
-                line,
-                format!("session \"Run this command: {}", p.nth_text(1).trim_start_matches('"')),
-            ),
-        ),
-        "pass" | "end" if p.rest_of_line() == 1 => {
-            fix(format!("Remove `{word}`"), FixSafety::Safe, TextEdit::delete(line))
-        }
+/// `range(5)` as a collection.
+pub(super) fn range_call(p: &mut Parser<'_>) {
+    if p.token_text() != "range" || p.nth(1) != L_PAREN {
+        return;
+    }
+    let end = (0..p.rest_of_line()).find(|&ahead| p.nth(ahead) == R_PAREN);
+    let range = p.range().cover(p.nth_range(end.unwrap_or(1)));
+    let number = |ahead: usize| p.nth_text(ahead).parse::<u32>().ok();
+    let bounds = match end {
+        Some(3) => Some(0).zip(number(2)),
+        Some(5) => number(2).zip(number(4)),
         _ => None,
-    }
+    };
+    numbers_in_a_row(p, range, bounds.and_then(|(first, behind)| Some((first, behind.checked_sub(1)?))));
 }
 
-/// `while **so**:` without `loop`.
-fn bare_while(p: &mut Parser<'_>) {
-    let range = p.range();
-    let word = p.token_text();
-    if word == "while" && matches!(p.nth_text(1), "True" | "true") && p.nth(2) == COLON {
-        let header = range.cover(p.nth_range(1));
-        p.error_with_fix(
-            Code::E108,
-            header,
-            "an infinite loop is written `loop:`",
-            fix("Change to `loop`", FixSafety::Safe, TextEdit::replace(header, "loop")),
-        );
-    }
+fn numbers_in_a_row(p: &mut Parser<'_>, range: TextRange, bounds: Option<(u32, u32)>) {
+    const MAX_NUMBERS: u32 = 20;
+    let array =
+        bounds.filter(|(first, last)| first <= last && last - first < MAX_NUMBERS).map(|(first, last)| {
+            let numbers: Vec<String> = (first..=last).map(|number| number.to_string()).collect();
+            format!("[{}]", numbers.join(", "))
+        });
     p.error_with_fix(
         Code::E108,
         range,
-        format!("expected `loop` before `{word}`"),
-        fix("Insert `loop`", FixSafety::Safe, TextEdit::insert(range.start(), "loop ")),
-    );
-    loops::bare_while(p);
-    end_of_statement(p);
-}
-
-/// `session("text")`
-pub(super) fn session_call(p: &mut Parser<'_>) {
-    let open = p.range();
-    let close = (0..p.rest_of_line()).rev().find(|&ahead| p.nth(ahead) == R_PAREN).map(|at| p.nth_range(at));
-    let is_plain = is_string(p.nth(1)) && p.nth(2) == R_PAREN;
-    p.error_with_fix(
-        Code::E108,
-        open,
-        "unexpected parentheses around the text of a session: `session \"what to do\"`",
-        close.filter(|_| is_plain).map(|close| Fix {
-            title: "Remove the parentheses".into(),
-            safety: FixSafety::Safe,
-            edits: vec![TextEdit::replace(open, " "), TextEdit::delete(close)],
+        "ranges are not supported; use `repeat 5 as i:` to count, or an array such as `[1, 2, 3]`",
+        array.and_then(|array| {
+            fix("Write the numbers out", FixSafety::Unsafe, TextEdit::replace(range, array))
         }),
     );
-    expressions::arguments(p);
 }
 
-/// `session "text" with { a: b }`, `session "text" as name`
-pub(super) fn after_session(p: &mut Parser<'_>, session: TextRange) {
+/// The letter before the quotes of `f"…"`. Passes it, so that the string comes next.
+pub(super) fn string_prefix(p: &mut Parser<'_>) {
+    let is_prefix = p.at(IDENT)
+        && matches!(p.token_text(), "f" | "F" | "r" | "R" | "b" | "u" | "rf" | "fr")
+        && is_string(p.nth(1))
+        && p.nth_is_glued(1);
+    if !is_prefix {
+        return;
+    }
     let range = p.range();
-    match p.token_text() {
-        "with" => {
-            let quick_fix = properties_of_object(p);
-            p.error_with_fix(
-                Code::E108,
-                range,
-                "unexpected `with`; indent properties below the session, such as `context: research`",
-                quick_fix,
-            );
-            p.skip_line();
-        }
-        "as" if is_name(p.nth(1)) => {
-            let name = p.nth_text(1);
-            let quick_fix = (p.rest_of_line() == 2).then(|| as_binding(p, session)).flatten();
-            p.error_with_fix(
-                Code::E108,
-                range,
-                format!("unexpected `as`; bind the result with `let {name} = session …`"),
-                quick_fix,
-            );
-            p.skip_line();
-        }
-        "then" if matches!(p.nth(1), SESSION_KW | RESUME_KW) => {
-            p.error_with_fix(
-                Code::E108,
-                range,
-                "unexpected `then`; chain sessions with `->`",
-                fix("Change to `->`", FixSafety::Safe, TextEdit::replace(range, "->")),
-            );
-            p.skip_line();
-        }
-        word if properties::find(word).is_some() && expressions::starts_value(p.nth(1)) => {
-            p.error_with_fix(
-                Code::E005,
-                TextRange::empty(range.end()),
-                format!("expected `:` after `{word}`"),
-                fix("Insert `:`", FixSafety::Safe, TextEdit::insert(range.end(), ":")),
-            );
-            p.skip_line();
-        }
-        _ => {
-            recovery::unexpected(p);
-            p.skip_line();
-        }
+    p.error_with_fix(
+        Code::E108,
+        range,
+        format!("unexpected `{}` before a string; `{{name}}` in it is always interpolated", p.token_text()),
+        fix(
+            format!("Remove `{}`", p.token_text()),
+            safe_if(p.nth(1) == STRING_LITERAL),
+            TextEdit::delete(range),
+        ),
+    );
+    p.start(ERROR);
+    p.bump();
+    p.finish();
+}
+
+/// Words that say how a value is waited for. Passes them, so that what they come before comes next.
+pub(super) fn words_of_waiting(p: &mut Parser<'_>) {
+    while matches!(p.token_text(), "await" | "async" | "yield")
+        && matches!(p.nth(1), SESSION_KW | RESUME_KW | DO_KW | PARALLEL_KW | FOR_KW | LOOP_KW | BLOCK_KW)
+        && p.nth(2) != EQ
+    {
+        let word = p.token_text();
+        let superfluous = TextRange::new(p.range().start(), p.nth_range(1).start());
+        p.error_with_fix(
+            Code::E108,
+            p.range(),
+            format!("unexpected `{word}`; statements run in order, those in `parallel:` concurrently"),
+            fix(format!("Remove `{word}`"), FixSafety::Safe, TextEdit::delete(superfluous)),
+        );
+        p.start(ERROR);
+        p.bump();
+        p.finish();
     }
 }
 
-/// `session "text" as name` as `let name = session "text"`, where the session starts its line.
-fn as_binding(p: &Parser<'_>, session: TextRange) -> Option<Fix> {
-    let before = p.text_at(TextRange::up_to(session.start()));
-    let starts_line =
-        before.trim_end_matches([' ', '\t']).ends_with(['\n', '\r']) || before.trim().is_empty();
-    let behind = TextRange::new(p.previous_end(), p.nth_range(1).end());
-    starts_line.then(|| Fix {
-        title: format!("Bind it to `{}`", p.nth_text(1)),
-        safety: FixSafety::Safe,
-        edits: vec![
-            TextEdit::insert(session.start(), format!("let {} = ", p.nth_text(1))),
-            TextEdit::delete(behind),
-        ],
-    })
+/// `agent name():`
+pub(super) fn parameters_of_agent(p: &mut Parser<'_>) {
+    let open = p.range();
+    let Some(close) = (1..p.rest_of_line()).find(|&ahead| p.nth(ahead) == R_PAREN) else { return };
+    let range = open.cover(p.nth_range(close));
+    p.error_with_fix(
+        Code::E108,
+        range,
+        "an agent takes no parameters; pass values with the `context:` of each session",
+        Some(Fix {
+            title: "Remove the parentheses".into(),
+            safety: safe_if(close == 1),
+            edits: vec![TextEdit::delete(range)],
+        }),
+    );
+    p.start(ERROR);
+    for _ in 0..=close {
+        p.bump();
+    }
+    p.finish();
 }
 
-/// `with { a: b, c: d }` as indented properties.
-fn properties_of_object(p: &Parser<'_>) -> Option<Fix> {
-    let count = p.rest_of_line();
-    if p.nth(1) != L_BRACE || p.nth(count - 1) != R_BRACE {
-        return None;
+/// Whether `word` names a type in other languages.
+pub(super) fn is_type(word: &str) -> bool {
+    const TYPES: &[&str] = &[
+        "string", "str", "String", "text", "int", "integer", "number", "float", "bool", "boolean", "list",
+        "array", "dict", "object", "any", "Any",
+    ];
+    TYPES.contains(&word)
+}
+
+/// What comes after the name of a parameter elsewhere: `x: string`, `x = "a"`. Passes it; returns whether the list continues.
+pub(super) fn type_or_default(p: &mut Parser<'_>) -> bool {
+    let (message, title) = match p.kind() {
+        COLON if is_name(p.nth(1)) => ("parameters have no types", "Remove the type"),
+        EQ => (
+            "parameters have no default values; pass every argument in each call",
+            "Remove the default value",
+        ),
+        _ => return true,
+    };
+    let range = p.range().cover(p.nth_range(1));
+    let superfluous = TextRange::new(p.previous_end(), range.end());
+    // The colon of the type and that of the header are the only ones.
+    let signs = (0..p.rest_of_line()).filter(|&ahead| matches!(p.nth(ahead), COLON | EQ | ARROW)).count();
+    let is_only = p.at(COLON) && signs == 2;
+    p.error_with_fix(Code::E108, range, message, fix(title, safe_if(is_only), TextEdit::delete(superfluous)));
+    p.start(ERROR);
+    p.bump();
+    p.bump();
+    p.finish();
+    true
+}
+
+/// A call of what other languages print with. It is not a call of a program, to which values are given by name.
+pub(super) fn call_that_prints(p: &mut Parser<'_>) {
+    let is_call = matches!(p.token_text(), "print" | "println" | "echo" | "log")
+        && p.nth(1) == L_PAREN
+        && is_string(p.nth(2))
+        && p.nth(3) == R_PAREN;
+    if !is_call {
+        return;
     }
-    let indent = format!("\n{}  ", p.indentation_at(p.range().start()));
-    let mut lines = String::new();
-    let mut open = 0;
-    let mut entry_start = 2;
-    for ahead in 2..count {
-        match p.nth(ahead) {
-            L_PAREN | L_BRACKET | L_BRACE => open += 1,
-            R_PAREN | R_BRACKET | R_BRACE if open > 0 => open -= 1,
-            COMMA | R_BRACE if open == 0 && ahead > entry_start => {
-                let entry = p.nth_range(entry_start).cover(p.nth_range(ahead - 1));
-                if p.nth(entry_start + 1) != COLON {
-                    return None;
-                }
-                lines.push_str(&indent);
-                lines.push_str(p.text_at(entry));
-                entry_start = ahead + 1;
-            }
-            _ => {}
-        }
+    let call = p.range().cover(p.nth_range(3));
+    let text = p.nth_text(2);
+    p.error_with_fix(
+        Code::E108,
+        p.range(),
+        format!("unknown function `{}`; run a `session`, or return a result with `output`", p.token_text()),
+        fix("Change to `session`", FixSafety::Unsafe, TextEdit::replace(call, format!("session {text}"))),
+    );
+}
+
+/// A comment as other languages start it: `-- text`, `/* text */`. Returns whether there is one.
+pub(super) fn comment(p: &mut Parser<'_>) -> bool {
+    let rule = (0..p.rest_of_line()).take_while(|&at| p.nth(at) == MINUS).count();
+    if rule > 2 && rule == p.rest_of_line() {
+        let range = p.rest_of_line_range();
+        let comment = format!("# {}", p.text_at(range));
+        p.error_with_fix(
+            Code::E110,
+            range,
+            "a line of dashes is not a statement; a comment starts with `#`",
+            fix("Convert to a comment", FixSafety::Safe, TextEdit::replace(range, comment)),
+        );
+        p.skip_line();
+        return true;
     }
-    let range = TextRange::new(p.previous_end(), p.rest_of_line_range().end());
-    fix("Move the properties below", FixSafety::Unsafe, TextEdit::replace(range, lines))
-        .filter(|_| !p.at_line_end())
+    let is_dashes = p.at(MINUS) && p.nth(1) == MINUS && is_name(p.nth(2));
+    let is_block = p.at(SLASH) && matches!(p.nth_text(1).as_bytes(), [b'*', ..]);
+    if !(is_dashes || is_block) || !p.nth_is_glued(1) {
+        return false;
+    }
+    let opener = TextRange::at(p.range().start(), TextSize::new(2));
+    p.error_with_fix(
+        Code::E110,
+        opener,
+        "a comment starts with `#`",
+        fix("Change to `#`", FixSafety::Safe, TextEdit::replace(opener, "#")),
+    );
+    p.skip_line();
+    true
+}
+
+/// Whether the line has the form of a header whose name has parentheses after it, as that of a function has.
+pub(super) fn is_header_with_parentheses(p: &Parser<'_>) -> bool {
+    let last = || p.nth(p.rest_of_line().saturating_sub(1));
+    p.nth(1) == L_PAREN && (matches!(last(), COLON | L_BRACE) || is_braced(p))
+}
+
+/// Whether a body in braces ends the logical line.
+fn is_braced(p: &Parser<'_>) -> bool {
+    let close = (1..p.rest_of_line()).find(|&ahead| p.nth(ahead) == R_PAREN);
+    close.is_some_and(|close| p.nth(close + 1) == L_BRACE)
+}
+
+/// Passes what `recovery` has no better word for than that it is unexpected. Returns whether there is one.
+pub(super) fn unexpected(p: &mut Parser<'_>) -> bool {
+    if p.at(PIPE) && matches!(p.nth(1), SESSION_KW | RESUME_KW) {
+        let range = p.range();
+        p.error_with_fix(
+            Code::E108,
+            range,
+            "expected `->` between two sessions; `|` starts a stage over the items of an array",
+            fix("Change to `->`", FixSafety::Safe, TextEdit::replace(range, "->")),
+        );
+        return true;
+    }
+    if p.at(PLUS) && p.text_at(p.previous_range()).ends_with('"') {
+        let range = p.range();
+        let quote = TextRange::new(p.previous_end() - TextSize::of('"'), p.nth_range(1).end());
+        let is_name = p.nth(1) == IDENT && p.nth(2) == LINE_END;
+        let quick_fix = fix(
+            "Interpolate the value",
+            FixSafety::Safe,
+            TextEdit::replace(quote, format!("{{{}}}\"", p.nth_text(1))),
+        );
+        p.error_with_fix(
+            Code::E108,
+            range,
+            "unexpected `+` after a string; interpolate the value: `\"Write about {topic}\"`",
+            quick_fix.filter(|_| is_name),
+        );
+        return true;
+    }
+    if p.token_text() == ";" && p.nth(1) != LINE_END {
+        let range = p.range();
+        p.error(Code::E004, range, "unexpected `;`; put each statement on its own line");
+        return true;
+    }
+    range_of_numbers(p) || sign(p)
 }

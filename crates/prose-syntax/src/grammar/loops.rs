@@ -8,9 +8,9 @@ use super::modifiers::{bare_modifiers, check_count, modifiers};
 use super::{body, expect_name, foreign, header_end, recovery};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_discretion, is_name, safe_if};
+use crate::parser::{Parser, fix, safe_if};
 use crate::suggest;
-use crate::syntax_kind::SyntaxKind::*;
+use crate::syntax_kind::{SyntaxKind::*, is_discretion, is_name};
 
 /// `parallel:`, `parallel ("first"):`, `parallel for x in xs:`
 pub(super) fn parallel(p: &mut Parser<'_>) {

@@ -5,8 +5,8 @@ use rowan::TextRange;
 use super::{expressions, name, recovery};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_discretion, is_string, safe_if};
-use crate::syntax_kind::SyntaxKind::*;
+use crate::parser::{Parser, fix, safe_if};
+use crate::syntax_kind::{SyntaxKind::*, is_discretion, is_string};
 
 /// `(max: 3)`, `("first", on-fail: "continue")`
 pub(super) fn modifiers(p: &mut Parser<'_>) {

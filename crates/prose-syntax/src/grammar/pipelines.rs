@@ -7,6 +7,7 @@ use super::{body, expect_name, header_end, recovery};
 use crate::codes::Code;
 use crate::diagnostic::{FixSafety, TextEdit};
 use crate::parser::{Parser, fix};
+use crate::suggest;
 use crate::syntax_kind::SyntaxKind::*;
 
 /// The stages after the expression that began at `checkpoint`: on its line, on lines indented below it, or on lines that start
@@ -66,11 +67,40 @@ pub(super) fn stage(p: &mut Parser<'_>) {
             p.bump();
             reduce_names(p);
         }
-        _ => recovery::unknown_pipe_operator(p),
+        _ => unknown_operator(p),
     }
     header_end(p, if p.line_has_error() { "|" } else { &operator });
     p.clause_has_error |= p.line_has_error();
     body(p, header, &operator);
+    p.finish();
+}
+
+fn unknown_operator(p: &mut Parser<'_>) {
+    if p.at(PIPE) && p.is_glued() {
+        let range = p.range();
+        p.error(Code::E108, range, "unknown operator `||`; use `or`");
+    }
+    const OPERATORS: [&str; 4] = ["map", "filter", "reduce", "pmap"];
+    let range = recovery::missing_at(p);
+    let word = p.token_text();
+    let nearest = suggest::nearest(word, OPERATORS, |operator| operator).filter(|_| p.at_name());
+    match nearest {
+        Some(operator) => p.error_with_fix(
+            Code::E116,
+            range,
+            format!("unknown pipeline operator `{}`; did you mean `{operator}`?", recovery::shorten(word)),
+            fix(format!("Change to `{operator}`"), FixSafety::Safe, TextEdit::replace(range, operator)),
+        ),
+        None => p.error(
+            Code::E116,
+            range,
+            "expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` after `|`",
+        ),
+    }
+    p.start(ERROR);
+    while !p.at_line_end() && !p.at(COLON) && !p.at(PIPE) {
+        p.bump();
+    }
     p.finish();
 }
 

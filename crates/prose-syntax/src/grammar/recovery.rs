@@ -2,19 +2,16 @@
 
 use rowan::TextRange;
 
-use super::{
-    Parent, block_of, end_of_statement, expressions, foreign, keyword_statement, pipelines, sessions,
-    statement_keyword, statements, yaml,
-};
+use super::{Parent, block_of, foreign, statement_keyword, statements};
 use crate::codes::Code;
-use crate::diagnostic::{Fix, FixSafety, NameRole, TextEdit, UndecidedName};
+use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::layout::MAX_DEPTH;
 use crate::names;
-use crate::parser::{MAX_DEPTH, Parser, fix, is_discretion, is_name, is_string, safe_if};
+use crate::parser::{Parser, fix, safe_if};
 use crate::properties;
-use crate::suggest;
 use crate::syntax_kind::{
-    KEYWORDS,
     SyntaxKind::{self, *},
+    is_discretion, is_name, is_string,
 };
 
 /// Lines that are indented although nothing opens a block. They are parsed all the same.
@@ -253,171 +250,6 @@ fn doubled_quotes(p: &Parser<'_>) -> Option<Fix> {
     fix("Use double quotes", FixSafety::Unsafe, TextEdit::replace(range, format!("\"{content}\"")))
 }
 
-/// A line that starts with a word that starts no statement.
-pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
-    let range = p.range();
-    let word = p.token_text();
-    if p.nth(1) == COLON && properties::find(word).is_some() {
-        p.error(
-            Code::E004,
-            range,
-            format!("`{word}:` is a property; indent it below its `agent` or `session`"),
-        );
-        sessions::property(p);
-        return;
-    }
-    if p.nth(1) == COLON && is_name(p.kind()) && matches!(p.nth(2), SESSION_KW | RESUME_KW | DO_KW) {
-        let colon = p.nth_range(1);
-        let after_name = TextRange::new(range.end(), colon.end());
-        p.error_with_fix(
-            Code::E005,
-            colon,
-            format!("expected `=` after `{}`, found `:`", shorten(word)),
-            fix("Change `:` to `=`", FixSafety::Safe, TextEdit::replace(after_name, " =")),
-        );
-        p.skip_line();
-        sessions::properties_below(p);
-        end_of_statement(p);
-        return;
-    }
-    if p.nth(1) == COLON && p.nth(2) == EQ && p.nth_is_glued(2) {
-        let sign = p.nth_range(1).cover(p.nth_range(2));
-        p.error_with_fix(
-            Code::E108,
-            sign,
-            format!(
-                "unexpected `:=`; declare a variable with `let {} = …` and assign to it with `=`",
-                shorten(word)
-            ),
-            fix("Change `:=` to `=`", FixSafety::Safe, TextEdit::replace(sign, "=")),
-        );
-        p.start(ASSIGNMENT);
-        super::name_ref(p);
-        p.start(ERROR);
-        p.bump();
-        p.bump();
-        p.finish();
-        super::right_hand_side(p);
-        p.finish();
-        end_of_statement(p);
-        return;
-    }
-    if foreign::statement(p, parent, after_error) {
-        return;
-    }
-    if yaml::definitions(p) {
-        return;
-    }
-    if p.nth(1) == COLON && yaml::is_list_below(p, 2) && p.nth(3) == INDENT {
-        p.error(
-            Code::E108,
-            range,
-            "a program is not YAML; write its statements one per line, without `-` and without a key",
-        );
-        p.bump_as(IDENT);
-        p.bump();
-        p.bump();
-        let before = p.diagnostic_count();
-        skip_block(p);
-        p.retract_since(before);
-        return;
-    }
-    if let Some((keyword, kind)) = nearest_keyword(p, parent) {
-        p.error_with_fix(
-            Code::E107,
-            range,
-            format!("unknown statement `{}`; did you mean `{keyword}`?", shorten(word)),
-            fix(format!("Change to `{keyword}`"), FixSafety::Safe, TextEdit::replace(range, keyword)),
-        );
-        keyword_statement(p, kind, parent, after_error);
-        return;
-    }
-    if p.is_among_items && matches!((p.nth(1), p.nth(2)), (LINE_END, _) | (COMMA, LINE_END)) {
-        p.skip_line();
-        end_of_statement(p);
-        return;
-    }
-    if p.nth(1) == L_PAREN {
-        p.error_with_fix(
-            Code::E005,
-            range,
-            format!("expected `block` before a definition: `block {}(…):`", shorten(word)),
-            fix("Insert `block`", FixSafety::Unsafe, TextEdit::insert(range.start(), "block ")),
-        );
-        p.skip_line();
-        end_of_statement(p);
-        return;
-    }
-    let word = shorten(word);
-    if p.nth(1) == LINE_END {
-        let message =
-            format!("`{word}` is not a statement; a statement starts with a keyword such as `session`");
-        let name = UndecidedName { range, role: NameRole::Statement };
-        p.error_about_name(Code::E107, range, message, None, name);
-    } else {
-        p.error(Code::E107, range, format!("unknown statement `{word}`"));
-    }
-    p.skip_line();
-    end_of_statement(p);
-}
-
-/// The statement keyword that the current word was probably meant to be, where what follows fits it.
-fn nearest_keyword(p: &Parser<'_>, parent: Parent) -> Option<(&'static str, SyntaxKind)> {
-    let candidates = KEYWORDS
-        .iter()
-        .copied()
-        .filter(|&(_, kind)| parent == Parent::Choice || kind != OPTION_KW || is_string(p.nth(1)))
-        .filter(|&(_, kind)| fits(p, kind));
-    suggest::nearest(p.token_text(), candidates, |&(keyword, _)| keyword)
-}
-
-/// The keyword of a block expression that the current word was probably meant to be, after a `=`.
-pub(super) fn nearest_value_keyword(p: &Parser<'_>) -> Option<(&'static str, SyntaxKind)> {
-    // With parentheses after it the word is most likely the name of a program.
-    if !p.at(IDENT) || p.nth(1) == L_PAREN {
-        return None;
-    }
-    nearest_keyword(p, Parent::File)
-        .filter(|(_, kind)| matches!(kind, SESSION_KW | RESUME_KW | DO_KW | PARALLEL_KW | LOOP_KW | TRY_KW))
-}
-
-/// Whether what follows the current word would fit a statement of this keyword.
-fn fits(p: &Parser<'_>, keyword: SyntaxKind) -> bool {
-    let (next, second) = (p.nth(1), p.nth(2));
-    let is_header = p.nth(p.rest_of_line().saturating_sub(1)) == COLON;
-    let condition = is_discretion(next) || (is_name(next) && is_header);
-    match keyword {
-        USE_KW | IMPORT_KW | OPTION_KW => is_string(next),
-        INPUT_KW => {
-            let is_session = matches!(next, SESSION_KW | RESUME_KW);
-            is_name(next) && (second == COLON || is_string(second)) && !is_session
-        }
-        AGENT_KW => is_name(next) && matches!(second, COLON | LINE_END),
-        BLOCK_KW => is_name(next) && matches!(second, COLON | L_PAREN | LINE_END),
-        FOR_KW => is_name(next) && matches!(second, IN_KW | COMMA),
-        OUTPUT_KW => {
-            (is_name(next) && second == EQ)
-                || matches!(next, SESSION_KW | RESUME_KW | DO_KW | L_BRACE)
-                || is_string(next)
-        }
-        LET_KW | CONST_KW => (is_name(next) && second == EQ) || next == L_BRACE,
-        SESSION_KW => is_string(next) || next == COLON,
-        RESUME_KW => next == COLON,
-        DO_KW => (is_name(next) && matches!(second, L_PAREN | LINE_END)) || next == COLON,
-        PARALLEL_KW => matches!(next, COLON | FOR_KW | L_PAREN),
-        REPEAT_KW => (next == NUMBER || is_name(next)) && is_header,
-        LOOP_KW => matches!(next, COLON | UNTIL_KW | WHILE_KW | L_PAREN),
-        TRY_KW | FINALLY_KW | ELSE_KW => next == COLON,
-        CATCH_KW => matches!(next, COLON | AS_KW),
-        CHOICE_KW => is_discretion(next),
-        IF_KW | ELIF_KW => condition,
-        THROW_KW => is_string(next) || next == LINE_END,
-        ASSERT_KW => condition,
-        BREAK_KW | CONTINUE_KW | RETURN_KW => next == LINE_END,
-        _ => false,
-    }
-}
-
 /// A colon between a keyword and its value: `return: draft`.
 pub(super) fn superfluous_colon(p: &mut Parser<'_>, keyword: &str, safety: FixSafety) {
     let range = p.range();
@@ -452,98 +284,6 @@ pub(super) fn misplaced_colon(p: &mut Parser<'_>, keyword: &str) {
     );
     p.start(ERROR);
     p.bump();
-    p.finish();
-}
-
-/// A value stands where a statement should.
-pub(super) fn value_without_effect(p: &mut Parser<'_>, kind: SyntaxKind, range: TextRange) {
-    match kind {
-        STRING => p.error_with_fix(
-            Code::E004,
-            range,
-            "a text has no effect by itself; put `session` before it to run it",
-            fix("Insert `session`", FixSafety::Unsafe, TextEdit::insert(range.start(), "session ")),
-        ),
-        DISCRETION => p.error(
-            Code::E004,
-            range,
-            "a condition has no effect by itself; use it after `if`, `loop until` or `choice`",
-        ),
-        ERROR => {}
-        _ => p.error(
-            Code::E004,
-            range,
-            "unused value; bind it with `let name = …` or return it with `output …`",
-        ),
-    }
-}
-
-/// `x += 1`
-pub(super) fn compound_assignment(p: &mut Parser<'_>) {
-    let (name, operator) = (p.token_text(), p.nth_text(1));
-    let both = p.nth_range(1).cover(p.nth_range(2));
-    p.error_with_fix(
-        Code::E108,
-        both,
-        format!("unknown operator `{operator}=`; write `{name} = {name} {operator} …`"),
-        fix(
-            "Expand the assignment",
-            FixSafety::Safe,
-            TextEdit::replace(both, format!("= {name} {operator}")),
-        ),
-    );
-    p.skip_line();
-    end_of_statement(p);
-}
-
-/// A line that starts with `|` or `->` where there is nothing to continue.
-pub(super) fn orphan_continuation(p: &mut Parser<'_>, after_error: bool) {
-    if !after_error {
-        let range = p.range();
-        p.error(
-            Code::E004,
-            range,
-            format!("unexpected `{}`; there is nothing above to continue", p.token_text()),
-        );
-    }
-    if p.at(PIPE) {
-        pipelines::stage(p);
-    } else {
-        p.start(ARROW_CHAIN);
-        while p.eat(ARROW) {
-            expressions::expression(p);
-        }
-        p.finish();
-    }
-    end_of_statement(p);
-}
-
-pub(super) fn unknown_pipe_operator(p: &mut Parser<'_>) {
-    if p.at(PIPE) && p.is_glued() {
-        let range = p.range();
-        p.error(Code::E108, range, "unknown operator `||`; use `or`");
-    }
-    const OPERATORS: [&str; 4] = ["map", "filter", "reduce", "pmap"];
-    let range = missing_at(p);
-    let word = p.token_text();
-    let nearest = suggest::nearest(word, OPERATORS, |operator| operator).filter(|_| p.at_name());
-    match nearest {
-        Some(operator) => p.error_with_fix(
-            Code::E116,
-            range,
-            format!("unknown pipeline operator `{}`; did you mean `{operator}`?", shorten(word)),
-            fix(format!("Change to `{operator}`"), FixSafety::Safe, TextEdit::replace(range, operator)),
-        ),
-        None => p.error(
-            Code::E116,
-            range,
-            "expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` after `|`",
-        ),
-    }
-    p.start(ERROR);
-    while !p.at_line_end() && !p.at(COLON) && !p.at(PIPE) {
-        p.bump();
-    }
     p.finish();
 }
 

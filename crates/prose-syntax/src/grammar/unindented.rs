@@ -6,20 +6,8 @@ use rowan::{TextRange, TextSize};
 use super::{Parent, listed_statement, may_stand_in_body, starts_statement};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, TextEdit};
-use crate::parser::{Parser, is_name, safe_if};
-use crate::syntax_kind::SyntaxKind::*;
-
-/// What is to be reported about the bodies of one statement that are not indented.
-pub(crate) struct Unindented {
-    /// The first word of the first of the bodies.
-    first: TextRange,
-    /// The header above it, by its keyword.
-    owner: String,
-    /// Where the lines of the bodies start; those of a body inside of another more than once.
-    lines: Vec<TextSize>,
-    /// Whether nothing else can have been meant.
-    is_clear: bool,
-}
+use crate::parser::{Parser, Unindented, safe_if};
+use crate::syntax_kind::{SyntaxKind::*, is_name};
 
 /// Whether the lines below the present one, which is a header, are its body although they are not indented; and how many lexemes
 /// were looked at to know.

@@ -6,8 +6,8 @@ use rowan::TextRange;
 use super::{expressions, recovery};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
-use crate::parser::{Parser, fix, is_name, safe_if};
-use crate::syntax_kind::SyntaxKind::*;
+use crate::parser::{Parser, fix, safe_if};
+use crate::syntax_kind::{SyntaxKind::*, is_name};
 
 /// Whether such a list is below the line that ends `ahead` places on.
 pub(super) fn is_list_below(p: &Parser<'_>, ahead: usize) -> bool {

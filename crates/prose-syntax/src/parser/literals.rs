@@ -2,14 +2,15 @@
 
 use rowan::{TextRange, TextSize};
 
+use super::{Parser, fix, safe_if};
+use crate::braces::{digits_len, interpolation_len};
 use crate::codes::Code;
 use crate::diagnostic::{FixSafety, TextEdit};
 use crate::names;
-use crate::parser::{Parser, fix, safe_if};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// Splits the literal at `range` into its parts.
-pub(crate) fn literal(p: &mut Parser<'_>, kind: SyntaxKind, range: TextRange) {
+pub(super) fn literal(p: &mut Parser<'_>, kind: SyntaxKind, range: TextRange) {
     let text = p.text_at(range);
     let (node, mark, mark_len) = match kind {
         STRING_LITERAL | UNTERMINATED_STRING => (STRING, QUOTE, 1),
@@ -120,34 +121,6 @@ fn has_clear_end(literal: &str, mark: &str) -> bool {
     !content.ends_with([':', ',', ')', ']', '}'])
         && !content.contains('*')
         && (mark == "\"" || content.starts_with(|c: char| c.is_alphanumeric() || c == '{'))
-}
-
-/// The length of the interpolation at the start of `text`, if what is there has the form of one:
-/// a name, then `.name`, `[3]` or `[name]`, without spaces. All else between braces is literal text.
-pub(crate) fn interpolation_len(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut at = 1 + names::length(&text[1..], true)?;
-    loop {
-        match bytes.get(at)? {
-            b'}' => return Some(at + 1),
-            b'.' => at += 1 + names::length(&text[at + 1..], false)?,
-            b'[' => {
-                let inner = &text[at + 1..];
-                let len = names::length(inner, true).or_else(|| digits_len(inner.as_bytes()))?;
-                at += 1 + len;
-                if bytes.get(at) != Some(&b']') {
-                    return None;
-                }
-                at += 1;
-            }
-            _ => return None,
-        }
-    }
-}
-
-fn digits_len(bytes: &[u8]) -> Option<usize> {
-    let len = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    (len > 0).then_some(len)
 }
 
 fn interpolation(p: &mut Parser<'_>, range: TextRange) {
