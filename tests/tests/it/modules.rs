@@ -13,9 +13,6 @@ use self::graph::{Allowed, ModuleGraph};
 /// inside it may import each other.
 const WITHOUT_CYCLES: &[&str] = &["prose-cli", "prose-config", "prose-lsp"];
 
-/// The crates that still have cycles. One that has none any more does not belong here.
-const STILL_WITH_CYCLES: &[&str] = &["prose-analysis", "prose-registry", "prose-syntax"];
-
 #[test]
 fn modules_do_not_import_one_another_in_a_circle() {
     let crates = prose_tests::repository().join("crates");
@@ -32,13 +29,7 @@ fn modules_do_not_import_one_another_in_a_circle() {
         let roots = roots.iter().filter(|root| root.exists());
         let cycles: Vec<String> =
             roots.flat_map(|root| ModuleGraph::of_crate(root).cycles(allowed)).collect();
-        match STILL_WITH_CYCLES.contains(&name.as_str()) {
-            true if cycles.is_empty() => {
-                found += &format!("{name}: has no cycle any more, and is still listed\n")
-            }
-            true => {}
-            false => found.extend(cycles.iter().map(|cycle| format!("{name}: {cycle}\n"))),
-        }
+        found.extend(cycles.iter().map(|cycle| format!("{name}: {cycle}\n")));
     }
     assert!(found.is_empty(), "modules import one another in a circle:\n{found}");
 }
