@@ -1,6 +1,7 @@
 //! What the end-to-end tests share.
 
 pub mod agents;
+pub mod fault_proxy;
 pub mod lsp;
 pub mod registry;
 pub mod vscode;

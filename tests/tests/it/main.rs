@@ -8,6 +8,7 @@ mod cli_official_programs;
 mod compile_programs;
 mod dependencies;
 mod docs;
+mod fault_proxy;
 mod format_official_programs;
 mod glossary;
 mod grammar_fixtures;
