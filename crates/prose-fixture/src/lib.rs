@@ -47,6 +47,7 @@
 
 mod marks;
 pub mod permissions;
+pub mod time;
 pub mod wording;
 
 pub use marks::{Mark, render};

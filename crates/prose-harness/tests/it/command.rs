@@ -357,7 +357,7 @@ async fn nothing_outlives_the_runtime() {
     let folder = folder.await.unwrap();
     let start = Instant::now();
     until(|| !runs(&folder.path().join("own"))).await;
-    assert!((1_000..6_000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+    assert!((1_000..30_000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 //! Texts of no use but to break a parser: each has a tree, within a small stack and in about linear time.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use prose_fixture::time::processor_time;
 
 use crate::invariants::check_parse;
 use prose_syntax::{Severity, parse};
@@ -143,17 +145,15 @@ const SHORT: usize = 64_000;
 const LONG: usize = 4 * SHORT;
 
 fn time(text: &str) -> Duration {
-    let start = Instant::now();
-    drop(parse(text));
-    start.elapsed()
+    processor_time(|| parse(text))
 }
 
 #[track_caller]
 fn check_growth(unit: &str) {
     let (short, long) = (unit.repeat(SHORT / unit.len()), unit.repeat(LONG / unit.len()));
     let (mut of_short, mut of_long) = (Duration::MAX, Duration::MAX);
-    // Other work on the machine only adds to a time, so the least of several is what the text takes. One that takes no time at all says
-    // nothing about growth.
+    // Caches that other work has emptied only add to a time, so the least of several is what the text takes. One that takes no time at all
+    // says nothing about growth.
     let is_linear = (0..20).any(|_| {
         (of_short, of_long) = (of_short.min(time(&short)), of_long.min(time(&long)));
         of_long < of_short.max(Duration::from_millis(10)) * ALLOWED_GROWTH
