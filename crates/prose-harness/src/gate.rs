@@ -108,11 +108,11 @@ impl Gate {
     }
 
     /// Makes attempts until one succeeds, fails for good, or the time that a session waits is over. Each retry is reported.
-    pub async fn attempts<T>(
+    pub async fn attempts<T, F: Future<Output = Result<T, Fault>>>(
         &self,
         patience: Duration,
         reporter: &Reporter,
-        mut attempt: impl AsyncFnMut() -> Result<T, Fault>,
+        mut attempt: impl FnMut() -> F,
     ) -> Result<T, Failure> {
         let mut first_fault = None;
         let mut failed = 0;

@@ -12,7 +12,8 @@ impl Secret {
         Self(text.into())
     }
 
-    pub(crate) fn reveal(&self) -> &str {
+    /// The text, for where it is sent to.
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 }

@@ -17,7 +17,7 @@ use rustls::{ClientConfig, RootCertStore};
 pub const EXTRA_CA: &str = "PROSE_EXTRA_CA_CERTS";
 
 /// The TLS configuration for reqwest, or why it cannot be created.
-pub(crate) fn config(extra_ca: Option<&PathBuf>) -> Result<ClientConfig, String> {
+pub fn config(extra_ca: Option<&PathBuf>) -> Result<ClientConfig, String> {
     let mut roots = roots(rustls_native_certs::load_native_certs().certs);
     if let Some(path) = extra_ca {
         let unusable = |error: String| {

@@ -218,7 +218,8 @@ impl fmt::Debug for Reporter {
 }
 
 impl Reporter {
-    pub(crate) fn new(
+    /// A reporter for a request, with the receiver of its reports.
+    pub fn new(
         request: RequestId,
         sink: UnboundedSender<(RequestId, Activity)>,
         approvals: Arc<dyn Approvals>,

@@ -43,6 +43,9 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("prose-state", "tokio"),
     ("prose-narration", "tokio"),
     ("prose-harness", "tokio"),
+    // A model of a provider is asked over HTTP.
+    ("prose-harness", "reqwest"),
+    ("prose-harness", "hyper"),
 ];
 
 /// The arrows of architecture.md: which crates of the workspace each crate may name. A crate names only those above it.
@@ -78,7 +81,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("prose-state", &["prose-files", "prose-rights", "prose-syntax", "prose-view", "prose-vm"]),
     ("prose-narration", &["prose-syntax", "prose-view", "prose-vm"]),
-    ("prose-harness", &["prose-files", "prose-syntax", "prose-toml", "prose-vm"]),
+    ("prose-harness", &["prose-files", "prose-registry", "prose-syntax", "prose-toml", "prose-vm"]),
     (
         "prose-run",
         &[

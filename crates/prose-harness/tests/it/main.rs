@@ -12,6 +12,7 @@ mod faults;
 mod frames;
 mod offline;
 mod permissions;
+mod provider;
 mod record;
 mod registry;
 mod runs;
