@@ -83,6 +83,7 @@ pub fn task(prompt: &str) -> SessionTask {
         },
         memory: None,
         mark: None,
+        writes_result: false,
     }
 }
 

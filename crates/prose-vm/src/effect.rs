@@ -209,6 +209,9 @@ pub struct SessionTask {
     /// The mark on the lines around values in the prompt; `None` if no value could contain such a line (decision 20).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<SmolStr>,
+    /// Whether the prompt asks the agent to write its result to the file of the binding (decision 21). Otherwise the reply is the result.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub writes_result: bool,
 }
 
 impl SessionTask {

@@ -43,6 +43,7 @@ pub(crate) fn task(text: &str) -> SessionTask {
         },
         memory: None,
         mark: None,
+        writes_result: false,
     }
 }
 

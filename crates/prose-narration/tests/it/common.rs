@@ -249,6 +249,7 @@ impl Play {
             binding: binding.clone(),
             memory: None,
             mark: None,
+            writes_result: false,
         });
         let request = self.ask(Effect::Session(task.clone()));
         self.bindings.insert(request, binding);

@@ -309,6 +309,7 @@ pub(crate) fn session(
         binding,
         memory: None,
         mark: None,
+        writes_result: false,
     };
     Request { id: RequestId(id), place: place(at), site, effect: Effect::Session(Arc::new(task)) }
 }

@@ -192,6 +192,7 @@ impl Cx {
             binding: target.binding.clone(),
             memory: None,
             mark: None,
+            writes_result: false,
         };
         Ok(PendingOutcome { task, early_exit, is_foreign })
     }
