@@ -13,7 +13,7 @@ mod state;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -200,6 +200,9 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     };
     let mut settings = settings(&request, &origin, &opened, harness.as_ref())?;
     settings.grants = Arc::new(request.grants);
+    let absolute = |folder: &Path| std::path::absolute(folder).ok()?.to_str().map(Arc::from);
+    settings.root = absolute(&request.project.root);
+    settings.home = request.project.home.as_deref().and_then(absolute);
     let rights = rights::describe(&program, &settings.grants);
     // The prompts of a dry run are those for its harness, which is not called.
     let harness: Arc<dyn Harness> = match request.start {

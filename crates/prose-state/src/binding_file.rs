@@ -60,6 +60,35 @@ pub fn read_bytes(bytes: &[u8]) -> String {
     }
 }
 
+/// The value in the bytes of a file that an agent wrote for a binding: the whole text, or what follows the head of R101 (decision 21). A rule `---` of the
+/// value itself is no end of a head.
+pub fn read_of_agent(name: &str, bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    match has_head(name, &text) {
+        true => read(&text).to_owned(),
+        false => {
+            text.strip_suffix('\n').map_or(&*text, |text| text.strip_suffix('\r').unwrap_or(text)).to_owned()
+        }
+    }
+}
+
+/// Whether a text starts with the head of a binding, as R101 has it or shortened to the name.
+fn has_head(name: &str, text: &str) -> bool {
+    let Some(head) = value_start(text, true).or_else(|| value_start(text, false)).map(|end| &text[..end])
+    else {
+        return false;
+    };
+    let mut lines = head.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let Some(title) = lines.next().and_then(|line| line.strip_prefix("# ")) else { return false };
+    match lines.next() {
+        Some("---") => title.trim() == name,
+        Some(line) => line
+            .strip_prefix("kind:")
+            .is_some_and(|kind| ["input", "output", "let", "const"].contains(&kind.trim())),
+        None => false,
+    }
+}
+
 /// What a head says of its kind, such as `let`; none where there is no head.
 pub fn kind(text: &str) -> Option<&str> {
     let head = &text[..value_start(text, true)?];

@@ -380,10 +380,6 @@ impl Store for FilesystemStore {
         Ok(())
     }
 
-    fn prepare_memory(&mut self, place: &MemoryPlace) -> io::Result<()> {
-        Ok(self.memories.prepare(place)?)
-    }
-
     fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>> {
         if let Some(before) = self.prepared.get(binding.path.as_ref())
             && self.writer.files().tree.identity(&binding.path)?.as_ref() == Some(before)
@@ -391,7 +387,7 @@ impl Store for FilesystemStore {
             return Ok(None);
         }
         let bytes = self.writer.files().tree.read(&binding.path, Limit::STATE)?;
-        Ok(bytes.map(|bytes| binding_file::read_bytes(&bytes)))
+        Ok(bytes.map(|bytes| binding_file::read_of_agent(&binding.name, &bytes)))
     }
 
     fn take_turn(&mut self, request: &Request, place: &MemoryPlace) -> io::Result<Turn> {

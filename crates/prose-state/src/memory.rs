@@ -134,11 +134,6 @@ impl Memories {
         Ok(Memory { text, segments: segments.unwrap_or(0) })
     }
 
-    /// Makes the folder of a memory.
-    pub(crate) fn prepare(&self, place: &MemoryPlace) -> Result<(), StateError> {
-        self.tree(place).map(drop)
-    }
-
     pub(crate) fn has_written(&self, memory: &MemoryUse) -> Result<bool, StateError> {
         let Some(tree) = self.open(&memory.place)? else { return Ok(false) };
         let segment = segment_file(&memory.place.agent, memory.segment);

@@ -60,6 +60,18 @@ fn reply_line(word: &str, mark: Option<&str>) -> String {
     mark.map_or_else(|| format!("=== {word} ==="), |mark| format!("=== {word} {mark} ==="))
 }
 
+/// What stands above and below the first line that is nothing but a mark. One inside a line is part of what is said.
+pub(crate) fn split_at_line<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim() == mark {
+            return Some((&text[..start], &text[start + line.len()..]));
+        }
+        start += line.len();
+    }
+    None
+}
+
 /// A reply with a memory, as a person writes it, with the mark that the session asks for.
 pub fn with_mark(reply: &Arc<str>, mark: &str) -> Arc<str> {
     exchange(reply, None, Some(mark))

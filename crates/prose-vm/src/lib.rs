@@ -5,17 +5,19 @@
 //! order is the same run again. A [`runner`] connects machine, harness and store.
 
 pub mod activity;
+mod confirmation;
 pub mod effect;
 pub mod error;
 pub mod event;
 pub mod frame;
+mod guidelines;
 pub mod harness;
 mod interpret;
 pub mod machine;
 pub mod names;
 pub mod place;
 pub mod program;
-pub mod prompt;
+mod prompt;
 mod room;
 pub mod runner;
 pub mod settings;

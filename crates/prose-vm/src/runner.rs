@@ -17,6 +17,7 @@ use smol_str::SmolStr;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use crate::activity::{Activity, Approvals, Reporter, Work};
+use crate::confirmation;
 use crate::effect::{
     Effect, Failure, InputRequest, Outcome, Reply, Request, RequestId, SessionTask, Usage, fingerprint,
 };
@@ -197,6 +198,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         report,
         reports,
         worked: BTreeMap::new(),
+        asked_again: BTreeMap::new(),
         memories_awaited: BTreeSet::new(),
         resumed: false,
         last: None,
@@ -261,6 +263,8 @@ struct Runner<'a> {
     reports: UnboundedReceiver<(RequestId, Activity)>,
     /// What was reported for the requests at work.
     worked: BTreeMap<RequestId, Work>,
+    /// The requests whose agent has only confirmed its result and is asked for it, with the usage of the first reply.
+    asked_again: BTreeMap<RequestId, Option<Usage>>,
     /// The requests that wait for their turn at a memory.
     memories_awaited: BTreeSet<RequestId>,
     /// Whether [`EventKind::Resumed`] has been emitted.
@@ -344,8 +348,9 @@ impl Runner<'_> {
                         let reason = failure.message.clone();
                         return self.interrupt(reason);
                     }
-                    let outcome = self.checked(id, outcome)?;
-                    self.deliver(machine, id, outcome)?;
+                    if let Some(outcome) = self.checked(id, outcome)? {
+                        self.deliver(machine, id, outcome)?;
+                    }
                 }
                 Some((request, activity)) = self.reports.recv() => self.report_activity(request, activity),
                 () = self.room.opens() => {}
@@ -392,9 +397,7 @@ impl Runner<'_> {
         self.forget(id);
         let began = self.began.remove(&id);
         let work = self.worked.remove(&id).unwrap_or_default();
-        if matches!((&request.effect, &outcome), (Effect::Session(_), Outcome::Reply(_))) {
-            self.ended += 1;
-        }
+        self.ended += u32::from(matches!(request.effect, Effect::Session(_)));
         self.emit(NewEvent {
             place: request.place.clone(),
             site: Some(request.site),
@@ -438,7 +441,10 @@ impl Runner<'_> {
                         *began = *began_before;
                         work.clone_from(work_before);
                     }
-                    (EventKind::RunEnded(end), EventKind::RunEnded(before)) => end.usage = before.usage,
+                    (EventKind::RunEnded(end), EventKind::RunEnded(before)) => {
+                        // Earlier versions count only the sessions that succeeded.
+                        (end.usage, end.sessions) = (before.usage, before.sessions);
+                    }
                     _ => {}
                 }
                 if !is_same(&event, &expected) {
@@ -526,6 +532,7 @@ impl Runner<'_> {
 
     /// Removes a request that is not started from the queues.
     fn forget(&mut self, id: RequestId) {
+        self.asked_again.remove(&id);
         self.agents_wanted.remove(&id);
         self.at_once.remove(&id);
     }
@@ -652,11 +659,8 @@ impl Runner<'_> {
                     return Ok(Some(format!("the limit of {sessions} is reached (`--max-sessions`)")));
                 }
                 self.sessions += 1;
-                if self.host.harness.capabilities().writes_files {
+                if task.writes_result {
                     self.host.store.prepare(&task.binding)?;
-                    if let Some(memory) = &task.memory {
-                        self.host.store.prepare_memory(&memory.place)?;
-                    }
                 }
             }
             self.agents += 1;
@@ -677,9 +681,13 @@ impl Runner<'_> {
     }
 
     fn begin(&mut self, id: RequestId) {
-        let Some(work) = self.waiting.get(&id).cloned().and_then(|request| self.work(request)) else {
-            return;
-        };
+        let Some(mut request) = self.waiting.get(&id).cloned() else { return };
+        if let Effect::Session(task) = &mut request.effect
+            && self.asked_again.contains_key(&id)
+        {
+            *task = Arc::new(confirmation::asked_again(task));
+        }
+        let Some(work) = self.work(request) else { return };
         self.push(
             id,
             Box::pin(async move {
@@ -756,30 +764,66 @@ impl Runner<'_> {
         })
     }
 
-    /// Completes the reply of an agent that writes files: the content of its file is the value (R31).
-    fn checked(&mut self, id: RequestId, outcome: Outcome) -> Result<Outcome, RunError> {
-        let Outcome::Reply(mut reply) = outcome else { return Ok(outcome) };
-        let Some(Effect::Session(task)) = self.waiting.get(&id).map(|request| &request.effect) else {
-            return Ok(Outcome::Reply(reply));
+    /// Completes the reply of a session: the value is the content of the file that its agent wrote (R31), or the reply. A confirmation is never the
+    /// value (decision 21): the agent is asked once more, and there is no outcome yet.
+    fn checked(&mut self, id: RequestId, outcome: Outcome) -> Result<Option<Outcome>, RunError> {
+        let task = match self.waiting.get(&id).map(|request| &request.effect) {
+            Some(Effect::Session(task)) => Arc::clone(task),
+            _ => return Ok(Some(outcome)),
         };
+        let Outcome::Reply(mut reply) = outcome else { return Ok(Some(outcome)) };
+        reply.mark = task.memory.as_ref().and(task.mark.clone());
         if !self.host.harness.capabilities().writes_files {
-            reply.mark = task.memory.as_ref().and(task.mark.clone());
-            return Ok(Outcome::Reply(reply));
+            return Ok(Some(Outcome::Reply(reply)));
         }
-        match self.host.store.read_binding(&task.binding)? {
+        let before = self.asked_again.get(&id).copied();
+        reply.usage = Usage::sum([before.flatten(), reply.usage]);
+        let name = &task.binding.name;
+        let written = match task.writes_result {
+            true => self.host.store.read_binding(&task.binding)?.filter(|text| !text.trim().is_empty()),
+            false => None,
+        };
+        let whole = Arc::clone(&reply.text);
+        let (said, memory) = confirmation::split(&task, &whole);
+        match written {
             Some(text) => {
+                let text = if memory.is_empty() { text } else { format!("{text}\n{memory}") };
                 reply.text = text.into();
                 reply.wrote_binding = true;
             }
-            None => reply.warnings.push(format!(
-                "the agent did not write a file for `{}`; its reply is used as the result",
-                task.binding.name
+            None if confirmation::is_confirmation(&task, said) => {
+                if before.is_some() {
+                    let file = &task.binding.path;
+                    let message = match task.writes_result {
+                        true => format!(
+                            "the agent confirmed the result of `{name}` twice without writing it to `{file}`; let it write there, or deny `write` so that \
+                             the reply is the result"
+                        ),
+                        false => {
+                            format!("the agent confirmed the result of `{name}` twice without giving it")
+                        }
+                    };
+                    return Ok(Some(Outcome::Failed(Failure::session(message))));
+                }
+                self.asked_again.insert(id, reply.usage);
+                self.agents += 1;
+                self.begin(id);
+                return Ok(None);
+            }
+            None if task.writes_result && before.is_none() => reply.warnings.push(format!(
+                "the agent did not write a file for `{name}`; its reply is used as the result"
             )),
+            None => {}
         }
-        if let Some(memory) = &task.memory {
+        if before.is_some() {
+            reply.warnings.push(format!(
+                "the agent confirmed the result of `{name}` without giving it, and was asked again"
+            ));
+        }
+        if let Some(memory) = task.memory.as_ref().filter(|_| memory.is_empty()) {
             reply.wrote_memory = self.host.store.has_written_memory(memory)?;
         }
-        Ok(Outcome::Reply(reply))
+        Ok(Some(Outcome::Reply(reply)))
     }
 }
 
@@ -829,6 +873,7 @@ fn comparable(event: &Event) -> serde_json::Result<serde_json::Value> {
     {
         task["prompt"].take();
         task["mark"].take();
+        task["writes_result"].take();
     }
     take_messages(&mut json);
     Ok(json)

@@ -1,5 +1,7 @@
 //! The settings of a run.
 
+use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
 use prose_rights::Grants;
@@ -39,6 +41,10 @@ pub struct Settings {
     pub backoff_cap_ms: u64,
     /// The rights of fetched programs (decision 19). Not recorded: a user may grant or revoke rights before a run is resumed.
     pub grants: Arc<Grants>,
+    /// The absolute path of the folder that contains `.prose`, for the paths in prompts. Not recorded: a project may be moved before a run is resumed.
+    pub root: Option<Arc<str>>,
+    /// The home folder, for the same.
+    pub home: Option<Arc<str>>,
 }
 
 impl Settings {
@@ -62,6 +68,8 @@ impl Settings {
             backoff_ms: 1000,
             backoff_cap_ms: 60_000,
             grants: Arc::default(),
+            root: None,
+            home: None,
         }
     }
 
@@ -82,6 +90,23 @@ impl Settings {
             backoff_ms: head.backoff_ms,
             backoff_cap_ms: head.backoff_cap_ms,
             grants: Arc::default(),
+            root: None,
+            home: None,
+        }
+    }
+
+    /// A path as agents are told it: absolute, if the folders are known.
+    pub(crate) fn absolute<'a>(&self, path: &'a str) -> Cow<'a, str> {
+        let (folder, below) = match path.strip_prefix("~/") {
+            Some(below) => (&self.home, below),
+            None => (&self.root, path),
+        };
+        match folder {
+            // On Windows, too, agents and their tools accept slashes.
+            Some(folder) if !Path::new(path).is_absolute() => {
+                format!("{}/{below}", folder.trim_end_matches(['/', '\\'])).into()
+            }
+            _ => path.into(),
         }
     }
 }

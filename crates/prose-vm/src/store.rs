@@ -27,12 +27,7 @@ pub trait Store {
         Ok(())
     }
 
-    /// Called before a session starts whose agent may write its memory itself: creates the folder for it.
-    fn prepare_memory(&mut self, _place: &MemoryPlace) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// The content of a binding file that an agent wrote, without its head; `None` if there is no file (R31).
+    /// The value that an agent wrote to the file of a binding, without the head of R101 if it wrote one; `None` if there is no file (R31, decision 21).
     fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>>;
 
     /// Takes the turn of a request at the memory of an agent, before the memory is read. Other runs wait while one run has its turn, so that each

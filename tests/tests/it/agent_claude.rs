@@ -13,9 +13,9 @@ use prose_vm::effect::{Effect, Permission, PermissionRule, Reply, SessionTask};
 use prose_vm::harness::{Harness, RunFolders};
 use serde_json::{Value, json};
 
-/// What the agent is told about its output (R30).
+/// What the agent is told about its output (R30, decision 21).
 const OUTPUT: &str =
-    "When you complete this task, write your output to:\n  .prose/runs/r/bindings/research.md";
+    "Write the result, nothing else, to `.prose/runs/r/bindings/research.md`, then reply `done`.";
 
 #[tokio::test]
 #[ignore = "needs npm"]
@@ -23,7 +23,7 @@ async fn r030_claude_writes_the_binding_file() {
     let project = Project::new("Look into tides");
     let reply = project.session(task(&format!("Look into tides\n\n{OUTPUT}"))).await;
 
-    assert_eq!(&*reply.text, "Binding written: research");
+    assert_eq!(&*reply.text, "done");
     assert_eq!(reply.warnings, Vec::<String>::new());
     assert!(reply.usage.is_some());
     assert_eq!(fs::read_to_string(project.project.binding()).unwrap(), WRITTEN);
@@ -57,7 +57,7 @@ async fn decision_13_claude_cannot_write_where_that_is_denied() {
     assert!(project.harness().enforces(&deny.about, &deny.rule));
     let reply = project.session(SessionTask { permissions: vec![deny], ..task("Look into tides") }).await;
 
-    assert_eq!(&*reply.text, "Binding written: research", "the model claims so");
+    assert_eq!(&*reply.text, "done", "the model claims so");
     assert!(!project.project.binding().exists());
     let asked = project.requests();
     let tools = asked.last().unwrap()["body"]["tools"].as_array().unwrap();
@@ -99,7 +99,7 @@ impl Project {
                 }),
                 json!({
                     "match": { "userMessage": task, "hasToolResult": true },
-                    "response": { "content": "Binding written: research" },
+                    "response": { "content": "done" },
                 }),
                 json!({ "match": { "userMessage": "the tide is out" }, "response": { "content": verdict } }),
             ]

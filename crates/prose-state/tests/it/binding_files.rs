@@ -88,6 +88,30 @@ fn r101_values_of_files_that_agents_write_in_their_own_way() {
 }
 
 #[test]
+fn decision_21_agents_write_the_value_alone_or_with_the_head_of_r101() {
+    let read = |text: &str| binding_file::read_of_agent("report", text.as_bytes());
+    assert_eq!(read("Tides come.\n"), "Tides come.");
+    // A rule is part of the value.
+    assert_eq!(
+        read("# Tides\n\nThey come.\n\n---\n\nThey go.\n"),
+        "# Tides\n\nThey come.\n\n---\n\nThey go."
+    );
+    assert_eq!(read("---\ntitle: Tides\n---\nThey come.\n"), "---\ntitle: Tides\n---\nThey come.");
+    assert_eq!(
+        read("# report\n\nkind of tides: two\n\n---\nmore"),
+        "# report\n\nkind of tides: two\n\n---\nmore"
+    );
+    let whole =
+        binding_file::write(&binding(BindingKind::Let, 2, "let report = session \"x\""), "Tides\n---\ncome.");
+    assert_eq!(read(&whole), "Tides\n---\ncome.");
+    assert_eq!(read("# a report\nkind: let\n---\nTides come."), "Tides come.");
+    assert_eq!(read("# report\r\n\r\n---\r\n\r\nTides come.\r\n"), "Tides come.");
+    assert_eq!(read("Tides come.\r\n"), "Tides come.");
+    assert_eq!(read(""), "");
+    assert_eq!(binding_file::read_of_agent("report", b"br\xffken"), "br\u{fffd}ken");
+}
+
+#[test]
 fn r101_values_that_are_no_text_are_json() {
     let (_folder, project) = project();
     let mut run = Driver::start(&project, "a.prose", "const a = { list: [1, true], name: \"x\" }\n");

@@ -10,8 +10,7 @@ use prose_state::folder::Project;
 use prose_state::reader::JournalReader;
 use prose_state::runs::RunState;
 use prose_vm::effect::{
-    Binding, BindingKind, ContextItem, Effect, Failure, MemoryPlace, MemoryScope, Outcome, Reply, Request,
-    RequestId, fingerprint,
+    Binding, BindingKind, ContextItem, Effect, Failure, Outcome, Reply, Request, RequestId, fingerprint,
 };
 use prose_vm::event::{Event, EventKind, RunStatus};
 use prose_vm::place::Site;
@@ -625,15 +624,11 @@ fn a_run_that_does_not_exist() {
 }
 
 #[test]
-fn r030_the_folders_exist_that_agents_are_told_to_write_to() {
+fn r030_the_folder_exists_that_agents_are_told_to_write_to() {
     let (_folder, project) = project();
     let mut run = Driver::start(&project, "three.prose", TEXT);
     let mut binding = run.binding("a", 0, 1);
     binding.path = "imports/alice--research/bindings/a.md".into();
     run.store.prepare(&binding).unwrap();
     assert!(run.store.folder().join("imports/alice--research/bindings").is_dir());
-    let folder = "agents/captain/".into();
-    let place = MemoryPlace { agent: "captain".into(), scope: MemoryScope::Execution, folder };
-    run.store.prepare_memory(&place).unwrap();
-    assert!(run.store.folder().join("agents/captain").is_dir());
 }

@@ -17,6 +17,9 @@ pub(super) const INLINE: usize = 2000;
 /// How many bytes of results a model judges by, at most, where they are passed as texts: a question is not worth more of its attention.
 const EVIDENCE: usize = 40_000;
 
+/// The maximum length in bytes of a value that a decision gets as text from agents that read files: a question is faster without a tool.
+const MAX_INLINE_EVIDENCE: usize = 8 * 1024;
+
 /// From how many characters on only the essentials are passed (R38).
 const LONG: usize = 8000;
 
@@ -276,7 +279,10 @@ impl Cx {
             let path = path.filter(|_| by_reference).map(|path| self.path_from_root(path));
             let shown = shown(value);
             let digest = path.as_ref().map(|_| digest(&shown));
-            let text = path.is_none().then(|| cut(&shown).into());
+            let text = match path {
+                None => Some(cut(&shown).into()),
+                Some(_) => (shown.len() < MAX_INLINE_EVIDENCE).then(|| shown.into()),
+            };
             items.push(ContextItem { name, path, text, digest });
         };
         let mut local = self.locals.as_ref();
@@ -288,9 +294,16 @@ impl Cx {
             add(result.name, &result.value, result.path.as_ref());
         }
         items.truncate(RECENT);
-        let mut room = EVIDENCE;
-        items.retain(|item| {
-            room = room.saturating_sub(item.text.as_ref().map_or(0, |text| text.len()));
+        let (mut room, mut inline) = (EVIDENCE, EVIDENCE);
+        items.retain_mut(|item| {
+            let length = item.text.as_ref().map_or(0, |text| text.len());
+            if item.path.is_some() {
+                // What does not fit is read from its file.
+                inline = inline.saturating_sub(length);
+                item.text.take_if(|_| inline == 0);
+                return true;
+            }
+            room = room.saturating_sub(length);
             room > 0
         });
         items.reverse();

@@ -18,33 +18,6 @@ use crate::program::At;
 /// How much of a reply stands for it in a memory and in the record of a session where the agent wrote none.
 const EXCERPT: usize = 300;
 
-/// The memory of an agent at the start of a session.
-pub(super) struct Remembered {
-    pub(super) memory: MemoryUse,
-    /// What an agent with files is told about it before the task; none for one without files.
-    in_files: Option<String>,
-    /// Ends with the session.
-    _turn: MemoryTurn,
-}
-
-impl Remembered {
-    /// Whether the memory is a part of the prompt and of the reply.
-    pub(super) fn is_in_text(&self) -> bool {
-        self.in_files.is_none()
-    }
-
-    /// A prompt with what has to be told about the memory: what is remembered comes before the task (R28).
-    pub(super) fn around(&self, prompt: &str, mark: Option<&str>) -> String {
-        let agent = &self.memory.place.agent;
-        let (before, behind) = match &self.in_files {
-            Some(before) => (before.clone(), prompt_guidelines(agent)),
-            None => memory_in_text(agent, &self.memory, mark),
-        };
-        let parts = [before.as_str(), prompt, behind.as_str()];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
-    }
-}
-
 impl Cx {
     /// Where an agent's memory lies; none if it is not persistent (R42).
     pub(super) fn memory_place(&self, agent: &SmolStr, at: At) -> Exec<Option<MemoryPlace>> {
@@ -69,7 +42,7 @@ impl Cx {
     }
 
     /// Looks up what the agent of a session remembers, and takes a number for the segment (R43, R45, R49).
-    pub(super) async fn remember(&self, spoken: &Spoken) -> Exec<Option<Remembered>> {
+    pub(super) async fn remember(&self, spoken: &Spoken) -> Exec<Option<(MemoryUse, MemoryTurn)>> {
         let Some((agent, at)) = &spoken.agent else { return Ok(None) };
         let place = match self.memory_place(agent, *at)? {
             Some(place) => place,
@@ -104,42 +77,18 @@ impl Cx {
         }
         let text = known.text.filter(|_| spoken.resumes);
         let memory = MemoryUse { place, resumes: spoken.resumes, segment, text };
-        let in_files = self.run.world.settings.agents_write.then(|| self.memory_in_files(&memory));
-        Ok(Some(Remembered { memory, in_files, _turn: turn }))
+        Ok(Some((memory, turn)))
     }
 
-    /// What an agent with files is told about its memory (R44).
-    fn memory_in_files(&self, memory: &MemoryUse) -> String {
-        let place = &memory.place;
-        let path = self.memory_file(place, "memory.md");
-        let segment = self.memory_file(place, &names::segment_file(&place.agent, memory.segment));
-        let lead = if memory.resumes {
-            format!(
-                "Your memory is at:\n{path}\n\nRead it first to understand your prior context. When done, update it\n\
-                with your compacted state following the guidelines in primitives/session.md."
-            )
-        } else {
-            format!(
-                "Your memory will be at:\n{path}\n\nYou start fresh. When done, write it with your compacted state."
-            )
-        };
-        format!("{lead}\n\nAlso write your segment record to:\n{segment}")
-    }
-
-    /// Takes a reply, with the memory that is part of it where the agent has no files (R48).
-    pub(super) fn taken(
-        &self,
-        mut reply: Reply,
-        remembered: Option<&Remembered>,
-        task: &SessionTask,
-    ) -> Result<Reply, Failure> {
+    /// Takes a reply, with the memory that is a part of it (R48).
+    pub(super) fn taken(&self, mut reply: Reply, task: &SessionTask) -> Result<Reply, Failure> {
         for warning in &reply.warnings {
             self.warn(warning.clone());
         }
-        if let Some(Remembered { memory, .. }) = remembered.filter(|_| !reply.wrote_memory) {
+        if let Some(memory) = task.memory.as_ref().filter(|_| !reply.wrote_memory) {
             let mark = reply.mark.as_deref();
             let (text, new, record) = parts_of_reply(&reply.text, memory, mark);
-            if mark.is_some() && split_at_line(&text, &frame::memory_line(None)).is_some() {
+            if mark.is_some() && frame::split_at_line(&text, &frame::memory_line(None)).is_some() {
                 self.warn(format!(
                     "a line `{}` of the reply has not the mark of the session, so it begins no memory",
                     frame::memory_line(None)
@@ -161,38 +110,6 @@ impl Cx {
     }
 }
 
-/// What an agent without files is told: its memory itself, and how to send the new one along.
-fn memory_in_text(agent: &SmolStr, memory: &MemoryUse, mark: Option<&str>) -> (String, String) {
-    let before = match &memory.text {
-        Some(text) => {
-            let text = text.trim();
-            let head = format!("# Agent Memory: {agent}");
-            let text = text.strip_prefix(head.as_str()).map_or(text, str::trim_start);
-            let rule = frame::rule(mark);
-            format!("## Agent Memory: {agent}\n\n{rule}\n{text}\n{rule}")
-        }
-        None => String::new(),
-    };
-    let behind = format!(
-        "{}\n\nEnd your reply with your new memory and a record of this session, each behind a line of its own:\n{}\n\
-        [your memory from now on]\n{}\n- Reviewed: …\n- Found: …\n- Decided: …\n- Next: …",
-        prompt_guidelines(agent),
-        frame::memory_line(mark),
-        frame::segment_line(mark),
-    );
-    (before, behind)
-}
-
-/// How an agent keeps its memory (R32, R46, R48).
-fn prompt_guidelines(agent: &SmolStr) -> String {
-    format!(
-        "Your memory starts with the line `# Agent Memory: {agent}` and has the sections `## Current Understanding`, `## Decisions Made` \
-        (a line `- date: decision` each) and `## Open Concerns`; other sections stay as they are. Keep what you will need later in full: \
-        places, numbers, names, decisions with their reasons. Leave out how you came to them. When it grows long, keep the last two or three \
-        sessions in full and shorten what is older. Your result and your memory are two things: write both."
-    )
-}
-
 /// The result, the new memory and the record of the session in a reply. An agent that sent no memory keeps what it knew, with the beginning of
 /// its reply: nothing it said is lost without trace.
 fn parts_of_reply(
@@ -201,12 +118,12 @@ fn parts_of_reply(
     mark: Option<&str>,
 ) -> (Arc<str>, Arc<str>, Arc<str>) {
     let agent = &memory.place.agent;
-    let (result, rest) = match split_at_line(reply, &frame::memory_line(mark)) {
+    let (result, rest) = match frame::split_at_line(reply, &frame::memory_line(mark)) {
         Some((result, rest)) => (Arc::from(result.trim_end()), Some(rest)),
         None => (Arc::clone(reply), None),
     };
     let (sent, record) =
-        match rest.map(|rest| split_at_line(rest, &frame::segment_line(mark)).unwrap_or((rest, ""))) {
+        match rest.map(|rest| frame::split_at_line(rest, &frame::segment_line(mark)).unwrap_or((rest, ""))) {
             Some((memory, record)) => (Some(memory.trim()), record.trim()),
             None => (None, ""),
         };
@@ -230,16 +147,4 @@ fn parts_of_reply(
         record.to_owned()
     };
     (result, new.into(), record.into())
-}
-
-/// What stands above and below the first line that is nothing but a mark. One inside a line is part of what is said.
-fn split_at_line<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        if line.trim() == mark {
-            return Some((&text[..start], &text[start + line.len()..]));
-        }
-        start += line.len();
-    }
-    None
 }

@@ -9,7 +9,6 @@ use prose_analysis::rights::{Requests, skill_path};
 use prose_rights::Right;
 use smol_str::SmolStr;
 
-use super::memory::Remembered;
 use super::scope::Target;
 use super::spoken::Spoken;
 use super::{Cx, Exec};
@@ -20,8 +19,11 @@ use crate::error::ErrorKind;
 use crate::event::{EventKind, Status};
 use crate::frame;
 use crate::program::{At, property};
-use crate::prompt::{self, Parts};
+use crate::prompt::{self, Parts, RecalledMemory};
 use crate::value::Value;
+
+/// The maximum length in bytes of a memory in a prompt; agents that read files read a longer one from its file.
+const MAX_INLINE_MEMORY: usize = 40_000;
 
 /// What a session is asked, before its prompt is put together.
 struct PendingOutcome {
@@ -51,15 +53,18 @@ impl Cx {
         };
         let binds = target.anonymous || named.is_some();
         let PendingOutcome { mut task, early_exit, is_foreign } = self.task(&spoken, text, &target).await?;
-        let remembered = self.remember(&spoken).await?;
-        task.mark = self.mark(&task, early_exit.as_deref(), remembered.as_ref(), is_foreign);
+        // The turn at the memory ends with the session.
+        let (memory, _turn) = self.remember(&spoken).await?.unzip();
+        task.memory = memory;
+        task.writes_result =
+            self.run.world.settings.agents_write && SessionTask::may_write(&task.permissions);
+        task.mark = self.mark(&task, early_exit.as_deref(), is_foreign);
         task.prompt = self.prompt(&task, early_exit.as_deref());
         let retries = self.count_property(&spoken, "retry").await?;
         let backoff = self.word_property(&spoken, "backoff").await?;
         task.retries = retries;
-        let (reply, request) = self.attempts(task, remembered, backoff.as_deref()).await?;
+        let (reply, request) = self.attempts(task, backoff.as_deref()).await?;
         let value = Value::Text(reply.text);
-        self.run.sessions.set(self.run.sessions.get() + 1);
         if let Some((agent, _)) = &spoken.agent {
             self.instance.replies.borrow_mut().insert(agent.clone(), value.clone());
         }
@@ -213,41 +218,47 @@ impl Cx {
     }
 
     /// What the lines around values are marked with: as soon as one comes from outside of the program, or could hold such a line (decision 20).
-    fn mark(
-        &self,
-        task: &SessionTask,
-        early_exit: Option<&str>,
-        remembered: Option<&Remembered>,
-        is_foreign: bool,
-    ) -> Option<SmolStr> {
+    fn mark(&self, task: &SessionTask, early_exit: Option<&str>, is_foreign: bool) -> Option<SmolStr> {
         let by_reference = self.run.world.settings.context_by_reference;
         let values = task.context.iter().filter(|item| !by_reference || item.path.is_none());
         let values: Vec<&str> = values.filter_map(|item| item.text.as_deref()).collect();
         let needs_mark = (is_foreign && !values.is_empty())
             || values.iter().copied().any(frame::has_lines)
-            || remembered.is_some_and(Remembered::is_in_text);
+            || task.memory.is_some();
         if !needs_mark {
             return None;
         }
-        let memory = remembered.and_then(|remembered| remembered.memory.text.as_deref());
+        let memory = task.memory.as_ref().and_then(|memory| memory.text.as_deref());
         let texts = values.into_iter().chain([&*task.task]).chain(task.system.as_deref());
         let texts = texts.chain(early_exit).chain(memory);
         Some(frame::mark(&format!("{} {}", self.run.world.settings.run, self.place), texts))
     }
 
-    /// The prompt of a task, without what is told of a memory.
+    /// The prompt of a task.
     fn prompt(&self, task: &SessionTask, early_exit: Option<&str>) -> Arc<str> {
+        let settings = &self.run.world.settings;
+        let path = task.writes_result.then(|| self.path_from_root(&task.binding.path));
+        let path = path.as_deref().map(|path| settings.absolute(path));
+        let file = task.memory.as_ref().map(|memory| self.memory_file(&memory.place, "memory.md"));
+        let file = file.as_deref().map(|file| settings.absolute(file)).unwrap_or_default();
+        let memory = task.memory.as_ref().and_then(|memory| {
+            let text = memory.text.as_deref()?;
+            Some(match settings.context_by_reference && text.len() > MAX_INLINE_MEMORY {
+                true => RecalledMemory::File(&file),
+                false => RecalledMemory::Text { agent: &memory.place.agent, text },
+            })
+        });
         let parts = Parts {
             task: &task.task,
+            memory: memory.as_ref(),
             context: &task.context,
             skills: &task.skills,
-            has_agent: task.agent.is_some(),
             early_exit,
             frame: (self.scope.frame.id > 0).then(|| Rc::clone(&self.scope.frame)),
-            binding: &task.binding,
-            path: self.run.world.settings.agents_write.then(|| self.path_from_root(&task.binding.path)),
-            by_reference: self.run.world.settings.context_by_reference,
+            path: path.as_deref(),
+            is_persistent: task.memory.is_some(),
             mark: task.mark.as_deref(),
+            settings,
         };
         prompt::assemble(&parts).into()
     }
@@ -256,14 +267,9 @@ impl Cx {
     async fn attempts(
         &self,
         mut task: SessionTask,
-        remembered: Option<Remembered>,
         backoff: Option<&str>,
     ) -> Exec<(Reply, Option<RequestId>)> {
         let retries = task.retries;
-        if let Some(remembered) = &remembered {
-            task.memory = Some(remembered.memory.clone());
-            task.prompt = remembered.around(&task.prompt, task.mark.as_deref()).into();
-        }
         for attempt in 0..=retries {
             let cx = if attempt == 0 { self.clone() } else { self.step(format_args!("a{attempt}")) };
             task.attempt = attempt;
@@ -271,10 +277,12 @@ impl Cx {
             let request = cx.next_request();
             cx.emit(EventKind::SessionStarted { request, task: Arc::clone(&task) });
             let outcome = cx.request(Effect::Session(Arc::clone(&task))).await;
+            // Attempts that fail are paid for, too.
+            self.run.sessions.set(self.run.sessions.get() + 1);
             let failure = match outcome {
                 Outcome::Reply(reply) => {
                     let said = Arc::clone(&reply.text);
-                    match cx.taken(reply, remembered.as_ref(), &task) {
+                    match cx.taken(reply, &task) {
                         Ok(reply) => {
                             cx.emit(EventKind::SessionEnded {
                                 request,

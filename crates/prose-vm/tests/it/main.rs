@@ -19,6 +19,7 @@ mod mutants;
 mod official_programs;
 mod parallel;
 mod pipelines;
+mod prompt_shares;
 mod prompts;
 mod resume;
 mod room;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use expect_test::expect;
+use expect_test::{Expect, expect};
 use prose_vm::effect::Usage;
 use prose_vm::event::EventKind;
 
@@ -337,27 +337,134 @@ session: a
     .assert_debug_eq(&(&session.model, &session.skills, session.retries, &session.permissions));
 }
 
+/// A program whose agent has files: replies in their order, what it has written before it replies, and what it writes when it is asked again.
+#[track_caller]
+fn check_writing(
+    program: &str,
+    replies: &[&str],
+    written: &[(&str, &str)],
+    later: &[(&str, &str)],
+    expected: Expect,
+) {
+    let script = format!("[[session]]\nreply = {replies:?}\n");
+    let files = |files: &[(&str, &str)]| {
+        files.iter().map(|(path, text)| ((*path).into(), (*text).to_owned())).collect()
+    };
+    let ran = run_with(program, &script, |setup| {
+        setup.with_files();
+        setup.harness = Arc::new(Able { inner: Arc::clone(&setup.harness), has_files: true, enforces: true });
+        setup.written = files(written);
+        setup.written_later = files(later);
+    });
+    expected.assert_eq(&ran.story());
+}
+
 #[test]
 fn r031_what_an_agent_writes_is_the_result_and_what_it_says_where_it_writes_nothing() {
-    let ran = run_with(
+    check_writing(
         "let a = session \"A\"\nlet b = session \"B\"\n",
-        "[[session]]\nreply = \"Binding written: it\"",
-        |setup| {
-            setup.with_files();
-            setup.harness =
-                Arc::new(Able { inner: Arc::clone(&setup.harness), has_files: true, enforces: true });
-            setup.written.insert("bindings/a.md".into(), "what was written".to_owned());
-        },
+        &["done", "The result of B."],
+        &[("bindings/a.md", "what was written")],
+        &[],
+        expect![[r#"
+            session: A
+            let a = what was written
+            session: B
+            warning: the agent did not write a file for `b`; its reply is used as the result
+            let b = The result of B.
+            value: The result of B.
+        "#]],
     );
-    expect![[r#"
+}
+
+#[test]
+fn decision_21_a_confirmation_is_never_the_value() {
+    let confirmation = "Binding written: a\nLocation: bindings/a.md\nSummary: Everything\nwent well.";
+    // It writes when it is asked again.
+    check_writing(
+        "let a = session \"A\"\n",
+        &["done", "done"],
+        &[],
+        &[("bindings/a.md", "The result.")],
+        expect![[r#"
         session: A
-        let a = what was written
-        session: B
-        warning: the agent did not write a file for `b`; its reply is used as the result
-        let b = Binding written: it
-        value: Binding written: it
-    "#]]
-    .assert_eq(&ran.story());
+        warning: the agent confirmed the result of `a` without giving it, and was asked again
+        let a = The result.
+        value: The result.
+    "#]],
+    );
+    // It replies then.
+    check_writing(
+        "let a = session \"A\"\n",
+        &[confirmation, "The result."],
+        &[],
+        &[],
+        expect![[r#"
+            session: A
+            warning: the agent confirmed the result of `a` without giving it, and was asked again
+            let a = The result.
+            value: The result.
+        "#]],
+    );
+    // It does neither.
+    check_writing(
+        "let a = session \"A\"\n",
+        &["Done.", "It is in bindings/a.md now."],
+        &[],
+        &[],
+        expect![[r#"
+        session: A
+        failed: the agent confirmed the result of `a` twice without writing it to `bindings/a.md`; let it write there, or deny `write` so that the reply is the result
+        Failed: the agent confirmed the result of `a` twice without writing it to `bindings/a.md`; let it write there, or deny `write` so that the reply is the result
+    "#]],
+    );
+    // An agent that may not write was not told to reply `done`, so that is its result.
+    let denied = "let a = session \"A\"\n  permissions:\n    write: deny\n";
+    check_writing(
+        denied,
+        &["Done."],
+        &[],
+        &[],
+        expect![[r#"
+        session: A
+        let a = Done.
+        value: Done.
+    "#]],
+    );
+    check_writing(
+        denied,
+        &[confirmation, "The result."],
+        &[],
+        &[],
+        expect![[r#"
+            session: A
+            warning: the agent confirmed the result of `a` without giving it, and was asked again
+            let a = The result.
+            value: The result.
+        "#]],
+    );
+}
+
+#[test]
+fn decision_21_a_session_that_is_asked_again_is_one_request_with_the_usage_of_both_replies() {
+    let ran = run_with("let a = session \"A\"\n", "[[session]]\nreply = \"done\"", |setup| {
+        setup.with_files();
+        let usage = |_: &str| Some(Usage { input_tokens: 10, output_tokens: 1, ..Usage::default() });
+        let counting = Counting { inner: Arc::clone(&setup.harness), usage };
+        setup.harness = Arc::new(Able { inner: Arc::new(counting), has_files: true, enforces: true });
+        setup.written_later.insert("bindings/a.md".into(), "The result.".to_owned());
+    });
+    assert_eq!((ran.sessions().len(), ran.asked("session").len(), ran.end.sessions), (1, 1, 1));
+    assert_eq!(ran.end.usage.map(|usage| (usage.input_tokens, usage.output_tokens)), Some((20, 2)));
+}
+
+#[test]
+fn attempts_that_fail_count_as_sessions() {
+    let ran = run(
+        "try:\n  session \"A\"\n    retry: 2\ncatch:\n  session \"B\"\n",
+        "[[session]]\nlabel = \"A\"\nfail = \"no\"\n[[session]]\nreply = \"ok\"\n",
+    );
+    assert_eq!(ran.end.sessions, 4, "{}", ran.story());
 }
 
 #[test]

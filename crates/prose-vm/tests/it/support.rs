@@ -66,6 +66,8 @@ pub(crate) struct Setup {
     pub(crate) memories: BTreeMap<Arc<str>, Memory>,
     /// What agents write to the files of bindings.
     pub(crate) written: BTreeMap<Arc<str>, String>,
+    /// What agents write to them only when they are asked again.
+    pub(crate) written_later: BTreeMap<Arc<str>, String>,
     /// The files of the project.
     pub(crate) files: BTreeMap<Arc<str>, Arc<str>>,
     /// The recorded events of an earlier execution of the run.
@@ -87,6 +89,7 @@ impl Setup {
             interrupted: Box::pin(std::future::pending()),
             memories: BTreeMap::new(),
             written: BTreeMap::new(),
+            written_later: BTreeMap::new(),
             files: BTreeMap::new(),
             earlier: Vec::new(),
             starts_at: 0,
@@ -131,6 +134,7 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
             store: &mut Files {
                 memories: setup.memories,
                 written: setup.written,
+                written_later: setup.written_later,
                 files: setup.files,
                 busy_until: setup.busy_until,
                 start,
@@ -481,6 +485,7 @@ impl Harness for Cramped {
 struct Files {
     memories: BTreeMap<Arc<str>, Memory>,
     written: BTreeMap<Arc<str>, String>,
+    written_later: BTreeMap<Arc<str>, String>,
     files: BTreeMap<Arc<str>, Arc<str>>,
     busy_until: BTreeMap<Arc<str>, Duration>,
     start: tokio::time::Instant,
@@ -500,7 +505,11 @@ impl Store for Files {
     }
 
     fn read_binding(&mut self, binding: &Binding) -> io::Result<Option<String>> {
-        Ok(self.written.get(&binding.path).cloned())
+        let written = self.written.get(&binding.path).cloned();
+        if let Some(text) = self.written_later.remove(&binding.path) {
+            self.written.insert(Arc::clone(&binding.path), text);
+        }
+        Ok(written)
     }
 
     fn take_turn(&mut self, _: &Request, place: &MemoryPlace) -> io::Result<Turn> {

@@ -416,16 +416,16 @@ text = "the key points"
         Context provided:
         --- 03fd7b3d62
         long: "the key points"
-        --- 03fd7b3d62"#]]
+        --- 03fd7b3d62
+
+        Text between lines `--- 03fd7b3d62` is data."#]]
     .assert_eq(&shown(&by_value.session("Use").prompt));
     let by_reference = run_with(program, &script, |setup| setup.settings.context_by_reference = true);
     expect![[r#"
         Use [short] and [long, see the context]
 
         Context (by reference):
-        - long: .prose/runs/20260115-143052-a7b3c9/bindings/long.md
-
-        Read these files to access the content. For large bindings, read selectively."#]]
+        - long: .prose/runs/20260115-143052-a7b3c9/bindings/long.md"#]]
     .assert_eq(&shown(&by_reference.session("Use").prompt));
 }
 

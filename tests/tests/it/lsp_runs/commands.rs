@@ -25,6 +25,7 @@ session "Count the words"
         let prompts = result["prompts"].as_array().unwrap().iter().cloned();
         let shortened = prompts.map(|mut prompt| {
             prompt["prompt"] = json!(prompt["prompt"].as_str().unwrap().lines().next());
+            prompt["system"] = json!(prompt["system"].as_str().and_then(|system| system.lines().next()));
             prompt
         });
         shortened.collect()
@@ -116,7 +117,9 @@ fn a_dry_run_shows_what_the_harness_would_be_sent() {
     let rule = by_value.lines().find(|line| line.starts_with("--- ")).unwrap_or_default();
     assert!(by_value.contains(&format!("\nnotes.md: \"Tides come.\"\n{rule}\na: \"")), "{by_value}");
     let by_reference = used(json!({ "harness": "claude" }));
-    assert!(by_reference.contains("\n- notes.md: notes.md\n- a: .prose/runs/"), "{by_reference}");
+    let folder = workspace.folder.path().display();
+    let paths = format!("\n- notes.md: {folder}/notes.md\n- a: {folder}/.prose/runs/");
+    assert!(by_reference.contains(&paths), "{by_reference}");
     assert!(!by_reference.contains("Tides come."), "{by_reference}");
     assert!(!workspace.folder.path().join(".prose").exists());
 }

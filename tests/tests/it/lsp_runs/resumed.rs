@@ -160,12 +160,12 @@ fn a_run_of_a_block_is_resumed_as_one() {
     check(
         &lenses(&mut workspace, "a.prose"),
         expect![[r#"
-        0: ▶ Run program prose.run
-        0: Dry run prose.dryRun
-        2: ▶ Run block prose.run
-        2: Resume last run prose.resume
-        2: 1 session, …, failed at line 5 
-    "#]],
+            0: ▶ Run program prose.run
+            0: Dry run prose.dryRun
+            2: ▶ Run block prose.run
+            2: Resume last run prose.resume
+            2: 2 sessions, …, failed at line 5 
+        "#]],
     );
     let mut resume = lens_argument(&mut workspace, "a.prose", "Resume last run");
     resume["script"] = json!("after.toml");

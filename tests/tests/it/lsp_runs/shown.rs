@@ -146,11 +146,11 @@ reply = "Fine."
     check(
         &lenses(&mut workspace, "fails.prose"),
         expect![[r#"
-        0: ▶ Run program prose.run
-        0: Dry run prose.dryRun
-        0: Resume last run prose.resume
-        0: 2 sessions, …, failed at line 4 
-    "#]],
+            0: ▶ Run program prose.run
+            0: Dry run prose.dryRun
+            0: Resume last run prose.resume
+            0: 3 sessions, …, failed at line 4 
+        "#]],
     );
 
     // An edit elsewhere moves it, and one of the statement takes it away.

@@ -124,12 +124,6 @@ fn a_failure_shows_which_file_has_the_prompt() {
         ---
         plan: "The plan"
         ---
-
-        Guidelines:
-        - You are one step of a program. What stands above is all that you know of it.
-        - Name places, numbers and names exactly: others go on with what you say, and have not seen what you saw.
-        - Say a decision on a line `DECISION: …`, with a line `RATIONALE: …`.
-        - Say what should be watched on a line `CONCERN: …`, with a line `SEVERITY: low`, `medium` or `high`.
     "##]].assert_eq(&prompt);
     // The view says which file that is.
     let view: serde_json::Value =
