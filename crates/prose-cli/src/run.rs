@@ -446,7 +446,7 @@ fn execute(
     }
 }
 
-/// Writes what each session would be told.
+/// Writes the prompts of sessions and questions.
 fn dry_run(
     request: RunRequest,
     args: &RunArgs,
@@ -457,6 +457,7 @@ fn dry_run(
         Ok(prepared) => prepared,
         Err(failure) => return refuse(terminal, &failure.to_string()),
     };
+    let question_prompts = prepared.question_prompts.clone();
     let mut written = Ok(());
     let mut number = 0;
     let mut observer = |event: &Event, _: bool| {
@@ -465,6 +466,12 @@ fn dry_run(
             EventKind::SessionStarted { task, .. } if written.is_ok() => {
                 number += 1;
                 written = write_prompt(number, line, task, terminal);
+            }
+            EventKind::Effect { request, effect, .. } if written.is_ok() => {
+                if let Some(prompt) = question_prompts.take(*request) {
+                    number += 1;
+                    written = write_question(number, line, effect, &prompt, terminal);
+                }
             }
             EventKind::Warning { message } if written.is_ok() => {
                 let message = printed::shown(message);
@@ -523,6 +530,14 @@ fn write_prompt(
         writeln!(out, "\nSystem: {}", printed::shown(&system))?;
     }
     writeln!(out)
+}
+
+/// Writes the prompt of a request other than a session.
+fn write_question(number: u32, line: u32, effect: &str, prompt: &str, terminal: &Terminal) -> io::Result<()> {
+    let what = prose_run::question_kind(effect);
+    let mut out = terminal.stdout();
+    writeln!(out, "{HELP}== {number}: line {line}, {what}{HELP:#}")?;
+    writeln!(out, "{}\n", printed::shown(prompt.trim_end()))
 }
 
 /// Named outputs one after the other, or the value of a program that has none.

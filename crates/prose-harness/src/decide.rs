@@ -5,6 +5,7 @@
 
 mod answers;
 mod marks;
+mod rehearsal;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -25,6 +26,7 @@ use serde_json::{Value, json};
 use smol_str::SmolStr;
 
 use self::marks::{Marks, random_mark};
+pub use self::rehearsal::prompt_of;
 
 /// The model that shortens values: the cheapest one (decision 12).
 const SUMMARY_MODEL: SmolStr = SmolStr::new_static("haiku");
@@ -208,6 +210,10 @@ impl<S: Sessions> Harness for PromptedDecisions<S> {
         self.0.settled()
     }
 
+    fn prompt_of(&self, request: &Request) -> Option<String> {
+        rehearsal::prompt_for(&self.0, request)
+    }
+
     fn session<'a>(
         &'a self,
         request: &'a Request,
@@ -337,7 +343,9 @@ impl<S: Sessions> Harness for PromptedDecisions<S> {
 /// The evidence for a decision.
 fn context(items: &[ContextItem], marks: &Marks) -> String {
     let mut text = String::new();
-    let files: Vec<_> = items.iter().filter_map(|item| Some((&item.name, item.path.as_ref()?))).collect();
+    // A value that is passed as text needs no file.
+    let files = items.iter().filter(|item| item.text.is_none());
+    let files: Vec<_> = files.filter_map(|item| Some((&item.name, item.path.as_ref()?))).collect();
     if !files.is_empty() {
         // R36
         text.push_str("Context (by reference):\n");
@@ -346,11 +354,7 @@ fn context(items: &[ContextItem], marks: &Marks) -> String {
         }
         text.push_str("\nRead these files to access the content. For large bindings, read selectively.\n\n");
     }
-    let values: Vec<_> = items
-        .iter()
-        .filter(|item| item.path.is_none())
-        .filter_map(|item| Some((&item.name, item.text.as_ref()?)))
-        .collect();
+    let values: Vec<_> = items.iter().filter_map(|item| Some((&item.name, item.text.as_ref()?))).collect();
     if !values.is_empty() {
         // R38
         let rule = marks.rule();

@@ -6,6 +6,7 @@ mod changes;
 mod error;
 mod origin;
 mod program_check;
+mod rehearsal;
 mod rights;
 mod seal;
 mod state;
@@ -44,6 +45,8 @@ use smol_str::SmolStr;
 pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
 use crate::origin::Origin;
 pub use crate::origin::{check_trust, is_confirmed};
+use crate::rehearsal::Rehearsal;
+pub use crate::rehearsal::{QuestionPrompts, question_kind};
 pub use crate::rights::MissingRights;
 use crate::state::{AnyRecording, StoreKind};
 
@@ -131,6 +134,8 @@ pub struct PreparedRun {
     pub notes: Vec<String>,
     /// The rights of each fetched program in this run, for display.
     pub rights: Vec<String>,
+    /// The prompts of the questions of a dry run, each from its answer on.
+    pub question_prompts: QuestionPrompts,
 }
 
 /// The result of an execution of a run.
@@ -205,8 +210,13 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     settings.home = request.project.home.as_deref().and_then(absolute);
     let rights = rights::describe(&program, &settings.grants);
     // The prompts of a dry run are those for its harness, which is not called.
+    let question_prompts = QuestionPrompts::default();
     let harness: Arc<dyn Harness> = match request.start {
-        Start::Dry => Arc::new(Offline::new(seed)),
+        Start::Dry => Arc::new(Rehearsal {
+            replies: Offline::new(seed),
+            of: harness,
+            prompts: question_prompts.clone(),
+        }),
         _ => harness,
     };
     let size = program.size();
@@ -221,6 +231,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         folder: opened.folder,
         notes: opened.notes,
         rights,
+        question_prompts,
     })
 }
 

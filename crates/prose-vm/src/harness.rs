@@ -101,6 +101,12 @@ pub trait Harness: Send + Sync {
         reporter: &'a Reporter,
     ) -> HarnessFuture<'a, String>;
 
+    /// The prompt for a condition, a choice, a part of a text or a summary, for dry runs; `None` if the harness does not prompt a model for it.
+    fn prompt_of(&self, request: &Request) -> Option<String> {
+        let _ = request;
+        None
+    }
+
     /// Provides an input; `None` leaves it to the user or the caller.
     fn input<'a>(
         &'a self,

@@ -76,18 +76,28 @@ export function choices(prompt: string): string[] {
   return parts.length > 1 && parts.every((part) => part !== "" && part.length <= 40) ? parts : [];
 }
 
-/** A prompt of a session, in the result of `prose.dryRun`. */
+/** A prompt of a session, condition or choice, in the result of `prose.dryRun`. */
+interface Prompt {
+  kind: string;
+  line: number | null;
+  agent: string | null;
+  model: string | null;
+  prompt: string;
+  system: string | null;
+}
+
+/** The result of `prose.dryRun`. */
 export interface DryRun {
-  prompts: { line: number | null; agent: string | null; model: string | null; prompt: string; system: string | null }[];
+  prompts: Prompt[];
   failed: { line: number; message: string } | null;
 }
 
 /** Renders a dry run as text. */
 export function promptsAsText(name: string, { prompts, failed }: DryRun): string {
   const parts = [`# Prompts of ${name}\n\nNo agent was called; replies in between are generated.\n`];
-  prompts.forEach(({ line, agent, model, prompt, system }, index) => {
+  prompts.forEach(({ kind, line, agent, model, prompt, system }, index) => {
     const where = line === null ? "in an imported program" : `line ${line}`;
-    const facts = [where, agent && `agent ${agent}`, model && `model ${model}`].filter(Boolean);
+    const facts = [where, kind !== "session" && kind, agent && `agent ${agent}`, model && `model ${model}`].filter(Boolean);
     const fence = fenceFor(prompt + (system ?? ""));
     parts.push(`## ${index + 1}: ${facts.join(", ")}\n\n${fence}\n${prompt}\n${fence}\n`);
     if (system) parts.push(`System:\n\n${fence}\n${system}\n${fence}\n`);

@@ -69,9 +69,13 @@ test("a question may name its answers", () => {
 
 test("a dry run is a text whose fences hold", () => {
   const text = promptsAsText("a.prose", {
-    prompts: [{ line: 2, agent: "writer", model: null, prompt: "Say ```x```", system: null }],
+    prompts: [
+      { kind: "session", line: 2, agent: "writer", model: null, prompt: "Say ```x```", system: null },
+      { kind: "condition", line: 3, agent: null, model: null, prompt: "Is it good?", system: null },
+    ],
     failed: { line: 4, message: "no" },
   });
   assert.match(text, /^## 1: line 2, agent writer\n\n````\nSay ```x```\n````$/m);
+  assert.match(text, /^## 2: line 3, condition\n/m);
   assert.match(text, /With these replies, the program fails at line 4: no/);
 });

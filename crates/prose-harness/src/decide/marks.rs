@@ -31,7 +31,7 @@ impl Marks {
     pub(super) fn of(question: &Question) -> Self {
         let values = question.context.iter().filter_map(|item| item.text.as_deref());
         let texts = values.chain([&*question.text]).chain(question.labels.iter().map(SmolStr::as_str));
-        let has_files = question.context.iter().any(|item| item.path.is_some());
+        let has_files = question.context.iter().any(|item| item.path.is_some() && item.text.is_none());
         let trust = if texts.clone().any(|text| text.lines().any(|line| answers::key(line).is_some())) {
             Trust::Nowhere
         } else if has_files {

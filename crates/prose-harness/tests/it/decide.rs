@@ -10,7 +10,7 @@ use prose_vm::effect::{
     ContextItem, Effect, PermissionRule, Question, Reply, Request, SessionTask, SummaryLength,
 };
 use prose_vm::event::LoopKind;
-use prose_vm::harness::{Capabilities, HarnessFuture};
+use prose_vm::harness::{Capabilities, Harness as _, HarnessFuture};
 use smol_str::SmolStr;
 
 use crate::support::*;
@@ -273,6 +273,21 @@ async fn nonsense_twice_is_an_error_that_names_the_statement_and_what_was_said()
             Undecided: the condition **it is done** in line 1 was not answered in the required form in two attempts; parrot answered with:
             Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perh…"#]],
     );
+}
+
+#[tokio::test]
+async fn a_value_with_text_is_not_read_from_its_file() {
+    let plan =
+        ContextItem { path: Some(".prose/runs/x/bindings/plan.md".into()), ..item("plan", "Go north.") };
+    let question = Question { context: vec![plan], ..question("it is done") };
+    let request = request("s1", Effect::Judge(question.into()));
+    let harness = saying(&["VERDICT: yes"]);
+    said(&harness, &request).await;
+    let asked = &asked(&harness)[0].0;
+    assert!(asked.contains("plan: \"Go north.\"\n") && !asked.contains("plan.md"), "{asked}");
+    // A dry run shows the same.
+    assert_eq!(harness.prompt_of(&request).as_ref(), Some(asked));
+    assert_eq!(prose_harness::decide::prompt_of(&request).as_ref(), Some(asked));
 }
 
 #[tokio::test]

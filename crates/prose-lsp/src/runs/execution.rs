@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use prose_run::{FinishedRun, PreparedRun, RunFailure, RunHooks, RunRequest, Start};
+use prose_run::{FinishedRun, PreparedRun, RunFailure, RunHooks, RunRequest, Start, question_kind};
 use prose_state::StateError;
 use prose_vm::activity::NoApprovals;
 use prose_vm::event::{Event, EventKind, RunStatus};
@@ -138,25 +138,41 @@ fn watched(
     (finished, why.take())
 }
 
-/// The prompts of all sessions. Lines are those of the document whose `first_line` is that of the program.
+/// The prompts of all sessions, conditions and choices. Lines are those of the document whose `first_line` is that of the program.
 fn dry_run(
     prepared: PreparedRun,
     first_line: usize,
     inputs: GeneratedInputs,
     mut stopped: UnboundedReceiver<Stop>,
 ) -> Result<Value, String> {
+    let question_prompts = prepared.question_prompts.clone();
     let mut prompts = Vec::new();
     let mut observer = |event: &Event, _: bool| {
-        if let EventKind::SessionStarted { task, .. } = &event.kind {
-            // In the program that was started; those of imported programs are in other texts.
-            let site = event.site.filter(|site| site.program == 0);
-            prompts.push(json!({
-                "line": site.map(|site| first_line + site.line as usize),
+        // In the program that was started; those of imported programs are in other texts.
+        let site = event.site.filter(|site| site.program == 0);
+        let line = site.map(|site| first_line + site.line as usize);
+        match &event.kind {
+            EventKind::SessionStarted { task, .. } => prompts.push(json!({
+                "kind": "session",
+                "line": line,
                 "agent": task.agent,
                 "model": task.model,
                 "prompt": task.prompt,
                 "system": task.system_part(),
-            }));
+            })),
+            EventKind::Effect { request, effect, .. } => {
+                prompts.extend(question_prompts.take(*request).map(|prompt| {
+                    json!({
+                        "kind": question_kind(effect),
+                        "line": line,
+                        "agent": null,
+                        "model": null,
+                        "prompt": prompt.trim_end(),
+                        "system": null,
+                    })
+                }));
+            }
+            _ => {}
         }
     };
     let interrupted = async {

@@ -1,10 +1,11 @@
 //! Conditions and choices (R64 to R68).
 
 use expect_test::expect;
-use prose_vm::effect::{Choice, Effect, Outcome, Verdict};
+use prose_vm::effect::{Choice, Effect, Outcome, Verdict, fingerprint};
+use prose_vm::settings::Settings;
 use prose_vm::value::Value;
 
-use crate::support::{check, check_result, drive, reply};
+use crate::support::{check, check_result, drive, drive_with, reply};
 
 const OK: &str = "[[session]]\nreply = \"ok\"";
 
@@ -68,6 +69,36 @@ fn r064_a_model_judges_with_everything_but_what_is_too_much_to_read() {
     let total: usize = given.iter().map(|(_, length)| length).sum();
     assert!((30_000..=40_000).contains(&total), "{total}");
     assert!(given.iter().all(|(_, length)| *length < 3000), "{given:?}");
+}
+
+#[test]
+fn short_values_are_passed_as_text_to_judges_that_read_files() {
+    let settings = Settings { context_by_reference: true, ..Settings::new("r") };
+    let program =
+        "let short = session \"Short\"\nlet long = session \"Long\"\nif **done**:\n  session \"Then\"\n";
+    let mut given = String::new();
+    let mut prints = Vec::new();
+    drive_with(program, settings, |request| match &request.effect {
+        Effect::Judge(question) => {
+            for item in &question.context {
+                let length = item.text.as_ref().map(|text| text.len());
+                given.push_str(&format!("{} {:?} {length:?}\n", item.name, item.path));
+            }
+            // Runs of earlier versions, whose judges got paths only, are resumed.
+            let mut before = question.as_ref().clone();
+            before.context.iter_mut().for_each(|item| item.text = None);
+            prints = vec![fingerprint(&request.effect), fingerprint(&Effect::Judge(before.into()))];
+            Some(Outcome::Verdict(Verdict { met: false, reason: String::new(), no_progress: false }))
+        }
+        Effect::Session(task) if &*task.task == "Long" => reply(&"x".repeat(8 * 1024)),
+        _ => reply("short"),
+    });
+    expect![[r#"
+        short Some(".prose/runs/r/bindings/short.md") Some(5)
+        long Some(".prose/runs/r/bindings/long.md") None
+    "#]]
+    .assert_eq(&given);
+    assert_eq!(prints[0], prints[1]);
 }
 
 #[test]

@@ -193,11 +193,17 @@ impl Recording for Recorded {
 }
 
 /// Runs a program step by step: `answer` says what comes of a request; none lets it wait, until nothing else goes on.
-pub(crate) fn drive(
+pub(crate) fn drive(fixture: &str, answer: impl FnMut(&Request) -> Option<Outcome>) -> Vec<MachineOutput> {
+    drive_with(fixture, Settings::new("20260115-143052-a7b3c9"), answer)
+}
+
+/// The same with other settings.
+pub(crate) fn drive_with(
     fixture: &str,
+    settings: Settings,
     mut answer: impl FnMut(&Request) -> Option<Outcome>,
 ) -> Vec<MachineOutput> {
-    let mut machine = Machine::new(program(fixture), Settings::new("20260115-143052-a7b3c9"));
+    let mut machine = Machine::new(program(fixture), settings);
     let mut all = Vec::new();
     loop {
         let said = machine.advance();

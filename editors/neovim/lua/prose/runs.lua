@@ -168,7 +168,8 @@ local function prompts_in_lines(result)
     local line = type(prompt.line) == "number" and (", line %d"):format(prompt.line) or ""
     local agent = type(prompt.agent) == "string" and (", agent %s"):format(prompt.agent) or ""
     local model = type(prompt.model) == "string" and (", model %s"):format(prompt.model) or ""
-    table.insert(lines, ("# Prompt %d%s%s%s"):format(number, line, agent, model))
+    local kind = prompt.kind and prompt.kind ~= "session" and (", " .. prompt.kind) or ""
+    table.insert(lines, ("# Prompt %d%s%s%s%s"):format(number, line, kind, agent, model))
     for _, text in ipairs({ prompt.system, prompt.prompt }) do
       if type(text) == "string" and text ~= "" then
         table.insert(lines, "")

@@ -16,6 +16,7 @@ input topic: "What about?"
 let draft = session: writer
   prompt: "Write about {topic}"
 session "Count the words"
+let is_long = **it is long enough**
 "#;
     let mut workspace = Workspace::new(&[("dry.prose", program)]);
     workspace.open_saved("dry.prose");
@@ -34,9 +35,15 @@ session "Count the words"
         shown(&result),
         [
             json!({
-                "line": 6, "agent": "writer", "model": "opus", "prompt": "Write about [topic]", "system": "You write.",
+                "kind": "session", "line": 6, "agent": "writer", "model": "opus", "prompt": "Write about [topic]", "system": "You write.",
             }),
-            json!({ "line": 8, "agent": null, "model": null, "prompt": "Count the words", "system": null }),
+            json!({
+                "kind": "session", "line": 8, "agent": null, "model": null, "prompt": "Count the words", "system": null,
+            }),
+            json!({
+                "kind": "condition", "line": 9, "agent": null, "model": null,
+                "prompt": "Is this condition met? Judge by its meaning. If you cannot tell, it is not met.", "system": null,
+            }),
         ]
     );
     assert_eq!(result["failed"], Value::Null);

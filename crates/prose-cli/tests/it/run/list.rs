@@ -124,7 +124,8 @@ fn a_failure_shows_which_file_has_the_prompt() {
         ---
         plan: "The plan"
         ---
-    "##]].assert_eq(&prompt);
+    "##]]
+    .assert_eq(&prompt);
     // The view says which file that is.
     let view: serde_json::Value =
         serde_json::from_str(&workspace.prose(&["runs", "show", "--json"]).stdout).unwrap();

@@ -1,0 +1,125 @@
+//! The harness of a dry run: replies are generated, and the prompts that another harness would receive are kept.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use prose_harness::decide;
+use prose_harness::offline::Offline;
+use prose_vm::activity::Reporter;
+use prose_vm::effect::{
+    Choice, InputRequest, PermissionRule, Question, Reply, Request, RequestId, SessionTask, Summary, Verdict,
+};
+use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
+use prose_vm::value::Value;
+
+/// The prompts of questions in a dry run, by request.
+#[derive(Debug, Clone, Default)]
+pub struct QuestionPrompts(Arc<Mutex<BTreeMap<RequestId, String>>>);
+
+impl QuestionPrompts {
+    /// Removes the prompt of an answered condition or choice, of a part of a text or of a summary; `None` for other requests.
+    pub fn take(&self, request: RequestId) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&request)
+    }
+}
+
+/// What a question is about, by the kind of its effect, for display.
+pub fn question_kind(effect: &str) -> &'static str {
+    match effect {
+        "judge" => "condition",
+        "choose" => "choice",
+        "extract" => "part of a text",
+        _ => "summary",
+    }
+}
+
+pub(crate) struct Rehearsal {
+    pub(crate) replies: Offline,
+    /// The harness whose prompts are kept.
+    pub(crate) of: Arc<dyn Harness>,
+    pub(crate) prompts: QuestionPrompts,
+}
+
+impl Rehearsal {
+    fn keep(&self, request: &Request) {
+        // Harnesses without a model have no prompt of their own; an agent would receive this one.
+        let prompt = self.of.prompt_of(request).or_else(|| decide::prompt_of(request));
+        let mut prompts = self.prompts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        prompts.extend(prompt.map(|prompt| (request.id, prompt)));
+    }
+}
+
+impl Harness for Rehearsal {
+    fn name(&self) -> &str {
+        self.replies.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.replies.capabilities()
+    }
+
+    fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
+        self.replies.enforces(about, rule)
+    }
+
+    fn session<'a>(
+        &'a self,
+        request: &'a Request,
+        task: &'a Arc<SessionTask>,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
+        self.replies.session(request, task, reporter)
+    }
+
+    fn judge<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Verdict> {
+        self.keep(request);
+        self.replies.judge(request, question, reporter)
+    }
+
+    fn choose<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Choice> {
+        self.keep(request);
+        self.replies.choose(request, question, reporter)
+    }
+
+    fn extract<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Option<String>> {
+        self.keep(request);
+        self.replies.extract(request, question, reporter)
+    }
+
+    fn summarise<'a>(
+        &'a self,
+        request: &'a Request,
+        summary: &'a Summary,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, String> {
+        self.keep(request);
+        self.replies.summarise(request, summary, reporter)
+    }
+
+    fn input<'a>(
+        &'a self,
+        request: &'a Request,
+        input: &'a InputRequest,
+    ) -> Option<HarnessFuture<'a, Value>> {
+        self.replies.input(request, input)
+    }
+
+    fn recalled(&self, request: &Request) {
+        self.replies.recalled(request);
+    }
+}
