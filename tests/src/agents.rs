@@ -4,13 +4,17 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use prose_vm::activity::{Activity, Approvals, PermissionQuestion, Reporter, Work};
 use prose_vm::effect::{Binding, BindingKind, Effect, Question, Request, RequestId, SessionTask};
 use prose_vm::place::{Place, Site};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use crate::repository;
 
@@ -58,6 +62,105 @@ impl AgentProject {
 /// The binding file of [`task`] in a project.
 pub fn binding(root: &Path) -> PathBuf {
     root.join(".prose/runs/r/bindings/research.md")
+}
+
+/// The fixtures for a model that calls a tool when it is asked about `task`, and then replies.
+pub fn calls_tool(task: &str, tool: &str, arguments: Value, reply: &str) -> [Value; 2] {
+    let call = json!({ "name": tool, "arguments": arguments });
+    [
+        json!({
+            "match": { "userMessage": task, "hasToolResult": false },
+            "response": { "toolCalls": [call], "usage": USAGE.to_json() },
+        }),
+        json!({
+            "match": { "userMessage": task, "hasToolResult": true },
+            "response": { "content": reply, "usage": USAGE.to_json() },
+        }),
+    ]
+}
+
+/// The fixture for a model that replies when it is asked about `task`.
+pub fn replies(task: &str, reply: &str) -> Value {
+    json!({ "match": { "userMessage": task }, "response": { "content": reply, "usage": USAGE.to_json() } })
+}
+
+/// The tokens that the provider reports for each of these answers.
+pub const USAGE: MockUsage = MockUsage { input: 1_000, output: 20 };
+
+/// The tokens that the provider reports for an answer.
+#[derive(Debug, Clone, Copy)]
+pub struct MockUsage {
+    /// Input tokens.
+    pub input: u64,
+    /// Output tokens.
+    pub output: u64,
+}
+
+impl MockUsage {
+    fn to_json(self) -> Value {
+        let Self { input, output } = self;
+        json!({
+            "input_tokens": input,
+            "prompt_tokens": input,
+            "output_tokens": output,
+            "completion_tokens": output,
+            "total_tokens": input + output,
+        })
+    }
+}
+
+/// What a harness reports for a request.
+#[derive(Debug)]
+pub struct Reports(UnboundedReceiver<(RequestId, Activity)>);
+
+impl Reports {
+    /// A reporter and its reports. `answer` is that of the user to all questions; `None`: no one is there.
+    pub fn new(answer: Option<bool>) -> (Reporter, Self) {
+        let (sink, reports) = mpsc::unbounded_channel();
+        (Reporter::new(RequestId(1), sink, Arc::new(User(answer))), Self(reports))
+    }
+
+    /// What was reported since the last call.
+    pub fn take(&mut self) -> Vec<Activity> {
+        std::iter::from_fn(|| self.0.try_recv().ok()).map(|(_, activity)| activity).collect()
+    }
+
+    /// Waits for a report.
+    pub async fn until(&mut self, is: impl Fn(&Activity) -> bool) -> Activity {
+        loop {
+            let (_, activity) = self.0.recv().await.expect("the request is at work");
+            if is(&activity) {
+                return activity;
+            }
+        }
+    }
+}
+
+/// What is recorded of reports.
+pub fn recorded(reports: &[Activity]) -> Work {
+    let mut work = Work::default();
+    reports.iter().for_each(|activity| work.add(activity));
+    work
+}
+
+struct User(Option<bool>);
+
+impl Approvals for User {
+    fn ask<'a>(
+        &'a self,
+        _: &'a PermissionQuestion,
+    ) -> Pin<Box<dyn Future<Output = Option<bool>> + Send + 'a>> {
+        Box::pin(std::future::ready(self.0))
+    }
+}
+
+/// Waits until something has happened.
+pub fn wait_until(what: &str, happened: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !happened() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// A session that is bound to `research`.

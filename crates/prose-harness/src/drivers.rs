@@ -1,4 +1,8 @@
 //! Drivers of agents that speak a protocol while they work.
 
+pub mod codex;
 pub mod connection;
+mod program;
 pub mod provider;
+
+pub use self::program::AgentProgram;

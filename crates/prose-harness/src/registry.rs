@@ -12,6 +12,8 @@ use prose_vm::harness::{Harness, RunFolders};
 
 use crate::command::{Agent, Argument, Command, CommandSettings};
 use crate::decide::PromptedDecisions;
+use crate::drivers::AgentProgram;
+use crate::drivers::codex::Codex;
 use crate::offline::Offline;
 use crate::script::{Script, ScriptErrors};
 
@@ -91,9 +93,15 @@ pub const HARNESSES: &[HarnessInfo] = &[
     },
     HarnessInfo {
         name: "codex",
-        description: "starts Codex, `codex exec`, for each session",
+        description: "uses Codex by one `codex app-server` for all sessions",
         starts: Starts::Agent(Agent::Codex),
-        make: |name, settings| Ok(command(name, settings, || Agent::Codex.settings())),
+        make: |name, settings| match settings.commands.get(name) {
+            Some(own) => Ok(command(name, settings, || own.clone())),
+            None => {
+                let program = program(Agent::Codex, settings);
+                Ok(Arc::new(PromptedDecisions(Codex::new(program, settings.folders.clone()))))
+            }
+        },
     },
     HarnessInfo {
         name: "opencode",
@@ -168,6 +176,13 @@ fn command(
     let mut own = settings.commands.get(name).cloned().unwrap_or_else(preset);
     own.variables.extend(settings.environment.iter().cloned());
     Arc::new(PromptedDecisions(Command::new(name, own, settings.folders.clone())))
+}
+
+/// The program of an agent for its driver.
+fn program(agent: Agent, settings: &HarnessSettings) -> AgentProgram {
+    let CommandSettings { program, mut variables, unknown_models, .. } = agent.settings();
+    variables.extend(settings.environment.iter().cloned());
+    AgentProgram { program, arguments: Vec::new(), variables, unknown_models, install: agent.install() }
 }
 
 /// The reason why a harness cannot be created.

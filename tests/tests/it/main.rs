@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod agent_claude;
+mod agent_codex;
 mod bad_programs;
 mod cli_official_programs;
 mod compile_programs;

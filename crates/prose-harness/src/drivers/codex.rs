@@ -1,0 +1,301 @@
+//! Codex: one `codex app-server` for all sessions of a run, and a thread for each of them.
+
+mod protocol;
+mod rules;
+mod server;
+mod turn;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use prose_vm::activity::{Activity, AgentSession, Denial, Reporter};
+use prose_vm::effect::{Failure, PermissionRule, Reply, Request, SessionTask};
+use prose_vm::error::ErrorKind;
+use prose_vm::harness::{Capabilities, HarnessFuture, RunFolders};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::sync::Mutex as AsyncMutex;
+
+use self::protocol::ThreadStarted;
+use self::rules::Rules;
+use self::server::{CallError, Incoming, Server, refusal};
+use self::turn::Turn;
+use super::program::{AgentProgram, not_started, unknown_model};
+use crate::decide::{Ask, Sessions};
+use crate::drivers::connection::Endings;
+use crate::faults;
+use crate::gate::{Fault, Gate, PATIENCE};
+use crate::permissions::Folders;
+use crate::supervisor;
+
+const NAME: &str = "codex";
+
+/// The features of Codex that programs do not use: other agents, and tools that no rule restricts.
+const WITHOUT: &[&str] = &["multi_agent", "browser_use", "computer_use", "image_generation"];
+
+/// The instructions for short questions.
+const OF_QUESTION: &str = "Answer the question of the user in the requested form. Read files only if the question names them, and change nothing.";
+
+/// The harness `codex`.
+pub struct Codex {
+    program: AgentProgram,
+    folders: RunFolders,
+    supervisor: Option<PathBuf>,
+    endings: Arc<Endings>,
+    server: AsyncMutex<Option<Arc<Server>>>,
+    gate: Arc<Gate>,
+    /// The unsupported models that were already reported.
+    told: Mutex<HashSet<String>>,
+}
+
+/// A thread and its turn.
+struct Work<'a> {
+    prompt: &'a str,
+    /// The parameters of `thread/start`.
+    thread: Value,
+    /// The parameters of `turn/start`.
+    turn: Value,
+    /// The rules of a session; `None` for a question.
+    rules: Option<Rules<'a>>,
+}
+
+/// An attempt of a session.
+type Attempt<'a> = Pin<Box<dyn Future<Output = Result<String, Fault>> + Send + 'a>>;
+
+impl Codex {
+    /// A harness that starts the program in the root folder.
+    pub fn new(program: AgentProgram, folders: RunFolders) -> Self {
+        Self {
+            program,
+            folders,
+            supervisor: supervisor::program().map(Path::to_owned),
+            endings: Arc::default(),
+            server: AsyncMutex::default(),
+            gate: Gate::of(NAME, None, None),
+            told: Mutex::default(),
+        }
+    }
+
+    /// The same with another supervisor, or without one.
+    pub fn supervised_by(self, supervisor: Option<PathBuf>) -> Self {
+        Self { supervisor, ..self }
+    }
+
+    /// The running server; starts one if there is none.
+    async fn server(&self) -> Result<Arc<Server>, Failure> {
+        let mut running = self.server.lock().await;
+        if let Some(server) = running.as_ref().filter(|server| server.end().is_none()) {
+            return Ok(Arc::clone(server));
+        }
+        *running = None;
+        let mut arguments = vec!["app-server".to_owned()];
+        for feature in WITHOUT {
+            arguments.extend(["-c".to_owned(), format!("features.{feature}=false")]);
+        }
+        let program = self.program.start(&arguments, &self.folders.root);
+        let started = Server::start(program, self.supervisor.as_deref(), &self.endings).await;
+        let started = started
+            .map_err(|error| not_started(NAME, &self.program, &self.folders.root, &error))?
+            .map_err(|error| self.failure_of(error))?;
+        Ok(Arc::clone(running.insert(Arc::new(started))))
+    }
+
+    fn failure_of(&self, error: CallError) -> Failure {
+        match error {
+            CallError::Ended(said) => faults::failure_of(ErrorKind::AgentCrashed, NAME, None, &said),
+            CallError::Reported(error) => faults::failure(NAME, None, &error),
+        }
+    }
+
+    /// Works in a new thread until there is a reply. The attempts of Codex itself to reach its provider come first.
+    async fn work(&self, work: &Work<'_>, reporter: &Reporter) -> Result<String, Failure> {
+        let attempt = || -> Attempt<'_> {
+            Box::pin(async {
+                let mut has_acted = false;
+                let attempt = self.attempt(work, reporter, &mut has_acted).await;
+                attempt.map_err(|failure| Fault { can_repeat: !has_acted, ..Fault::last(failure) })
+            })
+        };
+        self.gate.attempts(PATIENCE, reporter, attempt).await
+    }
+
+    async fn attempt(
+        &self,
+        work: &Work<'_>,
+        reporter: &Reporter,
+        has_acted: &mut bool,
+    ) -> Result<String, Failure> {
+        let server = self.server().await?;
+        let mut params = work.thread.clone();
+        params["cwd"] = self.folders.root.to_string_lossy().into();
+        // Nothing of it is left in the history of the user.
+        params["ephemeral"] = true.into();
+        params["config"] = match &work.rules {
+            Some(rules) => rules.config(&server.mcp_servers),
+            None => rules::config_of_question(&server.mcp_servers),
+        };
+        let started = server.call("thread/start", params).await.map_err(|error| self.failure_of(error))?;
+        let ThreadStarted { thread, model } =
+            serde_json::from_value(started).map_err(|error| unexpected("thread/start", &error))?;
+        reporter.report(Activity::Agent(AgentSession {
+            id: thread.id.clone(),
+            model: Some(model),
+            transcript: thread.path,
+        }));
+        let mut thread = server.open(thread.id);
+        let mut params = work.turn.clone();
+        params["input"] = json!([{ "type": "text", "text": work.prompt }]);
+        thread.start_turn(params).await.map_err(|error| self.failure_of(error))?;
+
+        let mut turn = Turn::default();
+        loop {
+            let Some(Incoming { request, method, params }) = thread.next().await else {
+                let end = CallError::Ended(server.end().unwrap_or_default());
+                return Err(self.failure_of(end));
+            };
+            if let Some(request) = request {
+                *has_acted = true;
+                let answer = self.decide(work.rules.as_ref(), &turn, &method, &params, reporter).await?;
+                server.answer(&request, &answer);
+                continue;
+            }
+            let mut report = |activity| {
+                *has_acted |= matches!(activity, Activity::Tool(_));
+                reporter.report(activity);
+            };
+            if let Some(outcome) = turn.add(NAME, &method, &params, &mut report) {
+                if method == "turn/completed" {
+                    thread.ended();
+                }
+                return outcome;
+            }
+        }
+    }
+
+    /// The answer to a request of Codex.
+    async fn decide(
+        &self,
+        rules: Option<&Rules<'_>>,
+        turn: &Turn,
+        method: &str,
+        params: &Value,
+        reporter: &Reporter,
+    ) -> Result<Value, Failure> {
+        let Some(rules) = rules else { return Ok(refusal(method)) };
+        match method {
+            "item/commandExecution/requestApproval" => rules.command(&read(method, params)?, reporter).await,
+            "item/fileChange/requestApproval" => {
+                let approval: protocol::FileChangeApproval = read(method, params)?;
+                rules.changes(turn.changes(&approval.item_id), reporter).await
+            }
+            "mcpServer/elicitation/request" => rules.elicitation(&read(method, params)?, reporter).await,
+            "item/permissions/requestApproval" => {
+                let title = params["reason"].as_str().unwrap_or("more permissions").to_owned();
+                let reason = "permissions are not extended during a session".to_owned();
+                reporter.report(Activity::Denied(Denial { title, reason }));
+                Ok(refusal(method))
+            }
+            _ => Ok(refusal(method)),
+        }
+    }
+
+    /// The model in the terms of Codex, and a warning if it does not support it.
+    fn model<'m>(&self, model: Option<&'m str>) -> (Option<&'m str>, Option<String>) {
+        let Some(unknown) = model.filter(|model| self.program.unknown_models.iter().any(|it| it == model))
+        else {
+            return (model, None);
+        };
+        let is_new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(unknown.to_owned());
+        (None, is_new.then(|| unknown_model(NAME, unknown)))
+    }
+}
+
+fn read<T: DeserializeOwned>(method: &str, params: &Value) -> Result<T, Failure> {
+    T::deserialize(params).map_err(|error| unexpected(method, &error))
+}
+
+fn unexpected(method: &str, error: &serde_json::Error) -> Failure {
+    Failure::session(format!(
+        "`codex app-server` sent `{method}` in an unknown form: {error}; install a version that is known to work, such as 0.169.0"
+    ))
+}
+
+impl Sessions for Codex {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { reads_files: true, writes_files: true }
+    }
+
+    fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
+        rules::enforces(about, rule)
+    }
+
+    fn session<'a>(
+        &'a self,
+        _: &'a Request,
+        task: &'a Arc<SessionTask>,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
+        Box::pin(async move {
+            let (model, warning) = self.model(task.model.as_deref());
+            let folders = Folders::of(task, &self.folders);
+            let rules = Rules::new(task.agent.as_deref(), &task.permissions, folders);
+            let work = Work {
+                prompt: &task.prompt,
+                thread: json!({
+                    "model": model,
+                    "approvalPolicy": rules.approval_policy(),
+                    "developerInstructions": task.system_part(),
+                }),
+                turn: json!({ "sandboxPolicy": rules.sandbox() }),
+                rules: Some(rules),
+            };
+            let text = self.work(&work, reporter).await?;
+            Ok(Reply {
+                text: text.trim_end().into(),
+                warnings: warning.into_iter().collect(),
+                ..Reply::default()
+            })
+        })
+    }
+
+    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async {
+            if let Some(server) = self.server.lock().await.take() {
+                server.stop().await;
+            }
+            self.endings.settled().await;
+        })
+    }
+
+    fn ask<'a>(&'a self, question: Ask, reporter: &'a Reporter) -> HarnessFuture<'a, String> {
+        Box::pin(async move {
+            let Ask { prompt, model, schema } = question;
+            let (model, _) = self.model(model.as_deref());
+            let work = Work {
+                prompt: &prompt,
+                thread: json!({
+                    "model": model,
+                    "approvalPolicy": "never",
+                    "sandbox": "read-only",
+                    "baseInstructions": OF_QUESTION,
+                }),
+                turn: json!({
+                    "sandboxPolicy": { "type": "readOnly", "networkAccess": false },
+                    "outputSchema": schema,
+                }),
+                rules: None,
+            };
+            self.work(&work, reporter).await
+        })
+    }
+
+    fn binds_answers(&self) -> bool {
+        true
+    }
+}
