@@ -1,5 +1,6 @@
 //! `prose doctor`: diagnoses the installation and configuration.
 
+mod agent;
 mod machine;
 
 use std::fmt::Display;
@@ -157,9 +158,9 @@ fn harness(config: &Config, report: &mut Report<'_>) -> io::Result<()> {
             )?;
         }
         HarnessName::Script => report.good(ABOUT, "`script` takes replies from the file of `--script`")?,
-        HarnessName::Claude => known_agent(Agent::Claude, name, report)?,
-        HarnessName::Codex => known_agent(Agent::Codex, name, report)?,
-        HarnessName::OpenCode => known_agent(Agent::OpenCode, name, report)?,
+        HarnessName::Claude => agent::check(Agent::Claude, name, report)?,
+        HarnessName::Codex => agent::check(Agent::Codex, name, report)?,
+        HarnessName::OpenCode => agent::check(Agent::OpenCode, name, report)?,
         HarnessName::Command => match config.run.command.first().map(|word| word.as_str()) {
             None => report.problem(
                 ABOUT,
@@ -185,30 +186,6 @@ fn harness(config: &Config, report: &mut Report<'_>) -> io::Result<()> {
                 "set it before you start `prose` and the editor, or remove it from `prose.toml`",
             )?;
         }
-    }
-    Ok(())
-}
-
-fn known_agent(agent: Agent, name: &str, report: &mut Report<'_>) -> io::Result<()> {
-    const ABOUT: &str = "harness";
-    let program = agent.program();
-    match asked_for_version(program) {
-        Answer::Version(version) => report.good(ABOUT, format_args!("`{name}`: {version}"))?,
-        Answer::NotFound => report.problem(
-            ABOUT,
-            format_args!("`{name}` starts the program `{program}`, which is not on PATH"),
-            format_args!("install it, for example with `{}`", agent.install()),
-        )?,
-        Answer::Failed(reason) => report.problem(
-            ABOUT,
-            format_args!("`{program} --version` {reason}"),
-            format_args!("try it in a terminal; to reinstall it, run `{}`", agent.install()),
-        )?,
-    }
-    let variables = agent.settings().variables;
-    if !variables.iter().any(|name| machine::is_set(name)) {
-        let names = variables.join(", ");
-        report.note(ABOUT, format_args!("none of {names} is set, so `{program}` must be logged in"))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::env;
 use std::io::{self, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// The result of `--version`.
@@ -23,16 +23,33 @@ pub(super) fn asked_for_version(program: &str) -> Answer {
     if !on_path(program) {
         return Answer::NotFound;
     }
-    let started = Command::new(program)
-        .arg("--version")
+    let (status, said) = match run(program, &["--version"]) {
+        Ok(finished) => finished,
+        Err(reason) => return Answer::Failed(reason),
+    };
+    if !status.success() {
+        return Answer::Failed(format!("exits with {status}"));
+    }
+    match said.lines().map(str::trim).find(|line| !line.is_empty()) {
+        Some(line) => Answer::Version(line.to_owned()),
+        None => Answer::Failed("says nothing".to_owned()),
+    }
+}
+
+/// Whether a program on `PATH` exits with 0; `None` if it does not run to its end.
+pub(super) fn succeeds(program: &str, arguments: &[&str]) -> Option<bool> {
+    run(program, arguments).ok().map(|(status, _)| status.success())
+}
+
+/// Runs a program and returns its output, or why it does not end, as the rest of a sentence about the program.
+fn run(program: &str, arguments: &[&str]) -> Result<(ExitStatus, String), String> {
+    let mut child = Command::new(program)
+        .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        .spawn();
-    let mut child = match started {
-        Ok(child) => child,
-        Err(error) => return Answer::Failed(format!("cannot be started: {error}")),
-    };
+        .spawn()
+        .map_err(|error| format!("cannot be started: {error}"))?;
     let stdout = child.stdout.take();
     // A thread reads, so that a program that never exits cannot block.
     let reader = std::thread::spawn(move || {
@@ -50,19 +67,13 @@ pub(super) fn asked_for_version(program: &str) -> Answer {
                 // A process that cannot be killed has already exited.
                 let _ = child.kill();
                 let _ = child.wait();
-                return Answer::Failed(format!("does not respond within {} seconds", PATIENCE.as_secs()));
+                return Err(format!("does not respond within {} seconds", PATIENCE.as_secs()));
             }
-            Err(error) => return Answer::Failed(format!("has an unknown exit status: {error}")),
+            Err(error) => return Err(format!("has an unknown exit status: {error}")),
         }
     };
-    if !status.success() {
-        return Answer::Failed(format!("exits with {status}"));
-    }
     let said = String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned();
-    match said.lines().map(str::trim).find(|line| !line.is_empty()) {
-        Some(line) => Answer::Version(line.to_owned()),
-        None => Answer::Failed("says nothing".to_owned()),
-    }
+    Ok((status, said))
 }
 
 /// Whether a program exists: a name that is searched in `PATH`, or a path.

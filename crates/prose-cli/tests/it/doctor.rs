@@ -20,7 +20,18 @@ fn doctor(workspace: &Workspace, programs: &[(&str, &str)], arguments: &[&str]) 
     }
     let mut command = workspace.command();
     for (name, _) in std::env::vars() {
-        if ["ANTHROPIC_", "CLAUDE_", "API_TIMEOUT", "OPENAI_", "CODEX_"].iter().any(|it| name.starts_with(it))
+        if [
+            "ANTHROPIC_",
+            "CLAUDE_",
+            "API_TIMEOUT",
+            "OPENAI_",
+            "CODEX_",
+            "OPENCODE_",
+            "GEMINI_",
+            "OPENROUTER_",
+        ]
+        .iter()
+        .any(|it| name.starts_with(it))
         {
             command.env_remove(name);
         }
@@ -71,7 +82,69 @@ fn a_good_set_up_is_called_good() {
             ok       editors: `prose` on PATH is prose VERSION
             ok       settings: prose.toml
             ok       harness: `claude`: 2.0.1 (Claude Code)
-            note     harness: none of ANTHROPIC_*, CLAUDE_*, API_TIMEOUT_MS is set, so `claude` must be logged in
+            ok       harness: `claude` is signed in
+            ok       harness: `claude` enforces `deny` for read, write, execute, network
+            ok       runs: runs are stored in .prose/runs
+            ok       imports: the cache is no-cache
+            ---- stderr
+            no problems found.
+        "#]],
+    );
+}
+
+#[test]
+fn an_agent_that_is_not_signed_in_is_a_problem() {
+    check(
+        &[("prose.toml", "[run]\nharness = \"claude\"\n")],
+        &[THIS, ("claude", "[ \"$1\" = auth ] && exit 1; echo 2.0.1 '(Claude Code)'")],
+        expect![[r#"
+            status: 1
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            ok       editors: `prose` on PATH is prose VERSION
+            ok       settings: prose.toml
+            ok       harness: `claude`: 2.0.1 (Claude Code)
+            problem  harness: `claude` is not signed in, and none of ANTHROPIC_*, CLAUDE_*, API_TIMEOUT_MS is set
+                     help: run `claude auth login`
+            ok       harness: `claude` enforces `deny` for read, write, execute, network
+            ok       runs: runs are stored in .prose/runs
+            ok       imports: the cache is no-cache
+            ---- stderr
+            1 problem found.
+        "#]],
+    );
+    check(
+        &[("prose.toml", "[run]\nharness = \"codex\"\n")],
+        &[THIS, ("codex", "echo codex-cli 0.1")],
+        expect![[r#"
+            status: 0
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            ok       editors: `prose` on PATH is prose VERSION
+            ok       settings: prose.toml
+            ok       harness: `codex`: codex-cli 0.1
+            ok       harness: `codex` is signed in
+            ok       harness: `codex` enforces `deny` for write
+            note     harness: `codex` uses its default model for `haiku`, `sonnet`, `opus`; set ids for them in `[models]` in `prose.toml`
+            ok       runs: runs are stored in .prose/runs
+            ok       imports: the cache is no-cache
+            ---- stderr
+            no problems found.
+        "#]],
+    );
+    check(
+        &[("prose.toml", "[run]\nharness = \"opencode\"\n")],
+        &[THIS, ("opencode", "echo 1.0")],
+        expect![[r#"
+            status: 0
+            ---- stdout
+            ok       version: prose VERSION (OS, CPU)
+            ok       editors: `prose` on PATH is prose VERSION
+            ok       settings: prose.toml
+            ok       harness: `opencode`: 1.0
+            note     harness: none of OPENCODE_*, ANTHROPIC_*, OPENAI_*, GEMINI_*, OPENROUTER_* is set, so `opencode` must be signed in (`opencode auth login`)
+            ok       harness: `opencode` enforces no permissions
+            note     harness: `opencode` uses its default model for `haiku`, `sonnet`, `opus`; set ids for them in `[models]` in `prose.toml`
             ok       runs: runs are stored in .prose/runs
             ok       imports: the cache is no-cache
             ---- stderr
@@ -172,7 +245,6 @@ fn an_agent_has_to_be_there_and_to_answer() {
             ok       settings: prose.toml
             problem  harness: `codex` starts the program `codex`, which is not on PATH
                      help: install it, for example with `npm install -g @openai/codex`
-            note     harness: none of OPENAI_*, CODEX_* is set, so `codex` must be logged in
             problem  harness: `run.environment` contains `NO_SUCH_KEY`, which is not set
                      help: set it before you start `prose` and the editor, or remove it from `prose.toml`
             ok       runs: runs are stored in .prose/runs
@@ -192,7 +264,6 @@ fn an_agent_has_to_be_there_and_to_answer() {
             ok       settings: prose.toml
             problem  harness: `codex --version` exits with exit status: 1
                      help: try it in a terminal; to reinstall it, run `npm install -g @openai/codex`
-            note     harness: none of OPENAI_*, CODEX_* is set, so `codex` must be logged in
             problem  harness: `run.environment` contains `NO_SUCH_KEY`, which is not set
                      help: set it before you start `prose` and the editor, or remove it from `prose.toml`
             ok       runs: runs are stored in .prose/runs
@@ -212,7 +283,6 @@ fn an_agent_has_to_be_there_and_to_answer() {
             ok       settings: prose.toml
             problem  harness: `codex --version` says nothing
                      help: try it in a terminal; to reinstall it, run `npm install -g @openai/codex`
-            note     harness: none of OPENAI_*, CODEX_* is set, so `codex` must be logged in
             problem  harness: `run.environment` contains `NO_SUCH_KEY`, which is not set
                      help: set it before you start `prose` and the editor, or remove it from `prose.toml`
             ok       runs: runs are stored in .prose/runs

@@ -86,6 +86,25 @@ impl Agent {
         }
     }
 
+    /// The arguments that make its program exit with 0 if it is signed in; `None` if it has no such command.
+    pub fn sign_in_status(self) -> Option<&'static [&'static str]> {
+        match self {
+            Agent::Claude => Some(&["auth", "status"]),
+            Agent::Codex => Some(&["login", "status"]),
+            // It lists credentials, and models without any can be used.
+            Agent::OpenCode => None,
+        }
+    }
+
+    /// The command that signs in.
+    pub fn sign_in(self) -> &'static str {
+        match self {
+            Agent::Claude => "claude auth login",
+            Agent::Codex => "codex login",
+            Agent::OpenCode => "opencode auth login",
+        }
+    }
+
     /// Whether it can enforce a permission (decision 13). Uncertain cases count as no.
     pub(super) fn enforces(self, about: &str, rule: &PermissionRule) -> bool {
         match (self, rule, About::of(about)) {

@@ -1,5 +1,7 @@
 //! Runs that go on after they have stopped.
 
+use std::sync::Arc;
+
 use prose_vm::event::{Event, EventKind, RunStatus};
 
 use crate::support::{Ran, run_with};
@@ -76,4 +78,37 @@ fn a_message_of_an_earlier_version_does_not_stop_a_run_from_being_resumed() {
     });
     *warning.unwrap() = "one argument too many".to_owned();
     assert_eq!(execute(first, 9).end.status, RunStatus::Completed);
+}
+
+/// An earlier version asked agents in other words, to write whole files and their memories, and counted other sessions.
+#[test]
+fn a_run_of_an_earlier_version_with_other_prompts_is_resumed() {
+    let program = "agent a:\n  persist: true\n  prompt: \"You work\"\nlet x = session: a\n  retry: 1\nif **it is done**:\n  session \"Then\"\nlet y = resume: a\n  prompt: \"Go on\"\n";
+    let script = "[[session]]\nreply = \"ok\"\n[[condition]]\nmet = true\n";
+    let execute = |earlier: Vec<Event>| {
+        run_with(program, script, |setup| {
+            setup.with_files();
+            setup.earlier = earlier;
+        })
+    };
+    let mut first = execute(Vec::new());
+    let last = first.sessions().len();
+    assert_eq!((first.end.status, last), (RunStatus::Completed, 3));
+    for event in &mut first.events {
+        match &mut event.kind {
+            EventKind::SessionStarted { task, .. } => {
+                let task = Arc::make_mut(task);
+                assert!(task.writes_result);
+                task.prompt = "Write your output to:".into();
+                (task.writes_result, task.mark) = (false, None);
+            }
+            EventKind::RunEnded(end) => end.sessions = 1,
+            _ => {}
+        }
+    }
+    // Up to the last session.
+    let is_start = |event: &Event| matches!(event.kind, EventKind::SessionStarted { .. });
+    first.events.truncate(first.events.iter().rposition(is_start).unwrap() + 1);
+    let second = execute(first.events);
+    assert_eq!((second.end.status, second.end.sessions), (RunStatus::Completed, 3));
 }
