@@ -266,6 +266,9 @@ pub struct Settings {
     /// Where programs come from that are not on this machine.
     #[returns(ref)]
     pub registry: Registry,
+    /// The harness that the project configures, whose sessions the permissions are for.
+    #[returns(ref)]
+    pub harness: Option<SmolStr>,
 }
 
 /// A place that a program may be imported from.

@@ -39,6 +39,8 @@ pub struct Project {
     pub models: Models,
     /// The sources of programs that are not local.
     pub registry: Registry,
+    /// The configured harness.
+    pub harness: Option<SmolStr>,
 }
 
 impl Project {
@@ -48,7 +50,13 @@ impl Project {
         registry: impl Into<Registry>,
     ) -> Self {
         let models = aliases.into_iter().map(|(name, id)| (name.into(), id.clone())).collect();
-        Self { models: Models::new(models), registry: registry.into() }
+        Self { models: Models::new(models), registry: registry.into(), harness: None }
+    }
+
+    /// The same project with a harness.
+    pub fn with_harness(mut self, harness: impl Into<SmolStr>) -> Self {
+        self.harness = Some(harness.into());
+        self
     }
 }
 
@@ -158,19 +166,22 @@ impl AnalysisHost {
         Project {
             models: Arc::clone(settings.models(&self.db)),
             registry: settings.registry(&self.db).clone(),
+            harness: settings.harness(&self.db).clone(),
         }
     }
 
     /// Whether this project is set for a program.
     pub fn has_project(&self, file: SourceFile, project: &Project) -> bool {
         let settings = file.settings(&self.db);
-        *settings.models(&self.db) == project.models && *settings.registry(&self.db) == project.registry
+        *settings.models(&self.db) == project.models
+            && *settings.registry(&self.db) == project.registry
+            && *settings.harness(&self.db) == project.harness
     }
 
     fn settings(&mut self, project: Project) -> Settings {
         let db = &self.db;
         *self.settings.entry(project).or_insert_with_key(|project| {
-            Settings::new(db, Arc::clone(&project.models), project.registry.clone())
+            Settings::new(db, Arc::clone(&project.models), project.registry.clone(), project.harness.clone())
         })
     }
 

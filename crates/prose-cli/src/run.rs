@@ -11,6 +11,7 @@ mod progress;
 pub(crate) mod project;
 mod recorded;
 mod resumed;
+mod terminal_approvals;
 mod terminal_inputs;
 
 use self::project::{present_project, project_of};
@@ -365,7 +366,7 @@ fn execute(
     };
     let hooks = RunHooks {
         inputs: Arc::new(inputs),
-        approvals: Arc::new(NoApprovals),
+        approvals: terminal_approvals::approvals(progress.bars()),
         observer: &mut observer,
         interrupted: Box::pin(interrupted),
         narration: narrates.map(|narration| (narration.into(), &mut hear as &mut dyn FnMut(&str))),

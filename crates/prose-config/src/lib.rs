@@ -6,6 +6,7 @@
 
 mod document;
 mod file;
+mod permissions;
 mod project;
 mod registry_url;
 mod rights;
@@ -14,6 +15,7 @@ mod settings;
 mod values;
 
 pub use file::{FILE_NAME, Loaded, find, find_accepted, load, programs_in};
+pub use permissions::PermissionRules;
 pub use project::{Overrides, Project, Projects};
 pub use registry_url::RegistryUrl;
 pub use rights::{ImportConfig, ImportRights};

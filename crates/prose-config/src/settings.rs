@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 
 use prose_syntax::{Code, Level, Profile};
 
+use crate::permissions::PermissionRules;
 use crate::registry_url::RegistryUrl;
 use crate::rights::ImportRights;
 use crate::setting::settings;
@@ -85,6 +86,9 @@ settings! {
         /// Protected files, such as `.env`, keys and `prose.toml`, that local programs may pass on, relative to the folder of `prose.toml`. The
         /// program must name the file exactly, without `{…}`.
         allow_files: Vec<Word> = "allow-files",
+        /// The permissions of agents where neither a session nor its agent has a rule about the subject: `"allow"`, `"deny"`, `"prompt"` or a list of
+        /// patterns for each of `read`, `write`, `execute`, `bash` and `network`. Without a rule, shell commands are denied.
+        permissions: PermissionRules = "permissions",
         /// The delay before each retry with `backoff: linear`, and before the first retry with `exponential`, in milliseconds.
         backoff_ms: NonZeroU32 = "backoff-ms" or NonZeroU32::MIN.saturating_add(999),
         /// The maximum delay before a retry with `backoff: exponential`, in milliseconds.

@@ -10,6 +10,7 @@ mod shell;
 
 use std::path::{Path, PathBuf};
 
+pub use prose_rights::About;
 use prose_vm::activity::{Activity, Denial, PermissionQuestion, Reporter, ToolKind};
 use prose_vm::effect::{Failure, MemoryScope, Permission, PermissionRule, SessionTask};
 use prose_vm::error::ErrorKind;
@@ -17,35 +18,6 @@ use prose_vm::harness::RunFolders;
 
 use commands::Effects;
 use shell::{Item, SimpleCommand, Word};
-
-/// The subject of a permission.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum About {
-    /// `read`
-    Read,
-    /// `write`
-    Write,
-    /// `execute` and `bash`
-    Execute,
-    /// `network`
-    Network,
-}
-
-impl About {
-    /// All subjects.
-    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Execute, Self::Network];
-
-    /// The subject of a permission by its name in programs; `None` for others.
-    pub fn of(name: &str) -> Option<Self> {
-        match name {
-            "read" => Some(About::Read),
-            "write" => Some(About::Write),
-            "execute" | "bash" => Some(About::Execute),
-            "network" => Some(About::Network),
-            _ => None,
-        }
-    }
-}
 
 /// A tool call of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +80,8 @@ pub struct Folders {
 impl Folders {
     /// The folders of a session.
     pub fn of(task: &SessionTask, run: &RunFolders) -> Self {
-        let mut results: Vec<PathBuf> = run.file(&task.binding.path).into_iter().collect();
+        let binding = run.file(&task.binding.path).filter(|_| task.writes_result);
+        let mut results: Vec<PathBuf> = binding.into_iter().collect();
         if let Some(memory) = &task.memory {
             let place = &memory.place;
             let folder = match place.scope {
@@ -161,16 +134,6 @@ impl Decision {
             Decision::Deny { .. } => 3,
         };
         if strictness(&other) > strictness(&self) { other } else { self }
-    }
-}
-
-/// A permission as programs write it, such as `write: ["docs/"]`.
-pub fn shown(about: &str, rule: &PermissionRule) -> String {
-    match rule {
-        PermissionRule::Allow => format!("{about}: allow"),
-        PermissionRule::Deny => format!("{about}: deny"),
-        PermissionRule::Prompt => format!("{about}: prompt"),
-        PermissionRule::Patterns(patterns) => format!("{about}: {patterns:?}"),
     }
 }
 
@@ -283,7 +246,7 @@ impl Judge<'_> {
                 return Decision::doubt(format!("the tool `{}` is not known", one_line(&tool.title)));
             }
         };
-        if let Some(rule) = self.rules(about).find(|rule| denies_all(&rule.rule)) {
+        if let Some(rule) = self.rules(about).find(|rule| rule.rule.denies_all()) {
             let is_passed = |path: &String| about == About::Read && self.is_passed(Path::new(path));
             if tool.paths.is_empty() || !tool.paths.iter().all(is_passed) {
                 return Decision::deny(denies(rule));
@@ -326,7 +289,7 @@ impl Judge<'_> {
         } else {
             self.is_passed(path)
         };
-        if is_own && !(writes && self.rules(about).any(|rule| denies_all(&rule.rule))) {
+        if is_own && !(writes && self.rules(about).any(|rule| rule.rule.denies_all())) {
             return Decision::Allow;
         }
         let name = paths::shown(root, &resolved);
@@ -339,7 +302,7 @@ impl Judge<'_> {
                 PermissionRule::Deny => Decision::deny(denies(rule)),
                 PermissionRule::Prompt => {
                     is_ruled = true;
-                    Decision::Ask { rule: shown(&rule.about, &rule.rule), is_written: true }
+                    Decision::Ask { rule: rule.rule.shown(&rule.about), is_written: true }
                 }
                 PermissionRule::Patterns(patterns) => {
                     is_ruled = true;
@@ -349,7 +312,7 @@ impl Judge<'_> {
                     {
                         Decision::Allow
                     } else {
-                        Decision::deny(format!("`{}` does not cover {place}", shown(&rule.about, &rule.rule)))
+                        Decision::deny(format!("`{}` does not cover {place}", rule.rule.shown(&rule.about)))
                     }
                 }
                 PermissionRule::Allow => Decision::Allow,
@@ -379,10 +342,10 @@ impl Judge<'_> {
                 PermissionRule::Allow => Decision::Allow,
                 PermissionRule::Deny => Decision::deny(denies(rule)),
                 PermissionRule::Prompt => {
-                    Decision::Ask { rule: shown(&rule.about, &rule.rule), is_written: true }
+                    Decision::Ask { rule: rule.rule.shown(&rule.about), is_written: true }
                 }
                 PermissionRule::Patterns(patterns) => {
-                    let named = shown(&rule.about, &rule.rule);
+                    let named = rule.rule.shown(&rule.about);
                     match url {
                         None if patterns.iter().any(|pattern| pattern == "*") => Decision::Allow,
                         None => Decision::deny(format!("`{named}` names addresses, and the tool names none")),
@@ -410,13 +373,13 @@ impl Judge<'_> {
                  or in `[run.permissions]` in `prose.toml`",
             );
         }
-        if let Some(rule) = rules.find(|rule| denies_all(&rule.rule)) {
+        if let Some(rule) = rules.find(|rule| rule.rule.denies_all()) {
             return Decision::deny(denies(rule));
         }
         let Some(command) = command else { return Decision::doubt("the tool shows no command") };
         let asked = self.rules(About::Execute).find(|rule| rule.rule == PermissionRule::Prompt);
         let asked = asked.map_or(Decision::Allow, |rule| Decision::Ask {
-            rule: shown(&rule.about, &rule.rule),
+            rule: rule.rule.shown(&rule.about),
             is_written: true,
         });
         let place = places.iter().map(|place| self.file(About::Read, Path::new(place), place, true));
@@ -441,7 +404,9 @@ impl Judge<'_> {
         let script = shell::parse(text);
         let mut decision = Decision::Allow;
         if let Some(doubt) = script.doubts.first() {
-            decision = self.unknown(text, &format!("{doubt} in a command"));
+            decision = self.unknown(text, doubt);
+        } else if script.is_opaque() && !self.has_patterns() && self.breakable().is_none() {
+            decision = self.unknown(text, "a program that runs its input");
         }
         let start = folder.clone();
         let mut outer = Vec::new();
@@ -463,10 +428,10 @@ impl Judge<'_> {
     /// A command, or a part of one, whose effects are not known.
     fn unknown(&self, text: &str, what: &str) -> Decision {
         if self.has_patterns() {
-            return Decision::doubt(format!("{what}, which cannot be compared with patterns"));
+            return Decision::doubt(format!("{what} cannot be compared with patterns"));
         }
         if let Some(rule) = self.breakable() {
-            return Decision::doubt(format!("{what} might break `{}`", shown(&rule.about, &rule.rule)));
+            return Decision::doubt(format!("{what} might break `{}`", rule.rule.shown(&rule.about)));
         }
         // The text of a script may name protected files anywhere.
         let is_part = |c: char| c.is_alphanumeric() || "._-/\\~".contains(c);
@@ -488,7 +453,7 @@ impl Judge<'_> {
         }
         let words = commands::unwrapped(&command.words);
         let shown_command =
-            one_line(&command.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "));
+            one_line(&command.words.iter().map(|word| word.source.as_str()).collect::<Vec<_>>().join(" "));
         if command.assigns && (self.has_patterns() || self.breakable().is_some()) {
             decision = decision.and(Decision::doubt(format!("variables are set for `{shown_command}`")));
         }
@@ -518,14 +483,14 @@ impl Judge<'_> {
             }
             Effects::Network | Effects::Unknown => {
                 if effects == Effects::Network
-                    && let Some(rule) = self.rules(About::Network).find(|rule| denies_all(&rule.rule))
+                    && let Some(rule) = self.rules(About::Network).find(|rule| rule.rule.denies_all())
                 {
                     return decision.and(Decision::deny(denies(rule)));
                 }
                 if !self.has_patterns()
                     && let Some(rule) = self.breakable()
                 {
-                    let rule = shown(&rule.about, &rule.rule);
+                    let rule = rule.rule.shown(&rule.about);
                     decision =
                         decision.and(Decision::doubt(format!("`{shown_command}` might break `{rule}`")));
                 }
@@ -571,7 +536,7 @@ impl Judge<'_> {
         let Some(pattern) = covering.filter(|_| !is_excluded) else {
             return Decision::deny(format!(
                 "`{}` does not cover `{shown_command}`",
-                shown(&rule.about, &rule.rule)
+                rule.rule.shown(&rule.about)
             ));
         };
         let named: Vec<&str> = pattern.split_whitespace().collect();
@@ -684,15 +649,6 @@ fn written_part<'a>(root: &Path, path: &'a Path, written: &'a str) -> &'a str {
     path.strip_prefix(root).ok().and_then(Path::to_str).unwrap_or(written)
 }
 
-/// Whether a rule allows nothing at all.
-fn denies_all(rule: &PermissionRule) -> bool {
-    match rule {
-        PermissionRule::Deny => true,
-        PermissionRule::Patterns(patterns) => patterns.is_empty(),
-        PermissionRule::Allow | PermissionRule::Prompt => false,
-    }
-}
-
 fn denies(rule: &Permission) -> String {
-    format!("`{}`", shown(&rule.about, &rule.rule))
+    format!("`{}`", rule.rule.shown(&rule.about))
 }

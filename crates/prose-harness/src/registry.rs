@@ -165,7 +165,7 @@ fn script(_: &'static str, settings: &HarnessSettings) -> Result<Arc<dyn Harness
     let text = read.map_err(|error| HarnessError::Unreadable(path.clone(), error))?;
     let script =
         Script::parse(path.display().to_string(), &text, settings.seed).map_err(HarnessError::Script)?;
-    Ok(Arc::new(script))
+    Ok(Arc::new(script.in_folders(settings.folders.clone())))
 }
 
 fn command(

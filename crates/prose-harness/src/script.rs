@@ -6,20 +6,22 @@ pub(crate) mod written;
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use prose_vm::activity::Reporter;
+use prose_vm::activity::{Activity, Reporter, ToolStatus, ToolUse};
 use prose_vm::effect::{
     Choice, Effect, Failure, InputRequest, Memory, MemoryPlace, Outcome, PermissionRule, Question, Reply,
     Request, SessionTask, Summary, Verdict,
 };
 use prose_vm::error::ErrorKind;
 use prose_vm::frame;
-use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
+use prose_vm::harness::{Capabilities, Harness, HarnessFuture, RunFolders};
 use prose_vm::value::Value;
 
 use self::entry::{Asked, Entry, Said};
 use crate::offline::Offline;
+use crate::permissions::{Folders, ToolRequest, permit};
 
 pub use self::entry::Kind;
 pub use self::read::{ScriptError, ScriptErrors};
@@ -35,6 +37,8 @@ pub struct Script {
     entries: Vec<Entry>,
     /// The harness for unmatched requests, if the script enables it.
     unmatched: Option<Offline>,
+    /// The folders of the run, for permissions.
+    folders: RunFolders,
     uses: Mutex<Uses>,
 }
 
@@ -62,8 +66,14 @@ impl Script {
             name,
             entries: file.entries,
             unmatched: file.is_offline.then(|| Offline::new(seed)),
+            folders: RunFolders { root: PathBuf::from("."), run: None },
             uses: Mutex::default(),
         })
+    }
+
+    /// The same script in the folders of a run.
+    pub fn in_folders(self, folders: RunFolders) -> Self {
+        Self { folders, ..self }
     }
 
     /// Finds the entry for a request and counts it as used.
@@ -91,6 +101,7 @@ impl Script {
     fn answer<'a, T: Send + 'a>(
         &'a self,
         asked: &Asked<'_>,
+        session: Option<(&'a SessionTask, &'a Reporter)>,
         read: impl FnOnce(&'a Said, &'a Entry) -> Result<T, Failure> + Send + 'a,
         otherwise: impl FnOnce(&'a Offline) -> HarnessFuture<'a, T>,
     ) -> HarnessFuture<'a, T> {
@@ -107,11 +118,36 @@ impl Script {
             if !entry.delay.is_zero() {
                 tokio::time::sleep(entry.delay).await;
             }
+            if let Some((task, reporter)) = session {
+                self.use_tools(&entry.tools, task, reporter).await?;
+            }
             match said {
                 Said::Outcome(Outcome::Failed(failure)) => Err(failure.clone()),
                 said => read(said, entry),
             }
         })
+    }
+
+    /// Asks for permission to use tools, as an agent would, and reports them. Nothing is done with them.
+    async fn use_tools(
+        &self,
+        tools: &[ToolRequest],
+        task: &SessionTask,
+        reporter: &Reporter,
+    ) -> Result<(), Failure> {
+        let folders = Folders::of(task, &self.folders);
+        for (index, tool) in tools.iter().enumerate() {
+            let is_allowed =
+                permit(reporter, task.agent.as_deref(), &task.permissions, tool, &folders).await?;
+            reporter.report(Activity::Tool(ToolUse {
+                id: smol_str::format_smolstr!("tool-{}", index + 1),
+                kind: tool.kind,
+                title: tool.title.as_str().into(),
+                paths: tool.paths.iter().map(Into::into).collect(),
+                status: if is_allowed { ToolStatus::Completed } else { ToolStatus::Denied },
+            }));
+        }
+        Ok(())
     }
 
     /// The failure of an unmatched request, with an entry that would match it.
@@ -177,7 +213,9 @@ impl Harness for Script {
             (Said::Outcome(Outcome::Reply(reply)), None) => Ok(reply.clone()),
             _ => Ok(Reply::default()),
         };
-        self.answer(&Asked::session(request, task), read, |offline| offline.session(request, task, reporter))
+        self.answer(&Asked::session(request, task), Some((task, reporter)), read, |offline| {
+            offline.session(request, task, reporter)
+        })
     }
 
     fn judge<'a>(
@@ -191,7 +229,7 @@ impl Harness for Script {
             _ => Ok(Verdict { met: false, reason: String::new(), no_progress: false }),
         };
         let asked = Asked::question(Kind::Condition, request, question);
-        self.answer(&asked, read, |offline| offline.judge(request, question, reporter))
+        self.answer(&asked, None, read, |offline| offline.judge(request, question, reporter))
     }
 
     fn choose<'a>(
@@ -221,7 +259,7 @@ impl Harness for Script {
             }
         };
         let asked = Asked::question(Kind::Choice, request, question);
-        self.answer(&asked, read, |offline| offline.choose(request, question, reporter))
+        self.answer(&asked, None, read, |offline| offline.choose(request, question, reporter))
     }
 
     fn extract<'a>(
@@ -236,7 +274,7 @@ impl Harness for Script {
             _ => Ok(None),
         };
         let asked = Asked::question(Kind::Extract, request, question);
-        self.answer(&asked, read, |offline| offline.extract(request, question, reporter))
+        self.answer(&asked, None, read, |offline| offline.extract(request, question, reporter))
     }
 
     fn summarise<'a>(
@@ -249,7 +287,7 @@ impl Harness for Script {
             Said::Outcome(Outcome::Value(value)) => Ok(value.to_string()),
             _ => Ok(String::new()),
         };
-        self.answer(&Asked::summary(request, summary), read, |offline| {
+        self.answer(&Asked::summary(request, summary), None, read, |offline| {
             offline.summarise(request, summary, reporter)
         })
     }

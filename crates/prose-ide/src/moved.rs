@@ -3,8 +3,8 @@
 use std::path::{Component, Path, PathBuf};
 
 use prose_analysis::imports::reference;
-use prose_analysis::location::local_path;
 use prose_analysis::location::Origin;
+use prose_analysis::location::local_path;
 use prose_analysis::model::*;
 use prose_analysis::statements::{body, statements};
 use prose_analysis::{Db, SourceFile};

@@ -3,6 +3,7 @@
 //! Each run has a thread that executes it and another one that reports it to the client. Both write into one
 //! [registry](registry::Runs), which the owner and the reads look into.
 
+mod approvals;
 pub(crate) mod execution;
 pub(crate) mod history;
 mod inputs;

@@ -216,7 +216,8 @@ impl SettingsFile {
 impl Rules {
     fn new(project: Arc<Project>, overrides: Arc<Overrides>) -> Self {
         let config = &project.config;
-        let meaning = host::Project::new(&config.models, config.registry.url.as_str());
+        let meaning = host::Project::new(&config.models, config.registry.url.as_str())
+            .with_harness(config.run.harness.as_str());
         Self { overrides, project, meaning }
     }
 

@@ -10,6 +10,7 @@ use prose_state::StateError;
 use prose_vm::event::ScriptFile;
 use prose_vm::runner::RunError;
 
+use crate::permissions::Unenforced;
 use crate::rights::MissingRights;
 
 /// The reason why a run cannot start or continue, other than an error of its program.
@@ -44,6 +45,8 @@ pub enum RunFailure {
     },
     /// Fetched programs request rights that are not granted (decision 19).
     NotGranted(Box<MissingRights>),
+    /// The harness cannot enforce permissions of the program (decision 13).
+    Unenforced(Box<Unenforced>),
     /// The user has not trusted the project to start its harness.
     Untrusted(Box<Untrusted>),
     /// It is not confirmed that the user started the run, so its journal is not trusted.
@@ -174,6 +177,7 @@ impl fmt::Display for RunFailure {
                 the results of all unchanged sessions"
             ),
             RunFailure::NotGranted(missing) => missing.fmt(f),
+            RunFailure::Unenforced(unenforced) => unenforced.fmt(f),
             RunFailure::Untrusted(untrusted) => write!(
                 f,
                 "{}, and {}; if you trust it, run `{}`, or pass `--trust`",

@@ -2,9 +2,11 @@
 //!
 //! [`prepare`] creates or opens the files of a run and reports what it found; [`PreparedRun::execute`] executes it on the calling thread.
 
+mod approvals;
 mod changes;
 mod error;
 mod origin;
+mod permissions;
 mod program_check;
 mod rehearsal;
 mod rights;
@@ -42,9 +44,11 @@ use prose_vm::store::Recording;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
+pub use crate::approvals::{ApprovalAnswer, AsksUser, UserApprovals, approval_text};
 pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
 use crate::origin::Origin;
 pub use crate::origin::{check_trust, is_confirmed};
+pub use crate::permissions::{Unenforced, UnenforcedRule};
 use crate::rehearsal::Rehearsal;
 pub use crate::rehearsal::{QuestionPrompts, question_kind};
 pub use crate::rights::MissingRights;
@@ -190,6 +194,15 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         },
     )
     .map_err(RunFailure::Harness);
+    let is_trusted = request.trust.check(&request.subject).is_ok();
+    let (permissions, note) = permissions::of_project(&request.config.permissions, is_trusted);
+    let made = made.and_then(|harness| match request.limits.allow_unenforced_permissions {
+        true => Ok(harness),
+        false => match permissions::check(&program, &permissions, harness.as_ref()) {
+            Ok(()) => Ok(harness),
+            Err(unenforced) => Err(RunFailure::Unenforced(unenforced)),
+        },
+    });
     let harness = match made {
         Ok(harness) => harness,
         Err(failure) => {
@@ -208,6 +221,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     let absolute = |folder: &Path| std::path::absolute(folder).ok()?.to_str().map(Arc::from);
     settings.root = absolute(&request.project.root);
     settings.home = request.project.home.as_deref().and_then(absolute);
+    settings.permissions = permissions;
     let rights = rights::describe(&program, &settings.grants);
     // The prompts of a dry run are those for its harness, which is not called.
     let question_prompts = QuestionPrompts::default();
@@ -229,7 +243,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         size,
         settings,
         folder: opened.folder,
-        notes: opened.notes,
+        notes: opened.notes.into_iter().chain(note).collect(),
         rights,
         question_prompts,
     })

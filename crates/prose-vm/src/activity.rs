@@ -155,12 +155,25 @@ pub struct Work {
     /// The denied tool calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denials: Vec<Denial>,
+    /// The permission questions, with the answers of the user (decision 25).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<AskedPermission>,
     /// The last session of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentSession>,
 }
 
-/// The maximum number of recorded denials of a request.
+/// A permission question and its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedPermission {
+    /// The question.
+    pub question: PermissionQuestion,
+    /// Whether the user allowed it; `None` if no one was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_allowed: Option<bool>,
+}
+
+/// The maximum number of recorded denials and of questions of a request.
 const MAX_DENIALS: usize = 100;
 
 impl Work {
@@ -175,6 +188,13 @@ impl Work {
             Activity::Used(usage) => self.usage = Usage::sum([self.usage, Some(*usage)]),
             Activity::Denied(denial) if self.denials.len() < MAX_DENIALS => {
                 self.denials.push(denial.clone());
+            }
+            Activity::Asked(question) if self.questions.len() < MAX_DENIALS => {
+                self.questions.push(AskedPermission { question: question.clone(), is_allowed: None });
+            }
+            Activity::Answered { id, is_allowed } => {
+                let asked = self.questions.iter_mut().find(|asked| asked.question.id == *id);
+                asked.into_iter().for_each(|asked| asked.is_allowed = Some(*is_allowed));
             }
             Activity::Agent(agent) => self.agent = Some(agent.clone()),
             _ => {}

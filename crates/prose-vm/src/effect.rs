@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use prose_rights::PermissionRule;
 use prose_rights::Right;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -252,20 +253,6 @@ pub struct Permission {
     pub about: SmolStr,
     /// The rule.
     pub rule: PermissionRule,
-}
-
-/// The rule of a permission.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PermissionRule {
-    /// Everything is allowed.
-    Allow,
-    /// Nothing is allowed.
-    Deny,
-    /// The user is asked each time.
-    Prompt,
-    /// Only what matches one of the patterns is allowed.
-    Patterns(Vec<String>),
 }
 
 /// A value in the context of a session or of a decision.

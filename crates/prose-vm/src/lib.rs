@@ -15,6 +15,7 @@ pub mod harness;
 mod interpret;
 pub mod machine;
 pub mod names;
+pub mod permissions;
 pub mod place;
 pub mod program;
 mod prompt;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use futures_executor::LocalPool;
@@ -12,7 +13,7 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use futures_util::task::LocalSpawnExt;
 
-use crate::effect::{Effect, Outcome, Request, RequestId};
+use crate::effect::{Effect, Outcome, Permission, Request, RequestId};
 use crate::event::{EventKind, RunEnd};
 use crate::place::{Place, Site};
 use crate::settings::Settings;
@@ -106,6 +107,11 @@ impl Machine {
                 waker.wake();
             }
         }
+    }
+
+    /// The permissions of sessions without own rules.
+    pub(crate) fn permissions(&self) -> Arc<[Permission]> {
+        Arc::clone(&self.world.settings.permissions)
     }
 
     /// The result of the program once it has ended.

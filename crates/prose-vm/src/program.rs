@@ -18,10 +18,12 @@ use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
 
 mod inputs;
+mod permissions;
 mod preconditions;
 
 use self::inputs::UnnamedInput;
 pub(crate) use self::inputs::is_optional;
+pub use self::permissions::WrittenPermission;
 use crate::place::Site;
 
 /// A program that can be run.

@@ -19,12 +19,14 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use crate::activity::{Activity, Approvals, Reporter, Work};
 use crate::confirmation;
 use crate::effect::{
-    Effect, Failure, InputRequest, Outcome, Reply, Request, RequestId, SessionTask, Usage, fingerprint,
+    Effect, Failure, InputRequest, Outcome, Permission, Reply, Request, RequestId, SessionTask, Usage,
+    fingerprint,
 };
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{Event, EventKind, RunEnd, RunStatus};
 use crate::harness::{Harness, HarnessFuture};
 use crate::machine::{Machine, MachineOutput, NewEvent};
+use crate::permissions;
 use crate::place::{Place, Site};
 use crate::room::Room;
 use crate::store::{PendingRequests, Recording, Store, Turn};
@@ -180,6 +182,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
     let (report, reports) = mpsc::unbounded_channel();
     let mut runner = Runner {
         host,
+        permissions: machine.permissions(),
         seq: 0,
         replays: true,
         is_resumed: false,
@@ -230,6 +233,8 @@ enum Done {
 
 struct Runner<'a> {
     host: Host<'a>,
+    /// The permissions of sessions for subjects without own rules.
+    permissions: Arc<[Permission]>,
     /// The number of the last event of the machine.
     seq: u64,
     /// Whether outcomes still come from a recording.
@@ -398,6 +403,7 @@ impl Runner<'_> {
         let began = self.began.remove(&id);
         let work = self.worked.remove(&id).unwrap_or_default();
         self.ended += u32::from(matches!(request.effect, Effect::Session(_)));
+        let outcome = permissions::with_denials(outcome, &work.denials);
         self.emit(NewEvent {
             place: request.place.clone(),
             site: Some(request.site),
@@ -729,7 +735,11 @@ impl Runner<'_> {
                 })
             }
             Effect::Session(task) => {
-                let task = Arc::clone(task);
+                let mut task = Arc::clone(task);
+                let permissions = permissions::effective(&task.permissions, &self.permissions);
+                if permissions != task.permissions {
+                    Arc::make_mut(&mut task).permissions = permissions;
+                }
                 Box::pin(
                     async move { (id, session(harness.as_ref(), &request, &task, &reporter, allow).await) },
                 )
@@ -905,10 +915,10 @@ async fn session(
     let broken = task.permissions.iter().find(|rule| !harness.enforces(&rule.about, &rule.rule));
     if let Some(rule) = broken.filter(|_| !allow_unenforced) {
         let message = format!(
-            "the harness `{}` cannot see to it that `{}` is kept to, so the session is not started; use a harness that can, or pass \
+            "the harness `{}` cannot enforce `{}`, so the session is not started; use a harness that can, or pass \
             `--allow-unenforced-permissions`",
             harness.name(),
-            rule.about
+            rule.rule.shown(&rule.about)
         );
         return Outcome::Failed(Failure { kind: ErrorKind::Permission, message });
     }

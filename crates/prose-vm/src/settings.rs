@@ -7,6 +7,7 @@ use std::sync::Arc;
 use prose_rights::Grants;
 use smol_str::SmolStr;
 
+use crate::effect::Permission;
 use crate::event::{JOURNAL_VERSION, RunHead, ScriptFile, StateMode};
 use crate::value::Value;
 
@@ -45,6 +46,9 @@ pub struct Settings {
     pub root: Option<Arc<str>>,
     /// The home folder, for the same.
     pub home: Option<Arc<str>>,
+    /// The permissions of sessions for subjects about which neither they nor their agents have a rule (`run.permissions`). Not recorded, like the
+    /// rights.
+    pub permissions: Arc<[Permission]>,
 }
 
 impl Settings {
@@ -70,6 +74,7 @@ impl Settings {
             grants: Arc::default(),
             root: None,
             home: None,
+            permissions: Arc::default(),
         }
     }
 
@@ -90,6 +95,7 @@ impl Settings {
             backoff_ms: head.backoff_ms,
             backoff_cap_ms: head.backoff_cap_ms,
             grants: Arc::default(),
+            permissions: Arc::default(),
             root: None,
             home: None,
         }

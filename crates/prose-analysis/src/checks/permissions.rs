@@ -1,7 +1,9 @@
 //! What agents are permitted: kinds, values, patterns, and permissions that cannot hold together.
 
+use prose_rights::{Enforcement, RuleKind};
 use prose_syntax::options::Word;
 use prose_syntax::properties::{PERMISSION_VALUES, PERMISSIONS, find_permission};
+use prose_syntax::text::enumerated;
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
 use smol_str::SmolStr;
 
@@ -26,6 +28,7 @@ impl Checker<'_, '_> {
         for entry in &entries {
             self.permission_kind(entry);
             self.permission_value(entry);
+            self.unenforced(entry);
         }
         self.contradictions(&entries);
     }
@@ -125,6 +128,41 @@ impl Checker<'_, '_> {
             _ => expected.diagnostic(Code::W009, range, "", None),
         };
         self.report(diagnostic);
+    }
+
+    /// Reports a rule that the harness of the project cannot enforce (decision 13).
+    fn unenforced(&mut self, entry: &Property) {
+        let about = &entry.name.text;
+        let Some(harness) = self.file.settings(self.db).harness(self.db) else { return };
+        let Some(value) = entry.value else { return };
+        let kind = match &self.body[value].expr {
+            Expr::Array(items) if items.is_empty() => RuleKind::Deny,
+            Expr::Array(_) => RuleKind::Patterns,
+            _ => match self.body.word(value) {
+                Some("deny") => RuleKind::Deny,
+                Some("prompt" | "ask") => RuleKind::Prompt,
+                _ => return,
+            },
+        };
+        let is_enforced = |known: &Enforcement| known.covers(about, kind);
+        if find_permission(about).is_none() || Enforcement::of(harness).is_none_or(is_enforced) {
+            return;
+        }
+        let rule = match kind {
+            RuleKind::Patterns => format!("patterns of `{about}`"),
+            RuleKind::Deny | RuleKind::Prompt => {
+                format!("`{about}: {}`", self.source(self.body[value].range))
+            }
+        };
+        let others: Vec<_> =
+            Enforcement::covering(about, kind).map(|harness| format!("`{harness}`")).collect();
+        let hint = match others.is_empty() {
+            true => String::new(),
+            false => format!("; {} can", enumerated(others.into_iter(), "and")),
+        };
+        let range = entry.name.range.cover(self.body[value].range);
+        let message = format!("harness `{harness}` cannot enforce {rule}{hint}");
+        self.report(Diagnostic::new(Code::W150, range, message));
     }
 
     fn patterns(&mut self, items: &[Value]) {

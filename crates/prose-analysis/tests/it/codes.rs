@@ -3,10 +3,19 @@
 use crate::support::codes;
 use prose_syntax::{Code, Level, Profile};
 
-/// The codes of the settings file, which is not analysed here, and of what only a network can tell. The tests of settings and of imports
-/// from elsewhere run their programs.
-const OF_ELSEWHERE: &[Code] =
-    &[Code::E141, Code::E142, Code::W141, Code::E143, Code::E144, Code::E146, Code::W143, Code::W144];
+/// The codes of the settings file, which is not analysed here, of what depends on it, and of what only a network can tell. The tests of settings, of
+/// permissions and of imports from elsewhere run their programs.
+const OF_ELSEWHERE: &[Code] = &[
+    Code::E141,
+    Code::E142,
+    Code::W141,
+    Code::E143,
+    Code::E144,
+    Code::E146,
+    Code::W143,
+    Code::W144,
+    Code::W150,
+];
 
 #[test]
 fn the_wrong_program_has_the_diagnostic_and_no_other() {

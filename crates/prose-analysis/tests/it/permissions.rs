@@ -1,7 +1,76 @@
 //! Permissions in the default profile: kinds, values, patterns, and those that cannot hold together.
 
-use crate::support::{check, check_fixes, check_related};
-use expect_test::expect;
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::support::{check, check_fixes, check_related, found};
+use expect_test::{Expect, expect};
+use prose_analysis::host::Project;
+use prose_analysis::{AnalysisHost, Text};
+use prose_syntax::{Code, Profile};
+
+/// The findings in a program of a project with this harness.
+#[track_caller]
+fn check_with_harness(harness: &str, program: &str, expected: Expect) {
+    let mut host = AnalysisHost::default();
+    let file = host.set_text(Path::new("/main.prose"), Text::new(program));
+    host.set_project(file, Project::default().with_harness(harness));
+    let mut shown = String::new();
+    for (severity, found) in found(&host, file, Profile::Default) {
+        let text = &program[std::ops::Range::<usize>::from(found.range)];
+        writeln!(shown, "{severity:?}[{}] {text}: {}", found.code, found.message).unwrap();
+    }
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn rules_that_the_harness_of_the_project_cannot_enforce() {
+    let program = r#"agent reviewer:
+  prompt: "Review"
+  permissions:
+    read: ["src/**"]
+    write: []
+    execute: allow
+    bash: prompt
+    network: deny
+
+session: reviewer
+  permissions:
+    write: allow
+    network: ask
+"#;
+    check_with_harness(
+        "command",
+        program,
+        expect![[r#"
+            Warning[W150] read: ["src/**"]: harness `command` cannot enforce patterns of `read`; `codex` can
+            Warning[W150] write: []: harness `command` cannot enforce `write: []`; `claude` and `codex` can
+            Warning[W150] bash: prompt: harness `command` cannot enforce `bash: prompt`; `codex` can
+            Warning[W150] network: deny: harness `command` cannot enforce `network: deny`; `claude` and `codex` can
+            Warning[W150] network: ask: harness `command` cannot enforce `network: ask`; `codex` can
+        "#]],
+    );
+    check_with_harness(
+        "codex",
+        program,
+        expect![""],
+    );
+    check_with_harness("offline", program, expect![[""]]);
+    check_with_harness("not-a-harness", program, expect![[""]]);
+}
+
+#[test]
+fn the_examples_of_the_code_are_right() {
+    let example = |text: &str| text.split_once("//- /main.prose\n").unwrap().1.to_owned();
+    let of = |harness: &str, text: &str| {
+        let mut host = AnalysisHost::default();
+        let file = host.set_text(Path::new("/main.prose"), Text::new(example(text)));
+        host.set_project(file, Project::default().with_harness(harness));
+        found(&host, file, Profile::Default).into_iter().map(|(_, found)| found.code).collect::<Vec<_>>()
+    };
+    assert_eq!(of("command", Code::W150.info().wrong), [Code::W150]);
+    assert_eq!(of("claude", Code::W150.info().right), []);
+}
 
 #[test]
 fn permissions() {

@@ -13,20 +13,21 @@ use crate::terminal::one_line;
 /// The person at the terminal.
 pub(crate) struct TerminalInputs {
     bars: Bars,
-    /// One question at a time: branches may ask at once.
-    asking: tokio::sync::Mutex<()>,
 }
+
+/// Lets one question at a time be asked: branches may ask at once.
+pub(crate) static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 impl TerminalInputs {
     /// The person, if standard input comes from one.
     pub(crate) fn new(bars: Bars) -> Option<Self> {
-        io::stdin().is_terminal().then(|| Self { bars, asking: tokio::sync::Mutex::new(()) })
+        io::stdin().is_terminal().then(|| Self { bars })
     }
 
     /// Asks for an input. An empty line gives none where the input is optional, and asks again where it is not.
     pub(crate) fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value> {
         Box::pin(async move {
-            let _turn = self.asking.lock().await;
+            let _turn = ASKING.lock().await;
             let name = input.name.as_deref().unwrap_or("input");
             let optional = if input.optional { " (empty for none)" } else { "" };
             let question = format!("{} — {}{optional}: ", one_line(name), one_line(&input.prompt));
@@ -48,7 +49,7 @@ impl TerminalInputs {
 }
 
 /// A line with a question that waits for its answer. It is ended where nobody waits for the answer any more.
-struct OpenLine(bool);
+pub(crate) struct OpenLine(pub(crate) bool);
 
 impl Drop for OpenLine {
     fn drop(&mut self) {
@@ -59,7 +60,7 @@ impl Drop for OpenLine {
     }
 }
 
-fn ask(question: &str, optional: bool) -> io::Result<Option<String>> {
+pub(crate) fn ask(question: &str, optional: bool) -> io::Result<Option<String>> {
     loop {
         let mut stderr = io::stderr().lock();
         stderr.write_all(question.as_bytes())?;

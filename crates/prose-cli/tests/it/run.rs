@@ -12,6 +12,7 @@ mod memories;
 mod output;
 #[cfg(unix)]
 mod owners;
+mod permissions;
 mod prepared_files;
 #[cfg(unix)]
 mod private;

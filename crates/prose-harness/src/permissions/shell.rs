@@ -7,6 +7,8 @@
 pub(super) struct Script {
     pub(super) items: Vec<Item>,
     pub(super) doubts: Vec<String>,
+    /// Whether a text is passed to a command as its input.
+    has_document: bool,
 }
 
 /// A part of a script.
@@ -34,6 +36,8 @@ pub(super) struct SimpleCommand {
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) text: String,
+    /// The word as written.
+    pub(super) source: String,
     /// Whether the shell replaces a part of it by a value that the text does not show.
     pub(super) is_expanded: bool,
     /// Whether it contains an unquoted `*`, `?` or `[`.
@@ -92,6 +96,12 @@ fn parse_into(text: &str, script: &mut Script, depth: usize) {
 }
 
 impl Script {
+    /// Whether a program may run what another one writes, so that the simple commands do not show all that runs.
+    pub(super) fn is_opaque(&self) -> bool {
+        let is_piped = |item: &Item| matches!(item, Item::Command(command) if command.is_piped);
+        self.has_document || self.items.iter().any(is_piped)
+    }
+
     fn doubt(&mut self, what: &str) {
         if !self.doubts.iter().any(|known| known == what) {
             self.doubts.push(what.to_owned());
@@ -236,9 +246,11 @@ impl Parser<'_> {
         if self.takes("<<<") {
             self.blanks();
             _ = self.word();
+            self.script.has_document = true;
             return;
         }
         if self.takes("<<") {
+            self.script.has_document = true;
             _ = self.takes("-");
             self.blanks();
             let word = self.word();
@@ -247,8 +259,10 @@ impl Parser<'_> {
         }
         if self.takes("<(") || self.takes(">(") {
             self.at -= 1;
+            let start = self.at - 1;
             self.substitution();
-            self.command.words.push(Word { is_expanded: true, ..Word::default() });
+            let source = self.chars[start..self.at.min(self.chars.len())].iter().collect();
+            self.command.words.push(Word { source, is_expanded: true, ..Word::default() });
             return;
         }
         // Copies of file descriptors are no files.
@@ -347,6 +361,7 @@ impl Parser<'_> {
             // An operator is where a word is expected; the caller sees an empty word.
             return word;
         }
+        word.source = self.chars[start..self.at.min(self.chars.len())].iter().collect();
         // `~user` is the home folder of somebody else.
         if word.starts_at_home && !(word.text == "~" || word.text.starts_with("~/")) {
             word.is_expanded = true;
@@ -491,7 +506,7 @@ impl Parser<'_> {
                 self.at += (line.chars().count() + 1).min(rest.len());
                 is_closed = line.trim_start_matches('\t') == delimiter;
                 if is_expanded && !is_closed && (line.contains("$(") || line.contains('`')) {
-                    self.doubt("a command in a here-document");
+                    self.doubt("a substitution in a here-document");
                 }
             }
             if !is_closed {

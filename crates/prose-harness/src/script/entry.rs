@@ -6,6 +6,7 @@ use std::time::Duration;
 use prose_vm::effect::{InputRequest, MemoryPlace, Outcome, Question, Request, SessionTask, Summary};
 use regex::Regex;
 
+use crate::permissions::ToolRequest;
 use crate::script::written;
 
 /// Kinds of entries, one for each kind of effect that a script supports.
@@ -50,7 +51,7 @@ pub(crate) const KINDS: &[KindInfo] = &[
         table: "session",
         selectors: &["agent", "label", "pattern", "place", "order"],
         answers: &["reply", "fail"],
-        details: &["kind"],
+        details: &["tools", "kind"],
     },
     KindInfo {
         kind: Kind::Condition,
@@ -146,6 +147,8 @@ pub(crate) struct Entry {
     pub(crate) times: Option<usize>,
     /// The delay.
     pub(crate) delay: Duration,
+    /// The tools that the session asks to use before it replies.
+    pub(crate) tools: Vec<ToolRequest>,
     /// Its answers, used in order; at least one.
     pub(crate) answers: Vec<Said>,
 }

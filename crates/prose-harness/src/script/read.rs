@@ -7,6 +7,7 @@ use std::time::Duration;
 use prose_syntax::text::{quoted, shorten};
 use prose_syntax::{TextRange, suggest};
 use prose_toml::Document;
+use prose_vm::activity::ToolKind;
 use prose_vm::effect::{Choice, Failure, Memory, Outcome, Reply, Verdict};
 use prose_vm::error::ErrorKind;
 use prose_vm::value::Value;
@@ -17,6 +18,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::entry::{Entry, KINDS, Kind, KindInfo, Said};
+use crate::permissions::{About, ToolRequest};
 
 /// The keys of every entry, except those for inputs and memories, which are answered immediately.
 const TIMING: &[&str] = &["times", "delay"];
@@ -153,6 +155,7 @@ impl Reader<'_> {
             order: get("order").and_then(|value| self.number("order", value)),
             times,
             delay: get("delay").and_then(|value| self.duration(value)).unwrap_or_default(),
+            tools: get("tools").and_then(|value| self.tools(value)).unwrap_or_default(),
             answers: Vec::new(),
         };
         // Only now, so that all errors in an entry are reported.
@@ -294,6 +297,24 @@ impl Reader<'_> {
     fn duration(&mut self, value: &TomlValue<'_>) -> Option<Duration> {
         let duration = value.get_ref().as_str().and_then(|text| humantime::parse_duration(text).ok());
         self.expect(duration, "delay", "a duration such as \"200ms\", \"3s\" or \"1m 30s\"", value)
+    }
+
+    /// Tool calls such as `bash: git log`, by the subjects of permissions.
+    fn tools(&mut self, value: &TomlValue<'_>) -> Option<Vec<ToolRequest>> {
+        let expected = "a list of tool calls such as \"bash: git log\", \"read: a.md\", \"write: a.md\" or \"network: https://…\"";
+        let Some(list) = value.get_ref().as_array() else {
+            return self.expect(None, "tools", expected, value);
+        };
+        let tool = |value: &TomlValue<'_>| {
+            let (about, what) = value.get_ref().as_str()?.split_once(": ")?;
+            Some(match About::of(about)? {
+                About::Read => ToolRequest::file(ToolKind::Read, what),
+                About::Write => ToolRequest::file(ToolKind::Edit, what),
+                About::Execute => ToolRequest::command(what),
+                About::Network => ToolRequest::fetch(what),
+            })
+        };
+        list.iter().map(|value| self.expect(tool(value), "tools", expected, value)).collect()
     }
 
     fn pattern(&mut self, value: &TomlValue<'_>) -> Option<Regex> {

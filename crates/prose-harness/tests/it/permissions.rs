@@ -6,7 +6,7 @@ use std::path::Path;
 use expect_test::{Expect, expect};
 use prose_harness::permissions::{Decision, Folders, ToolRequest, decide, permit};
 use prose_vm::activity::{Reporter, ToolKind};
-use prose_vm::effect::{Permission, PermissionRule};
+use prose_vm::effect::{Permission, PermissionRule, SessionTask};
 use prose_vm::harness::RunFolders;
 
 use crate::support::task;
@@ -363,7 +363,7 @@ fn a_pattern_covers_each_command_of_a_compound_one() {
             $ git log <(rm x)
                 deny: `bash: ["git log*", "cargo test *", "scripts/*.sh", "cat *"]` does not cover `rm x`
             $ git log $X
-                ask: a value in `git log` is known only when it runs
+                ask: a value in `git log $X` is known only when it runs
             $ git log *
                 ask: `*` may stand for an option
             $ GIT_PAGER=evil git log
@@ -373,7 +373,7 @@ fn a_pattern_covers_each_command_of_a_compound_one() {
             $ bash -lc 'git log'
                 allow
             $ bash -c $X
-                deny: `bash: ["git log*", "cargo test *", "scripts/*.sh", "cat *"]` does not cover `bash -c`
+                deny: `bash: ["git log*", "cargo test *", "scripts/*.sh", "cat *"]` does not cover `bash -c $X`
             $ echo x | xargs git log
                 deny: `bash: ["git log*", "cargo test *", "scripts/*.sh", "cat *"]` does not cover `xargs git log`
             $ find . -exec git log {} +
@@ -385,7 +385,7 @@ fn a_pattern_covers_each_command_of_a_compound_one() {
             $ nohup git log
                 allow
             $ eval 'git log'
-                deny: `bash: ["git log*", "cargo test *", "scripts/*.sh", "cat *"]` does not cover `eval git log`
+                deny: `bash: ["git log*", "cargo test *", "scripts/*.sh", "cat *"]` does not cover `eval 'git log'`
             $ cat .env
                 ask: `.env` is a protected file
             $ cat src/main.rs
@@ -395,7 +395,7 @@ fn a_pattern_covers_each_command_of_a_compound_one() {
             $ cat .e*
                 ask: `.env` (`ROOT/.env`) is a protected file
             $ cat <<EOF\n$(rm x)\nEOF
-                ask: a command in a here-document in a command, which cannot be compared with patterns
+                ask: a substitution in a here-document cannot be compared with patterns
             $ cat <<'EOF'\n$(rm x)\nEOF
                 allow
             $ cat <<EOF\nhello\nEOF\nrm x
@@ -413,7 +413,7 @@ fn a_pattern_covers_each_command_of_a_compound_one() {
             $ cargo test --config x=y
                 ask: `--config` of `cargo test --config x=y` can write files or run programs
             $ if true; then git log; fi
-                ask: `if` in a command, which cannot be compared with patterns
+                ask: `if` cannot be compared with patterns
             $ gi\t log
                 allow
             $ 'git' log
@@ -525,6 +525,8 @@ fn an_allowed_shell_without_other_rules_asks_about_protected_files() {
         $ python3 -c 'open(\'.env\')'
         $ sh -c 'cat .env'
         $ bash <<EOF\ncat .env\nEOF
+        $ echo 'cat .env' | sh
+        $ cargo test 2>&1 | tail -n 5
         ",
         expect![[r#"
             $ cargo build --release
@@ -554,6 +556,10 @@ fn an_allowed_shell_without_other_rules_asks_about_protected_files() {
             $ sh -c 'cat .env'
                 ask: `.env` is a protected file
             $ bash <<EOF\ncat .env\nEOF
+                ask: a command names `.env`, which is a protected file
+            $ echo 'cat .env' | sh
+                ask: a command names `.env`, which is a protected file
+            $ cargo test 2>&1 | tail -n 5
                 allow
         "#]],
     );
@@ -682,7 +688,9 @@ fn addresses_are_compared_part_by_part() {
 #[test]
 fn the_files_of_a_session_are_those_that_its_task_names() {
     let run = RunFolders { root: Path::new("/p").into(), run: Some(Path::new("/p/.prose/runs/1").into()) };
-    let folders = Folders::of(&task("Say hello"), &run);
+    let asked = task("Say hello");
+    assert!(Folders::of(&asked, &run).results.is_empty());
+    let folders = Folders::of(&SessionTask { writes_result: true, ..asked }, &run);
     assert_eq!(folders.results, [Path::new("/p/.prose/runs/1/bindings/anon_001.md")]);
 }
 

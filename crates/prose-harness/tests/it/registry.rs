@@ -5,6 +5,7 @@ use std::fs;
 use expect_test::{Expect, expect};
 use prose_harness::command::CommandSettings;
 use prose_harness::registry::{HARNESSES, HarnessSettings, harness};
+use prose_rights::{Enforcement, PermissionRule};
 use prose_vm::harness::RunFolders;
 
 use crate::support::*;
@@ -40,6 +41,34 @@ fn every_harness_can_be_set_in_prose_toml() {
     let names: Vec<_> = HARNESSES.iter().map(|info| info.name).collect();
     let settable: Vec<_> = prose_config::HarnessName::ALL.iter().map(|name| name.as_str()).collect();
     assert_eq!(names, settable);
+}
+
+/// The analysis reports rules that the harness of a project cannot enforce, and must not know how harnesses are made.
+#[test]
+fn the_table_of_enforced_permissions_agrees_with_every_harness() {
+    let script = tempfile::NamedTempFile::new().unwrap();
+    let mut settings = settings();
+    settings.script = Some(script.path().to_owned());
+    settings.commands.insert("command".to_owned(), CommandSettings::new("cat"));
+    let rules =
+        [PermissionRule::Deny, PermissionRule::Prompt, PermissionRule::Patterns(vec!["x".to_owned()])];
+    for info in HARNESSES {
+        let harness = harness(info.name, &settings).unwrap();
+        let table = Enforcement::of(info.name).unwrap_or_else(|| panic!("{} is not in the table", info.name));
+        for about in ["read", "write", "execute", "bash", "network", "database"] {
+            for rule in &rules {
+                let is_enforced = table.covers(about, rule.kind().unwrap());
+                assert_eq!(
+                    harness.enforces(about, rule),
+                    is_enforced,
+                    "{}: {}",
+                    info.name,
+                    rule.shown(about)
+                );
+            }
+            assert!(harness.enforces(about, &PermissionRule::Allow));
+        }
+    }
 }
 
 #[cfg(unix)]

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use prose_analysis::location::normalized;
 use prose_analysis::location::Origin;
+use prose_analysis::location::normalized;
 use prose_reference::Reference;
 use prose_syntax::TextRange;
 

@@ -102,7 +102,7 @@ impl Copies {
             let file = host.set_text(original.path(db), Text::new(original.text(db).shared()));
             let settings = original.settings(db);
             let (models, registry) = (Arc::clone(settings.models(db)), settings.registry(db).clone());
-            host.set_project(file, Project { models, registry });
+            host.set_project(file, Project { models, registry, ..Project::default() });
             host.set_lines_above(file, original.lines_above(db));
             file
         };

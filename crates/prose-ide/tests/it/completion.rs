@@ -16,7 +16,7 @@ fn at_cursor(fixture: &str) -> (String, Vec<Completion>) {
     let models = [("fast".into(), "vendor/fast-1".to_owned())];
     let models = Arc::new(models.into_iter().collect());
     let registry = files[index].settings(host.db()).registry(host.db()).clone();
-    host.set_project(files[index], Project { models, registry });
+    host.set_project(files[index], Project { models, registry, ..Project::default() });
     let paths: (Vec<&str>, Vec<&str>) =
         fixture.files.iter().map(|file| file.path.as_str()).partition(|path| path.starts_with('/'));
     let paths = PathCandidates {

@@ -4,7 +4,9 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use prose_run::{FinishedRun, PreparedRun, RunFailure, RunHooks, RunRequest, Start, question_kind};
+use prose_run::{
+    FinishedRun, PreparedRun, RunFailure, RunHooks, RunRequest, Start, UserApprovals, question_kind,
+};
 use prose_state::StateError;
 use prose_vm::activity::NoApprovals;
 use prose_vm::event::{Event, EventKind, RunStatus};
@@ -19,6 +21,7 @@ use crate::protocol::lsp::MessageType;
 use crate::protocol::notification::Notification;
 use crate::protocol::session::Session;
 use crate::protocol::uri::{DocumentUri, uri_of_path};
+use crate::runs::approvals::EditorUser;
 use crate::runs::inputs::{EditorInputs, GeneratedInputs};
 use crate::runs::registry::{Runs, Stop, Ticket};
 use crate::runs::reporter::Reporter;
@@ -77,7 +80,8 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
     let client = session.asks_inputs.then(|| runs.client_requests.clone());
     let inputs = EditorInputs { run: id.clone(), given, client, stop };
     let is_made_up = prepared.harness() == "offline";
-    let (finished, why) = watched(prepared, inputs, stopped, &reporter);
+    let user = EditorUser { client: runs.client_requests.clone(), program: name.to_string() };
+    let (finished, why) = watched(prepared, inputs, user, stopped, &reporter);
     let (kind, message) = summary(&name, first_line, &finished, why.as_ref(), is_made_up);
     if let Some(mut run) = runs.runs.get_mut(&ticket) {
         run.is_over = true;
@@ -94,6 +98,7 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
 fn watched(
     prepared: PreparedRun,
     inputs: EditorInputs,
+    user: EditorUser,
     mut stopped: UnboundedReceiver<Stop>,
     reporter: &Reporter<'_>,
 ) -> (Result<FinishedRun, RunFailure>, Option<Stop>) {
@@ -124,7 +129,7 @@ fn watched(
         };
         let finished = prepared.execute(RunHooks {
             inputs: Arc::new(inputs),
-            approvals: Arc::new(NoApprovals),
+            approvals: Arc::new(UserApprovals::new(user)),
             observer: &mut observer,
             interrupted: Box::pin(interrupted),
             narration: None,
@@ -278,6 +283,7 @@ fn shown(failure: &RunFailure) -> String {
             project.display()
         ),
         RunFailure::NotGranted(missing) => missing.for_editor(),
+        RunFailure::Unenforced(unenforced) => unenforced.for_editor(),
         _ => failure.to_string(),
     }
 }

@@ -62,6 +62,11 @@ pub(super) fn concerns(folder: &Path, config: &Config) -> Vec<TrustedSetting> {
                 .push(TrustedSetting::new(name, words.iter().map(Word::as_str).map(str::to_owned).collect()));
         }
     }
+    if !run.permissions.is_empty() {
+        // Without any rule, agents may run no commands, so that a project that has lost them allows less.
+        let rules = run.permissions.iter().map(|(about, rule)| rule.shown(about)).collect();
+        concerns.push(TrustedSetting::new("run.permissions", rules));
+    }
     for (program, rights) in config.imports.entries() {
         if !rights.allow.is_empty() {
             let mut allowed: Vec<String> = rights.allow.iter().map(ToString::to_string).collect();
@@ -132,6 +137,13 @@ mod tests {
                 (".prose/.env: URL".to_owned(), Vec::new()),
             ]
         );
+    }
+
+    #[test]
+    fn what_agents_may_do_needs_trust() {
+        let rules = "[run.permissions]\nbash = [\"git log*\"]\nwrite = \"deny\"\n";
+        let shown = ["bash: [\"git log*\"]", "write: deny"].map(str::to_owned).to_vec();
+        assert_eq!(of(rules, None), [("run.permissions".to_owned(), shown)]);
     }
 
     #[test]

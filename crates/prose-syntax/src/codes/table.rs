@@ -769,4 +769,11 @@ codes! {
     "One pair of braces interpolates a variable. The `$` of `${name}` and the outer braces of `{{name}}` stay in the text."
     wrong "let topic = \"tides\"\nsession \"Write about ${topic}\"\n"
     right "let topic = \"tides\"\nsession \"Write about {topic}\"\n"
+
+    W150 [Warning Warning Warning] "permission that the harness cannot enforce"
+    "The harness in `[run]` of `prose.toml` cannot hold its agents to this permission, so `prose run` refuses the program before \
+     the first session. Use a harness that can, or change the rule. `--allow-unenforced-permissions` runs the program all the \
+     same, with the rules that can be enforced."
+    wrong "//- /prose.toml\n[run]\nharness = \"command\"\ncommand = [\"my-agent\"]\n//- /main.prose\nagent reviewer:\n  prompt: \"Review the change\"\n  permissions:\n    bash: deny\n\nsession: reviewer\n"
+    right "//- /prose.toml\n[run]\nharness = \"claude\"\n//- /main.prose\nagent reviewer:\n  prompt: \"Review the change\"\n  permissions:\n    bash: deny\n\nsession: reviewer\n"
 }

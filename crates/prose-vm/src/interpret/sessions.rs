@@ -18,6 +18,7 @@ use crate::effect::{
 use crate::error::ErrorKind;
 use crate::event::{EventKind, Status};
 use crate::frame;
+use crate::permissions::effective;
 use crate::program::{At, property};
 use crate::prompt::{self, Parts, RecalledMemory};
 use crate::value::Value;
@@ -56,8 +57,9 @@ impl Cx {
         // The turn at the memory ends with the session.
         let (memory, _turn) = self.remember(&spoken).await?.unzip();
         task.memory = memory;
-        task.writes_result =
-            self.run.world.settings.agents_write && SessionTask::may_write(&task.permissions);
+        let settings = &self.run.world.settings;
+        task.writes_result = settings.agents_write
+            && SessionTask::may_write(&effective(&task.permissions, &settings.permissions));
         task.mark = self.mark(&task, early_exit.as_deref(), is_foreign);
         task.prompt = self.prompt(&task, early_exit.as_deref());
         let retries = self.count_property(&spoken, "retry").await?;

@@ -594,8 +594,8 @@ fn decision_13_rules_that_a_harness_cannot_see_to_stop_the_session() {
     let refused = run_with(program, OK, lax);
     expect![[r#"
         session: A
-        failed: the harness `able` cannot see to it that `bash` is kept to, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
-        Failed: the harness `able` cannot see to it that `bash` is kept to, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
+        failed: the harness `able` cannot enforce `bash: deny`, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
+        Failed: the harness `able` cannot enforce `bash: deny`, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
     "#]].assert_eq(&refused.story());
     let allowed = run_with(program, OK, |setup| {
         lax(setup);

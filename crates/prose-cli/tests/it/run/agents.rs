@@ -77,26 +77,23 @@ fn permissions_that_cannot_be_enforced_are_refused_unless_allowed() {
     let program = "agent a:\n  permissions:\n    write: deny\nsession: a\n  prompt: \"x\"\n";
     let workspace = with_agent(program, "echo done");
     workspace.check(&["run", "main.prose"], expect![[r#"
-        status: 1
+        status: 2
         ---- stderr
-        Run ID with command
-        … a: x
-        ✗ a: x (TIME): the harness `command` cannot see to it that `write` is kept to, so the s…
-        error: the program failed at line 4: the harness `command` cannot see to it that `write` is kept to, so the session is not started; use a harness that can, or pass `--allow-unenforced-permissions`
-        help: its prompt is in `.prose/runs/ID/prompts/anon_001.md`
-        help: resume it with `prose resume ID`; recorded results are reused
+        main.prose:3:5: warning[W150]: harness `command` cannot enforce `write: deny`; `claude` and `codex` can
+        error: the harness `command` cannot enforce `write: deny` (line 3); use a harness that can, such as `claude`, or change the rules, or pass `--allow-unenforced-permissions` to run the program all the same
     "#]]);
     workspace.check(
         &["run", "main.prose", "--allow-unenforced-permissions"],
         expect![[r#"
-        status: 0
-        ---- stdout
-        done
-        ---- stderr
-        Run ID with command
-        … a: x
-        ✓ a: x (TIME)
-    "#]],
+            status: 0
+            ---- stdout
+            done
+            ---- stderr
+            main.prose:3:5: warning[W150]: harness `command` cannot enforce `write: deny`; `claude` and `codex` can
+            Run ID with command
+            … a: x
+            ✓ a: x (TIME)
+        "#]],
     );
 }
 

@@ -1,0 +1,196 @@
+//! What agents may do, and what happens if no one is there to answer.
+
+use expect_test::expect;
+
+use crate::common::Workspace;
+
+/// An agent that uses the shell, with this rule about it.
+fn historian(rule: &str) -> Workspace {
+    let permissions = if rule.is_empty() { String::new() } else { format!("  permissions:\n    {rule}\n") };
+    let program = format!(
+        "agent historian:\n  prompt: \"Read\"\n{permissions}\nlet a = session \"First\"\nsession: historian\n"
+    );
+    let script = "[[session]]\nlabel = \"First\"\nreply = \"one\"\n[[session]]\nreply = \"done\"\ntools = [\"bash: git log\"]\n";
+    Workspace::new(&[("main.prose", &program), ("script.toml", script)])
+}
+
+const RUN: &[&str] = &["run", "main.prose", "--script", "script.toml"];
+
+#[test]
+fn a_denied_call_is_a_warning_at_its_session() {
+    historian("bash: deny").check(
+        RUN,
+        expect![[r#"
+        status: 0
+        ---- stdout
+        done
+        ---- stderr
+        Run ID with script
+        … First
+        ✓ First (TIME)
+        … historian: Read
+        warning: line 7: denied: `git log` (`bash: deny`)
+        ✓ historian: Read (TIME)
+    "#]],
+    );
+}
+
+#[test]
+fn without_a_rule_shell_commands_are_denied_and_the_rule_to_write_is_named() {
+    historian("").check(RUN, expect![[r#"
+        status: 0
+        ---- stdout
+        done
+        ---- stderr
+        Run ID with script
+        … First
+        ✓ First (TIME)
+        … historian: Read
+        warning: line 5: denied: `git log` (no rule allows shell commands; write `bash: allow`, or patterns such as `execute: ["git log*"]`, below `permissions:` of the agent or in `[run.permissions]` in `prose.toml`)
+        ✓ historian: Read (TIME)
+    "#]]);
+}
+
+#[test]
+fn a_prompt_without_anybody_stops_the_run_which_can_be_resumed() {
+    let workspace = historian("bash: prompt");
+    workspace.check(RUN, expect![[r#"
+        status: 3
+        ---- stderr
+        Run ID with script
+        … First
+        ✓ First (TIME)
+        … historian: Read
+        stopped: agent `historian` asks for permission to use `git log` (`bash: prompt`), but no one is there to answer; resume the run at a terminal or in an editor, or replace `prompt` by `allow`, `deny` or patterns
+        help: resume it with `prose resume ID`; recorded results are reused
+    "#]]);
+    let run = workspace.run_folder();
+    let run = run.file_name().unwrap().to_str().unwrap();
+    workspace.check(&["resume", run], expect![[r#"
+        status: 3
+        ---- stderr
+        Run ID with script
+        … historian: Read
+        Recorded results reused; the run continues.
+        Reused 1 result from the earlier execution, ran 0.
+        stopped: agent `historian` asks for permission to use `git log` (`bash: prompt`), but no one is there to answer; resume the run at a terminal or in an editor, or replace `prompt` by `allow`, `deny` or patterns
+        help: resume it with `prose resume ID`; recorded results are reused
+    "#]]);
+}
+
+#[test]
+fn rules_of_the_project_count_for_subjects_without_a_rule() {
+    let workspace = historian("");
+    workspace.write("prose.toml", b"[run.permissions]\nexecute = [\"git log*\"]\n");
+    workspace.check(RUN, expect![[r#"
+        status: 0
+        ---- stdout
+        done
+        ---- stderr
+        note: `execute: ["git log*"]` in `run.permissions` has no effect, since the project is not trusted; if you trust it, run `prose trust`
+        Run ID with script
+        … First
+        ✓ First (TIME)
+        … historian: Read
+        warning: line 5: denied: `git log` (no rule allows shell commands; write `bash: allow`, or patterns such as `execute: ["git log*"]`, below `permissions:` of the agent or in `[run.permissions]` in `prose.toml`)
+        ✓ historian: Read (TIME)
+    "#]]);
+    workspace.trust();
+    workspace.check(
+        RUN,
+        expect![[r#"
+        status: 0
+        ---- stdout
+        done
+        ---- stderr
+        Run ID with script
+        … First
+        ✓ First (TIME)
+        … historian: Read
+        ✓ historian: Read (TIME)
+    "#]],
+    );
+    let workspace = historian("bash: deny");
+    workspace.write("prose.toml", b"[run.permissions]\nexecute = \"allow\"\n");
+    workspace.trust();
+    workspace.check(
+        RUN,
+        expect![[r#"
+        status: 0
+        ---- stdout
+        done
+        ---- stderr
+        Run ID with script
+        … First
+        ✓ First (TIME)
+        … historian: Read
+        warning: line 7: denied: `git log` (`bash: deny`)
+        ✓ historian: Read (TIME)
+    "#]],
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_with_rules_that_the_harness_cannot_enforce_is_refused_before_its_first_session() {
+    let program = "agent a:\n  permissions:\n    write: [\"docs/\"]\n    bash: allow\nblock never():\n  session \"x\"\n    permissions:\n      read: deny\nsession \"First\"\nsession: a\n  prompt: \"x\"\n  permissions:\n    network: deny\n";
+    let workspace = crate::run::with_agent(program, "cat > /dev/null; echo done");
+    workspace.check(&["run", "main.prose"], expect![[r#"
+        status: 2
+        ---- stderr
+        main.prose:3:5: warning[W150]: harness `command` cannot enforce patterns of `write`; `codex` can
+        main.prose:8:7: warning[W150]: harness `command` cannot enforce `read: deny`; `claude` and `codex` can
+        main.prose:13:5: warning[W150]: harness `command` cannot enforce `network: deny`; `claude` and `codex` can
+        error: the harness `command` cannot enforce `write: ["docs/"]` (line 3), `network: deny` (line 13); use a harness that can, such as `codex`, or change the rules, or pass `--allow-unenforced-permissions` to run the program all the same
+    "#]]);
+    assert!(workspace.runs().is_empty());
+    workspace.check(&["run", "main.prose", "--dry-run"], expect![[r#"
+        status: 2
+        ---- stderr
+        main.prose:3:5: warning[W150]: harness `command` cannot enforce patterns of `write`; `codex` can
+        main.prose:8:7: warning[W150]: harness `command` cannot enforce `read: deny`; `claude` and `codex` can
+        main.prose:13:5: warning[W150]: harness `command` cannot enforce `network: deny`; `claude` and `codex` can
+        error: the harness `command` cannot enforce `write: ["docs/"]` (line 3), `network: deny` (line 13); use a harness that can, such as `codex`, or change the rules, or pass `--allow-unenforced-permissions` to run the program all the same
+    "#]]);
+    workspace.check(
+        &["check", "main.prose"],
+        expect![[r#"
+            status: 0
+            ---- stdout
+            warning[W150]: harness `command` cannot enforce patterns of `write`; `codex` can
+             --> main.prose:3:5
+              |
+            3 |     write: ["docs/"]
+              |     ^^^^^^^^^^^^^^^^
+
+            hint[W117]: block `never` is never called
+             --> main.prose:5:7
+              |
+            5 | block never():
+              |       ^^^^^
+              |
+            help: Remove the block `never`
+              |
+            5 - block never():
+            6 -   session "x"
+            7 -     permissions:
+            8 -       read: deny
+              |
+
+            warning[W150]: harness `command` cannot enforce `read: deny`; `claude` and `codex` can
+             --> main.prose:8:7
+              |
+            8 |       read: deny
+              |       ^^^^^^^^^^
+
+            warning[W150]: harness `command` cannot enforce `network: deny`; `claude` and `codex` can
+              --> main.prose:13:5
+               |
+            13 |     network: deny
+               |     ^^^^^^^^^^^^^
+
+            ---- stderr
+            Found 3 warnings and 1 hint in 1 file; 1 fixable with `--fix --unsafe-fixes`.
+        "#]],
+    );
+}

@@ -1,0 +1,133 @@
+//! Permission questions of agents, answered by the user (decision 13).
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::pin::Pin;
+
+use prose_vm::activity::{Approvals, PermissionQuestion};
+use smol_str::SmolStr;
+use tokio::sync::Mutex;
+
+/// The answer of a user to a permission question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApprovalAnswer {
+    /// Allows this use of the tool.
+    Once,
+    /// Allows everything that the same rule asks for the same agent, until the run ends.
+    ForRun,
+    /// Denies this use of the tool.
+    Deny,
+}
+
+impl ApprovalAnswer {
+    /// All answers, in the order in which they are offered.
+    pub const ALL: [Self; 3] = [Self::Once, Self::ForRun, Self::Deny];
+
+    /// The answer as it is offered.
+    pub fn title(self) -> &'static str {
+        match self {
+            ApprovalAnswer::Once => "Allow once",
+            ApprovalAnswer::ForRun => "Allow for this run",
+            ApprovalAnswer::Deny => "Deny",
+        }
+    }
+}
+
+/// A question for display, in one line.
+pub fn approval_text(question: &PermissionQuestion) -> String {
+    let who = match &question.agent {
+        Some(agent) => format!("Agent `{agent}`"),
+        None => "A session".to_owned(),
+    };
+    format!("{who} asks for permission: {} ({})", question.title, question.rule)
+}
+
+/// Asks the user a permission question.
+pub trait AsksUser: Send + Sync {
+    /// Asks; `None` if no one answers.
+    fn ask<'a>(
+        &'a self,
+        question: &'a PermissionQuestion,
+    ) -> Pin<Box<dyn Future<Output = Option<ApprovalAnswer>> + Send + 'a>>;
+}
+
+/// Asks one question at a time, and none that an earlier answer covers.
+pub struct UserApprovals<A> {
+    user: A,
+    /// The agents and rules that the user has allowed for the run.
+    allowed: Mutex<BTreeSet<(Option<SmolStr>, String)>>,
+}
+
+impl<A: AsksUser> UserApprovals<A> {
+    /// A user who has not been asked yet.
+    pub fn new(user: A) -> Self {
+        Self { user, allowed: Mutex::default() }
+    }
+}
+
+impl<A: AsksUser> Approvals for UserApprovals<A> {
+    fn ask<'a>(
+        &'a self,
+        question: &'a PermissionQuestion,
+    ) -> Pin<Box<dyn Future<Output = Option<bool>> + Send + 'a>> {
+        Box::pin(async move {
+            let mut allowed = self.allowed.lock().await;
+            let key = (question.agent.clone(), question.rule.clone());
+            if allowed.contains(&key) {
+                return Some(true);
+            }
+            let answer = self.user.ask(question).await?;
+            if answer == ApprovalAnswer::ForRun {
+                allowed.insert(key);
+            }
+            Some(answer != ApprovalAnswer::Deny)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Answers every question in the same way, and counts them.
+    struct Always(Option<ApprovalAnswer>, Arc<AtomicUsize>);
+
+    impl AsksUser for Always {
+        fn ask<'a>(
+            &'a self,
+            _: &'a PermissionQuestion,
+        ) -> Pin<Box<dyn Future<Output = Option<ApprovalAnswer>> + Send + 'a>> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            Box::pin(std::future::ready(self.0))
+        }
+    }
+
+    /// The answers to three questions, of which the first two are about the same rule, and how many were asked.
+    async fn answers(answer: Option<ApprovalAnswer>) -> ([Option<bool>; 3], usize) {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let approvals = UserApprovals::new(Always(answer, Arc::clone(&asked)));
+        let question = |title: &str, rule: &str| PermissionQuestion {
+            id: "1".into(),
+            agent: Some("historian".into()),
+            title: title.to_owned(),
+            rule: rule.to_owned(),
+        };
+        let answers = [
+            approvals.ask(&question("git log", "bash: prompt")).await,
+            approvals.ask(&question("git show", "bash: prompt")).await,
+            approvals.ask(&question("read .env", "`.env` is a protected file")).await,
+        ];
+        (answers, asked.load(Ordering::Relaxed))
+    }
+
+    #[tokio::test]
+    async fn an_answer_for_the_run_covers_the_same_rule() {
+        assert_eq!(answers(Some(ApprovalAnswer::Once)).await, ([Some(true); 3], 3));
+        assert_eq!(answers(Some(ApprovalAnswer::ForRun)).await, ([Some(true); 3], 2));
+        assert_eq!(answers(Some(ApprovalAnswer::Deny)).await, ([Some(false); 3], 3));
+        assert_eq!(answers(None).await, ([None; 3], 3));
+    }
+}

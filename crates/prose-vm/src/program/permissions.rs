@@ -1,0 +1,121 @@
+//! The permissions of all sessions that a program can start, before it runs.
+
+use std::collections::BTreeSet;
+
+use prose_analysis::model::{Expr, Property, Stmt, Value};
+use prose_rights::PermissionRule;
+use smol_str::SmolStr;
+
+use super::{At, Program, is_definition, property};
+use crate::effect::Permission;
+
+/// A permission of a session, where it is written. Values that are computed when the program runs stand as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenPermission {
+    /// The permission.
+    pub permission: Permission,
+    /// The path of the imported program that contains it; `None` for the program that is run.
+    pub import: Option<SmolStr>,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+impl Program {
+    /// The permissions of each session that the program or its imports can start, merged as in R27. Rules whose kind depends on a value are left
+    /// out: they are checked when the session starts.
+    pub fn session_permissions(&self) -> Vec<Vec<WrittenPermission>> {
+        let mut sessions = Vec::new();
+        self.collect_sessions(None, &mut BTreeSet::new(), &mut sessions);
+        sessions
+    }
+
+    fn collect_sessions(
+        &self,
+        import: Option<&SmolStr>,
+        visited: &mut BTreeSet<String>,
+        sessions: &mut Vec<Vec<WrittenPermission>>,
+    ) {
+        // The same program may be imported by several paths.
+        if !visited.insert(format!("{} {}", self.from, self.sha256)) {
+            return;
+        }
+        let mut seen = vec![false; self.statements.len()];
+        let is_executed = |top: &usize| {
+            let body = &self.statements[*top].body;
+            body.stmts().next().is_some_and(|(_, data)| !is_definition(&data.stmt))
+        };
+        let mut waiting: Vec<usize> = (0..self.statements.len()).filter(is_executed).rev().collect();
+        while let Some(top) = waiting.pop() {
+            if std::mem::replace(&mut seen[top], true) {
+                continue;
+            }
+            let body = &self.statements[top].body;
+            for (stmt, data) in body.stmts() {
+                let at = At { top: top as u32, stmt };
+                match &data.stmt {
+                    Stmt::Session { agent, properties, .. } | Stmt::Resume { agent, properties } => {
+                        let agent = agent.and_then(|agent| self.agent(&body[agent].text));
+                        sessions.push(self.merged_permissions(agent, at, properties, import));
+                    }
+                    Stmt::Call { block: Some(block), .. } => {
+                        waiting.extend(self.block(&body[*block].text).map(|at| at.top as usize));
+                    }
+                    _ => {}
+                }
+            }
+            for (_, data) in body.exprs() {
+                let Expr::Call { callee: Some(callee), .. } = &data.expr else { continue };
+                let Some(alias) = body.name_of(*callee).map(|name| &body[name].text) else { continue };
+                if let Some((_, found)) = self.import(alias)
+                    && let Some(program) = &found.program
+                {
+                    program.collect_sessions(Some(import.unwrap_or(&found.path)), visited, sessions);
+                }
+            }
+        }
+    }
+
+    fn merged_permissions(
+        &self,
+        agent: Option<At>,
+        at: At,
+        own: &[Property],
+        import: Option<&SmolStr>,
+    ) -> Vec<WrittenPermission> {
+        let of_agent = agent.map(|at| (at, self.stmt(at).properties().unwrap_or_default()));
+        let mut merged: Vec<WrittenPermission> = Vec::new();
+        for (at, properties) in of_agent.into_iter().chain([(at, own)]) {
+            let entries = property(properties, "permissions").and_then(|property| property.entries.as_ref());
+            for entry in entries.into_iter().flatten() {
+                merged.retain(|known| known.permission.about != entry.name.text);
+                let Some(rule) = self.written_rule(at, entry) else { continue };
+                let line = self.line(self.range(at, entry.name.range).start().into());
+                let permission = Permission { about: entry.name.text.clone(), rule };
+                merged.push(WrittenPermission { permission, import: import.cloned(), line });
+            }
+        }
+        merged
+    }
+
+    /// The rule of an entry; `None` if its kind is known only when the program runs.
+    fn written_rule(&self, at: At, entry: &Property) -> Option<PermissionRule> {
+        let Some(value) = entry.value else { return Some(PermissionRule::Deny) };
+        let body = self.body(at);
+        if let Expr::Array(items) = &body[value].expr {
+            let written = |item: &Value| match item {
+                Value::Expr(expr) => body
+                    .string(*expr)
+                    .map_or_else(|| self.source(at, body[*expr].range).to_owned(), str::to_owned),
+                Value::Stmt(_) => String::new(),
+            };
+            return Some(PermissionRule::Patterns(items.iter().map(written).collect()));
+        }
+        let text = body.word(value).or_else(|| body.string(value)).map(str::trim);
+        match text.unwrap_or_else(|| self.source(at, body[value].range)) {
+            "allow" | "true" => Some(PermissionRule::Allow),
+            "deny" | "false" => Some(PermissionRule::Deny),
+            "prompt" | "ask" => Some(PermissionRule::Prompt),
+            _ => None,
+        }
+    }
+}
