@@ -25,3 +25,4 @@ pub mod settings;
 pub mod store;
 pub mod structure;
 pub mod value;
+mod writers;

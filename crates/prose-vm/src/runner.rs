@@ -31,6 +31,7 @@ use crate::place::{Place, Site};
 use crate::room::Room;
 use crate::store::{PendingRequests, Recording, Store, Turn};
 use crate::value::Value;
+use crate::writers::Writers;
 
 /// The environment of a run.
 pub struct Host<'a> {
@@ -202,6 +203,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         reports,
         worked: BTreeMap::new(),
         asked_again: BTreeMap::new(),
+        writers: Writers::default(),
         memories_awaited: BTreeSet::new(),
         resumed: false,
         last: None,
@@ -270,6 +272,7 @@ struct Runner<'a> {
     worked: BTreeMap<RequestId, Work>,
     /// The requests whose agent has only confirmed its result and is asked for it, with the usage of the first reply.
     asked_again: BTreeMap<RequestId, Option<Usage>>,
+    writers: Writers,
     /// The requests that wait for their turn at a memory.
     memories_awaited: BTreeSet<RequestId>,
     /// Whether [`EventKind::Resumed`] has been emitted.
@@ -479,9 +482,20 @@ impl Runner<'_> {
         };
         let (place, site) = (waiting.place.clone(), waiting.site);
         self.worked.entry(request).or_default().add(&activity);
-        let kind = EventKind::Activity { request, activity };
-        let event = Event { place, site: Some(site), ..self.unrecorded_event(kind) };
-        (self.host.observer)(&event, true);
+        let warning = match &activity {
+            Activity::Tool(tool) => {
+                self.writers.add(tool, (request, site), |other| self.handles.contains_key(&other))
+            }
+            _ => None,
+        };
+        let kinds = [
+            Some(EventKind::Activity { request, activity }),
+            warning.map(|message| EventKind::Warning { message }),
+        ];
+        for kind in kinds.into_iter().flatten() {
+            let event = Event { place: place.clone(), site: Some(site), ..self.unrecorded_event(kind) };
+            (self.host.observer)(&event, true);
+        }
     }
 
     /// Emits an event of this execution that is not part of the run: it is not recorded, and has the number of the previous event.

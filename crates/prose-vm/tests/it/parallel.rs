@@ -1,9 +1,11 @@
 //! Branches that run at the same time (R19, R50 to R58).
 
+use std::sync::Arc;
+
 use expect_test::expect;
 use prose_vm::event::EventKind;
 
-use crate::support::{check, run, run_with};
+use crate::support::{Counting, check, run, run_with};
 
 const OK: &str = "[[session]]\nreply = \"ok\"";
 
@@ -655,4 +657,26 @@ fn r058_when_an_agent_began_is_known_of_what_had_to_wait_for_one() {
         2000: 3 done, begun Some(1000)
     "#]]
     .assert_eq(&said);
+}
+
+#[test]
+fn parallel_sessions_that_change_the_same_file_are_warned_of() {
+    let warnings = |program: &str| {
+        let ran = run_with(program, "[[session]]\nreply = \"ok\"\ndelay = \"1s\"", |setup| {
+            let inner = Arc::clone(&setup.harness);
+            setup.harness = Arc::new(Counting { inner, usage: |_| None, changes: Some("notes.md") });
+        });
+        let warnings = ran.events.iter().filter_map(|event| match &event.kind {
+            EventKind::Warning { message } => Some(message.clone()),
+            _ => None,
+        });
+        warnings.collect::<Vec<_>>()
+    };
+    expect![[r#"
+        [
+            "the sessions of lines 2 and 3 change `notes.md` at the same time, so that one may overwrite the other; run them one after the other",
+        ]
+    "#]]
+    .assert_debug_eq(&warnings("parallel:\n  session \"A\"\n  session \"B\"\nsession \"C\"\n"));
+    assert_eq!(warnings("session \"A\"\nsession \"B\"\n"), Vec::<String>::new());
 }

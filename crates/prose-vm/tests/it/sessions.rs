@@ -450,7 +450,7 @@ fn decision_21_a_session_that_is_asked_again_is_one_request_with_the_usage_of_bo
     let ran = run_with("let a = session \"A\"\n", "[[session]]\nreply = \"done\"", |setup| {
         setup.with_files();
         let usage = |_: &str| Some(Usage { input_tokens: 10, output_tokens: 1, ..Usage::default() });
-        let counting = Counting { inner: Arc::clone(&setup.harness), usage };
+        let counting = Counting { inner: Arc::clone(&setup.harness), usage, changes: None };
         setup.harness = Arc::new(Able { inner: Arc::new(counting), has_files: true, enforces: true });
         setup.written_later.insert("bindings/a.md".into(), "The result.".to_owned());
     });
@@ -645,7 +645,7 @@ fn a_run_adds_up_what_its_sessions_took() {
     let program = "session \"a\"\nsession \"b\"\nsession \"c\"\n";
     let counted = |usage: fn(&str) -> Option<Usage>| {
         let ran = run_with(program, OK, |setup: &mut Setup| {
-            setup.harness = Arc::new(Counting { inner: Arc::clone(&setup.harness), usage });
+            setup.harness = Arc::new(Counting { inner: Arc::clone(&setup.harness), usage, changes: None });
         });
         ran.end.usage
     };

@@ -14,7 +14,7 @@ use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
 use prose_fixture::Fixture;
 use prose_harness::script::Script;
-use prose_vm::activity::{NoApprovals, Reporter};
+use prose_vm::activity::{Activity, NoApprovals, Reporter, ToolKind, ToolStatus, ToolUse};
 use prose_vm::effect::{
     Binding, Choice, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, PermissionRule, Question,
     Reply, Request, RequestId, SessionTask, Summary, Usage, Verdict,
@@ -294,10 +294,11 @@ impl Harness for Able {
     }
 }
 
-/// A harness that is like another one and tells what a session takes, by its task.
+/// A harness that is like another one and tells what a session takes, by its task, and which file it changes.
 pub(crate) struct Counting {
     pub(crate) inner: Arc<dyn Harness>,
     pub(crate) usage: fn(&str) -> Option<Usage>,
+    pub(crate) changes: Option<&'static str>,
 }
 
 impl Harness for Counting {
@@ -320,6 +321,15 @@ impl Harness for Counting {
         reporter: &'a Reporter,
     ) -> HarnessFuture<'a, Reply> {
         Box::pin(async move {
+            if let Some(path) = self.changes {
+                reporter.report(Activity::Tool(ToolUse {
+                    id: "1".into(),
+                    kind: ToolKind::Edit,
+                    title: "Edit".into(),
+                    paths: vec![path.into()],
+                    status: ToolStatus::Completed,
+                }));
+            }
             let reply = self.inner.session(request, task, reporter).await?;
             Ok(Reply { usage: (self.usage)(&task.task), ..reply })
         })
