@@ -12,15 +12,15 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use prose_vm::activity::{Activity, Reporter};
-use prose_vm::effect::{Failure, Permission, PermissionRule, Reply, Request, SessionTask, Usage};
+use prose_vm::activity::Reporter;
+use prose_vm::effect::{Failure, Permission, PermissionRule, Reply, Request, SessionTask};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::{Capabilities, HarnessFuture, RunFolders};
 use serde::Deserialize;
 
 use self::process::{Finished, Invocation, Limits, Stopped};
 use crate::decide::{Ask, Sessions};
-use crate::process::{Endings, Program, is_out_of_resources};
+use crate::process::{Endings, Program, not_started};
 use crate::said::last_lines;
 use crate::supervisor;
 
@@ -39,8 +39,6 @@ pub struct CommandSettings {
     pub arguments: Vec<Argument>,
     /// How the prompt is passed.
     pub prompt: PromptBy,
-    /// The format of the reply.
-    pub reply: ReplyForm,
     /// The environment variables that it receives in addition to [`ALWAYS_PASSED`]; a trailing `*` is a wildcard.
     pub variables: Vec<String>,
     /// Whether it can read files.
@@ -64,7 +62,6 @@ impl CommandSettings {
             program: program.into(),
             arguments: Vec::new(),
             prompt: PromptBy::Stdin,
-            reply: ReplyForm::Text,
             variables: Vec::new(),
             reads_files: false,
             writes_files: false,
@@ -117,16 +114,6 @@ pub enum PromptBy {
     Stdin,
     /// As an argument: in place of `{prompt}`, or as the last one.
     Argument,
-}
-
-/// The format of a program's reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReplyForm {
-    /// Everything on standard output.
-    Text,
-    /// The object that `claude -p --output-format json` writes, with the usage.
-    ClaudeJson,
 }
 
 /// A harness that starts a program for each session.
@@ -255,33 +242,28 @@ impl Command {
     }
 
     fn reply(&self, finished: &Finished, by_hand: &str) -> Result<Reply, Failure> {
+        let Self { name, .. } = self;
         let text = String::from_utf8_lossy(&finished.output);
-        let mut reply = match self.settings.reply {
-            ReplyForm::Text => Ok(Reply { text: text.trim_end().into(), ..Reply::default() }),
-            ReplyForm::ClaudeJson => claude_reply(&text),
-        };
         if !finished.status.success() {
-            let said = match reply {
-                // The error message, if it is in the format of a reply.
-                Err(said) => said,
-                Ok(_) if finished.errors.trim_ascii().is_empty() => last_lines(&text),
-                Ok(_) => last_lines(&String::from_utf8_lossy(&finished.errors)),
+            let said = match finished.errors.trim_ascii().is_empty() {
+                true => last_lines(&text),
+                false => last_lines(&String::from_utf8_lossy(&finished.errors)),
             };
-            let Self { name, .. } = self;
             let message = match said.is_empty() {
                 true => format!("{name} exited with {} and no output. {by_hand}", finished.status),
                 false => format!("{name} exited with {}:\n{said}\n{by_hand}", finished.status),
             };
             return Err(Failure::session(message));
         }
-        if let (Ok(reply), Cow::Owned(_)) = (&mut reply, &text) {
-            let warning = format!(
-                "the reply of {} is not valid UTF-8; invalid bytes are replaced with `\u{fffd}`",
-                self.name
-            );
-            reply.warnings.push(warning);
-        }
-        reply.map_err(|said| Failure::session(format!("{} reported an error: {said}\n{by_hand}", self.name)))
+        let warnings = match text {
+            Cow::Owned(_) => {
+                vec![format!(
+                    "the reply of {name} is not valid UTF-8; invalid bytes are replaced with `\u{fffd}`"
+                )]
+            }
+            Cow::Borrowed(_) => Vec::new(),
+        };
+        Ok(Reply { text: text.trim_end().into(), warnings, ..Reply::default() })
     }
 
     /// The failure of a session, with a hint how to fix it.
@@ -305,36 +287,16 @@ impl Command {
                     most >> 20
                 )
             }
-            Stopped::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
-                if !folders.root.is_dir() {
-                    let folder = folders.root.display();
-                    return Failure::session(format!(
-                        "the working folder `{folder}` for {name} does not exist"
-                    ));
-                }
-                let hint = match settings.agent {
-                    Some(agent) => {
-                        format!(
-                            "install {name}, for example with `{}`; if it is installed, add its folder to `PATH`",
-                            agent.install()
-                        )
-                    }
-                    None => "install it, or set another program in `run.command` in `prose.toml`".to_owned(),
-                };
-                format!("program `{program}` is not found; {hint}")
-            }
             Stopped::NotStarted(error) if error.kind() == io::ErrorKind::ArgumentListTooLong => {
                 format!(
                     "the prompt of {} KiB is too long for an argument of `{program}`; remove `{{prompt}}` from `run.command` in `prose.toml` to write it to standard input",
                     prompt >> 10
                 )
             }
-            Stopped::NotStarted(error) if is_out_of_resources(&error) => {
-                let message =
-                    format!("the system has no resources to start another `{program}` now: {error}.");
-                return Failure { kind: ErrorKind::OutOfResources, message };
+            Stopped::NotStarted(error) => {
+                let install = settings.agent.map(Agent::install);
+                return not_started(name, program, &folders.root, install, &error);
             }
-            Stopped::NotStarted(error) => format!("cannot start `{program}`: {error}. {by_hand}"),
             Stopped::Lost(error) => format!("lost the connection to {name}: {error}"),
         };
         Failure::session(message)
@@ -412,7 +374,7 @@ impl Sessions for Command {
         Box::pin(self.endings.settled())
     }
 
-    fn ask<'a>(&'a self, question: Ask, reporter: &'a Reporter) -> HarnessFuture<'a, String> {
+    fn ask<'a>(&'a self, question: Ask, _: &'a Reporter) -> HarnessFuture<'a, String> {
         Box::pin(async move {
             // Decisions may read files but change nothing.
             let permissions = ["write", "execute", "network"]
@@ -420,9 +382,7 @@ impl Sessions for Command {
             let Ask { prompt, model, .. } = question;
             let model = model.as_deref();
             let prompt = Prompt { text: &prompt, system: None, model, permissions: &permissions };
-            let reply = self.run(prompt).await?;
-            reply.usage.into_iter().for_each(|usage| reporter.report(Activity::Used(usage)));
-            Ok(reply.text.to_string())
+            Ok(self.run(prompt).await?.text.to_string())
         })
     }
 }
@@ -446,53 +406,8 @@ fn fill(template: &str, values: &[(&str, Option<&str>)]) -> Option<String> {
     Some(filled)
 }
 
-/// The output of `claude -p --output-format json`.
-#[derive(Deserialize)]
-struct ClaudeResult {
-    #[serde(default)]
-    is_error: bool,
-    #[serde(default)]
-    result: String,
-    #[serde(default)]
-    subtype: String,
-    total_cost_usd: Option<f64>,
-    usage: Option<ClaudeUsage>,
-}
-
-#[derive(Deserialize)]
-#[serde(default)]
-#[derive(Default)]
-struct ClaudeUsage {
-    input_tokens: u64,
-    cache_creation_input_tokens: u64,
-    cache_read_input_tokens: u64,
-    output_tokens: u64,
-}
-
-/// The reply in the output of Claude Code, or its error message.
-fn claude_reply(text: &str) -> Result<Reply, String> {
-    let Ok(result) = serde_json::from_str::<ClaudeResult>(text.trim()) else {
-        // An older version, or other arguments.
-        let warning =
-            "the reply of claude does not have the form of `--output-format json` and is used as plain text";
-        let warnings = vec![warning.to_owned()];
-        return Ok(Reply { text: text.trim_end().into(), warnings, ..Reply::default() });
-    };
-    if result.is_error {
-        return Err(if result.result.is_empty() { result.subtype } else { result.result });
-    }
-    let usage = result.usage.map(|usage| Usage {
-        input_tokens: usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens,
-        cache_read_tokens: usage.cache_read_input_tokens,
-        cache_write_tokens: usage.cache_creation_input_tokens,
-        output_tokens: usage.output_tokens,
-        cost: result.total_cost_usd,
-    });
-    Ok(Reply { text: result.result.trim_end().into(), usage, ..Reply::default() })
-}
-
 /// Quotes a text for a shell.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@+".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
         text.to_owned()

@@ -31,6 +31,9 @@ pub use self::rehearsal::prompt_of;
 /// The model that shortens values: the cheapest one (decision 12).
 const SUMMARY_MODEL: SmolStr = SmolStr::new_static("haiku");
 
+/// The line before the files of a question, which it cannot be answered without.
+pub(crate) const BY_REFERENCE: &str = "Context (by reference):";
+
 /// A short question to a model, which has no side effects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
@@ -348,7 +351,7 @@ fn context(items: &[ContextItem], marks: &Marks) -> String {
     let files: Vec<_> = files.filter_map(|item| Some((&item.name, item.path.as_ref()?))).collect();
     if !files.is_empty() {
         // R36
-        text.push_str("Context (by reference):\n");
+        let _ = writeln!(text, "{BY_REFERENCE}");
         for (name, path) in files {
             let _ = writeln!(text, "- {}: {}", frame::on_one_line(name), frame::on_one_line(path));
         }

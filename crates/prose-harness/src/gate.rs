@@ -114,43 +114,15 @@ impl Gate {
         reporter: &Reporter,
         mut attempt: impl FnMut() -> F,
     ) -> Result<T, Failure> {
-        let mut first_fault = None;
-        let mut failed = 0;
+        let mut attempts = Attempts::new(self, patience, reporter);
         loop {
-            self.pass().await;
-            let fault = match attempt().await {
+            attempts.begin().await;
+            match attempt().await {
                 Ok(done) => {
-                    self.succeeded();
+                    attempts.succeeded();
                     return Ok(done);
                 }
-                Err(fault) => fault,
-            };
-            let kind = fault.failure.kind;
-            if !fault.can_repeat || !faults::is_transient(kind) {
-                return Err(fault.failure);
-            }
-            let now = Instant::now();
-            let patience = match fault.is_unconnected {
-                true => patience.min(PATIENCE_WITHOUT_CONNECTION),
-                false => patience,
-            };
-            let deadline = *first_fault.get_or_insert(now) + patience;
-            failed += 1;
-            let delay = match kind {
-                ErrorKind::RateLimit => self.close(fault.retry_after),
-                _ => fault.retry_after.unwrap_or_else(|| backoff(failed - 1)),
-            };
-            if now + delay > deadline {
-                return Err(fault.failure);
-            }
-            reporter.report(Activity::ProviderRetry(ProviderRetry {
-                attempt: failed,
-                status: fault.status,
-                delay_ms: delay.as_millis() as u64,
-                message: fault.reported,
-            }));
-            if kind != ErrorKind::RateLimit {
-                tokio::time::sleep(delay).await;
+                Err(fault) => attempts.failed(fault).await?,
             }
         }
     }
@@ -205,6 +177,69 @@ impl Gate {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The attempts of a session.
+#[derive(Debug)]
+pub struct Attempts<'a> {
+    gate: &'a Gate,
+    patience: Duration,
+    reporter: &'a Reporter,
+    first_fault: Option<Instant>,
+    failed: u32,
+}
+
+impl<'a> Attempts<'a> {
+    /// The attempts of a session that waits for some time in total.
+    pub fn new(gate: &'a Gate, patience: Duration, reporter: &'a Reporter) -> Self {
+        Self { gate, patience, reporter, first_fault: None, failed: 0 }
+    }
+
+    /// Waits until the next attempt may begin.
+    pub async fn begin(&self) {
+        self.gate.pass().await;
+    }
+
+    /// An attempt has succeeded.
+    pub fn succeeded(&self) {
+        self.gate.succeeded();
+    }
+
+    /// An attempt has failed. Reports the retry and waits if there is to be one.
+    ///
+    /// # Errors
+    ///
+    /// Returns the failure of the session if no further attempt is made.
+    pub async fn failed(&mut self, fault: Fault) -> Result<(), Failure> {
+        let kind = fault.failure.kind;
+        if !fault.can_repeat || !faults::is_transient(kind) {
+            return Err(fault.failure);
+        }
+        let now = Instant::now();
+        let patience = match fault.is_unconnected {
+            true => self.patience.min(PATIENCE_WITHOUT_CONNECTION),
+            false => self.patience,
+        };
+        let deadline = *self.first_fault.get_or_insert(now) + patience;
+        self.failed += 1;
+        let delay = match kind {
+            ErrorKind::RateLimit => self.gate.close(fault.retry_after),
+            _ => fault.retry_after.unwrap_or_else(|| backoff(self.failed - 1)),
+        };
+        if now + delay > deadline {
+            return Err(fault.failure);
+        }
+        self.reporter.report(Activity::ProviderRetry(ProviderRetry {
+            attempt: self.failed,
+            status: fault.status,
+            delay_ms: delay.as_millis() as u64,
+            message: fault.reported,
+        }));
+        if kind != ErrorKind::RateLimit {
+            tokio::time::sleep(delay).await;
+        }
+        Ok(())
     }
 }
 

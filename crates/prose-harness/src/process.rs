@@ -10,6 +10,8 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use prose_vm::effect::Failure;
+use prose_vm::error::ErrorKind;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
@@ -215,7 +217,7 @@ fn spawn(program: Program, supervisor: Option<&Path>) -> io::Result<(Child, Opti
 }
 
 /// Whether a program could not be started because the system has too few file descriptors, processes or memory, which may change.
-pub(crate) fn is_out_of_resources(error: &io::Error) -> bool {
+fn is_out_of_resources(error: &io::Error) -> bool {
     #[cfg(unix)]
     {
         use rustix::io::Errno;
@@ -227,6 +229,34 @@ pub(crate) fn is_out_of_resources(error: &io::Error) -> bool {
     {
         error.kind() == io::ErrorKind::OutOfMemory
     }
+}
+
+/// The failure of a session whose program could not be started.
+pub(crate) fn not_started(
+    name: &str,
+    program: &str,
+    folder: &Path,
+    install: Option<&str>,
+    error: &io::Error,
+) -> Failure {
+    if is_out_of_resources(error) {
+        let message = format!("the system has no resources to start another `{program}` now: {error}.");
+        return Failure { kind: ErrorKind::OutOfResources, message };
+    }
+    if error.kind() != io::ErrorKind::NotFound {
+        return Failure::session(format!("cannot start `{program}`: {error}"));
+    }
+    if !folder.is_dir() {
+        let folder = folder.display();
+        return Failure::session(format!("the working folder `{folder}` for {name} does not exist"));
+    }
+    let hint = match install {
+        Some(install) => {
+            format!("install {name}, for example with `{install}`; if it is installed, add its folder to `PATH`")
+        }
+        None => "install it, or set another program in `run.command` in `prose.toml`".to_owned(),
+    };
+    Failure::session(format!("program `{program}` is not found; {hint}"))
 }
 
 /// The number of files that the run itself may need: a program is not started with the last available descriptors.
@@ -310,14 +340,14 @@ impl Endings {
         let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
     }
 
-    fn begin(self: &Arc<Self>) -> Ending {
+    pub(crate) fn begin(self: &Arc<Self>) -> Ending {
         self.0.send_modify(|count| *count += 1);
         Ending(Arc::clone(self))
     }
 }
 
 /// A program that is being stopped.
-struct Ending(Arc<Endings>);
+pub(crate) struct Ending(Arc<Endings>);
 
 impl Drop for Ending {
     fn drop(&mut self) {

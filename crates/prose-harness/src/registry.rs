@@ -13,6 +13,7 @@ use prose_vm::harness::{Harness, RunFolders};
 use crate::command::{Agent, Argument, Command, CommandSettings};
 use crate::decide::PromptedDecisions;
 use crate::drivers::AgentProgram;
+use crate::drivers::claude::Claude;
 use crate::drivers::codex::Codex;
 use crate::offline::Offline;
 use crate::script::{Script, ScriptErrors};
@@ -89,7 +90,13 @@ pub const HARNESSES: &[HarnessInfo] = &[
         name: "claude",
         description: "starts Claude Code, `claude -p`, for each session",
         starts: Starts::Agent(Agent::Claude),
-        make: |name, settings| Ok(command(name, settings, || Agent::Claude.settings())),
+        make: |name, settings| match settings.commands.get(name) {
+            Some(own) => Ok(command(name, settings, || own.clone())),
+            None => {
+                let program = program(Agent::Claude, settings);
+                Ok(Arc::new(PromptedDecisions(Claude::new(program, settings.folders.clone()))))
+            }
+        },
     },
     HarnessInfo {
         name: "codex",

@@ -1,46 +1,83 @@
 //! The real Claude Code as harness, with a server on this machine in the place of its provider.
 
-#![cfg(unix)]
+#![cfg(target_os = "linux")]
 
 use std::fs;
+use std::future::Future;
+use std::path::Path;
+use std::pin::Pin;
+use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
-use prose_harness::command::{Agent, Argument, CommandSettings};
-use prose_harness::registry::{HarnessSettings, harness};
+use prose_harness::decide::PromptedDecisions;
+use prose_harness::drivers::claude::{Claude, ClaudeSettings};
 use prose_tests::agents::{AgentProject, WRITTEN, binding, packages, question, request, task};
-use prose_vm::activity::Reporter;
-use prose_vm::effect::{Effect, Permission, PermissionRule, Reply, SessionTask};
+use prose_tests::fault_proxy::{Fault, FaultProxy};
+use prose_tests::prose_binary;
+use prose_vm::activity::{
+    Activity, Approvals, NoApprovals, PermissionQuestion, Reporter, ToolStatus, ToolUse, Work,
+};
+use prose_vm::effect::{
+    Effect, Failure, Permission, PermissionRule, Question, Reply, Request, RequestId, SessionTask,
+};
+use prose_vm::error::ErrorKind;
 use prose_vm::harness::{Harness, RunFolders};
 use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// What the agent is told about its output (R30, decision 21).
-const OUTPUT: &str =
-    "Write the result, nothing else, to `.prose/runs/r/bindings/research.md`, then reply `done`.";
+const TASK: &str = "Look into tides";
 
 #[tokio::test]
 #[ignore = "needs npm"]
-async fn r030_claude_writes_the_binding_file() {
-    let project = Project::new("Look into tides");
-    let reply = project.session(task(&format!("Look into tides\n\n{OUTPUT}"))).await;
+async fn r030_claude_writes_the_binding_file_and_everything_is_reported() {
+    let project = Project::new(|root| {
+        vec![
+            calls(
+                TASK,
+                "I look into it.",
+                "Write",
+                json!({ "file_path": binding(root), "content": WRITTEN }),
+                [100, 7],
+            ),
+            done(TASK, "done", [200, 11]),
+        ]
+    });
+    let mut watched = project.session(task(TASK)).await;
 
-    assert_eq!(&*reply.text, "done");
-    assert_eq!(reply.warnings, Vec::<String>::new());
-    assert!(reply.usage.is_some());
+    assert_eq!(&*watched.reply().text, "done");
+    assert_eq!(watched.reply().warnings, Vec::<String>::new());
     assert_eq!(fs::read_to_string(project.project.binding()).unwrap(), WRITTEN);
+    assert_eq!(watched.text(), "I look into it.\n\ndone");
+    let path = project.project.binding();
+    let title = format!("write {}", path.display());
+    let statuses: Vec<_> = watched.tools().into_iter().map(|tool| (tool.title, tool.status)).collect();
+    assert_eq!(
+        statuses,
+        [(title.as_str().into(), ToolStatus::Running), (title.as_str().into(), ToolStatus::Completed)]
+    );
+    let Work { usage, denials, agent } = watched.work();
+    let usage = usage.unwrap();
+    assert_eq!((usage.input_tokens, usage.output_tokens), (300, 18), "as the provider reports it");
+    assert!(usage.cost.unwrap() > 0.0);
+    assert!(denials.is_empty());
+    let agent = agent.unwrap();
+    assert!(agent.model.unwrap().contains("claude"));
+    assert!(fs::read_to_string(agent.transcript.unwrap()).unwrap().contains(&*agent.id));
 }
 
 #[tokio::test]
 #[ignore = "needs npm"]
 async fn r024_r026_the_model_and_the_system_part_reach_the_provider() {
-    let project = Project::new("Look into tides");
+    let project = Project::new(|_| vec![done(TASK, "done", [1, 1])]);
     let task = SessionTask {
         system: Some("You are an oceanographer.".into()),
         model: Some("opus".into()),
         // With all its tools, a request is longer than what the server keeps of it.
-        permissions: vec![Permission { about: "write".into(), rule: PermissionRule::Deny }],
-        ..task("Look into tides")
+        permissions: rules(&[("write", PermissionRule::Deny)]),
+        ..task(TASK)
     };
-    project.session(task).await;
+    project.session(task).await.reply();
 
     let asked = project.requests();
     let body = &asked.last().unwrap()["body"];
@@ -52,59 +89,364 @@ async fn r024_r026_the_model_and_the_system_part_reach_the_provider() {
 #[tokio::test]
 #[ignore = "needs npm"]
 async fn decision_13_claude_cannot_write_where_that_is_denied() {
-    let project = Project::new("Look into tides");
-    let deny = Permission { about: "write".into(), rule: PermissionRule::Deny };
-    assert!(project.harness().enforces(&deny.about, &deny.rule));
-    let reply = project.session(SessionTask { permissions: vec![deny], ..task("Look into tides") }).await;
+    let project = Project::new(|root| {
+        let write = json!({ "file_path": binding(root), "content": WRITTEN });
+        vec![calls(TASK, "", "Write", write, [1, 1]), done(TASK, "Binding written: research", [1, 1])]
+    });
+    let deny = rules(&[("write", PermissionRule::Deny)]);
+    assert!(project.harness().enforces(&deny[0].about, &deny[0].rule));
+    let watched = project.session(SessionTask { permissions: deny, ..task(TASK) }).await;
 
-    assert_eq!(&*reply.text, "done", "the model claims so");
+    assert_eq!(&*watched.reply().text, "Binding written: research", "the model claims so");
     assert!(!project.project.binding().exists());
     let asked = project.requests();
     let tools = asked.last().unwrap()["body"]["tools"].as_array().unwrap();
     let mut tools: Vec<_> = tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
+    // It stands for the tools that are found by a search.
+    tools.retain(|tool| *tool != "DeferredToolPlaceholder");
     tools.sort_unstable();
     assert_eq!(tools, ["Glob", "Grep", "Read", "WebFetch", "WebSearch"]);
 }
 
 #[tokio::test]
 #[ignore = "needs npm"]
-async fn r064_claude_judges_a_condition() {
-    let project = Project::new("no session in this test");
-    let question = question("the tide is out");
-    let verdict = project
-        .harness()
-        .judge(&request(Effect::Judge(question.clone())), &question, &Reporter::silent())
-        .await
-        .unwrap();
+async fn r064_claude_judges_a_condition_without_tools_and_long_instructions() {
+    let project =
+        Project::new(|_| vec![done("the tide is out", "VERDICT: yes\nREASON: the sand is dry", [1, 1])]);
+    fs::write(project.project.root().join("CLAUDE.md"), "Always say no.").unwrap();
+    let question: Arc<Question> = question("the tide is out");
+    let asked = request(Effect::Judge(question.clone()));
+    let verdict = project.harness().judge(&asked, &question, &Reporter::silent()).await.unwrap();
+
     assert!(verdict.met);
     assert_eq!(verdict.reason, "the sand is dry");
+    let asked = project.requests();
+    assert_eq!(asked.len(), 1);
+    let body = &asked[0]["body"];
+    assert!(body["tools"].as_array().is_none_or(Vec::is_empty), "{}", body["tools"]);
+    let sent = body["messages"].to_string();
+    assert!(!sent.contains("Always say no.") && sent.len() < 1_500, "{sent}");
+}
+
+/// A use of a tool, and whether the permissions allow it.
+struct Case {
+    rule: (&'static str, PermissionRule),
+    tool: &'static str,
+    input: fn(&Path) -> Value,
+    is_allowed: bool,
+}
+
+fn patterns(patterns: &[&str]) -> PermissionRule {
+    PermissionRule::Patterns(patterns.iter().map(|pattern| (*pattern).to_owned()).collect())
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn every_use_of_a_tool_is_decided_by_the_permissions() {
+    fn read(path: &str, root: &Path) -> Value {
+        json!({ "file_path": root.join(path) })
+    }
+    fn write(path: &str, root: &Path) -> Value {
+        json!({ "file_path": root.join(path), "content": "new" })
+    }
+    fn bash(command: &str) -> Value {
+        json!({ "command": command, "description": "Runs it" })
+    }
+    let docs = || patterns(&["docs/**"]);
+    let git = || ("bash", patterns(&["git log*"]));
+    let case = |rule, tool, input, is_allowed| Case { rule, tool, input, is_allowed };
+    let cases = [
+        case(("read", docs()), "Read", |root| read("docs/a.md", root), true),
+        case(("read", docs()), "Read", |root| read("secret.md", root), false),
+        case(("read", docs()), "Read", |root| read("docs/../secret.md", root), false),
+        // A symbolic link to `secret.md`.
+        case(("read", docs()), "Read", |root| read("docs/link.md", root), false),
+        case(("read", docs()), "Read", |_| json!({ "file_path": "/etc/hostname" }), false),
+        case(("write", docs()), "Write", |root| write("docs/new.md", root), true),
+        case(("write", docs()), "Write", |root| write("new.md", root), false),
+        case(("write", docs()), "Write", |root| write("docs/../new.md", root), false),
+        // A symbolic link to another folder.
+        case(("write", docs()), "Write", |root| write("docs/out/new.md", root), false),
+        case(("write", patterns(&[])), "Write", |root| write("docs/new2.md", root), false),
+        case(git(), "Bash", |_| bash("git log --oneline"), true),
+        case(git(), "Bash", |_| bash("git log --output=stolen"), false),
+        case(git(), "Bash", |_| bash("git log > stolen"), false),
+        case(git(), "Bash", |_| bash("git log; touch stolen"), false),
+        case(git(), "Bash", |_| bash("git log $(touch stolen)"), false),
+        case(git(), "Bash", |_| bash("cat secret.md"), false),
+        case(("bash", PermissionRule::Deny), "Write", |root| write("docs/new3.md", root), true),
+    ];
+    let named = |number: usize| format!("case number {number}.");
+    let inputs: Vec<_> = cases.iter().map(|case| (case.tool, case.input)).collect();
+    let project = Project::new(|root| {
+        let uses = inputs.iter().enumerate();
+        uses.flat_map(|(number, (tool, input))| {
+            let name = named(number);
+            [calls(&name, "", tool, input(root), [1, 1]), done(&name, "done", [1, 1])]
+        })
+        .collect()
+    });
+    let root = project.project.root();
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::create_dir(root.join("docs")).unwrap();
+    fs::write(root.join("docs/a.md"), "tide").unwrap();
+    fs::write(root.join("secret.md"), "tide").unwrap();
+    std::os::unix::fs::symlink("../secret.md", root.join("docs/link.md")).unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), root.join("docs/out")).unwrap();
+    for git in [
+        &["init", "-q"][..],
+        &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a"],
+    ] {
+        assert!(Command::new("git").args(git).current_dir(&root).status().unwrap().success());
+    }
+    let harness = project.harness();
+    for (number, case) in cases.into_iter().enumerate() {
+        let input = (case.input)(&root);
+        let task = SessionTask { permissions: rules(&[case.rule]), ..task(&named(number)) };
+        let mut watched = project.session_with(&*harness, task, Arc::new(NoApprovals)).await;
+        assert_eq!(&*watched.reply().text, "done");
+        let last = watched.tools().pop().unwrap_or_else(|| panic!("{number}: no tool was used"));
+        let is_allowed = last.status == ToolStatus::Completed;
+        let denials = watched.work().denials;
+        assert_eq!(is_allowed, case.is_allowed, "{} {input}: {last:?} {denials:?}", case.tool);
+        assert_eq!(denials.len(), usize::from(!case.is_allowed), "{} {input}: {denials:?}", case.tool);
+    }
+    assert!(!root.join("stolen").exists() && !root.join("new.md").exists());
+    assert!(fs::read_dir(elsewhere.path()).unwrap().next().is_none());
+}
+
+/// A person who always gives the same answer.
+struct Says(bool);
+
+impl Approvals for Says {
+    fn ask<'a>(
+        &'a self,
+        question: &'a PermissionQuestion,
+    ) -> Pin<Box<dyn Future<Output = Option<bool>> + Send + 'a>> {
+        assert_eq!((question.title.as_str(), question.rule.as_str()), ("touch asked", "bash: prompt"));
+        Box::pin(std::future::ready(Some(self.0)))
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn a_person_is_asked_where_the_permissions_say_so() {
+    let command = json!({ "command": "touch asked", "description": "Runs it" });
+    let project =
+        Project::new(|_| vec![calls(TASK, "", "Bash", command.clone(), [1, 1]), done(TASK, "done", [1, 1])]);
+    let asked = project.project.root().join("asked");
+    let task = || SessionTask {
+        permissions: rules(&[("bash", PermissionRule::Prompt), ("write", PermissionRule::Allow)]),
+        ..task(TASK)
+    };
+    let harness = project.harness();
+    let no_one = project.session_with(&*harness, task(), Arc::new(NoApprovals)).await;
+    assert_eq!(no_one.said.unwrap_err().kind, ErrorKind::ApprovalNeeded);
+    let mut denied = project.session_with(&*harness, task(), Arc::new(Says(false))).await;
+    denied.said.as_ref().unwrap();
+    assert_eq!(denied.work().denials.len(), 1);
+    assert!(!asked.exists());
+    let mut allowed = project.session_with(&*harness, task(), Arc::new(Says(true))).await;
+    allowed.said.as_ref().unwrap();
+    assert!(allowed.work().denials.is_empty());
+    assert!(asked.exists());
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn without_permissions_edits_are_allowed_and_other_denials_are_reported() {
+    let command = json!({ "command": "curl -s https://example.invalid", "description": "Runs it" });
+    let project =
+        Project::new(|_| vec![calls(TASK, "", "Bash", command.clone(), [1, 1]), done(TASK, "done", [1, 1])]);
+    let mut watched = project.session(task(TASK)).await;
+    let denials = watched.work().denials;
+    assert_eq!(denials.len(), 1, "{denials:?}");
+    assert_eq!(denials[0].title, "curl -s https://example.invalid");
+    assert!(denials[0].reason.contains("`bash: allow`"), "{}", denials[0].reason);
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn values_name_no_files_and_no_commands() {
+    let project = Project::new(|_| vec![done("secret.md", "done", [1, 1])]);
+    fs::write(project.project.root().join("secret.md"), "the treasure is buried").unwrap();
+    for prompt in ["Look at @secret.md", "/compact secret.md"] {
+        let deny = rules(&[("read", PermissionRule::Deny)]);
+        let watched = project.session(SessionTask { permissions: deny, ..task(prompt) }).await;
+        assert_eq!(&*watched.reply().text, "done", "{prompt}");
+    }
+    let asked = project.requests();
+    assert_eq!(asked.len(), 2);
+    assert!(!json!(asked).to_string().contains("the treasure is buried"));
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn a_session_that_asks_again_has_the_same_process_and_each_turn_its_own_usage() {
+    let project = Project::new(|_| vec![done("Once more", "better", [50, 5]), done(TASK, "worse", [20, 2])]);
+    let harness = project.harness();
+    let approvals = || Arc::new(NoApprovals);
+    let mut first = project.session_with(&*harness, task(TASK), approvals()).await;
+    let mut second = project.session_with(&*harness, task("Once more"), approvals()).await;
+    assert_eq!((&*first.reply().text, &*second.reply().text), ("worse", "better"));
+    let (first, second) = (first.work(), second.work());
+    assert_eq!(first.agent.unwrap().id, second.agent.unwrap().id);
+    let tokens = |work: Option<prose_vm::effect::Usage>| work.map(|it| (it.input_tokens, it.output_tokens));
+    assert_eq!((tokens(first.usage), tokens(second.usage)), (Some((20, 2)), Some((50, 5))));
+    harness.settled().await;
+    assert_eq!(project.processes(), Vec::<String>::new());
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn a_rejected_key_ends_the_session_at_once() {
+    let project = Project::behind(|_| Some(Fault::Status(401)), |_| vec![]);
+    let harness = project.harness();
+    let failure = project.session_with(&*harness, task(TASK), Arc::new(NoApprovals)).await.said.unwrap_err();
+    assert_eq!(failure.kind, ErrorKind::Auth);
+    assert!(failure.message.contains("claude auth login"), "{}", failure.message);
+    harness.settled().await;
+    assert_eq!(project.processes(), Vec::<String>::new());
+    // It would ask ten times more in three minutes.
+    assert!(project.asked() <= 2, "{}", project.asked());
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn faults_of_the_provider_are_reported_and_survived() {
+    for (fault, status) in [
+        (Fault::RetryAfter(429, 1), Some(429)),
+        (Fault::Status(529), Some(529)),
+        (Fault::Status(500), Some(500)),
+        (Fault::Reset, None),
+    ] {
+        let project = Project::behind(
+            move |number| (number == 1).then_some(fault),
+            |_| vec![done(TASK, "done", [20, 2])],
+        );
+        let mut watched = project.session(task(TASK)).await;
+        assert_eq!(&*watched.reply().text, "done");
+        let retries: Vec<_> = watched
+            .reports()
+            .iter()
+            .filter_map(|report| match report {
+                Activity::ProviderRetry(retry) => Some(retry.status),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(retries, [status], "{fault:?}");
+        assert_eq!(watched.work().usage.unwrap().input_tokens, 20);
+    }
+    // Half an answer is not one, whether or not the retry is reported.
+    let project =
+        Project::behind(|number| (number == 1).then_some(Fault::Half), |_| vec![done(TASK, "done", [20, 2])]);
+    assert_eq!(&*project.session(task(TASK)).await.reply().text, "done");
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn a_request_that_is_rejected_says_why() {
+    let project = Project::behind(|_| Some(Fault::Status(400)), |_| vec![]);
+    let failure = project.session(task(TASK)).await.said.unwrap_err();
+    assert_eq!(failure.kind, ErrorKind::Session);
+    assert!(failure.message.contains("the request is invalid"), "{}", failure.message);
+    assert!(!failure.message.contains(TASK), "{}", failure.message);
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn a_cancelled_session_leaves_no_process() {
+    let project = Project::behind(|_| Some(Fault::Hang), |_| vec![]);
+    let harness = project.harness();
+    tokio::select! {
+        _ = project.session_with(&*harness, task(TASK), Arc::new(NoApprovals)) => panic!("it hangs"),
+        () = until(|| project.asked() > 0) => {}
+    }
+    assert_ne!(project.processes(), Vec::<String>::new());
+    harness.settled().await;
+    assert_eq!(project.processes(), Vec::<String>::new());
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn a_crash_of_the_agent_is_a_failure_of_its_session() {
+    let project = Project::behind(|_| Some(Fault::Hang), |_| vec![]);
+    let harness = project.harness();
+    let kill = async {
+        until(|| project.asked() > 0).await;
+        for process in project.processes() {
+            let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+            if name.trim() == "claude" {
+                Command::new("kill").args(["-9", &process]).status().unwrap();
+            }
+        }
+        std::future::pending::<()>().await;
+    };
+    let watched = tokio::select! {
+        watched = project.session_with(&*harness, task(TASK), Arc::new(NoApprovals)) => watched,
+        () = kill => unreachable!("it never ends"),
+    };
+    let failure = watched.said.unwrap_err();
+    assert_eq!(failure.kind, ErrorKind::AgentCrashed, "{}", failure.message);
+    harness.settled().await;
+    assert_eq!(project.processes(), Vec::<String>::new());
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn no_agent_outlives_a_killed_run() {
+    let project = Project::behind(|_| Some(Fault::Hang), |_| vec![]);
+    let root = project.project.root();
+    fs::write(root.join("tides.prose"), "session \"Look into tides\"\n").unwrap();
+    // The program `claude` of `PATH`.
+    let programs = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(program(), programs.path().join("claude")).unwrap();
+    let path = format!("{}:{}", programs.path().display(), std::env::var("PATH").unwrap());
+    let prose = |arguments: &[&str]| {
+        let mut command = Command::new(prose_binary());
+        command.args(arguments).current_dir(&root).env_clear().env("PATH", &path);
+        command.envs(project.variables()).stdout(std::process::Stdio::null());
+        command
+    };
+    assert!(prose(&["trust"]).status().unwrap().success());
+    let mut run = prose(&["run", "tides.prose", "--harness", "claude"]).spawn().unwrap();
+    until(|| project.asked() > 0).await;
+    let kill = Command::new("kill").args(["-9", &run.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    run.wait().unwrap();
+    until(|| project.processes().is_empty()).await;
 }
 
 /// A project in which Claude Code works.
 struct Project {
     project: AgentProject,
+    proxy: Option<FaultProxy>,
 }
 
 impl Project {
-    /// The provider has the agent write the binding when it is asked about `task`.
-    fn new(task: &str) -> Self {
-        let project = AgentProject::new(|root| {
-            let arguments = json!({ "file_path": binding(root), "content": WRITTEN });
-            let write = json!({ "name": "Write", "arguments": arguments });
-            let verdict = "VERDICT: yes\nREASON: the sand is dry";
-            vec![
-                json!({
-                    "match": { "userMessage": task, "hasToolResult": false },
-                    "response": { "toolCalls": [write] },
-                }),
-                json!({
-                    "match": { "userMessage": task, "hasToolResult": true },
-                    "response": { "content": "done" },
-                }),
-                json!({ "match": { "userMessage": "the tide is out" }, "response": { "content": verdict } }),
-            ]
-        });
-        Self { project }
+    fn new(fixtures: impl FnOnce(&Path) -> Vec<Value>) -> Self {
+        Self { project: AgentProject::new(fixtures), proxy: None }
+    }
+
+    /// A project whose provider has faults.
+    fn behind(
+        plan: impl Fn(usize) -> Option<Fault> + Send + Sync + 'static,
+        fixtures: impl FnOnce(&Path) -> Vec<Value>,
+    ) -> Self {
+        let none = |root: &Path| {
+            let mut fixtures = fixtures(root);
+            // The server does not start without any.
+            fixtures.push(done("never asked", "nothing", [0, 0]));
+            fixtures
+        };
+        let project = AgentProject::new(none);
+        let proxy = FaultProxy::start(&project.provider.address, plan);
+        Self { project, proxy: Some(proxy) }
+    }
+
+    /// The number of requests for a model so far.
+    fn asked(&self) -> usize {
+        self.proxy.as_ref().map_or(0, |proxy| proxy.asked().len())
     }
 
     /// The requests of the agent to the provider.
@@ -112,31 +454,150 @@ impl Project {
         self.project.provider.requests("/v1/messages")
     }
 
-    /// Claude Code, as its preset starts it, but with a home folder and a provider of its own.
-    fn harness(&self) -> Arc<dyn Harness> {
-        let preset = Agent::Claude.settings();
-        let mut arguments = vec![
-            format!("HOME={}", self.project.home().display()),
-            format!("ANTHROPIC_BASE_URL={}", self.project.provider.address),
-            "ANTHROPIC_API_KEY=none".to_owned(),
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1".to_owned(),
-            "node".to_owned(),
-        ];
-        let wrapper = packages().join("node_modules/@anthropic-ai/claude-code/cli-wrapper.cjs");
-        arguments.push(wrapper.display().to_string());
-        let arguments = arguments.into_iter().map(Argument::One).chain(preset.arguments).collect();
-        // Nothing of the person who runs the tests.
-        let own = CommandSettings { program: "env".to_owned(), arguments, variables: Vec::new(), ..preset };
-        let root = self.project.root();
-        let mut settings = HarnessSettings::new(RunFolders { run: Some(root.join(".prose/runs/r")), root });
-        settings.commands.insert("claude".to_owned(), own);
-        harness("claude", &settings).unwrap()
+    /// Nothing of the person who runs the tests.
+    fn variables(&self) -> Vec<(&'static str, String)> {
+        let address = match &self.proxy {
+            Some(proxy) => proxy.address(),
+            None => self.project.provider.address.clone(),
+        };
+        vec![
+            ("HOME", self.project.home().display().to_string()),
+            ("ANTHROPIC_BASE_URL", address),
+            ("ANTHROPIC_API_KEY", "none".to_owned()),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+        ]
     }
 
-    async fn session(&self, task: SessionTask) -> Reply {
-        let task = Arc::new(task);
-        let reply =
-            self.harness().session(&request(Effect::Session(task.clone())), &task, &Reporter::silent()).await;
-        reply.unwrap_or_else(|failure| panic!("{}", failure.message))
+    fn harness(&self) -> Arc<dyn Harness> {
+        let mut command = vec!["env".to_owned()];
+        command.extend(self.variables().into_iter().map(|(name, value)| format!("{name}={value}")));
+        command.push(program().display().to_string());
+        let root = self.project.root();
+        let folders = RunFolders { run: Some(root.join(".prose/runs/r")), root };
+        let settings = ClaudeSettings { command, variables: Vec::new() };
+        let claude = Claude::new("claude", settings, folders).supervised_by(Some(prose_binary()));
+        Arc::new(PromptedDecisions(claude))
     }
+
+    async fn session(&self, task: SessionTask) -> Watched {
+        self.session_with(&*self.harness(), task, Arc::new(NoApprovals)).await
+    }
+
+    async fn session_with(
+        &self,
+        harness: &dyn Harness,
+        task: SessionTask,
+        approvals: Arc<dyn Approvals>,
+    ) -> Watched {
+        let (sender, reports) = unbounded_channel();
+        let reporter = Reporter::new(RequestId(1), sender, approvals);
+        let task = Arc::new(task);
+        let asked: Request = request(Effect::Session(task.clone()));
+        let said = harness.session(&asked, &task, &reporter).await;
+        Watched { said, reports, seen: Vec::new() }
+    }
+
+    /// The processes that have the home folder of this project.
+    fn processes(&self) -> Vec<String> {
+        let home = format!("HOME={}", self.project.home().display());
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        let numbers = processes.filter_map(|entry| entry.file_name().into_string().ok());
+        numbers
+            .filter(|number| {
+                let own = number.parse::<u32>().is_ok_and(|number| number != std::process::id());
+                let variables = fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
+                own && variables.split(|byte| *byte == 0).any(|variable| variable == home.as_bytes())
+            })
+            .collect()
+    }
+}
+
+/// The program of Claude Code.
+fn program() -> std::path::PathBuf {
+    let folder = packages().join("node_modules/@anthropic-ai");
+    let native = |entry: fs::DirEntry| {
+        let program = entry.path().join("claude");
+        program.is_file().then_some(program)
+    };
+    let found = fs::read_dir(folder).unwrap().flatten().find_map(native);
+    found.expect("npm installs the program for this system")
+}
+
+/// What a session said and reported.
+struct Watched {
+    said: Result<Reply, Failure>,
+    reports: UnboundedReceiver<(RequestId, Activity)>,
+    seen: Vec<Activity>,
+}
+
+impl Watched {
+    #[track_caller]
+    fn reply(&self) -> &Reply {
+        self.said.as_ref().unwrap_or_else(|failure| panic!("{}", failure.message))
+    }
+
+    fn reports(&mut self) -> &[Activity] {
+        while let Ok((_, report)) = self.reports.try_recv() {
+            self.seen.push(report);
+        }
+        &self.seen
+    }
+
+    fn text(&mut self) -> String {
+        let texts = self.reports().iter().filter_map(|report| match report {
+            Activity::Text { text } => Some(&**text),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    fn tools(&mut self) -> Vec<ToolUse> {
+        let tools = self.reports().iter().filter_map(|report| match report {
+            Activity::Tool(tool) => Some(tool.clone()),
+            _ => None,
+        });
+        tools.collect()
+    }
+
+    fn work(&mut self) -> Work {
+        let mut work = Work::default();
+        self.reports().iter().for_each(|report| work.add(report));
+        work
+    }
+}
+
+/// The model calls a tool when it is given a task.
+fn calls(task: &str, text: &str, tool: &str, input: Value, [read, written]: [u32; 2]) -> Value {
+    json!({
+        "match": { "userMessage": task, "hasToolResult": false },
+        "response": {
+            "content": text,
+            "toolCalls": [{ "name": tool, "arguments": input }],
+            "usage": { "input_tokens": read, "output_tokens": written },
+        },
+    })
+}
+
+/// The model replies to a task, after the result of its tool if it has called one.
+fn done(task: &str, text: &str, [read, written]: [u32; 2]) -> Value {
+    json!({
+        "match": { "userMessage": task },
+        "response": { "content": text, "usage": { "input_tokens": read, "output_tokens": written } },
+    })
+}
+
+fn rules(rules: &[(&str, PermissionRule)]) -> Vec<Permission> {
+    let permission =
+        |(about, rule): &(&str, PermissionRule)| Permission { about: (*about).into(), rule: rule.clone() };
+    rules.iter().map(permission).collect()
+}
+
+/// Waits until something has happened.
+async fn until(what: impl Fn() -> bool) {
+    let waited = tokio::time::timeout(Duration::from_secs(60), async {
+        while !what() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    waited.await.expect("it takes too long");
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use prose_vm::effect::{Permission, PermissionRule};
 
-use super::{Argument, CommandSettings, PromptBy, ReplyForm};
+use super::{Argument, CommandSettings, PromptBy};
+use crate::permissions::About;
 
 /// An agent with a preset command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,19 +35,10 @@ impl Agent {
             ..CommandSettings::new(self.program())
         };
         match self {
-            Agent::Claude => CommandSettings {
-                arguments: vec![
-                    one("-p"),
-                    all(&["--output-format", "json"]),
-                    // Without it, the binding could not be written, since no user can confirm it.
-                    all(&["--permission-mode", "acceptEdits"]),
-                    one("--model={model}"),
-                    one("--append-system-prompt={system}"),
-                ],
-                reply: ReplyForm::ClaudeJson,
-                variables: names(&["ANTHROPIC_*", "CLAUDE_*", "API_TIMEOUT_MS"]),
-                ..common
-            },
+            // Its driver has its arguments.
+            Agent::Claude => {
+                CommandSettings { variables: names(&["ANTHROPIC_*", "CLAUDE_*", "API_TIMEOUT_MS"]), ..common }
+            }
             Agent::Codex => CommandSettings {
                 arguments: vec![
                     one("exec"),
@@ -108,7 +100,6 @@ impl Agent {
     /// Whether it can enforce a permission (decision 13). Uncertain cases count as no.
     pub(super) fn enforces(self, about: &str, rule: &PermissionRule) -> bool {
         match (self, rule, About::of(about)) {
-            (Agent::Claude, PermissionRule::Deny, Some(_)) => true,
             // Its sandbox restricts what commands write; commands and reading cannot be forbidden.
             (Agent::Codex, PermissionRule::Deny, Some(About::Write)) => true,
             _ => false,
@@ -124,72 +115,11 @@ impl Agent {
             .collect();
         let has = |about| denied.contains(&about);
         match self {
-            Agent::Claude if !denied.is_empty() => {
-                // Lists the remaining tools instead of the forbidden ones, since later versions have more tools. A command can do anything, so any
-                // restriction removes commands.
-                let mut tools = Vec::new();
-                if !has(About::Read) {
-                    tools.extend(["Read", "Glob", "Grep"]);
-                }
-                if !has(About::Write) {
-                    tools.extend(["Write", "Edit"]);
-                }
-                if !has(About::Network) {
-                    tools.extend(["WebFetch", "WebSearch"]);
-                }
-                let allowed = PermissionRule::Allow;
-                let allows_network = permissions
-                    .iter()
-                    .any(|it| it.rule == allowed && About::of(&it.about) == Some(About::Network));
-                let mut arguments =
-                    vec!["--strict-mcp-config".to_owned(), "--tools".to_owned(), tools.join(",")];
-                if allows_network && !has(About::Network) {
-                    arguments.extend(["--allowedTools".to_owned(), "WebFetch,WebSearch".to_owned()]);
-                }
-                arguments
-            }
-            Agent::Claude => {
-                let allowed: Vec<&str> = permissions
-                    .iter()
-                    .filter(|permission| permission.rule == PermissionRule::Allow)
-                    .filter_map(|permission| match About::of(&permission.about)? {
-                        About::Execute => Some("Bash"),
-                        About::Network => Some("WebFetch,WebSearch"),
-                        // These are always allowed.
-                        About::Read | About::Write => None,
-                    })
-                    .collect();
-                match allowed.is_empty() {
-                    true => Vec::new(),
-                    false => vec!["--allowedTools".to_owned(), allowed.join(",")],
-                }
-            }
             Agent::Codex => {
                 let sandbox = if has(About::Write) { "read-only" } else { "workspace-write" };
                 vec!["--sandbox".to_owned(), sandbox.to_owned()]
             }
-            Agent::OpenCode => Vec::new(),
-        }
-    }
-}
-
-/// The subject of a permission.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum About {
-    Read,
-    Write,
-    Execute,
-    Network,
-}
-
-impl About {
-    fn of(name: &str) -> Option<Self> {
-        match name {
-            "read" => Some(About::Read),
-            "write" => Some(About::Write),
-            "execute" | "bash" => Some(About::Execute),
-            "network" => Some(About::Network),
-            _ => None,
+            Agent::Claude | Agent::OpenCode => Vec::new(),
         }
     }
 }

@@ -4,10 +4,9 @@ use std::io;
 use std::path::Path;
 
 use prose_vm::effect::Failure;
-use prose_vm::error::ErrorKind;
 
 use crate::command::environment;
-use crate::process::{Program, is_out_of_resources};
+use crate::process::{self, Program};
 
 /// The program of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,21 +37,7 @@ impl AgentProgram {
 
 /// The failure of a program that does not start, with a hint how to fix it.
 pub(super) fn not_started(name: &str, agent: &AgentProgram, folder: &Path, error: &io::Error) -> Failure {
-    let AgentProgram { program, install, .. } = agent;
-    match error.kind() {
-        io::ErrorKind::NotFound if !folder.is_dir() => {
-            let folder = folder.display();
-            Failure::session(format!("the working folder `{folder}` for {name} does not exist"))
-        }
-        io::ErrorKind::NotFound => Failure::session(format!(
-            "program `{program}` is not found; install {name}, for example with `{install}`; if it is installed, add its folder to `PATH`"
-        )),
-        _ if is_out_of_resources(error) => Failure::new(
-            ErrorKind::OutOfResources,
-            format!("the system has no resources to start another `{program}` now: {error}."),
-        ),
-        _ => Failure::session(format!("cannot start `{program}`: {error}")),
-    }
+    process::not_started(name, &agent.program, folder, Some(agent.install), error)
 }
 
 /// The warning about an unsupported model.

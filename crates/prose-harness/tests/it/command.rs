@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use prose_harness::command::{Agent, Argument, Command, CommandSettings, PromptBy, ReplyForm};
+use prose_harness::command::{Agent, Argument, Command, CommandSettings, PromptBy};
 use prose_harness::decide::PromptedDecisions;
 use prose_vm::effect::{Effect, Failure, Outcome, Permission, PermissionRule, Reply, Request, SessionTask};
 use prose_vm::error::ErrorKind;
@@ -402,28 +402,6 @@ async fn r064_conditions_are_asked_of_the_program() {
     assert!(fs::read_to_string(folder.path().join("prompt")).unwrap().contains("it is done"));
 }
 
-#[tokio::test]
-async fn what_claude_took_is_known() {
-    let json = r#"{"type":"result","subtype":"success","is_error":false,"result":"All is well.\n","total_cost_usd":0.25,"usage":{"input_tokens":3,"cache_creation_input_tokens":10,"cache_read_input_tokens":100,"output_tokens":7,"service_tier":"standard"}}"#;
-    let claude = |script: String| CommandSettings { reply: ReplyForm::ClaudeJson, ..shell(&script, &[]) };
-    let reply_of = |script: String| async { reply(&harness(claude(script)), &session("s1", "Go")).await };
-    let found = reply_of(format!("printf '%s' '{json}'")).await.unwrap();
-    assert_eq!(&*found.text, "All is well.");
-    let usage = found.usage.unwrap();
-    assert_eq!((usage.input_tokens, usage.output_tokens, usage.cost), (113, 7, Some(0.25)));
-
-    let failed = r#"{"type":"result","subtype":"success","is_error":true,"result":"Invalid API key"}"#;
-    for script in [format!("echo '{failed}'"), format!("echo '{failed}'; exit 1")] {
-        let failure = reply_of(script).await.unwrap_err();
-        assert!(failure.message.contains("Invalid API key\nTo test it"), "{}", failure.message);
-    }
-    let cut = r#"{"type":"result","subtype":"error_max_turns","is_error":true}"#;
-    assert!(reply_of(format!("echo '{cut}'")).await.unwrap_err().message.contains("error_max_turns"));
-
-    let other = reply_of("echo plain".to_owned()).await.unwrap();
-    assert_eq!((&*other.text, other.warnings.len()), ("plain", 1));
-}
-
 /// The arguments that an agent gets, with its program replaced by one that shows them, and what it warns of.
 async fn arguments(
     agent: Agent,
@@ -437,7 +415,7 @@ async fn arguments(
         permissions: permissions.map(|(about, rule)| Permission { about: about.into(), rule }).collect(),
         ..task("Go")
     };
-    let settings = CommandSettings { program: "echo".to_owned(), reply: ReplyForm::Text, ..agent.settings() };
+    let settings = CommandSettings { program: "echo".to_owned(), ..agent.settings() };
     let asked = request("s1", Effect::Session(Arc::new(task)));
     let reply = reply(&harness(settings), &asked).await.unwrap();
     (reply.text.to_string(), reply.warnings)
@@ -447,7 +425,7 @@ async fn arguments(
 async fn r024_models_and_permissions_become_flags_of_known_agents() {
     use PermissionRule::{Allow, Deny};
     let mut shown = String::new();
-    for agent in [Agent::Claude, Agent::Codex, Agent::OpenCode] {
+    for agent in [Agent::Codex, Agent::OpenCode] {
         for (permissions, model) in [
             (&[][..], None),
             (&[("bash", Allow), ("read", Allow)], Some("provider/large")),
@@ -464,10 +442,6 @@ async fn r024_models_and_permissions_become_flags_of_known_agents() {
     check(
         &shown,
         expect![[r#"
-            claude -p --output-format json --permission-mode acceptEdits --append-system-prompt=Be careful.
-            claude -p --output-format json --permission-mode acceptEdits --model=provider/large --append-system-prompt=Be careful. --allowedTools Bash
-            claude -p --output-format json --permission-mode acceptEdits --model=sonnet --append-system-prompt=Be careful. --strict-mcp-config --tools Read,Glob,Grep,WebFetch,WebSearch --allowedTools WebFetch,WebSearch
-            claude -p --output-format json --permission-mode acceptEdits --append-system-prompt=Be careful. --strict-mcp-config --tools Read,Glob,Grep,Write,Edit
             codex exec --skip-git-repo-check --color never --sandbox workspace-write
             codex exec --skip-git-repo-check --color never --model=provider/large --sandbox workspace-write
             codex exec --skip-git-repo-check --color never --sandbox read-only
@@ -527,7 +501,7 @@ async fn an_unknown_model_is_told_once() {
 fn only_what_is_certain_counts_as_enforced() {
     use PermissionRule::{Allow, Deny, Patterns, Prompt};
     let mut shown = String::new();
-    for agent in [Some(Agent::Claude), Some(Agent::Codex), Some(Agent::OpenCode), None] {
+    for agent in [Some(Agent::Codex), Some(Agent::OpenCode), None] {
         let harness = harness(CommandSettings { agent, ..CommandSettings::new("agent") });
         for (name, rule) in
             [("allow", Allow), ("deny", Deny), ("prompt", Prompt), ("patterns", Patterns(Vec::new()))]
@@ -541,10 +515,6 @@ fn only_what_is_certain_counts_as_enforced() {
     check(
         &shown,
         expect![[r#"
-        claude allow: read write execute bash network other
-        claude deny: read write execute bash network
-        claude prompt: 
-        claude patterns: 
         codex allow: read write execute bash network other
         codex deny: write
         codex prompt: 
@@ -589,7 +559,7 @@ fn check(found: &str, expected: Expect) {
 
 #[tokio::test]
 async fn r023_a_model_is_sent_only_if_one_is_set() {
-    for agent in [Agent::Claude, Agent::Codex, Agent::OpenCode] {
+    for agent in [Agent::Codex, Agent::OpenCode] {
         let (without, _) = arguments(agent, &[], None).await;
         assert!(!without.contains("--model"), "{without}");
         let (with, _) = arguments(agent, &[], Some("provider/large")).await;

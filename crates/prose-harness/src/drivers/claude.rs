@@ -1,0 +1,293 @@
+//! Claude Code, which exchanges messages with `prose` while it works: `claude -p --input-format stream-json`.
+//!
+//! Each session has a process of its own. Where a session has permissions, a hook makes every use of a tool a question, which is answered by
+//! [`crate::permissions`]; the rules of Claude Code itself let too much through. A process is kept for a short while if the same session may ask again.
+
+mod messages;
+mod tools;
+mod turn;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use prose_vm::activity::Reporter;
+use prose_vm::effect::{Failure, Permission, PermissionRule, Reply, Request, SessionTask};
+use prose_vm::harness::{Capabilities, HarnessFuture, RunFolders};
+use prose_vm::place::Place;
+
+use self::turn::{Conversation, Rights, Start};
+use super::program::{AgentProgram, not_started};
+use crate::decide::{Ask, BY_REFERENCE, Sessions};
+use crate::drivers::connection::Endings;
+use crate::gate::{Attempts, Gate, PATIENCE};
+use crate::permissions::{About, Folders};
+use crate::supervisor;
+
+/// The name of the harness.
+const NAME: &str = "claude";
+
+/// The harness that runs sessions in Claude Code.
+pub struct Claude {
+    program: AgentProgram,
+    folders: RunFolders,
+    supervisor: Option<PathBuf>,
+    endings: Arc<Endings>,
+    gate: Arc<Gate>,
+    kept: Arc<Mutex<HashMap<Place, Conversation>>>,
+}
+
+/// How long the process of a session that may ask again is kept.
+const KEPT_AFTER_REPLY: Duration = Duration::from_secs(2);
+/// How long the process of a session that may be repeated is kept.
+const KEPT_AFTER_FAILURE: Duration = Duration::from_secs(30);
+
+/// The arguments of all processes.
+const PROTOCOL: &[&str] = &[
+    "-p",
+    "--input-format=stream-json",
+    "--output-format=stream-json",
+    "--verbose",
+    "--include-partial-messages",
+    "--permission-prompt-tool=stdio",
+    // Only servers that the program names.
+    "--strict-mcp-config",
+];
+
+/// The system prompt of questions, in place of the one for work on a project, which is a hundred times as long.
+const QUESTION_SYSTEM: &str = "You answer one question, in the form that it asks for.";
+
+impl Claude {
+    /// A harness that starts the program in the root folder.
+    pub fn new(program: AgentProgram, folders: RunFolders) -> Self {
+        let supervisor = supervisor::program().map(Path::to_owned);
+        let gate = Gate::of(NAME, std::env::var("ANTHROPIC_API_KEY").ok().as_deref(), None);
+        Self { program, folders, supervisor, endings: Arc::default(), gate, kept: Arc::default() }
+    }
+
+    /// The same with another supervisor, or without one.
+    pub fn supervised_by(self, supervisor: Option<PathBuf>) -> Self {
+        Self { supervisor, ..self }
+    }
+
+    /// Works on a prompt, in the process of an earlier attempt if there is one.
+    async fn work(
+        &self,
+        place: &Place,
+        start: Start,
+        prompt: &str,
+        rights: &Rights<'_>,
+        reporter: &Reporter,
+    ) -> (Result<String, Failure>, Option<Conversation>) {
+        let mut conversation = self.take(place, &start);
+        let mut attempts = Attempts::new(&self.gate, PATIENCE, reporter);
+        loop {
+            attempts.begin().await;
+            let mut current = match conversation.take() {
+                Some(current) => current,
+                None => match self.open(start.clone()).await {
+                    Ok(opened) => opened,
+                    Err(failure) => return (Err(failure), None),
+                },
+            };
+            let said = current.turn(prompt, rights, reporter).await;
+            // Others are stopped.
+            conversation = current.is_idle().then_some(current);
+            match said {
+                Ok(said) => {
+                    attempts.succeeded();
+                    return (Ok(said), conversation);
+                }
+                Err(fault) => {
+                    if let Err(failure) = attempts.failed(fault).await {
+                        return (Err(failure), conversation);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn open(&self, start: Start) -> Result<Conversation, Failure> {
+        let mut program = self.program.start(&start.arguments, &self.folders.root);
+        // What a value names with `@` is not read without a question.
+        program.variables.push(("CLAUDE_CODE_DISABLE_FILE_MENTIONS".to_owned(), "1".to_owned()));
+        let started = Conversation::start(program, start, self.supervisor.as_deref(), &self.endings).await;
+        started.map_err(|error| not_started(NAME, &self.program, &self.folders.root, &error))
+    }
+
+    fn kept(&self) -> MutexGuard<'_, HashMap<Place, Conversation>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The kept process of a session.
+    fn take(&self, place: &Place, start: &Start) -> Option<Conversation> {
+        let conversation = self.kept().remove(&session_of(place))?;
+        if conversation.start == *start {
+            return Some(conversation);
+        }
+        finish(conversation, &self.endings);
+        None
+    }
+
+    /// Keeps the process of a session for a while.
+    fn keep(&self, place: &Place, conversation: Conversation, time: Duration) {
+        let place = session_of(place);
+        let number = conversation.number;
+        let replaced = self.kept().insert(place.clone(), conversation);
+        replaced.into_iter().for_each(|other| finish(other, &self.endings));
+        let (kept, endings) = (Arc::clone(&self.kept), Arc::clone(&self.endings));
+        tokio::spawn(async move {
+            tokio::time::sleep(time).await;
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            // The session may have taken it, and kept another one.
+            if kept.get(&place).is_some_and(|current| current.number == number)
+                && let Some(conversation) = kept.remove(&place)
+            {
+                finish(conversation, &endings);
+            }
+        });
+    }
+}
+
+/// Ends a process in the background.
+fn finish(conversation: Conversation, endings: &Arc<Endings>) {
+    let ending = endings.begin();
+    tokio::spawn(async move {
+        conversation.finish().await;
+        drop(ending);
+    });
+}
+
+/// The place of a session without the number of its retry.
+fn session_of(place: &Place) -> Place {
+    let is_retry = |step: &str| {
+        let number = step.strip_prefix('a');
+        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let steps: Vec<&str> = place.as_str().split('/').collect();
+    let kept = match steps.split_last() {
+        Some((last, before)) if is_retry(last) => before,
+        _ => &steps,
+    };
+    kept.iter().filter(|step| !step.is_empty()).fold(Place::root(), |place, step| place.step(step))
+}
+
+/// How the process of a session is started.
+fn start_of(task: &SessionTask) -> Start {
+    let mut arguments: Vec<String> = PROTOCOL.iter().map(|argument| (*argument).to_owned()).collect();
+    arguments.extend(task.model.as_deref().map(|model| format!("--model={model}")));
+    // There is no one in the terminal of the process.
+    arguments.push("--disallowedTools=AskUserQuestion".to_owned());
+    let asks = !task.permissions.is_empty();
+    match asks {
+        false => arguments.push("--permission-mode=acceptEdits".to_owned()),
+        true => {
+            arguments.push("--permission-mode=default".to_owned());
+            arguments.push(r#"--settings={"disableAllHooks":false}"#.to_owned());
+            arguments.extend(remaining_tools(&task.permissions));
+        }
+    }
+    Start { arguments, system: task.system_part().map(Into::into), asks }
+}
+
+/// The argument that leaves the tools that are not forbidden as a whole, so that the model does not try those.
+fn remaining_tools(permissions: &[Permission]) -> Option<String> {
+    let denies = |about| {
+        permissions.iter().any(|permission| {
+            About::of(&permission.about) == Some(about) && permission.rule == PermissionRule::Deny
+        })
+    };
+    if !About::ALL.into_iter().any(denies) {
+        return None;
+    }
+    let tools = tools::BY_SUBJECT.iter().filter(|(about, _)| !denies(*about)).flat_map(|(_, tools)| *tools);
+    // A command can do anything, so any restriction removes commands.
+    let tools: Vec<&str> = tools.copied().collect();
+    Some(format!("--tools={}", tools.join(",")))
+}
+
+impl Sessions for Claude {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { reads_files: true, writes_files: true }
+    }
+
+    fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
+        // Allowed actions need no enforcement; everything else is asked.
+        *rule == PermissionRule::Allow || About::of(about).is_some()
+    }
+
+    fn session<'a>(
+        &'a self,
+        request: &'a Request,
+        task: &'a Arc<SessionTask>,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
+        Box::pin(async move {
+            let rights = Rights {
+                agent: task.agent.as_deref(),
+                permissions: &task.permissions,
+                skills: &task.skills,
+                folders: Folders::of(task, &self.folders),
+            };
+            let (said, conversation) =
+                self.work(&request.place, start_of(task), &task.prompt, &rights, reporter).await;
+            if let Some(conversation) = conversation {
+                let has_result = || self.folders.file(&task.binding.path).is_none_or(|file| file.exists());
+                match &said {
+                    Ok(_) if has_result() => finish(conversation, &self.endings),
+                    Ok(_) => self.keep(&request.place, conversation, KEPT_AFTER_REPLY),
+                    Err(failure) if task.attempt < task.retries && !failure.kind.stops_run() => {
+                        self.keep(&request.place, conversation, KEPT_AFTER_FAILURE);
+                    }
+                    Err(_) => finish(conversation, &self.endings),
+                }
+            }
+            Ok(Reply { text: said?.into(), ..Reply::default() })
+        })
+    }
+
+    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async move {
+            let kept = std::mem::take(&mut *self.kept());
+            kept.into_values().for_each(|conversation| finish(conversation, &self.endings));
+            self.endings.settled().await;
+        })
+    }
+
+    fn ask<'a>(&'a self, question: Ask, reporter: &'a Reporter) -> HarnessFuture<'a, String> {
+        Box::pin(async move {
+            let Ask { prompt, model, .. } = question;
+            // A question changes nothing, and reads only the files that it names.
+            let asks = prompt.contains(BY_REFERENCE);
+            let mut arguments: Vec<String> = PROTOCOL.iter().map(|argument| (*argument).to_owned()).collect();
+            arguments.extend(model.map(|model| format!("--model={model}")));
+            arguments.push(format!("--tools={}", if asks { "Read" } else { "" }));
+            arguments.push(format!("--system-prompt={QUESTION_SYSTEM}"));
+            // Nothing of the project but what the question says; signing in works as always.
+            arguments.extend(
+                ["--safe-mode", "--disable-slash-commands", "--no-session-persistence"].map(str::to_owned),
+            );
+            let deny = ["write", "execute", "network"]
+                .map(|about| Permission { about: about.into(), rule: PermissionRule::Deny });
+            let read = PermissionRule::Patterns(vec!["**".to_owned()]);
+            let permissions: Vec<Permission> =
+                deny.into_iter().chain([Permission { about: "read".into(), rule: read }]).collect();
+            let rights = Rights {
+                agent: None,
+                permissions: &permissions,
+                skills: &[],
+                folders: Folders { root: self.folders.root.clone(), ..Folders::default() },
+            };
+            let start = Start { arguments, system: None, asks };
+            let (said, conversation) = self.work(&Place::root(), start, &prompt, &rights, reporter).await;
+            conversation.into_iter().for_each(|conversation| finish(conversation, &self.endings));
+            said
+        })
+    }
+}
