@@ -286,13 +286,18 @@ async fn a_session_that_asks_again_has_the_same_process_and_each_turn_its_own_us
     let project = Project::new(|_| vec![done("Once more", "better", [50, 5]), done(TASK, "worse", [20, 2])]);
     let harness = project.harness();
     let approvals = || Arc::new(NoApprovals);
+    let task = |prompt: &str| SessionTask { writes_result: true, ..task(prompt) };
     let mut first = project.session_with(&*harness, task(TASK), approvals()).await;
-    let mut second = project.session_with(&*harness, task("Once more"), approvals()).await;
+    let again = format!("{TASK}\n\nOnce more");
+    let mut second = project.session_with(&*harness, task(&again), approvals()).await;
     assert_eq!((&*first.reply().text, &*second.reply().text), ("worse", "better"));
     let (first, second) = (first.work(), second.work());
     assert_eq!(first.agent.unwrap().id, second.agent.unwrap().id);
     let tokens = |work: Option<prose_vm::effect::Usage>| work.map(|it| (it.input_tokens, it.output_tokens));
     assert_eq!((tokens(first.usage), tokens(second.usage)), (Some((20, 2)), Some((50, 5))));
+    let asked = project.requests();
+    let sent = asked.last().unwrap()["body"]["messages"].to_string();
+    assert_eq!(sent.matches(TASK).count(), 1, "the task is sent once: {sent}");
     harness.settled().await;
     assert_eq!(project.processes(), Vec::<String>::new());
 }

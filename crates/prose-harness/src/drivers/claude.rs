@@ -238,7 +238,11 @@ impl Sessions for Claude {
             let (said, conversation) =
                 self.work(&request.place, start_of(task), &task.prompt, &rights, reporter).await;
             if let Some(conversation) = conversation {
-                let has_result = || self.folders.file(&task.binding.path).is_none_or(|file| file.exists());
+                // Without its result, the session is asked again.
+                let has_result = || {
+                    !task.writes_result
+                        || self.folders.file(&task.binding.path).is_none_or(|file| file.exists())
+                };
                 match &said {
                     Ok(_) if has_result() => finish(conversation, &self.endings),
                     Ok(_) => self.keep(&request.place, conversation, KEPT_AFTER_REPLY),

@@ -174,11 +174,18 @@ async fn r064_judges_get_a_schema_and_few_words() {
         assert_eq!(said(&harness, &condition("s1", "it is done")).await, "yes: all tests pass");
     }
     let bodies: Vec<_> = server.asked().into_iter().map(|asked| asked.body).collect();
-    check(&bodies[0]["messages"].to_string(), expect![[r#"[{"content":"Is this condition met? Judge by its meaning. If you cannot tell, it is not met.\n\nit is done\n\n","role":"user"}]"#]]);
+    check(
+        &bodies[0]["messages"].to_string(),
+        expect![[
+            r#"[{"content":"Is this condition met? Judge by its meaning. If you cannot tell, it is not met.\n\nit is done\n\n","role":"user"}]"#
+        ]],
+    );
     assert_eq!(bodies[0]["response_format"]["type"], "json_schema");
     // A server that may not know schemas gets it as text.
     assert_eq!(bodies[1]["response_format"], Value::Null);
-    check(bodies[1]["messages"][0]["content"].as_str().unwrap(), expect![[r#"
+    check(
+        bodies[1]["messages"][0]["content"].as_str().unwrap(),
+        expect![[r#"
         Is this condition met? Judge by its meaning. If you cannot tell, it is not met.
 
         it is done
@@ -186,7 +193,8 @@ async fn r064_judges_get_a_schema_and_few_words() {
         Answer with a JSON object of this schema and nothing else:
 
         {"additionalProperties":false,"properties":{"answer":{"description":"the verdict","enum":["yes","no"],"type":"string"},"reason":{"description":"one sentence","type":"string"}},"required":["answer","reason"],"type":"object"}
-    "#]]);
+    "#]],
+    );
 }
 
 #[tokio::test]

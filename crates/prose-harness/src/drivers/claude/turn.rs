@@ -57,6 +57,8 @@ pub(super) struct Conversation {
     connection: Connection,
     pub(super) start: Start,
     session: Option<AgentSession>,
+    /// The last prompt that it has replied to.
+    answered: String,
     /// The folder of the project.
     root: PathBuf,
     /// The folder in which its commands run.
@@ -112,6 +114,7 @@ impl Conversation {
             connection,
             start,
             session: None,
+            answered: String::new(),
             root,
             folder,
             total,
@@ -133,12 +136,16 @@ impl Conversation {
         reporter: &Reporter,
     ) -> Result<String, Fault> {
         self.is_idle = false;
+        // The session knows the prompt that it has answered.
+        let addition = prompt.strip_prefix(&self.answered).map(str::trim_start);
+        let sent = addition.filter(|addition| !self.answered.is_empty() && !addition.is_empty());
         // A prompt that starts with a slash would be a command of Claude Code itself.
-        let prompt = match prompt.starts_with('/') {
-            true => format!("\n{prompt}"),
-            false => prompt.to_owned(),
+        let sent = match sent.unwrap_or(prompt) {
+            sent if sent.starts_with('/') => format!("\n{sent}"),
+            sent => sent.to_owned(),
         };
-        self.connection.send(&json!({ "type": "user", "message": { "role": "user", "content": prompt } }));
+        self.answered.clear();
+        self.connection.send(&json!({ "type": "user", "message": { "role": "user", "content": sent } }));
         if let Some(session) = &self.session {
             reporter.report(Activity::Agent(session.clone()));
         }
@@ -169,7 +176,11 @@ impl Conversation {
                 }
                 Ok(Message::StreamEvent(streamed)) => turn.streamed(streamed),
                 Ok(Message::ControlRequest(request)) => self.answer(request, &mut turn).await?,
-                Ok(Message::Result(result)) => return self.result(*result, turn),
+                Ok(Message::Result(result)) => {
+                    let said = self.result(*result, turn)?;
+                    prompt.clone_into(&mut self.answered);
+                    return Ok(said);
+                }
                 Ok(Message::Other) => {}
                 Err(_) => self.refuse(&message),
             }
