@@ -130,7 +130,7 @@ async fn r064_claude_judges_a_condition_without_tools_and_long_instructions() {
 
 /// A use of a tool, and whether the permissions allow it.
 struct Case {
-    rule: (&'static str, PermissionRule),
+    rules: Vec<Permission>,
     tool: &'static str,
     input: fn(&Path) -> Value,
     is_allowed: bool,
@@ -153,28 +153,29 @@ async fn every_use_of_a_tool_is_decided_by_the_permissions() {
         json!({ "command": command, "description": "Runs it" })
     }
     let docs = || patterns(&["docs/**"]);
-    let git = || ("bash", patterns(&["git log*"]));
-    let case = |rule, tool, input, is_allowed| Case { rule, tool, input, is_allowed };
+    let rule = |about, rule| rules(&[(about, rule)]);
+    let git = || rules(&[("bash", patterns(&["git log*"])), ("write", docs())]);
+    let case = |rules, tool, input, is_allowed| Case { rules, tool, input, is_allowed };
     let cases = [
-        case(("read", docs()), "Read", |root| read("docs/a.md", root), true),
-        case(("read", docs()), "Read", |root| read("secret.md", root), false),
-        case(("read", docs()), "Read", |root| read("docs/../secret.md", root), false),
+        case(rule("read", docs()), "Read", |root| read("docs/a.md", root), true),
+        case(rule("read", docs()), "Read", |root| read("secret.md", root), false),
+        case(rule("read", docs()), "Read", |root| read("docs/../secret.md", root), false),
         // A symbolic link to `secret.md`.
-        case(("read", docs()), "Read", |root| read("docs/link.md", root), false),
-        case(("read", docs()), "Read", |_| json!({ "file_path": "/etc/hostname" }), false),
-        case(("write", docs()), "Write", |root| write("docs/new.md", root), true),
-        case(("write", docs()), "Write", |root| write("new.md", root), false),
-        case(("write", docs()), "Write", |root| write("docs/../new.md", root), false),
+        case(rule("read", docs()), "Read", |root| read("docs/link.md", root), false),
+        case(rule("read", docs()), "Read", |_| json!({ "file_path": "/etc/hostname" }), false),
+        case(rule("write", docs()), "Write", |root| write("docs/new.md", root), true),
+        case(rule("write", docs()), "Write", |root| write("new.md", root), false),
+        case(rule("write", docs()), "Write", |root| write("docs/../new.md", root), false),
         // A symbolic link to another folder.
-        case(("write", docs()), "Write", |root| write("docs/out/new.md", root), false),
-        case(("write", patterns(&[])), "Write", |root| write("docs/new2.md", root), false),
+        case(rule("write", docs()), "Write", |root| write("docs/out/new.md", root), false),
+        case(rule("write", patterns(&[])), "Write", |root| write("docs/new2.md", root), false),
         case(git(), "Bash", |_| bash("git log --oneline"), true),
         case(git(), "Bash", |_| bash("git log --output=stolen"), false),
         case(git(), "Bash", |_| bash("git log > stolen"), false),
         case(git(), "Bash", |_| bash("git log; touch stolen"), false),
         case(git(), "Bash", |_| bash("git log $(touch stolen)"), false),
         case(git(), "Bash", |_| bash("cat secret.md"), false),
-        case(("bash", PermissionRule::Deny), "Write", |root| write("docs/new3.md", root), true),
+        case(rule("bash", PermissionRule::Deny), "Write", |root| write("docs/new3.md", root), true),
     ];
     let named = |number: usize| format!("case number {number}.");
     let inputs: Vec<_> = cases.iter().map(|case| (case.tool, case.input)).collect();
@@ -202,7 +203,7 @@ async fn every_use_of_a_tool_is_decided_by_the_permissions() {
     let harness = project.harness();
     for (number, case) in cases.into_iter().enumerate() {
         let input = (case.input)(&root);
-        let task = SessionTask { permissions: rules(&[case.rule]), ..task(&named(number)) };
+        let task = SessionTask { permissions: case.rules, ..task(&named(number)) };
         let mut watched = project.session_with(&*harness, task, Arc::new(NoApprovals)).await;
         assert_eq!(&*watched.reply().text, "done");
         let last = watched.tools().pop().unwrap_or_else(|| panic!("{number}: no tool was used"));
