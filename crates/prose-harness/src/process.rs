@@ -252,7 +252,9 @@ pub(crate) fn not_started(
     }
     let hint = match install {
         Some(install) => {
-            format!("install {name}, for example with `{install}`; if it is installed, add its folder to `PATH`")
+            format!(
+                "install {name}, for example with `{install}`; if it is installed, add its folder to `PATH`"
+            )
         }
         None => "install it, or set another program in `run.command` in `prose.toml`".to_owned(),
     };

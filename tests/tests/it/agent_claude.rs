@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prose_harness::decide::PromptedDecisions;
-use prose_harness::drivers::claude::{Claude, ClaudeSettings};
+use prose_harness::drivers::AgentProgram;
+use prose_harness::drivers::claude::Claude;
 use prose_tests::agents::{AgentProject, WRITTEN, binding, packages, question, request, task};
 use prose_tests::fault_proxy::{Fault, FaultProxy};
 use prose_tests::prose_binary;
@@ -475,13 +476,17 @@ impl Project {
     }
 
     fn harness(&self) -> Arc<dyn Harness> {
-        let mut command = vec!["env".to_owned()];
-        command.extend(self.variables().into_iter().map(|(name, value)| format!("{name}={value}")));
-        command.push(program().display().to_string());
+        let variables = self.variables().into_iter().map(|(name, value)| format!("{name}={value}"));
+        let program = AgentProgram {
+            program: "env".to_owned(),
+            arguments: variables.chain([program().display().to_string()]).collect(),
+            variables: Vec::new(),
+            unknown_models: Vec::new(),
+            install: "",
+        };
         let root = self.project.root();
         let folders = RunFolders { run: Some(root.join(".prose/runs/r")), root };
-        let settings = ClaudeSettings { command, variables: Vec::new() };
-        let claude = Claude::new("claude", settings, folders).supervised_by(Some(prose_binary()));
+        let claude = Claude::new(program, folders).supervised_by(Some(prose_binary()));
         Arc::new(PromptedDecisions(claude))
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use prose_harness::decide::PromptedDecisions;
-use prose_harness::drivers::claude::{Claude, ClaudeSettings};
+use prose_harness::drivers::AgentProgram;
+use prose_harness::drivers::claude::Claude;
 use prose_vm::activity::{Activity, Approvals, NoApprovals, PermissionQuestion, Reporter};
 use prose_vm::effect::{Effect, Failure, Permission, PermissionRule, Reply, RequestId, SessionTask};
 use prose_vm::error::ErrorKind;
@@ -30,11 +31,10 @@ impl Agent {
         let path = |name: &str| folder.path().join(name).display().to_string();
         let script = script.replace("RECORD", &path("record"));
         std::fs::write(path("script"), script).unwrap();
-        let command = vec![env!("CARGO_BIN_EXE_agent-for-tests").to_owned(), path("script")];
+        let program = program(env!("CARGO_BIN_EXE_agent-for-tests"), &[&path("script")]);
         let folders = RunFolders { root: folder.path().to_owned(), run: None };
-        let settings = ClaudeSettings { command, variables: Vec::new() };
         let supervisor = Some(env!("CARGO_BIN_EXE_supervisor-for-tests").into());
-        let harness = PromptedDecisions(Claude::new("claude", settings, folders).supervised_by(supervisor));
+        let harness = PromptedDecisions(Claude::new(program, folders).supervised_by(supervisor));
         Self { folder, harness }
     }
 
@@ -62,6 +62,16 @@ impl Agent {
     fn recorded(&self) -> String {
         let folder = self.folder.path().display().to_string();
         std::fs::read_to_string(self.folder.path().join("record")).unwrap().replace(&folder, "PROJECT")
+    }
+}
+
+fn program(program: &str, arguments: &[&str]) -> AgentProgram {
+    AgentProgram {
+        program: program.to_owned(),
+        arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
+        variables: Vec::new(),
+        unknown_models: Vec::new(),
+        install: "npm install -g @anthropic-ai/claude-code",
     }
 }
 
@@ -375,7 +385,12 @@ async fn r064_a_question_has_no_tools_and_says_yes_or_no() {
     assert_eq!(said(&agent.harness, &condition("s1", "it is done")).await, "yes: because");
     let recorded: serde_json::Value = serde_json::from_str(&agent.recorded()).unwrap();
     assert!(recorded["received"]["message"]["content"].as_str().unwrap().contains("it is done"));
-    check(&arguments(&recorded), expect!["-p --input-format=stream-json --output-format=stream-json --verbose --include-partial-messages --permission-prompt-tool=stdio --strict-mcp-config --tools= --system-prompt=You answer one question, in the form that it asks for. --safe-mode --disable-slash-commands --no-session-persistence"]);
+    check(
+        &arguments(&recorded),
+        expect![
+            "-p --input-format=stream-json --output-format=stream-json --verbose --include-partial-messages --permission-prompt-tool=stdio --strict-mcp-config --tools= --system-prompt=You answer one question, in the form that it asks for. --safe-mode --disable-slash-commands --no-session-persistence"
+        ],
+    );
 }
 
 /// The recorded arguments of an agent.
@@ -396,11 +411,8 @@ async fn what_a_session_is_asked_again_goes_to_the_same_process_once() {
     let agent = Agent::new(script);
     let run = agent.folder.path().join("run");
     let folders = RunFolders { root: agent.folder.path().to_owned(), run: Some(run) };
-    let command = vec![
-        env!("CARGO_BIN_EXE_agent-for-tests").to_owned(),
-        agent.folder.path().join("script").display().to_string(),
-    ];
-    let claude = Claude::new("claude", ClaudeSettings { command, variables: Vec::new() }, folders);
+    let script = agent.folder.path().join("script").display().to_string();
+    let claude = Claude::new(program(env!("CARGO_BIN_EXE_agent-for-tests"), &[&script]), folders);
     let agent = Agent { harness: PromptedDecisions(claude), ..agent };
     let task = |prompt: &str| SessionTask { writes_result: true, ..task(prompt) };
     let (said, _) = agent.session(task("Look into tides")).await;
@@ -417,8 +429,7 @@ async fn what_a_session_is_asked_again_goes_to_the_same_process_once() {
 #[tokio::test]
 async fn a_missing_program_is_named() {
     let folders = RunFolders { root: "/".into(), run: None };
-    let settings = ClaudeSettings { command: vec!["no-such-claude".to_owned()], variables: Vec::new() };
-    let harness = PromptedDecisions(Claude::new("claude", settings, folders));
+    let harness = PromptedDecisions(Claude::new(program("no-such-claude", &[]), folders));
     check(
         &said(&harness, &session("s1", "Go")).await,
         expect![
@@ -430,7 +441,7 @@ async fn a_missing_program_is_named() {
 #[test]
 fn every_rule_is_enforced() {
     let folders = RunFolders { root: "/".into(), run: None };
-    let claude = PromptedDecisions(Claude::new("claude", ClaudeSettings::default(), folders));
+    let claude = PromptedDecisions(Claude::new(program("claude", &[]), folders));
     for rule in [PermissionRule::Deny, PermissionRule::Prompt, PermissionRule::Patterns(Vec::new())] {
         for about in ["read", "write", "execute", "bash", "network"] {
             assert!(claude.enforces(about, &rule));
