@@ -83,7 +83,7 @@ fn a_good_set_up_is_called_good() {
             ok       settings: prose.toml
             ok       harness: `claude`: 2.0.1 (Claude Code)
             ok       harness: `claude` is signed in
-            ok       harness: `claude` enforces `deny` for read, write, execute, network
+            ok       harness: `claude` enforces `deny` for read, write, execute, network; `prompt` for read, write, execute, network; `patterns` for read, write, execute, network
             ok       runs: runs are stored in .prose/runs
             ok       imports: the cache is no-cache
             ---- stderr
@@ -106,7 +106,7 @@ fn an_agent_that_is_not_signed_in_is_a_problem() {
             ok       harness: `claude`: 2.0.1 (Claude Code)
             problem  harness: `claude` is not signed in, and none of ANTHROPIC_*, CLAUDE_*, API_TIMEOUT_MS is set
                      help: run `claude auth login`
-            ok       harness: `claude` enforces `deny` for read, write, execute, network
+            ok       harness: `claude` enforces `deny` for read, write, execute, network; `prompt` for read, write, execute, network; `patterns` for read, write, execute, network
             ok       runs: runs are stored in .prose/runs
             ok       imports: the cache is no-cache
             ---- stderr
@@ -124,7 +124,7 @@ fn an_agent_that_is_not_signed_in_is_a_problem() {
             ok       settings: prose.toml
             ok       harness: `codex`: codex-cli 0.1
             ok       harness: `codex` is signed in
-            ok       harness: `codex` enforces `deny` for write
+            ok       harness: `codex` enforces `deny` for read, write, execute, network; `prompt` for read, write, execute, network; `patterns` for read, write, execute, network
             note     harness: `codex` uses its default model for `haiku`, `sonnet`, `opus`; set ids for them in `[models]` in `prose.toml`
             ok       runs: runs are stored in .prose/runs
             ok       imports: the cache is no-cache
