@@ -12,11 +12,10 @@ use crate::features::completions::CompletionData;
 use crate::features::semantic_tokens::TokensWanted;
 use crate::features::{
     call_hierarchy, code_lenses, completions, definition, diagnostics, document_highlights, document_links,
-    formatting, hover, inlay_hints, inline_values, linked_editing_ranges, references, rename,
-    semantic_tokens, signature_help, workspace_symbols,
+    document_symbols, flow_graph, folding_ranges, formatting, hover, inlay_hints, inline_values,
+    linked_editing_ranges, references, rename, selection_ranges, semantic_tokens, signature_help,
+    syntax_tree, workspace_symbols,
 };
-use crate::protocol::convert::empty_selection;
-use crate::protocol::flow_graph::graph_json;
 use crate::protocol::json::{Json, joined, json as text};
 use crate::protocol::lsp::{
     CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentFormattingParams, DocumentLinkParams,
@@ -44,22 +43,24 @@ impl ReadParams {
         Self { uri: name(uri), outdated_by_edits: true, work, nothing: || text(&()) }
     }
 
-    /// A request that the tree of each program of the document is asked.
+    /// A request about the tree of each program of the document.
     fn tree(uri: &Uri, work: impl Fn(&Snapshot, &Session) -> Json + Send + 'static) -> Self {
-        Self::new(
-            uri,
-            Work::Tree(Box::new(move |snapshots, session| {
-                joined(snapshots.iter().map(|snapshot| work(snapshot, session)))
-            })),
-        )
+        Self::trees(uri, move |snapshots, session| {
+            joined(snapshots.iter().map(|snapshot| work(snapshot, session)))
+        })
     }
 
-    /// A request that each program of the document is asked.
+    /// A request about the trees of the programs of the document together.
+    fn trees(uri: &Uri, work: impl Fn(&[Snapshot], &Session) -> Json + Send + 'static) -> Self {
+        Self::new(uri, Work::Tree(Box::new(work)))
+    }
+
+    /// A request about each program of the document.
     fn each(uri: &Uri, work: impl Fn(&View<'_>, &Session) -> Json + Send + Sync + 'static) -> Self {
         Self::all(uri, move |views, session| joined(views.each().map(|view| work(&view, session))))
     }
 
-    /// A request that the programs of the document are asked together.
+    /// A request about the programs of the document together.
     fn all(uri: &Uri, work: impl Fn(&Views, &Session) -> Json + Send + Sync + 'static) -> Self {
         Self::new(uri, Work::Analysis(Arc::new(move |views, session| Ok(work(views, session)))))
     }
@@ -70,7 +71,7 @@ impl ReadParams {
         Self { uri: ANYWHERE.into(), outdated_by_edits: false, work, nothing: || text(&()) }
     }
 
-    /// A request that the program at a position is asked. Outside of programs there is no answer.
+    /// A request about the program at a position. Outside of programs the answer is `null`.
     fn at(
         uri: &Uri,
         position: Position,
@@ -233,45 +234,21 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     }),
     ("textDocument/documentSymbol", |params| {
         let params: DocumentSymbolParams = decode(params)?;
-        Ok(ReadParams::tree(&params.text_document.uri, |snapshot, session| {
-            let symbols = prose_ide::document_symbols(&snapshot.parse.syntax());
-            snapshot.converter(session).symbols(&snapshot.uri, symbols)
-        }))
+        Ok(ReadParams::tree(&params.text_document.uri, document_symbols::document_symbols))
     }),
     ("textDocument/foldingRange", |params| {
         let params: FoldingRangeParams = decode(params)?;
-        Ok(ReadParams::tree(&params.text_document.uri, |snapshot, session| {
-            let folds = prose_ide::folding_ranges(&snapshot.parse.syntax());
-            snapshot.converter(session).folding_ranges(folds)
-        }))
+        Ok(ReadParams::tree(&params.text_document.uri, folding_ranges::folding_ranges))
     }),
     ("textDocument/selectionRange", |params| {
         let SelectionRangeParams { text_document, positions, .. } = decode(params)?;
-        let work = move |snapshots: &[Snapshot], session: &Session| {
-            let roots: Vec<_> = snapshots.iter().map(|snapshot| snapshot.parse.syntax()).collect();
-            let ranges = positions.iter().map(|position| {
-                let here = snapshots.iter().zip(&roots).find_map(|(snapshot, root)| {
-                    let around = |offset| prose_ide::selection_ranges(root, offset);
-                    snapshot.converter(session).selection_range(*position, around)
-                });
-                here.unwrap_or_else(|| empty_selection(*position))
-            });
-            text(&ranges.collect::<Vec<_>>())
-        };
-        Ok(ReadParams::new(&text_document.uri, Work::Tree(Box::new(work))))
+        Ok(ReadParams::trees(&text_document.uri, move |snapshots, session| {
+            selection_ranges::selection_ranges(snapshots, session, &positions)
+        }))
     }),
     ("prose/flowGraph", |params| {
         let FlowGraphParams { text_document } = decode(params)?;
-        // Of a document with several programs it is that of the first one.
-        Ok(ReadParams::all(&text_document.uri, |views, session| {
-            views.each().next().map_or_else(
-                || text(&()),
-                |view| {
-                    let graph = prose_ide::flow_graph(view.db, view.snapshot.file);
-                    text(&graph_json(&graph, &view.converter(session)))
-                },
-            )
-        }))
+        Ok(ReadParams::all(&text_document.uri, flow_graph::flow_graph))
     }),
     ("textDocument/formatting", |params| {
         let DocumentFormattingParams { text_document, .. } = decode(params)?;
@@ -285,21 +262,13 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     }),
     ("textDocument/onTypeFormatting", |params| {
         let DocumentOnTypeFormattingParams { text_document_position: at, ch, .. } = decode(params)?;
-        let work = move |snapshots: &[Snapshot], session: &Session| {
+        Ok(ReadParams::trees(&at.text_document.uri, move |snapshots, session| {
             formatting::typed(snapshots, session, at.position, &ch)
-        };
-        Ok(ReadParams::new(&at.text_document.uri, Work::Tree(Box::new(work))))
+        }))
     }),
     ("prose/syntaxTree", |params| {
         let params: FoldingRangeParams = decode(params)?;
-        let work = |snapshots: &[Snapshot], _: &Session| {
-            let trees = snapshots.iter().map(|snapshot| {
-                let tree = format!("{:#?}", snapshot.parse.syntax());
-                serde_json::json!({ "program": &*snapshot.name, "version": snapshot.version, "tree": tree })
-            });
-            text(&trees.collect::<Vec<_>>())
-        };
-        Ok(ReadParams::new(&params.text_document.uri, Work::Tree(Box::new(work))))
+        Ok(ReadParams::trees(&params.text_document.uri, |snapshots, _| syntax_tree::syntax_trees(snapshots)))
     }),
     // Requests for tests.
     #[cfg(test)]

@@ -1,16 +1,12 @@
 //! Converts results of features into types of the protocol.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use prose_ide::{Fold, FoldKind, Symbol, SymbolKind};
+use prose_ide::SymbolKind;
 use prose_syntax::{Diagnostic, Fix, FixSafety, Severity, Tag, TextEdit, TextRange, TextSize};
 use ropey::Rope;
-use serde::ser::SerializeSeq;
-use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::protocol::json::{Json, json};
 use crate::protocol::last_line::LastLine;
 use crate::protocol::lsp;
 use crate::protocol::position::{line_without_indentation, offset, size};
@@ -158,142 +154,7 @@ impl<'a> Converter<'a> {
         });
         Some(places.collect())
     }
-
-    /// Symbols as a tree or, for a client that does not know trees, as a list.
-    pub(crate) fn symbols(&self, uri: &str, symbols: Vec<Symbol>) -> Json {
-        if self.session.nests_symbols {
-            json(&SymbolTree { converter: self, symbols: &symbols, siblings: 0..symbols.len() })
-        } else {
-            self.flat_symbols(uri, &symbols)
-        }
-    }
-
-    fn flat_symbols(&self, uri: &str, symbols: &[Symbol]) -> Json {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Entry<'a> {
-            name: &'a str,
-            kind: lsp::SymbolKind,
-            location: Location<'a>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            container_name: Option<&'a str>,
-        }
-        #[derive(Serialize)]
-        struct Location<'a> {
-            uri: &'a str,
-            range: lsp::Range,
-        }
-        let entries = symbols.iter().map(|symbol| Entry {
-            name: &symbol.name,
-            kind: symbol_kind(symbol.kind),
-            location: Location { uri, range: self.range(symbol.range) },
-            container_name: symbol.parent.and_then(|parent| symbols.get(parent)).map(|parent| &*parent.name),
-        });
-        json(&entries.collect::<Vec<_>>())
-    }
-
-    /// The folds that span lines. They come in the order of the text, outer ones first.
-    pub(crate) fn folding_ranges(&self, folds: Vec<Fold>) -> Json {
-        let mut last_start = None;
-        let mut ranges = Vec::new();
-        for fold in folds {
-            let lsp::Range { start, end } = self.range(fold.range);
-            if start.line == end.line {
-                continue;
-            }
-            // A client that folds whole lines can fold only one range at each line: the outermost, which comes first.
-            if self.session.folds_whole_lines && last_start.replace(start.line) == Some(start.line) {
-                continue;
-            }
-            let columns = !self.session.folds_whole_lines;
-            ranges.push(lsp::FoldingRange {
-                start_line: start.line,
-                start_character: columns.then_some(start.character),
-                end_line: end.line,
-                end_character: columns.then_some(end.character),
-                kind: match fold.kind {
-                    FoldKind::Comment => Some(lsp::FoldingRangeKind::Comment),
-                    FoldKind::Imports => Some(lsp::FoldingRangeKind::Imports),
-                    FoldKind::Region => Some(lsp::FoldingRangeKind::Region),
-                    FoldKind::Block | FoldKind::Inside => None,
-                },
-                collapsed_text: None,
-            });
-        }
-        if let Some(limit) = self.session.fold_limit {
-            ranges.truncate(limit);
-        }
-        json(&ranges)
-    }
-
-    /// The ranges around a position, from the innermost outward; none if the position is outside of the program.
-    pub(crate) fn selection_range(
-        &self,
-        position: lsp::Position,
-        around: impl Fn(TextSize) -> Vec<TextRange>,
-    ) -> Option<lsp::SelectionRange> {
-        let offset = self.text_offset(position)?;
-        let mut ranges = around(offset);
-        // Each range is nested in the next in the answer, and readers of JSON limit how deeply that may go.
-        if ranges.len() > MAX_SELECTION_DEPTH {
-            ranges.drain(MAX_SELECTION_DEPTH - 1..ranges.len() - 1);
-        }
-        let outside_in = ranges.into_iter().rev();
-        let nested = outside_in.fold(None, |parent, range| {
-            Some(lsp::SelectionRange { range: self.range(range), parent: parent.map(Box::new) })
-        });
-        Some(nested.unwrap_or_else(|| empty_selection(self.position(offset))))
-    }
 }
-
-/// The selection at a position outside of programs.
-pub(crate) fn empty_selection(at: lsp::Position) -> lsp::SelectionRange {
-    lsp::SelectionRange { range: lsp::Range { start: at, end: at }, parent: None }
-}
-
-/// Symbols as the protocol nests them. They are converted while they are written, since there may be very many.
-struct SymbolTree<'a, 'c> {
-    converter: &'a Converter<'c>,
-    symbols: &'a [Symbol],
-    /// The indices of symbols with a common parent and of all that is below them.
-    siblings: Range<usize>,
-}
-
-impl Serialize for SymbolTree<'_, '_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Node<'a, 'c> {
-            name: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            detail: Option<&'a str>,
-            kind: lsp::SymbolKind,
-            range: lsp::Range,
-            selection_range: lsp::Range,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            children: Option<SymbolTree<'a, 'c>>,
-        }
-        let mut list = serializer.serialize_seq(None)?;
-        let mut index = self.siblings.start;
-        while let Some(symbol) = self.symbols[..self.siblings.end].get(index) {
-            // The descendants of a symbol follow it directly.
-            let below = self.symbols[index + 1..self.siblings.end].iter();
-            let end = index + 1 + below.take_while(|other| other.parent >= Some(index)).count();
-            list.serialize_element(&Node {
-                name: &symbol.name,
-                detail: symbol.detail.as_deref(),
-                kind: symbol_kind(symbol.kind),
-                range: self.converter.range(symbol.range),
-                selection_range: self.converter.range(symbol.selection_range),
-                children: (end > index + 1).then(|| SymbolTree { siblings: index + 1..end, ..*self }),
-            })?;
-            index = end;
-        }
-        list.end()
-    }
-}
-
-const MAX_SELECTION_DEPTH: usize = 64;
 
 pub(crate) fn symbol_kind(kind: SymbolKind) -> lsp::SymbolKind {
     match kind {
@@ -309,4 +170,4 @@ pub(crate) fn symbol_kind(kind: SymbolKind) -> lsp::SymbolKind {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

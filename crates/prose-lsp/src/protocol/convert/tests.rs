@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::protocol::json::Json;
 use crate::protocol::position::{ContentChange, Encoding, clamp_u32, offset, position, size};
 
 const ENCODINGS: [Encoding; 3] = [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32];
@@ -107,15 +108,15 @@ fn a_range_that_ends_before_it_starts_is_turned_around() {
     assert_eq!(change.range_in(&Rope::from_str("abcd"), Encoding::Utf16), Some(1..3));
 }
 
-fn parsed(json: &Json) -> Value {
+pub(crate) fn parsed(json: &Json) -> Value {
     serde_json::from_slice(&json.clone().into_pieces().concat()).unwrap()
 }
 
-fn session(capabilities: Value) -> Session {
+pub(crate) fn session(capabilities: Value) -> Session {
     Session::from_initialize(&json!({ "capabilities": { "textDocument": capabilities } }))
 }
 
-fn shown(text: &str) -> Shown {
+pub(crate) fn shown(text: &str) -> Shown {
     Shown::alone(Rope::from_str(text))
 }
 
@@ -198,123 +199,4 @@ fn a_diagnostic_carries_its_code_and_its_fix() {
             },
         }])
     );
-}
-
-fn symbols() -> Vec<Symbol> {
-    let symbol = |name: &str, range: std::ops::Range<u32>, parent| {
-        let range = TextRange::new(range.start.into(), range.end.into());
-        Symbol {
-            name: name.to_owned(),
-            detail: None,
-            kind: SymbolKind::Block,
-            range,
-            selection_range: range,
-            parent,
-        }
-    };
-    vec![
-        symbol("a", 0..4, None),
-        symbol("a1", 1..2, Some(0)),
-        symbol("a2", 2..3, Some(0)),
-        symbol("b", 5..6, None),
-    ]
-}
-
-#[test]
-fn symbols_nest_for_a_client_that_knows_trees() {
-    let session = session(json!({ "documentSymbol": { "hierarchicalDocumentSymbolSupport": true } }));
-    let shown = shown("abcdefgh");
-    let converter = Converter::new(&shown, &session);
-    let answer = parsed(&converter.symbols("file:///a.prose", symbols()));
-    let names = |symbols: &Value| -> Vec<String> {
-        symbols.as_array().unwrap().iter().map(|symbol| symbol["name"].as_str().unwrap().to_owned()).collect()
-    };
-    assert_eq!(names(&answer), ["a", "b"]);
-    assert_eq!(names(&answer[0]["children"]), ["a1", "a2"]);
-    assert_eq!(answer[1].get("children"), None);
-}
-
-#[test]
-fn symbols_are_a_list_for_another() {
-    let (shown, session) = (shown("abcdefgh"), Session::default());
-    let converter = Converter::new(&shown, &session);
-    let answer = parsed(&converter.symbols("file:///a.prose", symbols()));
-    assert_eq!(
-        answer[1],
-        json!({
-            "name": "a1",
-            "kind": 12,
-            "location": {
-                "uri": "file:///a.prose",
-                "range": { "start": { "line": 0, "character": 1 }, "end": { "line": 0, "character": 2 } },
-            },
-            "containerName": "a",
-        })
-    );
-    assert_eq!(answer.as_array().unwrap().len(), 4);
-}
-
-fn folds() -> Vec<Fold> {
-    let fold = |range: std::ops::Range<u32>, kind| Fold {
-        range: TextRange::new(range.start.into(), range.end.into()),
-        kind,
-    };
-    // "ab\ncd\nef\n"
-    vec![
-        fold(1..8, FoldKind::Block),
-        fold(2..5, FoldKind::Inside),
-        fold(3..5, FoldKind::Inside),
-        fold(4..8, FoldKind::Comment),
-    ]
-}
-
-fn folded(capabilities: Value) -> Value {
-    let session = session(json!({ "foldingRange": capabilities }));
-    parsed(&Converter::new(&shown("ab\ncd\nef\n"), &session).folding_ranges(folds()))
-}
-
-#[test]
-fn folds_have_columns() {
-    assert_eq!(
-        folded(json!({})),
-        json!([
-            { "startLine": 0, "startCharacter": 1, "endLine": 2, "endCharacter": 2 },
-            { "startLine": 0, "startCharacter": 2, "endLine": 1, "endCharacter": 2 },
-            { "startLine": 1, "startCharacter": 1, "endLine": 2, "endCharacter": 2, "kind": "comment" },
-        ])
-    );
-}
-
-#[test]
-fn a_client_that_folds_lines_gets_one_fold_for_each_line() {
-    assert_eq!(
-        folded(json!({ "lineFoldingOnly": true })),
-        json!([{ "startLine": 0, "endLine": 2 }, { "startLine": 1, "endLine": 2, "kind": "comment" }])
-    );
-}
-
-#[test]
-fn no_more_folds_are_sent_than_the_client_wants() {
-    assert_eq!(folded(json!({ "rangeLimit": 1 })).as_array().unwrap().len(), 1);
-}
-
-#[test]
-fn selections_nest_outward_and_not_too_deeply() {
-    let text = "x".repeat(1000);
-    let (shown, session) = (shown(&text), Session::default());
-    let converter = Converter::new(&shown, &session);
-    let around = |offset: TextSize| -> Vec<TextRange> {
-        (0..500).map(|grow: u32| TextRange::new(offset, offset + TextSize::new(grow + 1))).collect()
-    };
-    let answer = json!(converter.selection_range(lsp::Position::new(0, 7), around));
-    let mut ends = Vec::new();
-    let mut range = Some(&answer);
-    while let Some(here) = range {
-        assert_eq!(here["range"]["start"]["character"], 7);
-        ends.push(here["range"]["end"]["character"].as_u64().unwrap());
-        range = here.get("parent");
-    }
-    assert_eq!(ends.len(), MAX_SELECTION_DEPTH);
-    assert!(ends.is_sorted());
-    assert_eq!((ends.first(), ends.last()), (Some(&8), Some(&507)));
 }
