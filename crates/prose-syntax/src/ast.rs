@@ -78,7 +78,28 @@ macro_rules! node_enum {
     };
 }
 
-use {node_enum, nodes};
+/// Declares accessors of a node: `name: Kind` for the first child of a kind, `name: [Kind]` for all of them.
+macro_rules! accessors {
+    ($node:ident $($(#[$meta:meta])* $name:ident: $kind:tt,)*) => {
+        impl $node {
+            $(accessors! { @ $(#[$meta])* $name: $kind })*
+        }
+    };
+    (@ $(#[$meta:meta])* $name:ident: [$kind:ident]) => {
+        $(#[$meta])*
+        pub fn $name(&self) -> impl Iterator<Item = $kind> + use<> {
+            crate::ast::children(self)
+        }
+    };
+    (@ $(#[$meta:meta])* $name:ident: $kind:ident) => {
+        $(#[$meta])*
+        pub fn $name(&self) -> Option<$kind> {
+            crate::ast::child(self)
+        }
+    };
+}
+
+use {accessors, node_enum, nodes};
 
 /// The first child of the node that can be viewed as `N`.
 fn child<N: AstNode>(parent: &impl AstNode) -> Option<N> {

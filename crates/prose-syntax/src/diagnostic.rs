@@ -170,19 +170,24 @@ pub struct Fix {
 }
 
 impl Fix {
-    /// A fix that can be applied without asking.
-    pub fn safe(title: impl Into<String>, edits: Vec<TextEdit>) -> Self {
-        Self { title: shortened(title.into()), safety: FixSafety::Safe, edits }
+    /// A fix. The edits do not overlap, and are in the order of the text.
+    pub fn new(title: impl Into<String>, safety: FixSafety, edits: Vec<TextEdit>) -> Self {
+        Self { title: shortened(title.into()), safety, edits }
     }
 
-    /// A fix that the user has to confirm.
-    pub fn guess(title: impl Into<String>, edits: Vec<TextEdit>) -> Self {
-        Self { title: shortened(title.into()), safety: FixSafety::Unsafe, edits }
+    /// A fix that can be applied without asking.
+    pub fn safe(title: impl Into<String>, edits: Vec<TextEdit>) -> Self {
+        Self::new(title, FixSafety::Safe, edits)
+    }
+
+    /// An unsafe fix, which the user has to confirm.
+    pub fn suggestion(title: impl Into<String>, edits: Vec<TextEdit>) -> Self {
+        Self::new(title, FixSafety::Unsafe, edits)
     }
 
     /// An unsafe fix that replaces a range with the probable intention.
     pub fn change(range: TextRange, to: &str) -> Self {
-        Self::guess(format!("Change to `{to}`"), vec![TextEdit::replace(range, to)])
+        Self::suggestion(format!("Change to `{to}`"), vec![TextEdit::replace(range, to)])
     }
 }
 

@@ -31,7 +31,7 @@ pub struct Applied {
 /// Applies as many of the fixes as go together. Where two of them are about the same place, the first of them is applied.
 ///
 /// Fixes overlap if they change a common byte, or if one inserts where the other inserts or changes something: which of two
-/// insertions comes first is not for chance to say. A fix is applied whole or not at all; one that changes nothing, or whose
+/// insertions comes first is not left to chance. A fix is applied whole or not at all; one that changes nothing, or whose
 /// edits do not lie in the text, is not applied. Line breaks are inserted as the text has them, and nothing is inserted before a
 /// byte-order mark.
 pub fn apply<'a>(text: &str, fixes: impl IntoIterator<Item = &'a Fix>) -> Applied {

@@ -22,10 +22,7 @@ use crate::codes::Code;
 use crate::diagnostic::{FixSafety, TextEdit};
 use crate::layout::MAX_DEPTH;
 use crate::parser::{Parser, fix};
-use crate::syntax_kind::{
-    SyntaxKind::{self, *},
-    is_name, is_string,
-};
+use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// What a list of statements is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +123,7 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
         SESSION_KW | RESUME_KW if sessions::has_equals_sign(p) => {
             keyword_statement(p, p.kind(), parent, after_error);
         }
-        kind if is_name(kind) => match p.nth(1) {
+        kind if kind.is_name() => match p.nth(1) {
             EQ => definitions::assignment(p),
             L_BRACE if p.nth_is_glued(1) => definitions::assignment_to_pattern(p),
             COLON if parent == Parent::Unknown => property_lists::property(p),
@@ -151,8 +148,8 @@ fn statement_at(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
         PIPE | ARROW => unknown::orphan_continuation(p, after_error),
         MINUS | SLASH if foreign::comment(p) => end_of_statement(p),
         DISCRETION_LITERAL if p.nth(1) == COLON => keyword_statement(p, IF_KW, parent, after_error),
-        kind if is_string(kind) && p.nth(1) == EQ => definitions::assignment(p),
-        kind if is_string(kind) && p.nth(1) == COLON && parent == Parent::Choice => {
+        kind if kind.is_string() && p.nth(1) == EQ => definitions::assignment(p),
+        kind if kind.is_string() && p.nth(1) == COLON && parent == Parent::Choice => {
             control::option_without_keyword(p);
         }
         _ => expression_statement(p, parent),
@@ -280,17 +277,17 @@ fn block_expression_keyword(p: &Parser<'_>) -> Option<SyntaxKind> {
     let next = p.nth(1);
     let is_header_without_colon = next == LINE_END && p.nth(2) == INDENT && !p.in_expression;
     let starts = match p.kind() {
-        SESSION_KW if next == L_PAREN => is_string(p.nth(2)),
-        SESSION_KW => is_string(next) || is_name(next) || matches!(next, COLON | LINE_END),
-        RESUME_KW => is_name(next) || next == COLON,
-        DO_KW => is_name(next) || next == COLON,
+        SESSION_KW if next == L_PAREN => p.nth(2).is_string(),
+        SESSION_KW => next.is_string() || next.is_name() || matches!(next, COLON | LINE_END),
+        RESUME_KW => next.is_name() || next == COLON,
+        DO_KW => next.is_name() || next == COLON,
         PARALLEL_KW => matches!(next, COLON | L_PAREN | FOR_KW) || is_header_without_colon,
-        REPEAT_KW => matches!(next, NUMBER) || is_name(next),
-        FOR_KW => is_name(next),
+        REPEAT_KW => matches!(next, NUMBER) || next.is_name(),
+        FOR_KW => next.is_name(),
         LOOP_KW => matches!(next, COLON | UNTIL_KW | WHILE_KW | L_PAREN) || is_header_without_colon,
         TRY_KW => (next == COLON && matches!(p.nth(2), LINE_END)) || is_header_without_colon,
         CHOICE_KW | IF_KW => {
-            matches!(next, DISCRETION_LITERAL | UNTERMINATED_DISCRETION | NOT_KW) || is_name(next)
+            matches!(next, DISCRETION_LITERAL | UNTERMINATED_DISCRETION | NOT_KW) || next.is_name()
         }
         _ => false,
     };
@@ -436,7 +433,7 @@ fn body_of(p: &mut Parser<'_>, header: TextRange, owner: &str, parent: Parent) {
         }
         p.looked_ahead(header.start(), looked);
         // Lines that are indented without reason may have been its body.
-        // Of a choice without options the analysis says more.
+        // The analysis reports a choice without options.
         if !p.is_line_reported && !p.is_place_unknown && !matches!(parent, Parent::Choice) {
             p.note(Code::W101, header, format!("`{owner}` has an empty body"), None);
         }
@@ -504,7 +501,7 @@ fn expect_name(p: &mut Parser<'_>, code: Code, what: &str) -> bool {
     let (range, message) = match p.kind() {
         UNKNOWN => return recovery::invalid_name(p),
         NUMBER | DURATION => (p.range(), format!("{what} cannot start with a digit")),
-        kind if is_string(kind) => return recovery::quoted_name(p, NAME, code, what),
+        kind if kind.is_string() => return recovery::quoted_name(p, NAME, code, what),
         _ => (recovery::missing_at(p), format!("expected {what}")),
     };
     p.error(code, range, message);

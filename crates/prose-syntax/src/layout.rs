@@ -9,10 +9,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Fix, FixSafety, TextEdit};
 use crate::lexer::{Token, Tokens};
 use crate::properties;
-use crate::syntax_kind::{
-    SyntaxKind::{self, *},
-    is_name, is_string,
-};
+use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// How deep blocks and brackets may be nested together. Deeper text is an error, so that no input can exhaust the stack, neither
 /// ours nor that of a caller who walks the tree.
@@ -168,11 +165,7 @@ impl LayoutPass<'_> {
             self.tokens.range(index),
             "unexpected Markdown fence; keep only the lines between the fences",
         )
-        .with_fix(Fix {
-            title: "Remove the fence".into(),
-            safety: FixSafety::Safe,
-            edits: vec![TextEdit::delete(TextRange::new(start, end))],
-        })
+        .with_fix(Fix::safe("Remove the fence", vec![TextEdit::delete(TextRange::new(start, end))]))
     }
 
     /// Reports tabs before the current token, which starts a line. Comments between the lines may be indented as they like, but
@@ -199,7 +192,7 @@ impl LayoutPass<'_> {
         self.tabs_of_last_line = Some(self.diagnostics.len());
         self.diagnostics.push(
             Diagnostic::new(Code::E103, self.indentation(), "unexpected tab in the indentation; use spaces")
-                .with_fix(Fix { title: "Indent with spaces".into(), safety: FixSafety::Safe, edits }),
+                .with_fix(Fix::safe("Indent with spaces", edits)),
         );
     }
 
@@ -247,19 +240,19 @@ impl LayoutPass<'_> {
     }
 
     /// Whether the line above has the form of one with an indented block below it, or the current line that of a continuation.
-    /// Where neither is the case, something is wrong with the lines above, and the columns of the present ones say nothing.
+    /// Where neither is the case, something is wrong with the lines above, and the columns of the current ones are meaningless.
     fn opens_block(&self) -> bool {
         let line = &self.lexemes[self.last_line.0.min(self.lexemes.len())..];
         let kind = |index: usize| line.get(index).map_or(END, |lexeme| lexeme.kind);
         let has_properties = (0..line.len()).any(|index| {
             matches!(kind(index), SESSION_KW | RESUME_KW)
-                && (kind(index + 1) == COLON || is_string(kind(index + 1)))
+                && (kind(index + 1) == COLON || kind(index + 1).is_string())
                 && (index == 0 || matches!(kind(index - 1), EQ | ARROW | COLON | OUTPUT_KW | RETURN_KW))
         });
         let mut tokens = line.iter().rev().filter(|lexeme| !matches!(lexeme.kind, LINE_END | DEDENT));
         let is_header = tokens.next().is_some_and(|last| last.kind == COLON)
             && tokens.next().is_some()
-            && (is_name(kind(0)) || kind(0) == PIPE);
+            && (kind(0).is_name() || kind(0) == PIPE);
         has_properties || is_header || matches!(self.token(self.at).kind, PIPE | ARROW)
     }
 
@@ -284,11 +277,7 @@ impl LayoutPass<'_> {
         self.diagnostics.push(Diagnostic::new(Code::E102, range, format!(
                 "this line is indented by {column}, but the lines above are indented by {outer} and {inner}; \
                  indent it by one of the two"
-            )).with_fix(Fix {
-                title: format!("Indent by {inner}"),
-                safety: FixSafety::Unsafe,
-                edits: vec![TextEdit::replace(range, " ".repeat(inner as usize))],
-            }));
+            )).with_fix(Fix::new(format!("Indent by {inner}"), FixSafety::Unsafe, vec![TextEdit::replace(range, " ".repeat(inner as usize))])));
     }
 
     /// The whitespace before the current token, which starts a line.
@@ -384,11 +373,8 @@ impl LayoutPass<'_> {
 
 fn slash_comment(range: TextRange) -> Diagnostic {
     let slashes = TextRange::at(range.start(), TextSize::new(2));
-    Diagnostic::new(Code::E110, slashes, "a comment starts with `#`").with_fix(Fix {
-        title: "Change `//` to `#`".into(),
-        safety: FixSafety::Safe,
-        edits: vec![TextEdit::replace(slashes, "#")],
-    })
+    Diagnostic::new(Code::E110, slashes, "a comment starts with `#`")
+        .with_fix(Fix::safe("Change `//` to `#`", vec![TextEdit::replace(slashes, "#")]))
 }
 
 fn conflict_marker(range: TextRange, line: &str) -> Diagnostic {

@@ -12,10 +12,7 @@ use crate::diagnostic::{Diagnostic, Fix, FixSafety, TextEdit, UndecidedName};
 use crate::layout::{Layout, Lexeme};
 use crate::lexer::Tokens;
 use crate::severity::Severity;
-use crate::syntax_kind::{
-    SyntaxKind::{self, *},
-    is_literal, is_name, is_string,
-};
+use crate::syntax_kind::SyntaxKind::{self, *};
 
 pub(crate) struct Parser<'a> {
     text: &'a str,
@@ -126,11 +123,11 @@ impl<'a> Parser<'a> {
 
     /// Whether the current lexeme can be a name. All keywords can (L14).
     pub(crate) fn at_name(&self) -> bool {
-        is_name(self.kind())
+        self.kind().is_name()
     }
 
     pub(crate) fn at_string(&self) -> bool {
-        is_string(self.kind())
+        self.kind().is_string()
     }
 
     pub(crate) fn at_line_end(&self) -> bool {
@@ -420,6 +417,15 @@ impl Parser<'_> {
         self.builder.start_node(kind.into());
     }
 
+    /// Passes some lexemes as an `ERROR` node.
+    pub(crate) fn bump_error(&mut self, count: usize) {
+        self.start(ERROR);
+        for _ in 0..count {
+            self.bump();
+        }
+        self.finish();
+    }
+
     /// Wraps the rest of the logical line in an `ERROR` node, if there is any.
     pub(crate) fn skip_line(&mut self) {
         if self.at_line_end() {
@@ -453,7 +459,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports something that says nothing about the rest of the line.
+    /// Reports something that does not affect the rest of the line.
     pub(crate) fn note(
         &mut self,
         code: Code,
@@ -497,7 +503,7 @@ impl Parser<'_> {
         let next = self.lexemes[first..].iter().find(|lexeme| lexeme.kind != LINE_END);
         let end = match next.map(|lexeme| lexeme.token as usize) {
             // Where a literal ends depends on text further down, and only that it starts there was of interest.
-            Some(token) if is_literal(self.tokens.list[token].kind) => {
+            Some(token) if self.tokens.list[token].kind.is_literal() => {
                 self.tokens.range(token).start() + TextSize::of('"')
             }
             Some(token) if self.tokens.list[token].kind != END => self.tokens.range(token).end(),
@@ -542,9 +548,5 @@ pub(crate) fn safe_if(is_clear: bool) -> FixSafety {
 
 /// A fix of one edit.
 pub(crate) fn fix(title: impl Into<String>, safety: FixSafety, edit: TextEdit) -> Option<Fix> {
-    let edits = vec![edit];
-    Some(match safety {
-        FixSafety::Safe => Fix::safe(title, edits),
-        FixSafety::Unsafe => Fix::guess(title, edits),
-    })
+    Some(Fix::new(title, safety, vec![edit]))
 }

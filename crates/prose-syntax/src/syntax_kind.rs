@@ -337,33 +337,33 @@ impl SyntaxKind {
     pub fn is_keyword(self) -> bool {
         (self as u16) < KEYWORDS.len() as u16
     }
-}
 
-/// Whether a token can be a name. All keywords can (L14).
-pub(crate) fn is_name(kind: SyntaxKind) -> bool {
-    kind == IDENT || kind.is_keyword()
-}
+    /// Whether a token can be a name. All keywords can (L14).
+    pub(crate) fn is_name(self) -> bool {
+        self == IDENT || self.is_keyword()
+    }
 
-/// Whether a token is a string, closed or not.
-pub(crate) fn is_string(kind: SyntaxKind) -> bool {
-    matches!(
-        kind,
-        STRING_LITERAL
-            | UNTERMINATED_STRING
-            | TRIPLE_STRING_LITERAL
-            | UNTERMINATED_TRIPLE_STRING
-            | SINGLE_QUOTED
-    )
-}
+    /// Whether a token is a string, closed or not.
+    pub(crate) fn is_string(self) -> bool {
+        matches!(
+            self,
+            STRING_LITERAL
+                | UNTERMINATED_STRING
+                | TRIPLE_STRING_LITERAL
+                | UNTERMINATED_TRIPLE_STRING
+                | SINGLE_QUOTED
+        )
+    }
 
-/// Whether a token is a condition between `**`, closed or not.
-pub(crate) fn is_discretion(kind: SyntaxKind) -> bool {
-    matches!(kind, DISCRETION_LITERAL | UNTERMINATED_DISCRETION)
-}
+    /// Whether a token is a condition between `**`, closed or not.
+    pub(crate) fn is_discretion(self) -> bool {
+        matches!(self, DISCRETION_LITERAL | UNTERMINATED_DISCRETION)
+    }
 
-/// Whether a token is a string or a condition between `**`.
-pub(crate) fn is_literal(kind: SyntaxKind) -> bool {
-    is_string(kind) || is_discretion(kind)
+    /// Whether a token is a string or a condition between `**`.
+    pub(crate) fn is_literal(self) -> bool {
+        self.is_string() || self.is_discretion()
+    }
 }
 
 impl From<SyntaxKind> for rowan::SyntaxKind {

@@ -3,7 +3,7 @@
 use super::{
     AstNode, Block, Discretion, Expression, Modifier, ModifierList, Name, NameRef, PropertyList, Str, Value,
 };
-use super::{child, children, nodes, token};
+use super::{accessors, child, children, nodes, token};
 use crate::SyntaxKind;
 
 nodes! {
@@ -31,105 +31,81 @@ nodes! {
     Assignment = ASSIGNMENT
 }
 
-impl Use {
+accessors! { Use
     /// The path in quotes.
-    pub fn path(&self) -> Option<Str> {
-        child(self)
-    }
-
+    path: Str,
     /// The name after `as`.
-    pub fn alias(&self) -> Option<Name> {
-        child(self)
-    }
+    alias: Name,
+}
+
+accessors! { Import
+    /// The name of the skill.
+    skill: Str,
 }
 
 impl Import {
-    /// The name of the skill.
-    pub fn skill(&self) -> Option<Str> {
-        child(self)
-    }
-
     /// Where the skill comes from.
     pub fn source(&self) -> Option<Str> {
         children(self).nth(1)
     }
 }
 
-impl Input {
+accessors! { Input
     /// The name; none for an unnamed prompt.
-    pub fn name(&self) -> Option<Name> {
-        child(self)
-    }
-
+    name: Name,
     /// The description, where it is a string.
-    pub fn description(&self) -> Option<Str> {
-        child(self)
-    }
-
+    description: Str,
     /// The description, where it is a discretion.
-    pub fn discretion(&self) -> Option<Discretion> {
-        child(self)
-    }
+    discretion: Discretion,
 }
 
-impl Output {
+accessors! { Output
     /// The name; an output without one returns its value.
-    pub fn name(&self) -> Option<Name> {
-        child(self)
-    }
-
+    name: Name,
     /// The value.
-    pub fn value(&self) -> Option<Value> {
-        child(self)
-    }
+    value: Value,
 }
 
-impl Agent {
+accessors! { Agent
     /// The name.
-    pub fn name(&self) -> Option<Name> {
-        child(self)
-    }
-
+    name: Name,
     /// The properties below the header.
-    pub fn properties(&self) -> Option<PropertyList> {
-        child(self)
-    }
+    properties: PropertyList,
+}
+
+accessors! { BlockDef
+    /// The name.
+    name: Name,
+    /// The parameters, where there are parentheses.
+    params: ParamList,
+    /// The body.
+    body: Block,
 }
 
 impl BlockDef {
-    /// The name.
-    pub fn name(&self) -> Option<Name> {
-        child(self)
-    }
-
-    /// The parameters, where there are parentheses.
-    pub fn params(&self) -> Option<ParamList> {
-        child(self)
-    }
-
     /// Modifiers such as `max_depth: 5`.
     pub fn modifiers(&self) -> impl Iterator<Item = Modifier> + use<> {
         child::<ModifierList>(self).into_iter().flat_map(|list| list.modifiers())
     }
-
-    /// The body.
-    pub fn body(&self) -> Option<Block> {
-        child(self)
-    }
 }
 
-impl ParamList {
+accessors! { ParamList
     /// The parameters in order.
-    pub fn params(&self) -> impl Iterator<Item = Param> + use<> {
-        children(self)
-    }
+    params: [Param],
 }
 
-impl Param {
+accessors! { Param
     /// The name.
-    pub fn name(&self) -> Option<Name> {
-        child(self)
-    }
+    name: Name,
+}
+
+accessors! { Let
+    /// The name, unless the value is destructured.
+    name: Name,
+    /// The names between braces.
+    destructuring: Destructuring,
+    /// The value.
+    value: Value,
 }
 
 impl Let {
@@ -137,36 +113,19 @@ impl Let {
     pub fn is_const(&self) -> bool {
         token(self, SyntaxKind::CONST_KW).is_some()
     }
-
-    /// The name, unless the value is destructured.
-    pub fn name(&self) -> Option<Name> {
-        child(self)
-    }
-
-    /// The names between braces.
-    pub fn destructuring(&self) -> Option<Destructuring> {
-        child(self)
-    }
-
-    /// The value.
-    pub fn value(&self) -> Option<Value> {
-        child(self)
-    }
 }
 
-impl Destructuring {
+accessors! { Destructuring
     /// The names in order.
-    pub fn names(&self) -> impl Iterator<Item = Name> + use<> {
-        children(self)
-    }
+    names: [Name],
+}
+
+accessors! { Assignment
+    /// The variable, or the name of a branch.
+    target: NameRef,
 }
 
 impl Assignment {
-    /// The variable, or the name of a branch.
-    pub fn target(&self) -> Option<NameRef> {
-        child(self)
-    }
-
     /// The value: what comes after the `=`.
     pub fn value(&self) -> Option<Value> {
         let equals = token(self, SyntaxKind::EQ)?.text_range();

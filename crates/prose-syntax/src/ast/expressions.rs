@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::{AstNode, Name, Str};
-use super::{child, children, node_enum, nodes, token};
+use super::{accessors, child, children, node_enum, nodes, token};
 use crate::{SyntaxKind, SyntaxToken};
 
 node_enum! {
@@ -70,19 +70,17 @@ impl Array {
     }
 }
 
-impl Object {
+accessors! { Object
     /// The entries in order.
-    pub fn entries(&self) -> impl Iterator<Item = ObjectEntry> + use<> {
-        children(self)
-    }
+    entries: [ObjectEntry],
+}
+
+accessors! { ObjectEntry
+    /// The key, where it is a name. In a shorthand entry the value is the key.
+    key: Name,
 }
 
 impl ObjectEntry {
-    /// The key, where it is a name. In a shorthand entry the value is the key.
-    pub fn key(&self) -> Option<Name> {
-        child(self)
-    }
-
     /// The key, where it is a string.
     pub fn string_key(&self) -> Option<Str> {
         token(self, SyntaxKind::COLON).and_then(|_| child(self))
@@ -98,60 +96,55 @@ impl ObjectEntry {
     }
 }
 
-impl Call {
+accessors! { Call
     /// What is called.
-    pub fn callee(&self) -> Option<Expression> {
-        child(self)
-    }
-
+    callee: Expression,
     /// The arguments.
-    pub fn arguments(&self) -> Option<ArgList> {
-        child(self)
-    }
+    arguments: ArgList,
+}
 
+impl Call {
     /// The string after `from`.
     pub fn source(&self) -> Option<Str> {
         token(self, SyntaxKind::FROM_KW).and_then(|_| child(self))
     }
 }
 
-impl ArgList {
+accessors! { ArgList
     /// The arguments in order.
-    pub fn arguments(&self) -> impl Iterator<Item = Arg> + use<> {
-        children(self)
-    }
+    arguments: [Arg],
+}
+
+accessors! { Arg
+    /// The name of a named argument.
+    name: Name,
 }
 
 impl Arg {
-    /// The name of a named argument.
-    pub fn name(&self) -> Option<Name> {
-        child(self)
-    }
-
     /// The value.
     pub fn value(&self) -> Option<super::Value> {
         child(self)
     }
 }
 
-impl Field {
+accessors! { Field
     /// What the property is of.
-    pub fn base(&self) -> Option<Expression> {
-        child(self)
-    }
+    base: Expression,
+}
 
+impl Field {
     /// The name after the dot.
     pub fn field(&self) -> Option<SyntaxToken> {
         token(self, SyntaxKind::IDENT)
     }
 }
 
-impl Index {
+accessors! { Index
     /// What the item is of.
-    pub fn base(&self) -> Option<Expression> {
-        child(self)
-    }
+    base: Expression,
+}
 
+impl Index {
     /// What is between the brackets.
     pub fn index(&self) -> Option<Expression> {
         children(self).nth(1)
@@ -173,24 +166,24 @@ impl Binary {
     }
 }
 
+accessors! { Unary
+    /// The operand.
+    operand: Expression,
+}
+
 impl Unary {
     /// `not` or `-`.
     pub fn operator(&self) -> Option<SyntaxToken> {
         self.0.first_token()
     }
+}
 
-    /// The operand.
-    pub fn operand(&self) -> Option<Expression> {
-        child(self)
-    }
+accessors! { Ternary
+    /// What decides.
+    condition: Expression,
 }
 
 impl Ternary {
-    /// What decides.
-    pub fn condition(&self) -> Option<Expression> {
-        child(self)
-    }
-
     /// The value where the condition holds.
     pub fn then(&self) -> Option<Expression> {
         children(self).nth(1)
@@ -202,16 +195,12 @@ impl Ternary {
     }
 }
 
-impl Paren {
+accessors! { Paren
     /// What is between the parentheses.
-    pub fn inner(&self) -> Option<Expression> {
-        child(self)
-    }
+    inner: Expression,
 }
 
-impl InputValue {
+accessors! { InputValue
     /// The question.
-    pub fn prompt(&self) -> Option<Str> {
-        child(self)
-    }
+    prompt: Str,
 }

@@ -1,7 +1,7 @@
 //! Sessions, control flow and jumps.
 
 use super::{ArgList, AstNode, Block, Discretion, Expression, Name, NameRef, ParamList, Str, Value};
-use super::{child, children, node_enum, nodes, token};
+use super::{accessors, child, children, node_enum, nodes, token};
 use crate::{SyntaxKind, SyntaxToken};
 
 node_enum! {
@@ -105,112 +105,77 @@ nodes! {
     PipeStage = PIPE_STAGE
 }
 
-impl ExprStmt {
+accessors! { ExprStmt
     /// The expression, unless it is a pipeline.
-    pub fn expression(&self) -> Option<Expression> {
-        child(self)
-    }
-
+    expression: Expression,
     /// The pipeline.
-    pub fn pipeline(&self) -> Option<Pipeline> {
-        child(self)
-    }
+    pipeline: Pipeline,
+}
+
+accessors! { Session
+    /// The text after the keyword.
+    text: Str,
+    /// The name in `session name: agent`.
+    name: Name,
+    /// The agent.
+    agent: NameRef,
 }
 
 impl Session {
-    /// The text after the keyword.
-    pub fn text(&self) -> Option<Str> {
-        child(self)
-    }
-
-    /// The name in `session name: agent`.
-    pub fn name(&self) -> Option<Name> {
-        child(self)
-    }
-
-    /// The agent.
-    pub fn agent(&self) -> Option<NameRef> {
-        child(self)
-    }
-
     /// The properties on the session's line and below it.
     pub fn properties(&self) -> impl Iterator<Item = Property> + use<> {
         children::<PropertyList, _>(self).flat_map(|list| list.properties())
     }
 }
 
-impl Resume {
+accessors! { Resume
     /// The agent that continues.
-    pub fn agent(&self) -> Option<NameRef> {
-        child(self)
-    }
+    agent: NameRef,
+}
 
+impl Resume {
     /// The properties below the line.
     pub fn properties(&self) -> impl Iterator<Item = Property> + use<> {
         children::<PropertyList, _>(self).flat_map(|list| list.properties())
     }
 }
 
-impl ArrowChain {
+accessors! { ArrowChain
     /// The sessions from left to right.
-    pub fn links(&self) -> impl Iterator<Item = Statement> + use<> {
-        children(self)
-    }
+    links: [Statement],
 }
 
-impl PropertyList {
+accessors! { PropertyList
     /// The properties in order.
-    pub fn properties(&self) -> impl Iterator<Item = Property> + use<> {
-        children(self)
-    }
+    properties: [Property],
 }
 
-impl Property {
+accessors! { Property
     /// The name before the colon.
-    pub fn name(&self) -> Option<Name> {
-        child(self)
-    }
-
+    name: Name,
     /// The value on the line.
-    pub fn value(&self) -> Option<Expression> {
-        child(self)
-    }
-
+    value: Expression,
     /// The entries below the line, as `permissions:` has them.
-    pub fn entries(&self) -> Option<PropertyList> {
-        child(self)
-    }
+    entries: PropertyList,
 }
 
-impl ModifierList {
+accessors! { ModifierList
     /// The modifiers in order.
-    pub fn modifiers(&self) -> impl Iterator<Item = Modifier> + use<> {
-        children(self)
-    }
+    modifiers: [Modifier],
 }
 
-impl Modifier {
+accessors! { Modifier
     /// The name before the colon; none for a strategy such as `"first"`.
-    pub fn name(&self) -> Option<Name> {
-        child(self)
-    }
-
+    name: Name,
     /// The value.
-    pub fn value(&self) -> Option<Expression> {
-        child(self)
-    }
+    value: Expression,
 }
 
-impl DoCall {
+accessors! { DoCall
     /// The block that is called.
-    pub fn block(&self) -> Option<NameRef> {
-        child(self)
-    }
-
+    block: NameRef,
     /// The arguments, where there are parentheses.
-    pub fn arguments(&self) -> Option<ArgList> {
-        child(self)
-    }
+    arguments: ArgList,
 }
 
 impl Parallel {
@@ -244,16 +209,18 @@ macro_rules! loop_names {
 
 loop_names! { For ParallelFor }
 
-impl Repeat {
+accessors! { Repeat
     /// How often.
-    pub fn count(&self) -> Option<Expression> {
-        child(self)
-    }
-
+    count: Expression,
     /// The name after `as`.
-    pub fn index(&self) -> Option<Name> {
-        child(self)
-    }
+    index: Name,
+}
+
+accessors! { Loop
+    /// The condition.
+    condition: Expression,
+    /// The name after `as`.
+    index: Name,
 }
 
 impl Loop {
@@ -262,121 +229,88 @@ impl Loop {
         token(self, SyntaxKind::UNTIL_KW).or_else(|| token(self, SyntaxKind::WHILE_KW))
     }
 
-    /// The condition.
-    pub fn condition(&self) -> Option<Expression> {
-        child(self)
-    }
-
     /// Modifiers such as `max: 5`.
     pub fn modifiers(&self) -> impl Iterator<Item = Modifier> + use<> {
         child::<ModifierList>(self).into_iter().flat_map(|list| list.modifiers())
     }
-
-    /// The name after `as`.
-    pub fn index(&self) -> Option<Name> {
-        child(self)
-    }
 }
 
-impl Try {
+accessors! { Try
     /// The handlers in order.
-    pub fn catches(&self) -> impl Iterator<Item = CatchClause> + use<> {
-        children(self)
-    }
-
+    catches: [CatchClause],
     /// What runs in any case.
-    pub fn finally(&self) -> Option<FinallyClause> {
-        child(self)
-    }
+    finally: FinallyClause,
 }
 
-impl CatchClause {
+accessors! { CatchClause
     /// The name of the error.
-    pub fn error(&self) -> Option<Name> {
-        child(self)
-    }
+    error: Name,
+}
+
+accessors! { Choice
+    /// What the choice is made by.
+    criterion: Expression,
 }
 
 impl Choice {
-    /// What the choice is made by.
-    pub fn criterion(&self) -> Option<Expression> {
-        child(self)
-    }
-
     /// The options in order.
     pub fn options(&self) -> impl Iterator<Item = ChoiceOption> + use<> {
         child::<Block>(self).into_iter().flat_map(|block| children(&block))
     }
 }
 
-impl ChoiceOption {
+accessors! { ChoiceOption
     /// The label.
-    pub fn label(&self) -> Option<Str> {
-        child(self)
-    }
+    label: Str,
 }
 
-impl If {
+accessors! { If
     /// The condition.
-    pub fn condition(&self) -> Option<Expression> {
-        child(self)
-    }
-
+    condition: Expression,
     /// The further conditions in order.
-    pub fn elifs(&self) -> impl Iterator<Item = ElifClause> + use<> {
-        children(self)
-    }
-
+    elifs: [ElifClause],
     /// What runs otherwise.
-    pub fn else_clause(&self) -> Option<ElseClause> {
-        child(self)
-    }
+    else_clause: ElseClause,
 }
 
-impl ElifClause {
+accessors! { ElifClause
     /// The condition.
-    pub fn condition(&self) -> Option<Expression> {
-        child(self)
-    }
+    condition: Expression,
 }
 
-impl Throw {
+accessors! { Throw
     /// The message.
-    pub fn message(&self) -> Option<Expression> {
-        child(self)
-    }
+    message: Expression,
 }
 
-impl Return {
+accessors! { Return
     /// The value.
-    pub fn value(&self) -> Option<Value> {
-        child(self)
-    }
+    value: Value,
+}
+
+accessors! { Assert
+    /// What has to hold.
+    condition: Expression,
 }
 
 impl Assert {
-    /// What has to hold.
-    pub fn condition(&self) -> Option<Expression> {
-        child(self)
-    }
-
-    /// What is said where it does not hold.
+    /// The message if it does not hold.
     pub fn message(&self) -> Option<Str> {
         let colon = token(self, SyntaxKind::COLON)?.text_range();
         self.syntax().children().filter(|node| node.text_range().start() >= colon.end()).find_map(Str::cast)
     }
 }
 
-impl Pipeline {
+accessors! { Pipeline
     /// What flows into the first stage.
-    pub fn source(&self) -> Option<Value> {
-        child(self)
-    }
-
+    source: Value,
     /// The stages in order.
-    pub fn stages(&self) -> impl Iterator<Item = PipeStage> + use<> {
-        children(self)
-    }
+    stages: [PipeStage],
+}
+
+accessors! { PipeStage
+    /// The names of a `reduce`.
+    params: ParamList,
 }
 
 impl PipeStage {
@@ -384,11 +318,6 @@ impl PipeStage {
     pub fn operator(&self) -> Option<SyntaxToken> {
         use SyntaxKind::*;
         [MAP_KW, FILTER_KW, PMAP_KW, REDUCE_KW].into_iter().find_map(|kind| token(self, kind))
-    }
-
-    /// The names of a `reduce`.
-    pub fn params(&self) -> Option<ParamList> {
-        child(self)
     }
 }
 

@@ -7,10 +7,7 @@ use super::recovery;
 use crate::codes::Code;
 use crate::diagnostic::{FixSafety, TextEdit};
 use crate::parser::{Parser, fix, safe_if};
-use crate::syntax_kind::{
-    SyntaxKind::{self, *},
-    is_name,
-};
+use crate::syntax_kind::SyntaxKind::{self, *};
 
 #[derive(PartialEq, Eq)]
 pub(super) enum Followed {
@@ -29,9 +26,9 @@ pub(super) fn condition(p: &mut Parser<'_>, followed: Followed) {
     // `if the tests pass:` – words in a row are no expression.
     // After the condition of a loop a parenthesis opens the modifiers.
     let first = usize::from(p.at(L_PAREN) && followed == Followed::ByColon);
-    let are_words = is_name(p.nth(first))
+    let are_words = p.nth(first).is_name()
         && p.nth(first) != NOT_KW
-        && is_name(p.nth(first + 1))
+        && p.nth(first + 1).is_name()
         && !is_operator(p.nth(first + 1));
     // Nothing else starts with a `*`.
     let is_prose = are_words || p.at(STAR);
@@ -71,7 +68,7 @@ pub(super) fn condition(p: &mut Parser<'_>, followed: Followed) {
             let ends_header = p.nth(ahead) == COLON && p.nth(ahead + 1) == LINE_END;
             let modifiers = followed == Followed::ByModifiers
                 && p.nth(ahead) == L_PAREN
-                && is_name(p.nth(ahead + 1))
+                && p.nth(ahead + 1).is_name()
                 && p.nth(ahead + 2) == COLON;
             !ends_header && !modifiers
         })
@@ -91,11 +88,7 @@ pub(super) fn condition(p: &mut Parser<'_>, followed: Followed) {
         )
         .filter(|_| !text.contains("**")),
     );
-    p.start(ERROR);
-    for _ in 0..words {
-        p.bump();
-    }
-    p.finish();
+    p.bump_error(words);
 }
 
 fn is_operator(kind: SyntaxKind) -> bool {

@@ -11,10 +11,7 @@ use super::{
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
 use crate::parser::{Parser, fix, safe_if};
-use crate::syntax_kind::{
-    SyntaxKind::{self, *},
-    is_discretion, is_name, is_string,
-};
+use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// `try:` with `catch` and `finally`
 pub(super) fn try_statement(p: &mut Parser<'_>) {
@@ -87,12 +84,10 @@ fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
                 "`catch` handles every error and takes no type",
                 fix("Remove the type", FixSafety::Safe, TextEdit::delete(class)),
             );
-            p.start(ERROR);
-            p.bump();
-            p.finish();
+            p.bump_error(1);
             p.bump();
             expect_name(p, Code::E005, "a name for the error");
-        } else if is_string(p.kind()) {
+        } else if p.kind().is_string() {
             let class = TextRange::new(keyword.end(), p.range().end());
             p.error_with_fix(
                 Code::E108,
@@ -100,9 +95,7 @@ fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
                 "`catch` handles every error and takes no type",
                 fix("Remove the type", FixSafety::Unsafe, TextEdit::delete(class)),
             );
-            p.start(ERROR);
-            p.bump();
-            p.finish();
+            p.bump_error(1);
             if p.eat(AS_KW) {
                 expect_name(p, Code::E005, "a name for the error");
             }
@@ -116,7 +109,7 @@ fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
                 fix("Insert `as`", safe_if(is_clear), TextEdit::insert(at, "as ")),
             );
             super::name(p);
-        } else if p.at(L_PAREN) && is_name(p.nth(1)) && p.nth(2) == R_PAREN {
+        } else if p.at(L_PAREN) && p.nth(1).is_name() && p.nth(2) == R_PAREN {
             let parenthesis = p.range().cover(p.nth_range(2));
             let name = p.nth_text(1);
             p.error_with_fix(
@@ -159,7 +152,7 @@ pub(super) fn choice(p: &mut Parser<'_>) {
 pub(super) fn option_without_keyword(p: &mut Parser<'_>) {
     let label = p.range();
     let text = p.token_text();
-    let is_quoted = is_string(p.kind());
+    let is_quoted = p.kind().is_string();
     let mut edits = vec![TextEdit::insert(label.start(), if is_quoted { "option " } else { "option \"" })];
     if !is_quoted {
         edits.push(TextEdit::insert(label.end(), "\""));
@@ -168,19 +161,13 @@ pub(super) fn option_without_keyword(p: &mut Parser<'_>) {
         Code::E005,
         label,
         format!("expected `option` before the label: `option \"{}\":`", text.trim_matches('"')),
-        Some(Fix {
-            title: "Insert `option`".into(),
-            safety: safe_if(is_quoted && p.nth(2) == LINE_END),
-            edits,
-        }),
+        Some(Fix::new("Insert `option`", safe_if(is_quoted && p.nth(2) == LINE_END), edits)),
     );
     p.start(CHOICE_OPTION);
     if is_quoted {
         expressions::string(p);
     } else {
-        p.start(ERROR);
-        p.bump();
-        p.finish();
+        p.bump_error(1);
     }
     header_end(p, "option");
     body(p, label, "option");
@@ -219,11 +206,7 @@ pub(super) fn option(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
                     TextEdit::replace(range, format!("\"{text}\"")),
                 ),
             );
-            p.start(ERROR);
-            for _ in 0..words {
-                p.bump();
-            }
-            p.finish();
+            p.bump_error(words);
         }
     }
     header_end(p, "option");
@@ -236,7 +219,7 @@ pub(super) fn option(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
 pub(super) fn if_statement(p: &mut Parser<'_>) {
     let keyword = p.range();
     p.start(IF);
-    if is_discretion(p.kind()) {
+    if p.kind().is_discretion() {
         p.error_with_fix(
             Code::E005,
             keyword,

@@ -10,16 +10,13 @@ use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
 use crate::names;
 use crate::parser::{Parser, fix, safe_if};
-use crate::syntax_kind::{
-    SyntaxKind::{self, *},
-    is_discretion, is_name, is_string,
-};
+use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// `use "path" [as name]`
 pub(super) fn use_statement(p: &mut Parser<'_>) {
     p.start(USE);
     p.bump_as(USE_KW);
-    if p.at(COLON) && is_string(p.nth(1)) {
+    if p.at(COLON) && p.nth(1).is_string() {
         recovery::superfluous_colon(p, "use", FixSafety::Safe);
     }
     if p.at_string() {
@@ -66,11 +63,7 @@ fn bare_path(p: &mut Parser<'_>) {
             fix(title, safe_if(meant == path), TextEdit::replace(range, format!("\"{meant}\"")))
         }),
     );
-    p.start(ERROR);
-    for _ in 0..words {
-        p.bump();
-    }
-    p.finish();
+    p.bump_error(words);
     if p.eat(AS_KW) {
         expect_name(p, Code::E005, "a name after `as`");
     }
@@ -111,7 +104,7 @@ pub(super) fn import_statement(p: &mut Parser<'_>) {
         expressions::string(p);
     } else if !p.at(FROM_KW) {
         p.start(ERROR);
-        while !(p.at_line_end() || p.at(FROM_KW) && is_string(p.nth(1))) {
+        while !(p.at_line_end() || p.at(FROM_KW) && p.nth(1).is_string()) {
             p.bump();
         }
         p.finish();
@@ -161,7 +154,7 @@ pub(super) fn input(p: &mut Parser<'_>) {
     p.start(INPUT);
     p.bump_as(INPUT_KW);
     match p.kind() {
-        kind if is_string(kind) && p.nth(1) != COLON => {
+        kind if kind.is_string() && p.nth(1) != COLON => {
             expressions::string(p);
         }
         COLON | LINE_END => {
@@ -201,7 +194,7 @@ pub(super) fn input(p: &mut Parser<'_>) {
                         fix("Change `=` to `:`", FixSafety::Unsafe, TextEdit::replace(after_name, ":")),
                     );
                     p.skip_line();
-                } else if p.at_string() || is_discretion(p.kind()) {
+                } else if p.at_string() || p.kind().is_discretion() {
                     missing_colon(p, "the name of an input and its description");
                     prompt(p);
                 }
@@ -215,7 +208,7 @@ pub(super) fn input(p: &mut Parser<'_>) {
 fn prompt(p: &mut Parser<'_>) {
     if p.at_string() {
         expressions::string(p);
-    } else if is_discretion(p.kind()) {
+    } else if p.kind().is_discretion() {
         p.bump();
     }
 }
@@ -311,7 +304,7 @@ pub(super) fn block(p: &mut Parser<'_>) {
     if p.at(L_PAREN) {
         modifiers::modifiers(p);
     }
-    if p.at(ARROW) && is_name(p.nth(1)) {
+    if p.at(ARROW) && p.nth(1).is_name() {
         let result = TextRange::new(p.previous_end(), p.nth_range(1).end());
         p.error_with_fix(
             Code::E108,
@@ -319,10 +312,7 @@ pub(super) fn block(p: &mut Parser<'_>) {
             "a block takes no return type",
             fix("Remove the return type", FixSafety::Safe, TextEdit::delete(result)),
         );
-        p.start(ERROR);
-        p.bump();
-        p.bump();
-        p.finish();
+        p.bump_error(2);
     }
     modifiers::bare_modifiers(p, "block");
     header_end(p, "block");
@@ -334,7 +324,7 @@ pub(super) fn block(p: &mut Parser<'_>) {
 }
 
 fn is_modifier_list(p: &Parser<'_>) -> bool {
-    is_name(p.nth(1)) && p.nth(2) == COLON && !foreign::is_type(p.nth_text(3))
+    p.nth(1).is_name() && p.nth(2) == COLON && !foreign::is_type(p.nth_text(3))
 }
 
 /// `let name = value`, `const { a, b } = value`
@@ -374,11 +364,7 @@ fn missing_equals(p: &mut Parser<'_>) {
             "variables have no types",
             fix("Remove the type", FixSafety::Safe, TextEdit::delete(annotation)),
         );
-        p.start(ERROR);
-        for _ in 0..3 {
-            p.bump();
-        }
-        p.finish();
+        p.bump_error(3);
         return;
     }
     if matches!(p.kind(), COLON | EQ_EQ) {
@@ -444,15 +430,13 @@ fn name_with_braces(p: &mut Parser<'_>) {
         Code::E115,
         range,
         "a name cannot contain braces; to keep one result per item, collect them in an array",
-        names::is_name(&plain).then(|| Fix {
-            title: format!("Rename to `{plain}`"),
-            safety: FixSafety::Unsafe,
-            edits: vec![TextEdit::replace(range, plain.clone())],
+        names::is_name(&plain).then(|| {
+            Fix::new(
+                format!("Rename to `{plain}`"),
+                FixSafety::Unsafe,
+                vec![TextEdit::replace(range, plain.clone())],
+            )
         }),
     );
-    p.start(ERROR);
-    for _ in 0..words {
-        p.bump();
-    }
-    p.finish();
+    p.bump_error(words);
 }

@@ -7,10 +7,7 @@ use crate::codes::Code;
 use crate::diagnostic::{FixSafety, TextEdit};
 use crate::layout::MAX_DEPTH;
 use crate::parser::{Parser, fix, safe_if};
-use crate::syntax_kind::{
-    SyntaxKind::{self, *},
-    is_discretion, is_name, is_string,
-};
+use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// Whether a value followed by a space and `(` is a call. In a loop's condition the parenthesis opens the modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +116,7 @@ fn postfix(p: &mut Parser<'_>, calls: Calls) -> SyntaxKind {
     }
     for _ in 0..MAX_DEPTH {
         match p.kind() {
-            DOT if is_name(p.nth(1)) => {
+            DOT if p.nth(1).is_name() => {
                 p.start_at(checkpoint, FIELD);
                 p.bump();
                 name_of_field(p);
@@ -166,7 +163,7 @@ fn kind_is_block(kind: SyntaxKind) -> bool {
 
 /// `from ".env"` after a call.
 fn from_clause(p: &mut Parser<'_>) {
-    if p.at(FROM_KW) && is_string(p.nth(1)) {
+    if p.at(FROM_KW) && p.nth(1).is_string() {
         p.bump();
         string(p);
     }
@@ -178,9 +175,9 @@ fn name_of_field(p: &mut Parser<'_>) {
 }
 
 pub(super) fn starts_value(kind: SyntaxKind) -> bool {
-    is_name(kind)
-        || is_string(kind)
-        || is_discretion(kind)
+    kind.is_name()
+        || kind.is_string()
+        || kind.is_discretion()
         || matches!(kind, NUMBER | DURATION | L_PAREN | L_BRACKET | L_BRACE | MINUS)
 }
 
@@ -193,22 +190,22 @@ fn atom(p: &mut Parser<'_>) -> SyntaxKind {
     }
     foreign::string_prefix(p);
     match p.kind() {
-        kind if is_string(kind) => string(p),
-        kind if is_discretion(kind) => {
+        kind if kind.is_string() => string(p),
+        kind if kind.is_discretion() => {
             p.bump();
             DISCRETION
         }
         NUMBER | DURATION => token_node(p, LITERAL),
         TRUE_KW | FALSE_KW | NULL_KW => token_node(p, LITERAL),
         NOT_KW if starts_value(p.nth(1)) => unary(p, |p| binary(p, COMPARISON, Calls::Anywhere)),
-        INPUT_KW if is_string(p.nth(1)) => {
+        INPUT_KW if p.nth(1).is_string() => {
             p.start(INPUT_VALUE);
             p.bump();
             string(p);
             p.finish();
             INPUT_VALUE
         }
-        kind if is_name(kind) => {
+        kind if kind.is_name() => {
             name_ref(p);
             NAME_REF
         }
@@ -249,9 +246,7 @@ fn token_node(p: &mut Parser<'_>, node: SyntaxKind) -> SyntaxKind {
 pub(super) fn string(p: &mut Parser<'_>) -> SyntaxKind {
     if p.at(SINGLE_QUOTED) {
         recovery::single_quoted(p);
-        p.start(ERROR);
-        p.bump();
-        p.finish();
+        p.bump_error(1);
         return STRING;
     }
     p.bump();
@@ -275,9 +270,7 @@ pub(super) fn arguments(p: &mut Parser<'_>) {
                 "expected `:` after the name of an argument, found `=`",
                 fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(after_name, ":")),
             );
-            p.start(ERROR);
-            p.bump();
-            p.finish();
+            p.bump_error(1);
         }
         let kind = expression(p);
         p.finish();
@@ -328,7 +321,7 @@ pub(super) fn list(
             let is_clear = !p.is_glued()
                 && !p.at(FROM_KW)
                 && (node != OBJECT || p.nth(1) == COLON || p.at(IDENT))
-                && !is_name(p.nth(1))
+                && !p.nth(1).is_name()
                 && (0..p.rest_of_line())
                     .all(|ahead| !matches!(p.nth(ahead), UNTERMINATED_STRING | UNTERMINATED_DISCRETION));
             p.error_with_fix(

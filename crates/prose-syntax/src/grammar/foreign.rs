@@ -5,7 +5,7 @@ use rowan::{TextRange, TextSize};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
 use crate::parser::{Parser, fix, safe_if};
-use crate::syntax_kind::{SyntaxKind::*, is_name, is_string};
+use crate::syntax_kind::SyntaxKind::*;
 
 /// A sign that other languages have between values, or before or after one.
 struct Sign {
@@ -120,7 +120,7 @@ fn numbers_in_a_row(p: &mut Parser<'_>, range: TextRange, bounds: Option<(u32, u
 pub(super) fn string_prefix(p: &mut Parser<'_>) {
     let is_prefix = p.at(IDENT)
         && matches!(p.token_text(), "f" | "F" | "r" | "R" | "b" | "u" | "rf" | "fr")
-        && is_string(p.nth(1))
+        && p.nth(1).is_string()
         && p.nth_is_glued(1);
     if !is_prefix {
         return;
@@ -136,9 +136,7 @@ pub(super) fn string_prefix(p: &mut Parser<'_>) {
             TextEdit::delete(range),
         ),
     );
-    p.start(ERROR);
-    p.bump();
-    p.finish();
+    p.bump_error(1);
 }
 
 /// Words that say how a value is waited for. Passes them, so that what they come before comes next.
@@ -155,9 +153,7 @@ pub(super) fn words_of_waiting(p: &mut Parser<'_>) {
             format!("unexpected `{word}`; statements run in order, those in `parallel:` concurrently"),
             fix(format!("Remove `{word}`"), FixSafety::Safe, TextEdit::delete(superfluous)),
         );
-        p.start(ERROR);
-        p.bump();
-        p.finish();
+        p.bump_error(1);
     }
 }
 
@@ -170,17 +166,9 @@ pub(super) fn parameters_of_agent(p: &mut Parser<'_>) {
         Code::E108,
         range,
         "an agent takes no parameters; pass values with the `context:` of each session",
-        Some(Fix {
-            title: "Remove the parentheses".into(),
-            safety: safe_if(close == 1),
-            edits: vec![TextEdit::delete(range)],
-        }),
+        Some(Fix::new("Remove the parentheses", safe_if(close == 1), vec![TextEdit::delete(range)])),
     );
-    p.start(ERROR);
-    for _ in 0..=close {
-        p.bump();
-    }
-    p.finish();
+    p.bump_error(close + 1);
 }
 
 /// Whether `word` names a type in other languages.
@@ -195,7 +183,7 @@ pub(super) fn is_type(word: &str) -> bool {
 /// What comes after the name of a parameter elsewhere: `x: string`, `x = "a"`. Passes it; returns whether the list continues.
 pub(super) fn type_or_default(p: &mut Parser<'_>) -> bool {
     let (message, title) = match p.kind() {
-        COLON if is_name(p.nth(1)) => ("parameters have no types", "Remove the type"),
+        COLON if p.nth(1).is_name() => ("parameters have no types", "Remove the type"),
         EQ => (
             "parameters have no default values; pass every argument in each call",
             "Remove the default value",
@@ -208,10 +196,7 @@ pub(super) fn type_or_default(p: &mut Parser<'_>) -> bool {
     let signs = (0..p.rest_of_line()).filter(|&ahead| matches!(p.nth(ahead), COLON | EQ | ARROW)).count();
     let is_only = p.at(COLON) && signs == 2;
     p.error_with_fix(Code::E108, range, message, fix(title, safe_if(is_only), TextEdit::delete(superfluous)));
-    p.start(ERROR);
-    p.bump();
-    p.bump();
-    p.finish();
+    p.bump_error(2);
     true
 }
 
@@ -219,7 +204,7 @@ pub(super) fn type_or_default(p: &mut Parser<'_>) -> bool {
 pub(super) fn call_that_prints(p: &mut Parser<'_>) {
     let is_call = matches!(p.token_text(), "print" | "println" | "echo" | "log")
         && p.nth(1) == L_PAREN
-        && is_string(p.nth(2))
+        && p.nth(2).is_string()
         && p.nth(3) == R_PAREN;
     if !is_call {
         return;
@@ -249,7 +234,7 @@ pub(super) fn comment(p: &mut Parser<'_>) -> bool {
         p.skip_line();
         return true;
     }
-    let is_dashes = p.at(MINUS) && p.nth(1) == MINUS && is_name(p.nth(2));
+    let is_dashes = p.at(MINUS) && p.nth(1) == MINUS && p.nth(2).is_name();
     let is_block = p.at(SLASH) && matches!(p.nth_text(1).as_bytes(), [b'*', ..]);
     if !(is_dashes || is_block) || !p.nth_is_glued(1) {
         return false;

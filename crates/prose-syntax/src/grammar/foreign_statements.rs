@@ -7,10 +7,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
 use crate::parser::{Parser, fix, safe_if};
 use crate::properties;
-use crate::syntax_kind::{
-    SyntaxKind::{self, *},
-    is_discretion, is_name, is_string,
-};
+use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// A word that starts a statement elsewhere.
 struct Foreign {
@@ -91,12 +88,12 @@ impl Foreign {
     fn fits(&self, p: &Parser<'_>) -> bool {
         let next = p.nth(1);
         match self.followed {
-            Followed::Name => is_name(next),
-            Followed::NameOrParenthesis => is_name(next) || next == L_PAREN,
-            Followed::Error => is_string(next) || is_name(next) || next == LINE_END,
-            Followed::Condition => is_discretion(next) || is_name(next),
-            Followed::Handler => is_name(next) || next == COLON,
-            Followed::Text => is_string(next),
+            Followed::Name => next.is_name(),
+            Followed::NameOrParenthesis => next.is_name() || next == L_PAREN,
+            Followed::Error => next.is_string() || next.is_name() || next == LINE_END,
+            Followed::Condition => next.is_discretion() || next.is_name(),
+            Followed::Handler => next.is_name() || next == COLON,
+            Followed::Text => next.is_string(),
             Followed::Colon => matches!(next, COLON | AS_KW),
             Followed::Anything => true,
         }
@@ -121,14 +118,14 @@ pub(super) fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -
                 Code::E108,
                 range,
                 message,
-                Some(Fix {
-                    title: format!("Change to `{keyword}`"),
+                Some(Fix::new(
+                    format!("Change to `{keyword}`"),
                     // What is in parentheses may have to be written in another way too.
-                    safety: safe_if(
-                        p.nth(1) != L_PAREN && !(word == "except" && is_name(p.nth(1)) && p.nth(1) != AS_KW),
+                    safe_if(
+                        p.nth(1) != L_PAREN && !(word == "except" && p.nth(1).is_name() && p.nth(1) != AS_KW),
                     ),
-                    edits: std::iter::once(TextEdit::replace(range, keyword)).chain(raised_text(p)).collect(),
-                }),
+                    std::iter::once(TextEdit::replace(range, keyword)).chain(raised_text(p)).collect(),
+                )),
             );
             keyword_statement(p, kind, parent, after_error);
         }
@@ -144,7 +141,7 @@ pub(super) fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -
 /// The text alone, in place of the error that is made of it: `raise ValueError("message")`.
 fn raised_text(p: &Parser<'_>) -> Option<TextEdit> {
     let is_object =
-        p.token_text() == "raise" && p.nth(2) == L_PAREN && is_string(p.nth(3)) && p.nth(4) == R_PAREN;
+        p.token_text() == "raise" && p.nth(2) == L_PAREN && p.nth(3).is_string() && p.nth(4) == R_PAREN;
     is_object.then(|| TextEdit::replace(p.nth_range(1).cover(p.nth_range(4)), p.nth_text(3)))
 }
 
@@ -181,7 +178,7 @@ fn refused_fix(p: &Parser<'_>, word: &str) -> Option<Fix> {
             )
         }
         "approve" => {
-            let question = if is_string(p.nth(1)) { p.nth_text(1) } else { "\"Approve?\"" };
+            let question = if p.nth(1).is_string() { p.nth_text(1) } else { "\"Approve?\"" };
             fix(
                 "Change to `input`",
                 FixSafety::Unsafe,
@@ -230,15 +227,13 @@ fn bare_while(p: &mut Parser<'_>) {
 pub(super) fn session_call(p: &mut Parser<'_>) {
     let open = p.range();
     let close = (0..p.rest_of_line()).rev().find(|&ahead| p.nth(ahead) == R_PAREN).map(|at| p.nth_range(at));
-    let is_plain = is_string(p.nth(1)) && p.nth(2) == R_PAREN;
+    let is_plain = p.nth(1).is_string() && p.nth(2) == R_PAREN;
     p.error_with_fix(
         Code::E108,
         open,
         "unexpected parentheses around the text of a session: `session \"what to do\"`",
-        close.filter(|_| is_plain).map(|close| Fix {
-            title: "Remove the parentheses".into(),
-            safety: FixSafety::Safe,
-            edits: vec![TextEdit::replace(open, " "), TextEdit::delete(close)],
+        close.filter(|_| is_plain).map(|close| {
+            Fix::safe("Remove the parentheses", vec![TextEdit::replace(open, " "), TextEdit::delete(close)])
         }),
     );
     expressions::arguments(p);
@@ -258,7 +253,7 @@ pub(super) fn after_session(p: &mut Parser<'_>, session: TextRange) {
             );
             p.skip_line();
         }
-        "as" if is_name(p.nth(1)) => {
+        "as" if p.nth(1).is_name() => {
             let name = p.nth_text(1);
             let quick_fix = (p.rest_of_line() == 2).then(|| as_binding(p, session)).flatten();
             p.error_with_fix(
@@ -300,13 +295,14 @@ fn as_binding(p: &Parser<'_>, session: TextRange) -> Option<Fix> {
     let starts_line =
         before.trim_end_matches([' ', '\t']).ends_with(['\n', '\r']) || before.trim().is_empty();
     let behind = TextRange::new(p.previous_end(), p.nth_range(1).end());
-    starts_line.then(|| Fix {
-        title: format!("Bind it to `{}`", p.nth_text(1)),
-        safety: FixSafety::Safe,
-        edits: vec![
-            TextEdit::insert(session.start(), format!("let {} = ", p.nth_text(1))),
-            TextEdit::delete(behind),
-        ],
+    starts_line.then(|| {
+        Fix::safe(
+            format!("Bind it to `{}`", p.nth_text(1)),
+            vec![
+                TextEdit::insert(session.start(), format!("let {} = ", p.nth_text(1))),
+                TextEdit::delete(behind),
+            ],
+        )
     })
 }
 
@@ -381,9 +377,9 @@ pub(super) fn conditional_value(p: &mut Parser<'_>, start: TextSize) {
 pub(super) fn thrown_object(p: &mut Parser<'_>) -> bool {
     let class = usize::from(p.token_text() == "new");
     let ends = |ahead: usize| p.nth(ahead) == LINE_END || p.nth(ahead) == END;
-    let is_object = is_name(p.nth(class))
+    let is_object = p.nth(class).is_name()
         && p.nth(class + 1) == L_PAREN
-        && is_string(p.nth(class + 2))
+        && p.nth(class + 2).is_string()
         && p.nth(class + 3) == R_PAREN
         && ends(class + 4);
     if !is_object {

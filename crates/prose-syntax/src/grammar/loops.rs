@@ -10,7 +10,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
 use crate::parser::{Parser, fix, safe_if};
 use crate::suggest;
-use crate::syntax_kind::{SyntaxKind::*, is_discretion, is_name};
+use crate::syntax_kind::SyntaxKind::*;
 
 /// `parallel:`, `parallel ("first"):`, `parallel for x in xs:`
 pub(super) fn parallel(p: &mut Parser<'_>) {
@@ -35,7 +35,7 @@ pub(super) fn parallel(p: &mut Parser<'_>) {
 /// `repeat 3 as i:`
 pub(super) fn repeat(p: &mut Parser<'_>) {
     let keyword = p.range();
-    if matches!(p.nth(1), UNTIL_KW | WHILE_KW) && is_discretion(p.nth(2)) {
+    if matches!(p.nth(1), UNTIL_KW | WHILE_KW) && p.nth(2).is_discretion() {
         p.error_with_fix(
             Code::E108,
             keyword,
@@ -56,7 +56,7 @@ pub(super) fn repeat(p: &mut Parser<'_>) {
     if p.at_name() && p.token_text() == "times" {
         superfluous_times(p);
     }
-    if matches!(p.token_text(), "with" | "for" | "using") && is_name(p.nth(1)) && p.nth(2) == COLON {
+    if matches!(p.token_text(), "with" | "for" | "using") && p.nth(1).is_name() && p.nth(2) == COLON {
         let range = p.range();
         p.error_with_fix(
             Code::E005,
@@ -81,9 +81,7 @@ fn superfluous_times(p: &mut Parser<'_>) {
         "unexpected `times`; write `repeat 3:`",
         fix("Remove `times`", FixSafety::Safe, TextEdit::delete(range)),
     );
-    p.start(ERROR);
-    p.bump();
-    p.finish();
+    p.bump_error(1);
 }
 
 /// `as i`
@@ -113,7 +111,7 @@ fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
     if let Some(open) = parenthesis {
         let close =
             (0..p.rest_of_line()).rev().find(|&ahead| p.nth(ahead) == R_PAREN).map(|at| p.nth_range(at));
-        let is_plain = is_name(p.nth(1))
+        let is_plain = p.nth(1).is_name()
             && matches!(p.nth(2), IN_KW | COMMA)
             && !p.text_at(p.rest_of_line_range()).contains('{');
         let counts = matches!(p.nth(1), LET_KW) || matches!(p.nth_text(1), "var" | "int");
@@ -125,15 +123,17 @@ fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
             Code::E108,
             open,
             message,
-            close.filter(|_| p.nth(3) != EQ).map(|close| Fix {
-                title: "Remove the parentheses".into(),
-                safety: safe_if(is_plain),
-                edits: vec![TextEdit::delete(open), TextEdit::delete(close)],
+            close.filter(|_| p.nth(3) != EQ).map(|close| {
+                Fix::new(
+                    "Remove the parentheses",
+                    safe_if(is_plain),
+                    vec![TextEdit::delete(open), TextEdit::delete(close)],
+                )
             }),
         );
         p.bump();
     }
-    if p.at(IDENT) && p.token_text() == "each" && is_name(p.nth(1)) && p.nth(1) != IN_KW {
+    if p.at(IDENT) && p.token_text() == "each" && p.nth(1).is_name() && p.nth(1) != IN_KW {
         let superfluous = TextRange::new(p.range().start(), p.nth_range(1).start());
         p.error_with_fix(
             Code::E108,
@@ -141,9 +141,7 @@ fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
             "unexpected `each`; write `for item in items:`",
             fix("Remove `each`", FixSafety::Safe, TextEdit::delete(superfluous)),
         );
-        p.start(ERROR);
-        p.bump();
-        p.finish();
+        p.bump_error(1);
     }
     if p.at(IN_KW) && p.nth(1) != IN_KW {
         let range = p.range();
@@ -203,9 +201,7 @@ pub(super) fn loop_statement(p: &mut Parser<'_>) {
             "an infinite loop is written `loop:`",
             fix("Remove `forever`", FixSafety::Safe, TextEdit::delete(superfluous)),
         );
-        p.start(ERROR);
-        p.bump();
-        p.finish();
+        p.bump_error(1);
     }
     loop_header(p, keyword);
     p.finish();
@@ -229,7 +225,7 @@ fn loop_header(p: &mut Parser<'_>, keyword: TextRange) {
         condition(p, Followed::ByModifiers);
     } else if p.at(NUMBER) && p.nth(1) == COLON {
         counted_loop(p, keyword);
-    } else if is_discretion(p.kind()) {
+    } else if p.kind().is_discretion() {
         let range = p.range();
         p.error_with_fix(
             Code::E005,
@@ -256,7 +252,7 @@ fn loop_keyword(p: &mut Parser<'_>) {
     }
     let range = p.range();
     let word = p.token_text();
-    let is_written_out = is_discretion(p.nth(1)) || p.nth(1) == NOT_KW;
+    let is_written_out = p.nth(1).is_discretion() || p.nth(1) == NOT_KW;
     let begun = |keyword: &&str| keyword.starts_with(word);
     let nearest = match suggest::nearest(word, ["until", "while"], |keyword| keyword) {
         None => ["until", "while"].into_iter().find(begun),
@@ -269,8 +265,8 @@ fn loop_keyword(p: &mut Parser<'_>) {
             "expected `until` or `while` before the condition of a loop",
             fix("Insert `until`", FixSafety::Unsafe, TextEdit::insert(range.start(), "until ")).filter(
                 |_| {
-                    is_discretion(p.nth(1))
-                        || is_name(p.nth(1))
+                    p.nth(1).is_discretion()
+                        || p.nth(1).is_name()
                         || (p.nth(1) == COLON && p.nth(2) == LINE_END)
                 },
             ),
@@ -311,11 +307,10 @@ fn loop_times(p: &mut Parser<'_>, keyword: TextRange) {
         Code::E108,
         keyword.cover(p.nth_range(1)),
         "`loop` takes no number; use `repeat` for a fixed number of iterations",
-        Some(Fix {
-            title: format!("Change to `repeat {}`", p.token_text()),
-            safety: FixSafety::Safe,
-            edits: vec![TextEdit::replace(keyword, "repeat"), TextEdit::delete(times)],
-        }),
+        Some(Fix::safe(
+            format!("Change to `repeat {}`", p.token_text()),
+            vec![TextEdit::replace(keyword, "repeat"), TextEdit::delete(times)],
+        )),
     );
     p.bump();
     p.bump_as(IDENT);

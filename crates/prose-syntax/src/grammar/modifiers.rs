@@ -6,7 +6,7 @@ use super::{expressions, name, recovery};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
 use crate::parser::{Parser, fix, safe_if};
-use crate::syntax_kind::{SyntaxKind::*, is_discretion, is_string};
+use crate::syntax_kind::SyntaxKind::*;
 
 /// `(max: 3)`, `("first", on-fail: "continue")`
 pub(super) fn modifiers(p: &mut Parser<'_>) {
@@ -17,7 +17,7 @@ pub(super) fn modifiers(p: &mut Parser<'_>) {
 pub(super) fn bare_modifiers(p: &mut Parser<'_>, header: &str) {
     // `as` begins the name of an index, and no option is called so.
     let is_named = p.at_name() && !p.at(AS_KW) && p.nth(1) == COLON && p.nth(2) != LINE_END;
-    let is_strategy = header == "parallel" && is_string(p.kind());
+    let is_strategy = header == "parallel" && p.kind().is_string();
     if !is_named && !is_strategy {
         return;
     }
@@ -36,14 +36,14 @@ pub(super) fn bare_modifiers(p: &mut Parser<'_>, header: &str) {
             "the options of `{header}` must be in parentheses: `({})`",
             recovery::shorten(p.text_at(range))
         ),
-        Some(Fix {
-            title: "Put the options in parentheses".into(),
-            safety: safe_if(is_clear),
-            edits: vec![
+        Some(Fix::new(
+            "Put the options in parentheses",
+            safe_if(is_clear),
+            vec![
                 TextEdit::insert(range.start(), "("),
                 TextEdit::insert(range.end(), if ends_line { "):" } else { ")" }),
             ],
-        }),
+        )),
     );
     p.start(MODIFIER_LIST);
     while p.range().start() < range.end() && !p.at_line_end() {
@@ -89,7 +89,7 @@ fn modifier(p: &mut Parser<'_>) -> bool {
         );
         check_count(p, modifier);
         expressions::expression(p);
-    } else if p.at_string() || p.at_name() || is_discretion(p.kind()) {
+    } else if p.at_string() || p.at_name() || p.kind().is_discretion() {
         expressions::expression(p);
     } else {
         recovery::unexpected(p);

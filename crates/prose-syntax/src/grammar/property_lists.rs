@@ -11,10 +11,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
 use crate::parser::{Parser, fix, safe_if};
 use crate::properties;
-use crate::syntax_kind::{
-    SyntaxKind::{self, *},
-    is_name, is_string,
-};
+use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// The properties below the header of an `owner`. Returns whether there are any.
 pub(super) fn properties(p: &mut Parser<'_>, owner: &str) -> bool {
@@ -51,7 +48,7 @@ fn unindented_properties(p: &mut Parser<'_>, owner: &str) -> bool {
         Code::E101,
         first,
         format!("`{name}:` is a property of the `{owner}` above; indent it below its header"),
-        Some(Fix { title: "Indent the properties".into(), safety: FixSafety::Safe, edits }),
+        Some(Fix::safe("Indent the properties", edits)),
     );
     true
 }
@@ -80,18 +77,18 @@ fn property_lines(p: &mut Parser<'_>, mut after_error: bool) {
             END | DEDENT => break,
             LINE_END => p.bump(),
             INDENT => recovery::indented(p, after_error || p.line_above_has_error),
-            kind if is_name(kind) && p.nth(1) == COLON && !starts_statement_with_colon(kind) => {
+            kind if kind.is_name() && p.nth(1) == COLON && !starts_statement_with_colon(kind) => {
                 statements_reported = false;
                 property(p);
             }
-            kind if is_name(kind)
+            kind if kind.is_name()
                 && properties::find(p.token_text()).is_some()
                 && !(is_unknown && p.nth(1) == EQ) =>
             {
                 statements_reported = false;
                 property(p);
             }
-            kind if is_string(kind)
+            kind if kind.is_string()
                 && p.nth(1) == COLON
                 && recovery::unquoted(p.token_text())
                     .is_some_and(|name| !is_unknown || properties::find(name).is_some()) =>
@@ -185,9 +182,7 @@ pub(super) fn property(p: &mut Parser<'_>) {
                 format!("expected `:`, found `=`; a property is written `{property}: …`"),
                 fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(after_name, ":")),
             );
-            p.start(ERROR);
-            p.bump();
-            p.finish();
+            p.bump_error(1);
             expressions::expression(p);
         }
         _ if p.at_line_end() => {
@@ -253,21 +248,22 @@ fn values_without_brackets(p: &mut Parser<'_>, start: TextRange) {
     let values = start.cover(p.rest_of_line_range());
     let is_clear = (0..p.rest_of_line()).all(|ahead| match p.nth(ahead) {
         COMMA => ahead % 2 == 0,
-        kind => ahead % 2 == 1 && (is_name(kind) || matches!(kind, STRING_LITERAL | NUMBER)),
+        kind => ahead % 2 == 1 && (kind.is_name() || matches!(kind, STRING_LITERAL | NUMBER)),
     });
     let edits = vec![TextEdit::insert(values.start(), "["), TextEdit::insert(values.end(), "]")];
     p.error_with_fix(
         Code::E005,
         values,
         "several values must be in brackets: `[a, b]`",
-        Some(Fix { title: "Put the values in brackets".into(), safety: safe_if(is_clear), edits }),
+        Some(Fix::new("Put the values in brackets", safe_if(is_clear), edits)),
     );
     p.skip_line();
 }
 
 /// The id of a model without quotes, where it is more than a word: `vendor/model-1.5`. Returns whether there is one.
 fn bare_model_id(p: &mut Parser<'_>) -> bool {
-    let is_part = |kind| is_name(kind) || matches!(kind, NUMBER | DURATION | DOT | SLASH | MINUS | COLON);
+    let is_part =
+        |kind: SyntaxKind| kind.is_name() || matches!(kind, NUMBER | DURATION | DOT | SLASH | MINUS | COLON);
     let parts = 1 + (1..).take_while(|&ahead| p.nth_is_glued(ahead) && is_part(p.nth(ahead))).count();
     if !p.at_name() || parts == 1 {
         return false;
@@ -280,10 +276,6 @@ fn bare_model_id(p: &mut Parser<'_>) -> bool {
         format!("a model id must be in quotes: `\"{}\"`", recovery::shorten(id)),
         fix("Put it in quotes", FixSafety::Unsafe, TextEdit::replace(range, format!("\"{id}\""))),
     );
-    p.start(ERROR);
-    for _ in 0..parts {
-        p.bump();
-    }
-    p.finish();
+    p.bump_error(parts);
     true
 }

@@ -9,15 +9,12 @@ use crate::layout::MAX_DEPTH;
 use crate::names;
 use crate::parser::{Parser, fix, safe_if};
 use crate::properties;
-use crate::syntax_kind::{
-    SyntaxKind::{self, *},
-    is_discretion, is_name, is_string,
-};
+use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// Lines that are indented although nothing opens a block. They are parsed all the same.
 pub(super) fn indented(p: &mut Parser<'_>, after_error: bool) {
     let indentation = indentation_before(p, 1);
-    // What is reported about the tabs before the first line is said once.
+    // The tabs before the first line are reported once.
     let is_reported = p.position() == 0 && p.text_at(indentation).contains('\t');
     if !after_error && !is_reported {
         let word = p.nth_text(1);
@@ -157,19 +154,19 @@ pub(super) fn unexpected(p: &mut Parser<'_>) {
         R_PAREN | R_BRACKET | R_BRACE => {
             p.error(Code::E004, range, format!("unmatched closing `{text}`"));
         }
-        kind if is_string(kind) => p.error(
+        kind if kind.is_string() => p.error(
             Code::E004,
             range,
             "unexpected string; is an operator, a comma or a colon missing before it?",
         ),
-        kind if is_discretion(kind) => p.error(Code::E004, range, "unexpected `**condition**`"),
+        kind if kind.is_discretion() => p.error(Code::E004, range, "unexpected `**condition**`"),
         _ => p.error(Code::E004, range, format!("unexpected `{}`", shorten(text))),
     }
 }
 
 /// Whether the current token is right after a string, as `hello` does in `"He said "hello" to me"`.
 fn follows_string(p: &Parser<'_>) -> bool {
-    p.is_glued() && (p.at_name() || is_string(p.kind())) && p.text_at(p.previous_range()).ends_with('"')
+    p.is_glued() && (p.at_name() || p.kind().is_string()) && p.text_at(p.previous_range()).ends_with('"')
 }
 
 /// A backslash before each quote between the first of the string that ended and the last of the line.
@@ -182,7 +179,7 @@ fn escaped_quotes(p: &Parser<'_>) -> Option<Fix> {
     let edits: Vec<TextEdit> =
         text[..last].match_indices('"').map(|(quote, _)| TextEdit::insert(at(quote), "\\")).collect();
     let is_plain = !edits.is_empty() && !text.contains(['\\', '\n', '\r']);
-    is_plain.then(|| Fix { title: "Escape the quotes inside".into(), safety: FixSafety::Unsafe, edits })
+    is_plain.then(|| Fix::new("Escape the quotes inside", FixSafety::Unsafe, edits))
 }
 
 /// Double quotes for the backticks or single quotes that the rest of the line starts with.
@@ -215,14 +212,14 @@ fn straight_quotes(p: &Parser<'_>) -> Option<Fix> {
             TextEdit::replace(TextRange::at(start, rowan::TextSize::of(quote)), "\"")
         })
         .collect();
-    Some(Fix { title: "Use straight quotes".into(), safety: FixSafety::Safe, edits })
+    Some(Fix::safe("Use straight quotes", edits))
 }
 
 pub(super) fn single_quoted(p: &mut Parser<'_>) {
     let range = p.range();
     let quick_fix = if p.nth(1) == SINGLE_QUOTED && p.nth_is_glued(1) {
         doubled_quotes(p)
-    } else if p.nth(1) != LINE_END && p.nth_is_glued(1) && (is_name(p.nth(1)) || p.nth(1) == UNKNOWN) {
+    } else if p.nth(1) != LINE_END && p.nth_is_glued(1) && (p.nth(1).is_name() || p.nth(1) == UNKNOWN) {
         // An apostrophe: the string ends at the last quote.
         double_quotes(p)
     } else {
@@ -234,7 +231,7 @@ pub(super) fn single_quoted(p: &mut Parser<'_>) {
                 TextEdit::replace(p.nth_range(ahead), format!("\"{content}\""))
             })
             .collect();
-        Some(Fix { title: "Use double quotes".into(), safety: FixSafety::Safe, edits })
+        Some(Fix::safe("Use double quotes", edits))
     };
     p.error_with_fix(Code::E109, range, "a string must be in double quotes", quick_fix);
 }
@@ -259,14 +256,12 @@ pub(super) fn superfluous_colon(p: &mut Parser<'_>, keyword: &str, safety: FixSa
         format!("unexpected `:` after `{keyword}`"),
         fix("Remove `:`", safety, TextEdit::delete(range)),
     );
-    p.start(ERROR);
-    p.bump();
-    p.finish();
+    p.bump_error(1);
 }
 
 /// A colon before the name of a definition instead of after it: `agent: writer`.
 pub(super) fn misplaced_colon(p: &mut Parser<'_>, keyword: &str) {
-    if !p.at(COLON) || !is_name(p.nth(1)) {
+    if !p.at(COLON) || !p.nth(1).is_name() {
         return;
     }
     let range = p.range();
@@ -280,11 +275,9 @@ pub(super) fn misplaced_colon(p: &mut Parser<'_>, keyword: &str) {
         Code::E108,
         range,
         format!("the `:` must come after the name: `{keyword} {}:`", shorten(name)),
-        Some(Fix { title: "Move `:` after the name".into(), safety: safe_if(is_clear), edits }),
+        Some(Fix::new("Move `:` after the name", safe_if(is_clear), edits)),
     );
-    p.start(ERROR);
-    p.bump();
-    p.finish();
+    p.bump_error(1);
 }
 
 /// A word with a character that names cannot have.
@@ -345,7 +338,7 @@ pub(super) fn braces_around_body(p: &mut Parser<'_>) {
         Code::E108,
         p.range(),
         "unexpected braces around a body; end the line with `:` and indent the body",
-        Some(Fix { title: "Replace the braces with `:`".into(), safety: FixSafety::Unsafe, edits }),
+        Some(Fix::new("Replace the braces with `:`", FixSafety::Unsafe, edits)),
     );
 }
 
@@ -363,7 +356,8 @@ pub(super) fn text_without_quotes(p: &mut Parser<'_>, start: TextRange, kind: Sy
     let is_text = kind == NAME_REF
         && (p.at(IDENT) || p.at(UNKNOWN) && p.token_text().contains(char::is_alphanumeric))
         && words.clone().all(|kind| {
-            is_name(kind) || matches!(kind, UNKNOWN | COMMA | DOT | QUESTION | NUMBER | MINUS | SINGLE_QUOTED)
+            kind.is_name()
+                || matches!(kind, UNKNOWN | COMMA | DOT | QUESTION | NUMBER | MINUS | SINGLE_QUOTED)
         });
     if is_text && !p.line_has_error() {
         let range = start.cover(p.rest_of_line_range());
@@ -376,9 +370,7 @@ pub(super) fn text_without_quotes(p: &mut Parser<'_>, start: TextRange, kind: Sy
 /// Passes a word that is in place of a name and is none.
 pub(super) fn invalid_name(p: &mut Parser<'_>) -> bool {
     not_a_name(p);
-    p.start(ERROR);
-    p.bump();
-    p.finish();
+    p.bump_error(1);
     false
 }
 

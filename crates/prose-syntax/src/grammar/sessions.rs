@@ -8,10 +8,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, NameRole, TextEdit, UndecidedName};
 use crate::parser::{Parser, fix, safe_if};
 use crate::properties;
-use crate::syntax_kind::{
-    SyntaxKind::{self, *},
-    is_name, is_string,
-};
+use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// A session, and those chained after it by arrows.
 pub(super) fn session_chain(p: &mut Parser<'_>, keyword: SyntaxKind) {
@@ -101,7 +98,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
                 missing_target(p, keyword_range, keyword);
             }
         }
-        EQ if is_name(p.nth(1)) => {
+        EQ if p.nth(1).is_name() => {
             let after_keyword = TextRange::new(p.previous_end(), p.range().end());
             p.error_with_fix(
                 Code::E005,
@@ -109,16 +106,14 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
                 "expected `:` before the name of the agent, found `=`",
                 fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(after_keyword, ":")),
             );
-            p.start(ERROR);
-            p.bump();
-            p.finish();
+            p.bump_error(1);
             name_ref(p);
         }
-        kind if is_string(kind) && is_session => {
+        kind if kind.is_string() && is_session => {
             expressions::string(p);
             rest_after_text(p, keyword_range);
         }
-        kind if is_name(kind) && is_session && p.nth(1) == COLON => {
+        kind if kind.is_name() && is_session && p.nth(1) == COLON => {
             name(p);
             p.bump();
             if p.at_name() {
@@ -127,7 +122,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
                 text_after_agent(p, keyword_range);
             }
         }
-        kind if is_name(kind)
+        kind if kind.is_name()
             && is_session
             && matches!(p.nth(1), STRING_LITERAL | TRIPLE_STRING_LITERAL)
             && !p.nth_is_glued(1)
@@ -136,7 +131,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
             name_ref(p);
             text_after_agent(p, keyword_range);
         }
-        kind if is_name(kind) && p.rest_of_line() == 1 => {
+        kind if kind.is_name() && p.rest_of_line() == 1 => {
             let word = if is_session { "session" } else { "resume" };
             let role = if is_session { NameRole::SessionAgent } else { NameRole::ResumeAgent };
             let at = p.previous_end();
@@ -152,7 +147,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
             );
             name_ref(p);
         }
-        kind if is_name(kind) && is_session => {
+        kind if kind.is_name() && is_session => {
             let range = p.rest_of_line_range();
             let text = p.text_at(range).replace('\\', "\\\\").replace('"', "\\\"");
             p.error_with_fix(
@@ -187,7 +182,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
 /// `session = writer` with properties below it, which an assignment has not.
 pub(super) fn has_equals_sign(p: &Parser<'_>) -> bool {
     let is_property = || p.nth(6) == COLON && properties::find(p.nth_text(5)).is_some();
-    p.nth(1) == EQ && is_name(p.nth(2)) && p.nth(3) == LINE_END && p.nth(4) == INDENT && is_property()
+    p.nth(1) == EQ && p.nth(2).is_name() && p.nth(3) == LINE_END && p.nth(4) == INDENT && is_property()
 }
 
 /// `session: writer "text"`, where the text is a property.
@@ -212,9 +207,7 @@ fn text_after_agent(p: &mut Parser<'_>, keyword: TextRange) {
         fix("Move the text below", safe_if(p.nth(2) != INDENT), TextEdit::replace(between, below))
             .filter(|_| p.rest_of_line() == 1 && !p.in_expression),
     );
-    p.start(ERROR);
-    p.bump();
-    p.finish();
+    p.bump_error(1);
 }
 
 fn missing_target(p: &mut Parser<'_>, range: TextRange, keyword: SyntaxKind) {
@@ -247,11 +240,9 @@ fn rest_after_text(p: &mut Parser<'_>, session: TextRange) {
                 "unexpected `:` after the text of a session; indent its properties on the lines below",
                 fix("Remove `:`", FixSafety::Safe, TextEdit::delete(colon)),
             );
-            p.start(ERROR);
-            p.bump();
-            p.finish();
+            p.bump_error(1);
         }
-        kind if is_name(kind) && p.nth(1) == COLON => {
+        kind if kind.is_name() && p.nth(1) == COLON => {
             p.start(PROPERTY_LIST);
             while p.at_name() && p.nth(1) == COLON {
                 p.start(PROPERTY);
@@ -261,7 +252,7 @@ fn rest_after_text(p: &mut Parser<'_>, session: TextRange) {
             }
             p.finish();
         }
-        kind if is_name(kind) => foreign_statements::after_session(p, session),
+        kind if kind.is_name() => foreign_statements::after_session(p, session),
         _ => {}
     }
 }
@@ -288,12 +279,12 @@ fn bare_arguments(p: &mut Parser<'_>) {
             "the arguments of a block must be in parentheses: `{name}({})`",
             recovery::shorten(p.text_at(arguments))
         ),
-        Some(Fix {
-            title: "Put the arguments in parentheses".into(),
+        Some(Fix::new(
+            "Put the arguments in parentheses",
             // A word may also be the second of a name.
-            safety: safe_if(!p.at(IDENT)),
-            edits: vec![TextEdit::replace(before, "("), TextEdit::insert(arguments.end(), ")")],
-        }),
+            safe_if(!p.at(IDENT)),
+            vec![TextEdit::replace(before, "("), TextEdit::insert(arguments.end(), ")")],
+        )),
     );
     p.skip_line();
 }

@@ -7,7 +7,7 @@ use super::{Parent, listed_statement, may_stand_in_body, starts_statement};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, TextEdit};
 use crate::parser::{Parser, Unindented, safe_if};
-use crate::syntax_kind::{SyntaxKind::*, is_name};
+use crate::syntax_kind::SyntaxKind::*;
 
 /// Whether the lines below the present one, which is a header, are its body although they are not indented; and how many lexemes
 /// were looked at to know.
@@ -38,13 +38,13 @@ fn leads_to_statement(p: &Parser<'_>, mut ahead: usize) -> (bool, usize) {
 }
 
 /// Whether the line that starts `ahead` places on is one of such a body: a statement without anything between it and the line above.
-/// A blank line says that the header was left without a body, and so does a comment that is indented like one.
+/// After a blank line, or a comment that is indented like a body, the header was left without a body.
 fn is_next_line(p: &Parser<'_>, ahead: usize, parent: Parent) -> bool {
     let (kind, next) = (p.nth(ahead), p.nth(ahead + 1));
     let is_statement = match parent {
         Parent::Choice => kind == OPTION_KW,
         _ if may_stand_in_body(kind) && starts_statement(kind, next) => true,
-        _ => is_name(kind) && kind != OPTION_KW && matches!(next, EQ | L_PAREN),
+        _ => kind.is_name() && kind != OPTION_KW && matches!(next, EQ | L_PAREN),
     };
     let start = p.nth_range(ahead).start();
     let gap = p.text_at(TextRange::new(p.previous_end(), start)).replace("\r\n", "\n");
@@ -112,6 +112,6 @@ pub(super) fn report(p: &mut Parser<'_>) {
         Code::E101,
         found.first,
         format!("the body of `{}` must be indented two spaces deeper than its header", found.owner),
-        Some(Fix { title: "Indent the body".into(), safety: safe_if(found.is_clear), edits }),
+        Some(Fix::new("Indent the body", safe_if(found.is_clear), edits)),
     );
 }

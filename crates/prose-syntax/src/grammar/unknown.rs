@@ -15,7 +15,6 @@ use crate::suggest;
 use crate::syntax_kind::{
     KEYWORDS,
     SyntaxKind::{self, *},
-    is_discretion, is_name, is_string,
 };
 
 /// A line that starts with a word that starts no statement.
@@ -31,7 +30,7 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         property_lists::property(p);
         return;
     }
-    if p.nth(1) == COLON && is_name(p.kind()) && matches!(p.nth(2), SESSION_KW | RESUME_KW | DO_KW) {
+    if p.nth(1) == COLON && p.kind().is_name() && matches!(p.nth(2), SESSION_KW | RESUME_KW | DO_KW) {
         let colon = p.nth_range(1);
         let after_name = TextRange::new(range.end(), colon.end());
         p.error_with_fix(
@@ -58,10 +57,7 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         );
         p.start(ASSIGNMENT);
         super::name_ref(p);
-        p.start(ERROR);
-        p.bump();
-        p.bump();
-        p.finish();
+        p.bump_error(2);
         super::right_hand_side(p);
         p.finish();
         end_of_statement(p);
@@ -131,7 +127,7 @@ fn nearest_keyword(p: &Parser<'_>, parent: Parent) -> Option<(&'static str, Synt
     let candidates = KEYWORDS
         .iter()
         .copied()
-        .filter(|&(_, kind)| parent == Parent::Choice || kind != OPTION_KW || is_string(p.nth(1)))
+        .filter(|&(_, kind)| parent == Parent::Choice || kind != OPTION_KW || p.nth(1).is_string())
         .filter(|&(_, kind)| fits(p, kind));
     suggest::nearest(p.token_text(), candidates, |&(keyword, _)| keyword)
 }
@@ -150,33 +146,33 @@ pub(super) fn nearest_value_keyword(p: &Parser<'_>) -> Option<(&'static str, Syn
 fn fits(p: &Parser<'_>, keyword: SyntaxKind) -> bool {
     let (next, second) = (p.nth(1), p.nth(2));
     let is_header = p.nth(p.rest_of_line().saturating_sub(1)) == COLON;
-    let condition = is_discretion(next) || (is_name(next) && is_header);
+    let condition = next.is_discretion() || (next.is_name() && is_header);
     match keyword {
-        USE_KW | IMPORT_KW | OPTION_KW => is_string(next),
+        USE_KW | IMPORT_KW | OPTION_KW => next.is_string(),
         INPUT_KW => {
             let is_session = matches!(next, SESSION_KW | RESUME_KW);
-            is_name(next) && (second == COLON || is_string(second)) && !is_session
+            next.is_name() && (second == COLON || second.is_string()) && !is_session
         }
-        AGENT_KW => is_name(next) && matches!(second, COLON | LINE_END),
-        BLOCK_KW => is_name(next) && matches!(second, COLON | L_PAREN | LINE_END),
-        FOR_KW => is_name(next) && matches!(second, IN_KW | COMMA),
+        AGENT_KW => next.is_name() && matches!(second, COLON | LINE_END),
+        BLOCK_KW => next.is_name() && matches!(second, COLON | L_PAREN | LINE_END),
+        FOR_KW => next.is_name() && matches!(second, IN_KW | COMMA),
         OUTPUT_KW => {
-            (is_name(next) && second == EQ)
+            (next.is_name() && second == EQ)
                 || matches!(next, SESSION_KW | RESUME_KW | DO_KW | L_BRACE)
-                || is_string(next)
+                || next.is_string()
         }
-        LET_KW | CONST_KW => (is_name(next) && second == EQ) || next == L_BRACE,
-        SESSION_KW => is_string(next) || next == COLON,
+        LET_KW | CONST_KW => (next.is_name() && second == EQ) || next == L_BRACE,
+        SESSION_KW => next.is_string() || next == COLON,
         RESUME_KW => next == COLON,
-        DO_KW => (is_name(next) && matches!(second, L_PAREN | LINE_END)) || next == COLON,
+        DO_KW => (next.is_name() && matches!(second, L_PAREN | LINE_END)) || next == COLON,
         PARALLEL_KW => matches!(next, COLON | FOR_KW | L_PAREN),
-        REPEAT_KW => (next == NUMBER || is_name(next)) && is_header,
+        REPEAT_KW => (next == NUMBER || next.is_name()) && is_header,
         LOOP_KW => matches!(next, COLON | UNTIL_KW | WHILE_KW | L_PAREN),
         TRY_KW | FINALLY_KW | ELSE_KW => next == COLON,
         CATCH_KW => matches!(next, COLON | AS_KW),
-        CHOICE_KW => is_discretion(next),
+        CHOICE_KW => next.is_discretion(),
         IF_KW | ELIF_KW => condition,
-        THROW_KW => is_string(next) || next == LINE_END,
+        THROW_KW => next.is_string() || next == LINE_END,
         ASSERT_KW => condition,
         BREAK_KW | CONTINUE_KW | RETURN_KW => next == LINE_END,
         _ => false,

@@ -7,7 +7,7 @@ use super::{expressions, recovery};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
 use crate::parser::{Parser, fix, safe_if};
-use crate::syntax_kind::{SyntaxKind::*, is_name};
+use crate::syntax_kind::SyntaxKind::*;
 
 /// Whether such a list is below the line that ends `ahead` places on.
 pub(super) fn is_list_below(p: &Parser<'_>, ahead: usize) -> bool {
@@ -25,11 +25,9 @@ pub(super) fn list(p: &mut Parser<'_>, are_texts: bool) {
     let mut is_clear = true;
     p.start(ARRAY);
     while p.at(MINUS) {
-        p.start(ERROR);
-        p.bump();
-        p.finish();
+        p.bump_error(1);
         let text = p.text_at(p.rest_of_line_range());
-        if p.rest_of_line() == 1 && (p.at(STRING_LITERAL) || (is_name(p.kind()) && !are_texts)) {
+        if p.rest_of_line() == 1 && (p.at(STRING_LITERAL) || (p.kind().is_name() && !are_texts)) {
             items.push(text.to_owned());
             expressions::expression(p);
         } else {
@@ -92,7 +90,7 @@ pub(super) fn text(p: &mut Parser<'_>, property: &str) {
         Code::E108,
         sign,
         format!("a text of several lines must be between `\"\"\"`; open it with `{property}: \"\"\"`"),
-        Some(Fix { title: "Put the text between `\"\"\"`".into(), safety: safe_if(is_clear), edits }),
+        Some(Fix::new("Put the text between `\"\"\"`", safe_if(is_clear), edits)),
     );
 }
 
@@ -136,11 +134,7 @@ pub(super) fn front_matter(p: &mut Parser<'_>) {
     let comments = lines.map(|line| if line.trim().is_empty() { "#".into() } else { format!("# {line}") });
     let comments = comments.collect::<Vec<_>>().join("\n");
     let before = p.diagnostic_count();
-    p.start(ERROR);
-    for _ in 0..last {
-        p.bump();
-    }
-    p.finish();
+    p.bump_error(last);
     // The words are no code.
     p.retract_since(before);
     p.error_with_fix(
@@ -165,7 +159,7 @@ fn definition(word: &str) -> Option<&'static str> {
 /// Definitions below a word for all of them: `agents:` with `writer:` and its properties below. Returns whether they are there.
 pub(super) fn definitions(p: &mut Parser<'_>) -> bool {
     let is_header = p.nth(1) == COLON && p.nth(2) == LINE_END && p.nth(3) == INDENT;
-    let is_named = is_name(p.nth(4)) && p.nth(5) == COLON;
+    let is_named = p.nth(4).is_name() && p.nth(5) == COLON;
     let Some(keyword) = definition(p.token_text()).filter(|_| is_header && is_named) else { return false };
     let (word, range, name) = (p.token_text(), p.range(), p.nth_text(4));
     let outer = p.indentation_at(range.start());

@@ -14,7 +14,7 @@ fn text(node: Option<impl AstNode>) -> Option<String> {
 }
 
 #[test]
-fn statements_are_told_apart() {
+fn statements_are_distinguished() {
     let program = "use \"a\"\nlet x = 1\nx = 2\nsession \"y\"\nf()\nif **z**:\n  break\n";
     let kinds: Vec<_> = parse(program).tree().statements().map(|found| found.syntax().kind()).collect();
     use prose_syntax::SyntaxKind::*;

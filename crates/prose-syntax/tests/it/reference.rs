@@ -378,7 +378,7 @@ else:
 }
 
 #[test]
-fn an_elif_behind_the_else() {
+fn an_elif_after_the_else() {
     check(
         r#"if **a**:
   session "x"

@@ -168,7 +168,7 @@ fn a_try_is_followed_by_the_rest_of_its_line() {
 }
 
 #[test]
-fn a_mistake_above_a_chain_says_nothing_of_the_line_below_it() {
+fn a_mistake_above_a_chain_does_not_affect_the_line_below_it() {
     let text = "use \"a\"\n\nuse \"b\"\n\noutput report = session \"a\"\n  prompt: \"b\"\n\nsession \"c\" -> session \"d\"\n\
                 catch prompt:\n  session \"e\"\n";
     check(text, "report = session \"a\"\n", "");

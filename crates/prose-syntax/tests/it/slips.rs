@@ -292,7 +292,7 @@ choice **which**:
 }
 
 #[test]
-fn text_beside_an_agent() {
+fn text_after_an_agent() {
     check(
         r#"
 session: writer "Write."
@@ -522,7 +522,7 @@ session = b
 }
 
 #[test]
-fn a_missing_colon_behind_the_keyword_of_a_value() {
+fn a_missing_colon_after_the_keyword_of_a_value() {
     check(
         r#"
 let a = try

@@ -5,7 +5,6 @@ use prose_syntax::{NodeOrToken, SyntaxKind, SyntaxNode, parse};
 
 /// Parses the text, which has no diagnostics, and compares its tree. A newline after the opening quote does not count.
 #[track_caller]
-#[allow(dead_code, reason = "each test file uses what it needs of this module")]
 pub(crate) fn check(text: &str, expect: Expect) {
     let text = text.strip_prefix('\n').unwrap_or(text);
     let parse = parse(text);

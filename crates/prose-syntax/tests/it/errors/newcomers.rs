@@ -568,7 +568,7 @@ block h(x) -> string:
 }
 
 #[test]
-fn what_stands_behind_a_text() {
+fn what_follows_a_text() {
     check(
         r#"
 session "do " + x
