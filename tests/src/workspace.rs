@@ -18,7 +18,7 @@ pub const CACHE: &str = ".cache";
 /// The folder in a workspace where its server remembers what the person trusts.
 const STATE: &str = ".state";
 
-/// A folder with files, and a server that was told of it.
+/// A folder with files, and a server that has it open.
 pub struct Workspace {
     /// The folder.
     pub folder: TempDir,

@@ -61,7 +61,7 @@ pub struct Call<'db> {
 pub fn call_graph(db: &dyn Db, file: SourceFile) -> CallGraph<'_> {
     let mut graph = CallGraph::default();
     for (statement, summary) in summarized(db, file) {
-        // A block without a name cannot be called, and its calls are those of nobody.
+        // A block without a name cannot be called, and its calls belong to no block.
         let mut callers: Vec<Option<usize>> = Vec::new();
         let mut certain: FxHashSet<RefId> = summary.certain_calls.iter().copied().collect();
         for block in &summary.blocks {

@@ -7,6 +7,7 @@ mod braces;
 mod branches;
 mod callees;
 mod calls;
+mod conditions;
 mod control;
 mod early;
 mod faulty_imports;

@@ -1,4 +1,4 @@
-//! The database: what is put in, and who remembers what was made of it.
+//! The database: its inputs and the storage of query results.
 
 #![allow(missing_docs, reason = "the macros of salsa write functions that have none")]
 
@@ -60,7 +60,7 @@ impl Database {
     }
 
     /// Unwinds the work on this snapshot if the host waits for a change. Work that takes long without running
-    /// queries has to say when it can be ended.
+    /// queries must call this where it can be ended.
     pub fn unwind_if_cancelled(&self) {
         salsa::Database::unwind_if_revision_cancelled(self);
     }
@@ -121,7 +121,7 @@ impl Database {
         self.asked.iter().filter_map(|location| remote(&location)).collect()
     }
 
-    /// Says what is at a place.
+    /// Sets the content of a place.
     pub(crate) fn set_content(&mut self, location: Location, content: Content) {
         match self.known_place(&location) {
             Some(place) if place.content(self) == content => {}
@@ -134,7 +134,7 @@ impl Database {
         }
     }
 
-    /// Says what else there is to say about a place.
+    /// Sets the note about a place.
     pub(crate) fn set_note(&mut self, location: &Location, note: Option<Arc<Note>>) {
         if let Some(place) = self.known_place(location).filter(|place| *place.note(self) != note) {
             place.set_note(self).to(note);
@@ -280,7 +280,7 @@ pub struct Place {
     /// What is there.
     #[returns(copy)]
     pub content: Content,
-    /// What else there is to say about it.
+    /// A note about it.
     #[returns(ref)]
     pub note: Option<Arc<Note>>,
 }

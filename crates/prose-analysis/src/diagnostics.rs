@@ -105,7 +105,7 @@ fn decide_by_names(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) {
         let (fix, message, range) = match role {
             NameRole::Statement if !named.blocks.is_empty() => {
                 let insert = TextEdit::insert(range.start(), "do ");
-                let fix = Fix::guess(format!("Call the block with `do {name}`"), vec![insert]);
+                let fix = Fix::suggestion(format!("Call the block with `do {name}`"), vec![insert]);
                 (fix, format!("`{name}` is a block; call it with `do {name}`"), range)
             }
             NameRole::SessionAgent | NameRole::ResumeAgent if !named.agents.is_empty() => {
@@ -116,7 +116,7 @@ fn decide_by_names(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) {
             }
             NameRole::SessionAgent if !named.variables.is_empty() || named.local.is_some() => {
                 let edit = TextEdit::replace(range, format!("\"{{{name}}}\""));
-                let fix = Fix::guess("Interpolate the variable in a text", vec![edit]);
+                let fix = Fix::suggestion("Interpolate the variable in a text", vec![edit]);
                 let message =
                     format!("`{name}` is a variable; interpolate it in a text: `session \"{{{name}}}\"`");
                 variables.insert(name);
@@ -165,7 +165,7 @@ fn read_strings_of_several_lines(text: &str, found: &mut Vec<Diagnostic>) {
             diagnostic.range,
             "a string ends on its line; a text of several lines must be between `\"\"\"`",
         )
-        .with_fix(Fix::guess(
+        .with_fix(Fix::suggestion(
             "Change to `\"\"\"`",
             quotes.map(|quote| TextEdit::replace(quote, "\"\"\"")).to_vec(),
         ));

@@ -66,7 +66,7 @@ impl AnalysisHost {
         Self { db, ..Self::default() }
     }
 
-    /// The same host; where an imported program is missing, it proposes the program beside it that was probably meant.
+    /// The same host; where an imported program is missing, it proposes the program next to it that was probably meant.
     pub fn with_listing(mut self, listing: Listing) -> Self {
         self.listing = Some(listing);
         self
@@ -114,7 +114,7 @@ impl AnalysisHost {
         };
         let location = Location::File(normalized(path));
         self.db.set_content(location.clone(), Content::Program(file));
-        // What was said while nothing was there is no longer so.
+        // A note about a missing program no longer applies.
         self.db.set_note(&location, None);
         self.importers.changed(file);
         file
@@ -290,7 +290,7 @@ impl AnalysisHost {
                                 nearest_program(path, names)
                             });
                             self.db.set_content(location.clone(), Content::Missing);
-                            self.db.set_note(&location, near.map(|near| Arc::new(Note::beside(near))));
+                            self.db.set_note(&location, near.map(|near| Arc::new(Note::near_miss(near))));
                         }
                     },
                     Location::Remote(remote) => {

@@ -171,7 +171,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What an ignore comment says, or what is wrong with it.
+    /// The codes of an ignore comment, or what is wrong with it.
     fn ignore(&self, comment: &str, range: TextRange) -> Option<Result<Ignore, Diagnostic>> {
         let (mark, said) = comment.trim_start_matches('#').trim_start().split_at_checked(MARK.len())?;
         if !mark.eq_ignore_ascii_case(MARK) {

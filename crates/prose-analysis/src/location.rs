@@ -126,9 +126,9 @@ pub struct Note {
 }
 
 impl Note {
-    /// The file that was probably meant next to one that is missing.
-    pub(crate) fn beside(near: SmolStr) -> Self {
-        Self { code: Code::E139, message: format!("there is `{near}` beside it"), better: Some(near) }
+    /// The file next to a missing one that was probably meant.
+    pub(crate) fn near_miss(near: SmolStr) -> Self {
+        Self { code: Code::E139, message: format!("did you mean `{near}`?"), better: Some(near) }
     }
 }
 
@@ -137,7 +137,7 @@ pub fn local_path(importer: &Path, path: &Path) -> PathBuf {
     normalized(&importer.parent().unwrap_or(Path::new("")).join(path))
 }
 
-/// The path without `.` and `..`, as far as that can be told from the path alone.
+/// The path without `.` and `..`, as far as the path alone shows.
 pub fn normalized(path: &Path) -> PathBuf {
     let mut parts = PathBuf::new();
     for component in path.components() {

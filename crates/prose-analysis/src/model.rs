@@ -1,9 +1,9 @@
-//! The program model: what a top-level statement says, free of punctuation and layout.
+//! The program model: the meaning of a top-level statement, without punctuation and layout.
 //!
 //! A [`Body`] holds one top-level statement with everything below it. Its parts are named by ids, which count in the order of the
 //! text and stay the same as long as nothing is added or removed before them in the same statement. Ranges are relative to the start of the
-//! statement, so an edit elsewhere leaves the whole model as it is. Every id leads to a range and so to a node of the tree, and
-//! [`Body::stmt_at`] and [`Body::expr_at`] lead back.
+//! statement, so an edit elsewhere leaves the whole model as it is. Every id leads to a range and so to a node of the tree;
+//! [`Body::stmt_at`] leads back.
 
 mod body;
 
@@ -69,7 +69,7 @@ impl StmtId {
 /// A statement with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StmtData {
-    /// What it says.
+    /// The statement.
     pub stmt: Stmt,
     /// The bytes of its node, relative to the top-level statement.
     pub range: TextRange,
@@ -86,7 +86,7 @@ pub struct StmtData {
 /// An expression with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExprData {
-    /// What it says.
+    /// The expression.
     pub expr: Expr,
     /// The bytes of its node, relative to the top-level statement.
     pub range: TextRange,

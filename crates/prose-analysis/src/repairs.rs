@@ -149,23 +149,23 @@ pub(crate) fn edits<'db>(
                     TextEdit::insert(at, format!("{newline}{indentation}  persist: true"))
                 }
             };
-            Fix::guess(title, vec![edit])
+            Fix::suggestion(title, vec![edit])
         }
-        Repair::AddAgent { name } => Fix::guess(
+        Repair::AddAgent { name } => Fix::suggestion(
             format!("Add an agent `{name}`"),
             vec![TextEdit::insert(above(), lines(&[&format!("agent {name}:"), "  prompt: \"\"", ""]))],
         ),
         Repair::AddBlock { name, params } => {
             let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
             let header = format!("block {name}{params}:");
-            Fix::guess(
+            Fix::suggestion(
                 format!("Add a block `{name}`"),
                 vec![TextEdit::insert(above(), lines(&[&header, "  session \"\"", ""]))],
             )
         }
         Repair::AddInput { name } => {
             let at = surroundings.inputs(db, file).unwrap_or_else(above);
-            Fix::guess(
+            Fix::suggestion(
                 format!("Add an input `{name}`"),
                 vec![TextEdit::insert(
                     at,
@@ -179,7 +179,7 @@ pub(crate) fn edits<'db>(
             let stmt = &body[body[name.name].stmt];
             let Stmt::Let { is_const: true, .. } = stmt.stmt else { return None };
             let keyword = TextRange::at(stmt.range.start() + start, TextSize::of("const"));
-            Fix::guess("Declare it with `let`", vec![TextEdit::replace(keyword, "let")])
+            Fix::suggestion("Declare it with `let`", vec![TextEdit::replace(keyword, "let")])
         }
         Repair::PassContext { session, names, captured } => {
             let mut edits = Vec::new();
@@ -199,7 +199,7 @@ pub(crate) fn edits<'db>(
             };
             let here = statements(db, file).at(start)?.0;
             edits.push(context_edit(text, start, &body(db, here)[*session], &context)?);
-            Fix::guess(title, edits)
+            Fix::suggestion(title, edits)
         }
         Repair::RemoveStatements { until } => {
             let end = until.range(db, until.start(db)?).end();
@@ -211,7 +211,7 @@ pub(crate) fn edits<'db>(
             // The comment above a statement of the file is about that; what is left of a statement keeps its own.
             let is_statement = range.start() == TextSize::new(0);
             let first = if is_statement { surroundings.above_comments(lines.start()) } else { lines.start() };
-            Fix::guess(title.clone(), vec![TextEdit::delete(TextRange::new(first, lines.end()))])
+            Fix::suggestion(title.clone(), vec![TextEdit::delete(TextRange::new(first, lines.end()))])
         }
     })
 }
@@ -282,5 +282,5 @@ fn whole_lines(text: &str, range: TextRange) -> TextRange {
 }
 
 fn remove_unreachable(lines: TextRange) -> Fix {
-    Fix::guess("Remove the unreachable statements", vec![TextEdit::delete(lines)])
+    Fix::suggestion("Remove the unreachable statements", vec![TextEdit::delete(lines)])
 }

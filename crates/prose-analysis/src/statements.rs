@@ -60,7 +60,7 @@ pub struct Key {
     pub(crate) nth: u32,
 }
 
-/// The tree of a statement, with what it says by itself.
+/// The tree of a statement, with its own diagnostics.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Tree {

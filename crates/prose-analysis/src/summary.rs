@@ -43,7 +43,7 @@ pub struct Summary {
     pub certain_calls: Vec<RefId>,
     /// Words of lines that were not understood.
     pub lost: Vec<SmolStr>,
-    /// The words of conditions, since a model that judges `**the draft is good**` is told of `draft` without braces, too; and the names
+    /// The words of conditions, since a model that judges `**the draft is good**` gets `draft` without braces, too; and the names
     /// in braces of one-line strings that fill in nothing, which is reported there.
     pub mentions: Vec<SmolStr>,
 }

@@ -1,4 +1,4 @@
-//! Marks: comments below a line that say which diagnostics it should have.
+//! Marks: comments below a line with its expected diagnostics.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ pub struct Mark {
     pub severity: &'static str,
     /// The code, such as `E007`.
     pub code: String,
-    /// A part of the message, if the mark says one.
+    /// A part of the message, if the mark has one.
     pub message: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl Mark {
         range == self.range && self.message.as_ref().is_none_or(|part| message.contains(part))
     }
 
-    /// What the mark says, after its carets.
+    /// The text of the mark after its carets.
     fn label(&self) -> String {
         let Mark { severity, code, message, .. } = self;
         match message {
@@ -49,7 +49,7 @@ pub fn render(text: &str, found: &[(TextRange, String)]) -> String {
     lay_out(text, notes.collect(), "")
 }
 
-/// Fails with a readable difference if `found` is not what the marks say.
+/// Fails with a readable difference if `found` differs from the marks.
 pub(crate) fn compare(text: &str, marks: &[Mark], found: &[(TextRange, String)]) -> Result<(), String> {
     let mut unexpected: Vec<&(TextRange, String)> = found.iter().collect();
     let mut notes = Vec::new();
@@ -108,7 +108,7 @@ struct Line<'a> {
     text: &'a str,
     /// `\n`, `\r\n`, or in the last line nothing.
     end: &'a str,
-    /// What it says, if it is a mark.
+    /// Its text, if it is a mark.
     sketch: Option<Sketch<'a>>,
 }
 

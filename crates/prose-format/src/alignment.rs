@@ -1,14 +1,14 @@
-//! Comments at the ends of lines that are under each other.
+//! Alignment of comments at the ends of consecutive lines.
 
 use prose_syntax::SyntaxKind::COMMENT;
 
 use crate::gap::Gap;
 use crate::pieces::Place;
 
-/// How many spaces come before a comment at the end of a line, at least.
+/// The minimum number of spaces before a comment at the end of a line.
 const DISTANCE: usize = 2;
 
-/// Keeps comments at the ends of lines under each other where the writer has put them so.
+/// Keeps comments at the ends of consecutive lines aligned where the author aligned them.
 pub(crate) fn align(text: &str, gaps: &mut [Gap]) {
     let mut group: Vec<Trailing> = Vec::new();
     let mut width = 0;
@@ -46,7 +46,7 @@ struct Trailing {
     gap: usize,
     /// How wide the line is before the gap.
     width: usize,
-    /// Where the writer has put it.
+    /// The column where the author put it.
     column: usize,
 }
 

@@ -1,11 +1,11 @@
 //! Programs in the canonical form of the language reference (R126, R127).
 //!
-//! In that form a program has no comments, arrow chains are the statements that they stand for, and all that is defined comes first, in the
-//! order in which it takes effect (R5): imports, inputs, agents, blocks; but an agent with a variable stays after the statement that binds it. Agents and blocks
-//! that are defined in bodies count for the whole program (R8) and stand with the others, unless they name what only that body has. What is left
-//! is in the one style of the formatter. The program runs as before, so what a session is told, and what a condition is judged by, are not touched: a `while` is not
-//! turned into an `until` with `not`. A chain that is a branch of a `parallel` becomes a `do:` in it, as several statements would be
-//! several branches; one that gives a branch its name, or is a part of a value, stays a chain.
+//! In that form a program has no comments, arrow chains are expanded to statements, and definitions come first, in the
+//! order in which they take effect (R5): imports, inputs, agents, blocks. An agent with a variable stays after the statement that binds it. Agents and
+//! blocks that are defined in bodies are visible in the whole program (R8) and move to the others, unless they use names of that body. The rest
+//! is formatted. The program runs as before, so prompts and conditions are not changed: a `while` is not
+//! converted to an `until` with `not`. A chain that is a branch of a `parallel` becomes a `do:` in it, as several statements would be
+//! several branches; a chain that names a branch, or is part of a value, stays a chain.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -57,7 +57,7 @@ fn next_line(text: &str, at: TextSize) -> TextSize {
     at + size(end + line_break)
 }
 
-/// Whether a text is another one where it stands further left or right: one with texts in it ends where they say (L10).
+/// Whether the meaning of a text depends on its indentation: the texts inside it decide where it ends (L10).
 fn has_texts(node: &SyntaxNode) -> bool {
     let mut strings = node.descendants().filter(|node| node.kind() == SyntaxKind::STRING);
     strings.any(|string| string.text().to_string().matches("\"\"\"").count() > 2)
@@ -108,7 +108,7 @@ fn without_nested_definitions(text: String) -> String {
             hoisted += &text[TextRange::new(range.start(), end)];
             hoisted += line_ending(&text);
             removed.push(TextEdit::replace(TextRange::new(size(start), next_line(&text, end)), ""));
-            // What is in it has its turn when it is at the top level itself.
+            // Definitions inside it are moved once it is at the top level.
             while nested.next_if(|inner| range.contains_range(inner.text_range())).is_some() {}
         }
         if !removed.is_empty() {
@@ -137,7 +137,7 @@ fn can_be_hoisted(definition: &SyntaxNode, around: &Around<'_>) -> bool {
     !words(definition).any(|word| around.count(&word, is_agent) > inside.count(&word))
 }
 
-/// How often names are bound somewhere. What is defined is known everywhere, and does not count.
+/// How often names are bound in some statements. Definitions are visible everywhere, and do not count.
 struct Names(HashMap<String, usize>);
 
 impl Names {
@@ -165,13 +165,13 @@ struct Around<'a> {
     /// In all statements that define nothing.
     of_program: &'a OnceCell<Names>,
     of_statement: OnceCell<Names>,
-    /// Whether there is nothing but definitions in a body.
+    /// Whether a body contains definitions only.
     bodies: RefCell<HashMap<SyntaxNode, bool>>,
     statement: &'a SyntaxNode,
 }
 
 impl Around<'_> {
-    /// Whether a definition leaves a body with nothing to do, whatever else is defined in it.
+    /// Whether a body contains no statements besides definitions when a definition is moved out of it.
     fn is_alone(&self, body: SyntaxNode) -> bool {
         let has_definitions_alone = |body: &SyntaxNode| body.children().all(|node| is_definition(&node));
         *self.bodies.borrow_mut().entry(body).or_insert_with_key(has_definitions_alone)
@@ -201,7 +201,7 @@ fn without_chains(mut text: String) -> String {
         let root = parse(&text).syntax();
         let mut edits: Vec<TextEdit> = Vec::new();
         for chain in root.descendants().filter_map(ArrowChain::cast) {
-            // What is in a chain has its turn when the chain is none any more.
+            // Chains inside a chain are expanded after it.
             let is_free =
                 edits.last().is_none_or(|last| last.range.end() <= chain.syntax().text_range().start());
             edits.extend(as_statements(&chain, &text).filter(|_| is_free).unwrap_or_default());
@@ -233,7 +233,7 @@ fn words(statement: &SyntaxNode) -> impl Iterator<Item = String> {
     tokens.filter(|token| token.kind() == SyntaxKind::IDENT).map(|token| token.text().to_owned())
 }
 
-/// In which order statements at the top level stand.
+/// The order of statements at the top level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Import,
@@ -243,7 +243,7 @@ enum Rank {
     Rest,
 }
 
-/// The program with what it defines before what it does.
+/// The program with its definitions first.
 fn with_definitions_first(root: &SyntaxNode, text: &str) -> String {
     let line_break = line_ending(text);
     let mut placed: Vec<(Rank, String)> = Vec::new();
@@ -253,9 +253,9 @@ fn with_definitions_first(root: &SyntaxNode, text: &str) -> String {
     for statement in root.children() {
         let rank = match statement.kind() {
             SyntaxKind::USE | SyntaxKind::IMPORT => Rank::Import,
-            // What is asked for once something has run is asked for then (R88).
+            // An input after a statement that runs is requested at that point (R88).
             SyntaxKind::INPUT if !has_begun => Rank::Input,
-            // What an agent has of a variable should be read where the variable is known.
+            // An agent that interpolates a variable must come after the variable is bound.
             SyntaxKind::AGENT if words(&statement).all(|word| !bound.contains(&word)) => Rank::Agent,
             SyntaxKind::BLOCK_DEF => Rank::Block,
             _ => {

@@ -1,4 +1,4 @@
-//! How far comments on lines of their own are indented: like what they describe.
+//! Indentation of comments on lines of their own: that of the line they describe.
 
 use prose_syntax::SyntaxKind::{COLON, COMMENT};
 
@@ -6,11 +6,11 @@ use crate::pieces::{Piece, Place};
 
 /// Gives each comment that has a line of its own, outside of brackets, the depth of the line that it belongs to.
 ///
-/// The indentation of a comment means nothing to the language, but much to people: before the end of a body, it returns whether the
+/// The indentation of a comment has no meaning in the language, but it has for readers: before the end of a body, it shows whether the
 /// comment ends the body or begins what follows.
 pub(crate) fn indent(pieces: &mut [Piece]) {
     let mut lines = Lines::default();
-    // The piece below the comments at hand that is none: looked for once for all of them.
+    // The next piece that is not a comment, found once for consecutive comments.
     let mut next = 0;
     let mut at = 0;
     while at < pieces.len() {
@@ -55,7 +55,7 @@ impl Lines {
             return next_depth;
         }
         if self.ends_with_colon && column > last_column {
-            // A body that holds nothing but comments.
+            // A body that contains comments only.
             return last_depth + 1;
         }
         let of_line = self.open.iter().rev().find(|&&(depth, at)| depth >= next_depth && at <= column);

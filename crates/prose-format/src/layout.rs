@@ -1,4 +1,4 @@
-//! What is between the pieces of a program once it is formatted.
+//! The gaps between the pieces of a formatted program.
 
 use std::ops::Range;
 
@@ -12,18 +12,18 @@ use crate::pieces::{Piece, Place, collect};
 use crate::verify::TABS;
 use crate::{comments, spacing};
 
-/// How many spaces a level of indentation is.
+/// The number of spaces of a level of indentation.
 pub(crate) const INDENT: u32 = 2;
 
 /// The part of a program that is formatted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
     pub(crate) range: TextRange,
-    /// How many spaces they are indented where they stand now, and still are afterwards.
+    /// The indentation of the statements in spaces, which does not change.
     pub(crate) column: u32,
 }
 
-/// The edits that format a part of a program, or all of it, in their order. What is in `frozen` stays as it is.
+/// The edits that format a program or a part of it, in the order of the text. Statements in `frozen` are not changed.
 pub(crate) fn edits(parse: &Parse, text: &str, part: Option<Part>, frozen: &[TextRange]) -> Vec<TextEdit> {
     let mut pieces = collect(parse);
     comments::indent(&mut pieces);
@@ -55,7 +55,7 @@ pub(crate) fn edits(parse: &Parse, text: &str, part: Option<Part>, frozen: &[Tex
         .collect()
 }
 
-/// Whether one of the statements that stay as they are, which are in their order, has a range in it.
+/// Whether one of the frozen statements, which are in the order of the text, contains a range.
 fn is_frozen(frozen: &[TextRange], range: TextRange) -> bool {
     let first = frozen.partition_point(|frozen| frozen.end() < range.end());
     frozen[first..].iter().take(2).any(|frozen| frozen.contains_range(range))
@@ -84,7 +84,7 @@ fn statement_at(statements: &[TextRange], at: TextSize) -> Option<TextRange> {
     statements.get(begun.saturating_sub(1)).copied()
 }
 
-/// A line with a mistake in it stays as it is, but for how far it is indented.
+/// A line with an error is only indented.
 fn mark_broken_lines(pieces: &mut [Piece], parse: &Parse) {
     let mistakes: Vec<TextRange> = parse
         .diagnostics()
@@ -128,7 +128,7 @@ struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// What is to be between two pieces; none if that is for the writer to say.
+    /// The formatted gap between two pieces; none to keep the gap of the author.
     fn gap(&self, before: Option<&Piece>, piece: &Piece, range: TextRange) -> Option<String> {
         let Some(before) = before else { return Some(String::new()) };
         let is_line = matches!(piece.place, Place::Line | Place::FirstLine | Place::Continuation);
@@ -159,7 +159,7 @@ impl Layout<'_> {
         column + depth.saturating_sub(base) * INDENT
     }
 
-    /// What comes after the last piece, and what is to be there.
+    /// The text after the last piece, and its replacement.
     fn end(&self, last: Option<&Piece>, frozen: &[TextRange]) -> Option<(TextRange, String)> {
         let end = TextSize::of(self.text);
         match last {
@@ -175,7 +175,7 @@ impl Layout<'_> {
         }
     }
 
-    /// As many line breaks, those that the text has there first.
+    /// A number of line breaks, taken from the text as far as it has them.
     fn line_breaks(&self, range: Range<usize>, count: u32) -> String {
         let mut rest = &self.text[range];
         let mut breaks = String::new();

@@ -1,9 +1,9 @@
 //! The formatter of OpenProse programs.
 //!
-//! There is one style: two spaces a level, one between words, none at the ends of lines, at most one blank line. A formatted program is the same
-//! program: what is in texts and conditions is never touched, comments stay with what they describe, and lines are neither
-//! joined nor broken, but for lists: one that goes over several lines has each item on its own, any other is on one line.
-//! What has mistakes in it stays as it is.
+//! There is one style: two spaces per level, one between words, none at the ends of lines, at most one blank line. Formatting does not change the
+//! meaning of a program: texts and conditions are not changed, comments stay with what they describe, and lines are neither
+//! joined nor broken, except in lists: a list over several lines has one item per line, any other is on one line.
+//! Lines with errors are not formatted.
 
 mod alignment;
 mod canonical;
@@ -49,8 +49,8 @@ fn checked_edits(parse: &Parse, text: &str, part: Option<Part>) -> Vec<TextEdit>
     if edits.is_empty() || is_same(parse, text, &edits) {
         return edits;
     }
-    // Some statement is read in another way where it stands further left or right, such as one with a text that has texts in it.
-    // It stays as it is.
+    // The meaning of some statement depends on its indentation, such as one with a text that contains texts.
+    // It is not formatted.
     let statements: Vec<TextRange> =
         parse.syntax().children().map(|statement| statement.text_range()).collect();
     let mut search = Search { parse, text, edits: &edits, attempts: 0 };
@@ -60,7 +60,7 @@ fn checked_edits(parse: &Parse, text: &str, part: Option<Part>) -> Vec<TextEdit>
     if is_same(parse, text, &edits) { edits } else { Vec::new() }
 }
 
-/// The search for statements that formatting would change the meaning of, by halves.
+/// A binary search for statements whose meaning formatting would change.
 struct Search<'a> {
     parse: &'a Parse,
     text: &'a str,

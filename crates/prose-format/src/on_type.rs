@@ -1,15 +1,15 @@
-//! How far a line is indented while it is typed.
+//! Indentation of a line while it is typed.
 
 use prose_syntax::SyntaxKind::*;
 use prose_syntax::{Parse, SyntaxNode, TextEdit, TextRange, TextSize};
 
 use crate::layout::INDENT;
 
-/// The characters after which [`edits_after_typing`] has something to say, the first one first.
+/// The characters after which [`edits_after_typing`] may return edits.
 pub const TYPED: [&str; 2] = ["\n", ":"];
 
-/// What becomes of the indentation of the line at `at`, after `typed` was typed before it: a line below one that ends with `:` is indented, and
-/// a clause such as `else:` goes back to the statement that it belongs to.
+/// Indents the line at `at`, after `typed` was typed before it: a line below one that ends with `:` is indented, and
+/// a clause such as `else:` is dedented to the statement that it belongs to.
 pub fn edits_after_typing(parse: &Parse, text: &str, at: TextSize, typed: &str) -> Vec<TextEdit> {
     let Some(before) = text.get(..usize::from(at)) else { return Vec::new() };
     let line_start = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
@@ -114,7 +114,7 @@ fn lines_above<'a>(parse: &Parse, text: &'a str, line_start: usize) -> impl Iter
     .filter(move |line| !is_in_literal(&root, TextSize::new(line.start as u32)))
 }
 
-/// What is in the line before a comment.
+/// The line without its comment.
 fn without_comment<'a>(parse: &Parse, line: &Line<'a>) -> &'a str {
     let range = TextRange::at(TextSize::new(line.start as u32), TextSize::of(line.text));
     let mut end = line.text.len();

@@ -13,11 +13,11 @@ pub(crate) struct Piece {
     pub(crate) kind: SyntaxKind,
     /// The kind of the node that it is in.
     pub(crate) parent: SyntaxKind,
-    /// How many levels its line is indented, if it is the first piece of one.
+    /// The level of its line, if it is the first piece of one.
     pub(crate) depth: u32,
-    /// How many line breaks come before it.
+    /// The number of line breaks before it.
     pub(crate) newlines: u32,
-    /// Where it is in its line, in bytes.
+    /// Its column, in bytes.
     pub(crate) column: u32,
     pub(crate) place: Place,
     /// Whether it belongs to text that fits no rule of the grammar, or that has a comment where no line can end.
@@ -26,7 +26,7 @@ pub(crate) struct Piece {
     pub(crate) is_superfluous: bool,
 }
 
-/// Where a piece stands.
+/// The position of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// At the start of a statement, a clause or a property.
@@ -74,7 +74,7 @@ pub(crate) fn collect(parse: &Parse) -> Vec<Piece> {
     walk.pieces
 }
 
-/// A node that has a say in how lines are indented.
+/// A node that affects the indentation of lines.
 struct Frame {
     node: SyntaxKind,
     role: Role,
@@ -89,7 +89,7 @@ enum Role {
     Body,
     /// A stage of a pipeline.
     Stage { has_line: bool },
-    /// What is in brackets.
+    /// The content of brackets.
     Brackets { is_expanded: bool, expects_item: bool, last_code: Option<usize> },
 }
 
@@ -97,13 +97,13 @@ enum Role {
 struct Walk {
     pieces: Vec<Piece>,
     frames: Vec<Frame>,
-    /// How many of the frames have had their first piece.
+    /// The number of frames whose first piece was seen.
     begun: usize,
     /// The sum of the levels of all frames.
     levels: u32,
     /// Whether the stages of a pipeline are on lines of their own, for those that were asked about: once for all of its stages.
     spread_out: HashMap<SyntaxNode, bool>,
-    /// How many nodes of text that fits no rule are open.
+    /// The number of open `ERROR` nodes.
     broken: u32,
     /// Line breaks since the last piece.
     newlines: u32,
@@ -176,7 +176,7 @@ impl Walk {
         self.note_bracket(kind, parent);
     }
 
-    /// Decides for all frames that begin with the next piece how far they are indented. Gives whether it begins a body that has
+    /// Sets the indentation of all frames that begin with the next piece. Returns whether it begins a body that has
     /// lines of its own.
     fn begin_frames(&mut self, starts_line: bool) -> bool {
         let starts_line = starts_line && self.brackets_among(self.begun).is_none();

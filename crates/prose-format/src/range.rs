@@ -1,4 +1,4 @@
-//! Which statements a selection is about.
+//! The statements that a selection touches.
 
 use prose_syntax::SyntaxKind::{self, *};
 use prose_syntax::{NodeOrToken, SyntaxNode, TextRange, TextSize};

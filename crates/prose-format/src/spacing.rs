@@ -4,7 +4,7 @@ use prose_syntax::SyntaxKind::*;
 
 use crate::pieces::Piece;
 
-/// What is between a piece and the one before it on the same line.
+/// The gap between a piece and the one before it on the same line.
 pub(crate) fn between(before: &Piece, piece: &Piece) -> &'static str {
     if piece.kind == COMMENT {
         // Aligned later where several are under each other.

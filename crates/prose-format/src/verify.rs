@@ -1,4 +1,4 @@
-//! Whether two programs are the same but for their layout.
+//! Checks that two programs differ only in layout.
 
 use prose_syntax::SyntaxKind::{self, *};
 use prose_syntax::{Parse, ProseLanguage};
@@ -17,7 +17,7 @@ pub(crate) fn is_same_program(a: &Parse, b: &Parse) -> bool {
     }
 }
 
-/// Whether the mistakes are the same, wherever they are.
+/// Whether the diagnostics are the same, regardless of their positions.
 pub(crate) fn has_same_mistakes(a: &Parse, b: &Parse) -> bool {
     // Tabs in the indentation are the one mistake that layout fixes.
     let codes = |parse: &Parse| {

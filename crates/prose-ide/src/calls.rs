@@ -134,7 +134,7 @@ fn calls_in(db: &dyn Db, file: SourceFile) -> Vec<Call> {
         let (statement, start) = (placed.statement, TextSize::from(placed.start));
         for used in &summary(db, statement).uses {
             let Some(callee) = callee(db, statement, used.kind, &used.text) else { continue };
-            // A block without a name is nobody's to call, and its calls are those of nobody.
+            // A block without a name cannot be called, and its calls belong to no block.
             let Some(caller) = caller(db, statement, used.block) else { continue };
             calls.push(Call { caller, callee, range: body(db, statement)[used.id].range + start });
         }

@@ -34,7 +34,7 @@ pub(crate) fn comment_above<'db>(db: &'db dyn Db, site: Site<'db>) -> String {
     comment(&lines)
 }
 
-/// The comment at the start of a program, which says what it is for.
+/// The comment at the start of a program, which describes it.
 pub(crate) fn first_comment(db: &dyn Db, program: SourceFile) -> String {
     let mut lines = Vec::new();
     let mut breaks = 0;

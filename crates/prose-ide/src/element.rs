@@ -61,7 +61,7 @@ pub enum ElementKind<'db> {
     },
     /// A keyword.
     Keyword(SyntaxKind),
-    /// The marker at either end of a discretion, with whether the text only says what an input is for.
+    /// The marker at either end of a discretion, with whether the text is the description of an input.
     DiscretionMark {
         /// Whether a user reads the text, and no model judges it.
         is_description: bool,
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn properties_and_options_are_told_apart() {
+    fn properties_and_options_are_distinguished() {
         check(
             "agent a:\n  mod$0el: opus\n",
             expect![[r#"
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_and_fields_know_what_they_are_of() {
+    fn arguments_and_fields_have_their_owners() {
         check(
             "let r = research(top$0ic: 1)\n",
             expect![[r#"

@@ -1,5 +1,7 @@
 //! The flow graph of a program.
 
+mod graph;
+
 use prose_analysis::model::{Body, Expr, ExprId, ListId, NameId, Property, Stmt, StmtId, Target, Value};
 use prose_analysis::statements::{body, statements};
 use prose_analysis::{Db, SourceFile};
@@ -8,154 +10,8 @@ use prose_syntax::{TextRange, TextSize};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-/// The flow graph of a program.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FlowGraph {
-    /// The nodes, outer ones before those inside them, and otherwise in the order of the text.
-    pub nodes: Vec<FlowNode>,
-    /// The edges.
-    pub edges: Vec<FlowEdge>,
-}
-
-/// A statement, or one of the branches of a statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FlowNode {
-    /// What it is.
-    pub kind: FlowKind,
-    /// Its label: the agent of a session, the block that is called, the header of a loop, the condition of a branch.
-    pub label: String,
-    /// The start of the prompt of a session.
-    pub detail: Option<String>,
-    /// The variable that its result is bound to.
-    pub name: Option<SmolStr>,
-    /// Its range. A statement whose value is bound has no node of its own but is part of the binding.
-    pub range: TextRange,
-    /// The index of its parent, which is smaller than its own.
-    pub parent: Option<usize>,
-}
-
-/// What a [`FlowNode`] stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FlowKind {
-    /// `session`
-    Session,
-    /// `resume`
-    Resume,
-    /// `input`
-    Input,
-    /// `output`
-    Output,
-    /// A name that is given a value.
-    Binding,
-    /// `do name`
-    Call,
-    /// A program that is called.
-    Program,
-    /// `block name:` with its body.
-    Block,
-    /// `do:`, a sequence.
-    Do,
-    /// `session "a" -> session "b"`
-    Chain,
-    /// `parallel:`, whose branches run concurrently.
-    Parallel,
-    /// `parallel for`, whose body runs for all items concurrently.
-    ParallelLoop,
-    /// `repeat`, `for`, `loop`
-    Loop,
-    /// `if` with its branches.
-    If,
-    /// `choice` with its options.
-    Choice,
-    /// `try` with its clauses.
-    Try,
-    /// `xs | map: …` with its stages.
-    Pipeline,
-    /// A branch of an `if`, an option of a `choice`, a clause of a `try`, or a stage of a pipeline.
-    Way,
-    /// `throw`
-    Throw,
-    /// `return`
-    Return,
-    /// `break`
-    Break,
-    /// `continue`
-    Continue,
-    /// Anything else.
-    Other,
-}
-
-impl FlowKind {
-    /// The name in the protocol.
-    pub fn name(self) -> &'static str {
-        match self {
-            FlowKind::Session => "session",
-            FlowKind::Resume => "resume",
-            FlowKind::Input => "input",
-            FlowKind::Output => "output",
-            FlowKind::Binding => "binding",
-            FlowKind::Call => "call",
-            FlowKind::Program => "program",
-            FlowKind::Block => "block",
-            FlowKind::Do => "do",
-            FlowKind::Chain => "chain",
-            FlowKind::Parallel => "parallel",
-            FlowKind::ParallelLoop => "parallel-loop",
-            FlowKind::Loop => "loop",
-            FlowKind::If => "if",
-            FlowKind::Choice => "choice",
-            FlowKind::Try => "try",
-            FlowKind::Pipeline => "pipeline",
-            FlowKind::Way => "way",
-            FlowKind::Throw => "throw",
-            FlowKind::Return => "return",
-            FlowKind::Break => "break",
-            FlowKind::Continue => "continue",
-            FlowKind::Other => "other",
-        }
-    }
-
-    /// Whether nothing follows it: it leads out of what is around it.
-    fn leads_out(self) -> bool {
-        matches!(self, FlowKind::Throw | FlowKind::Return | FlowKind::Break | FlowKind::Continue)
-    }
-}
-
-/// An edge between two nodes, by their indices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FlowEdge {
-    /// The source.
-    pub from: usize,
-    /// Where it leads.
-    pub to: usize,
-    /// How.
-    pub kind: FlowEdgeKind,
-}
-
-/// The kind of an edge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FlowEdgeKind {
-    /// The target runs after the source.
-    Next,
-    /// The target is a first child of the source.
-    Enter,
-    /// From the last statement of a loop back to the loop.
-    Again,
-    /// The source calls the target.
-    Call,
-}
-
-impl FlowEdgeKind {
-    /// The name in the protocol.
-    pub fn name(self) -> &'static str {
-        match self {
-            FlowEdgeKind::Next => "next",
-            FlowEdgeKind::Enter => "enter",
-            FlowEdgeKind::Again => "again",
-            FlowEdgeKind::Call => "call",
-        }
-    }
-}
+pub use self::graph::{FlowEdge, FlowEdgeKind, FlowGraph, FlowKind, FlowNode};
+use crate::symbols::label;
 
 /// The flow graph of a program. Definitions of agents and imports are no part of it; blocks are next to what calls them.
 pub fn flow_graph(db: &dyn Db, file: SourceFile) -> FlowGraph {
@@ -227,13 +83,13 @@ impl Builder<'_> {
             Stmt::Use { .. } | Stmt::Import { .. } | Stmt::Agent { .. } => return None,
             Stmt::Session { text, agent, properties, .. } => {
                 let label = agent.map_or("session", |agent| &body[agent].text);
-                let told = text.or_else(|| property(properties, "prompt"));
-                (FlowKind::Session, label.to_owned(), told.and_then(|told| self.beginning(told)))
+                let prompt = text.or_else(|| property(properties, "prompt"));
+                (FlowKind::Session, label.to_owned(), prompt.and_then(|prompt| self.beginning(prompt)))
             }
             Stmt::Resume { agent, properties } => {
                 let label = agent.map_or("resume", |agent| &body[agent].text);
-                let told = property(properties, "prompt");
-                (FlowKind::Resume, label.to_owned(), told.and_then(|told| self.beginning(told)))
+                let prompt = property(properties, "prompt");
+                (FlowKind::Resume, label.to_owned(), prompt.and_then(|prompt| self.beginning(prompt)))
             }
             Stmt::Call { block, .. } => {
                 let block = block.map(|block| body[block].text.clone()).unwrap_or_default();
@@ -327,8 +183,8 @@ impl Builder<'_> {
             Stmt::Pipeline { stages, .. } => {
                 let mut last = None;
                 for stage in stages {
-                    let label = self.first_line(stage.range).trim_start_matches('|').trim();
-                    let label = shorten(label.strip_suffix(':').unwrap_or(label));
+                    let header = self.first_line(stage.range).trim_start_matches('|').trim();
+                    let label = label(header.strip_suffix(':').unwrap_or(header));
                     let way = FlowNode {
                         kind: FlowKind::Way,
                         label,
@@ -399,7 +255,7 @@ impl Builder<'_> {
     /// The first line of a statement without the colon of its body.
     fn header(&self, id: StmtId) -> String {
         let line = self.first_line(self.body[id].range);
-        shorten(line.strip_suffix(':').unwrap_or(line))
+        label(line.strip_suffix(':').unwrap_or(line))
     }
 
     fn first_line(&self, range: TextRange) -> &str {
@@ -408,14 +264,14 @@ impl Builder<'_> {
     }
 
     fn shown(&self, value: Value) -> String {
-        shorten(self.first_line(self.body.value_range(value)))
+        label(self.first_line(self.body.value_range(value)))
     }
 
     /// The first line with something on it of a text; of anything else, how it is written.
     fn beginning(&self, expr: ExprId) -> Option<String> {
         let Some(text) = self.body.text(expr) else { return Some(self.shown(Value::Expr(expr))) };
         let content = self.text.get(std::ops::Range::from(text.content + self.start))?;
-        Some(shorten(text::first_line(content))).filter(|line| !line.is_empty())
+        Some(label(text::first_line(content))).filter(|line| !line.is_empty())
     }
 }
 
@@ -467,12 +323,6 @@ fn is_program_call(body: &Body, expr: ExprId) -> bool {
 
 fn property(properties: &[Property], name: &str) -> Option<ExprId> {
     properties.iter().find(|property| property.name.text == name)?.value
-}
-
-/// The maximum length of a label, since a node has room for a line.
-fn shorten(text: &str) -> String {
-    const MAX_SHOWN: usize = 60;
-    text::shorten(text, MAX_SHOWN).into_owned()
 }
 
 #[cfg(test)]

@@ -409,7 +409,7 @@ repeat 2:
     }
 
     #[test]
-    fn a_value_that_is_set_again_tells_no_bound() {
+    fn a_value_that_is_set_again_gives_no_bound() {
         check(
             HintKind::Iterations,
             "$0let rounds = 4\nrounds = 5\nrepeat rounds:\n  session \"a\"\n",

@@ -342,7 +342,7 @@ fn kept_key<'db>(db: &'db dyn Db, mention: &Mention<'db>, keys: &mut Keys<'db>) 
     (is_value && !is_in_context).then(|| TextEdit::insert(value.start() + start, format!("{}: ", key.text)))
 }
 
-/// The imported program that a destructured name is taken from, if nobody knows what that program calls its outputs.
+/// The imported program that a destructured name is taken from, if the outputs of that program are unknown.
 fn unknown_source<'db>(db: &'db dyn Db, mention: &Mention<'db>) -> Option<SmolStr> {
     let file = mention.reference.file;
     let body = body(db, mention.statement);

@@ -213,15 +213,15 @@ fn inside(literal: &SyntaxNode) -> String {
 }
 
 fn one_line(node: &SyntaxNode) -> String {
-    shorten(&text::one_line(&node.text().to_string()))
+    label(&text::one_line(&node.text().to_string()))
 }
 
 fn first_line(text: &str) -> String {
-    shorten(text::first_line(text))
+    label(text::first_line(text))
 }
 
-/// The maximum length of a name, since an outline is narrow.
-fn shorten(text: &str) -> String {
+/// A text that fits a line of an outline or a node of a graph.
+pub(crate) fn label(text: &str) -> String {
     const MAX_SHOWN: usize = 60;
     text::shorten(text, MAX_SHOWN).into_owned()
 }

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_becomes_a_message_that_says_what_was_being_done() {
+    fn a_panic_becomes_a_message_that_names_the_request() {
         let panicked = guard("folding", || -> u8 { panic!("line {} is odd", 3) }).unwrap_err();
         assert_eq!(
             panicked.to_string(),

@@ -1,4 +1,4 @@
-//! The protocol: its types, the wire, and conversion between what the client and what the analysis says.
+//! The protocol: its types, the wire, and conversion between the types of the client and those of the analysis.
 
 pub(crate) mod answer;
 pub(crate) mod client;

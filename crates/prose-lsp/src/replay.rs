@@ -1,7 +1,7 @@
 //! Replays recorded sessions: sends the client's messages again and compares the server's.
 //!
-//! The server says some things earlier or later, or not at all, depending on how fast it is: progress, or the diagnostics of a text that was edited a
-//! moment later. These are not compared, and neither is what it says of programs that were not open. Commands are not sent, since they run programs and fetch things.
+//! The server sends some messages earlier or later, or not at all, depending on how fast it is: progress, or the diagnostics of a text that was edited a
+//! moment later. These are not compared, and neither are its messages about programs that were not open. Commands are not sent, since they run programs and fetch things.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_difference_is_told_with_its_place() {
+    fn the_first_difference_is_reported_with_its_place() {
         let find = |before: Value, after: Value| first_difference(&before, &after, "");
         assert_eq!(find(json!({ "a": [1, 2] }), json!({ "a": [1, 2] })), None);
         assert_eq!(

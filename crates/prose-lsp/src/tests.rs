@@ -81,7 +81,7 @@ struct Client {
     received: Vec<Value>,
 }
 
-/// Runs `test` with a connected client that has not said anything yet.
+/// Runs `test` with a connected client that has not sent anything yet.
 fn with_server(test: impl AsyncFnOnce(&mut Client)) -> End {
     let (to_server, input) = tokio::io::duplex(1 << 16);
     let (output, from_server) = tokio::io::duplex(1 << 16);
@@ -192,7 +192,7 @@ impl Client {
         }
     }
 
-    /// Waits until the server has dealt with everything so far and fails if it said anything that was not asked for.
+    /// Waits until the server has dealt with everything so far and fails if it sent anything unrequested.
     async fn assert_silent(&mut self) {
         self.request(-1, "no/such/method", Value::Null).await;
         self.answer(json!(-1)).await;
@@ -213,15 +213,15 @@ fn assert_error(answer: &Value, code: i64, message: &str) {
 const EDITED: &str = "the document was edited while the answer was being made";
 
 #[test]
-fn a_document_that_is_too_large_is_told_and_answered_at_once() {
+fn a_document_that_is_too_large_is_reported_and_answered_at_once() {
     with_server(async |client| {
         client.initialize(json!({ "textDocument": { "diagnostic": {} } })).await;
         let uri = "file:///large/a.prose";
         client.open(uri, 1, &"session: nobody\n".repeat(1 << 20 | 1)).await;
-        let told = client.receive().await;
-        assert_eq!(told["method"], "window/showMessage");
+        let message = client.receive().await;
+        assert_eq!(message["method"], "window/showMessage");
         assert_eq!(
-            told["params"]["message"],
+            message["params"]["message"],
             "`a.prose` is not analysed: it has 17 MB, more than the 16 MB that a program may have"
         );
         client.ask(1, "textDocument/diagnostic", uri).await;

@@ -8,7 +8,7 @@ use crate::fence::{Fence, Line};
 
 /// The names of the language in info strings.
 const LANGUAGES: [&str; 2] = ["prose", "openprose"];
-/// The word after the language that says that a block is not a program to look at, as in documents of Rust.
+/// The word after the language that excludes a block, as in documents of Rust.
 const IGNORE: &str = "ignore";
 
 /// The programs in a document, in its order. Documents of 4 GiB and more are the caller's to refuse, since positions are 32 bits wide.
@@ -89,7 +89,7 @@ fn text_start(document: &str, piece: &Range<usize>) -> usize {
         // The parser leaves out the first half of such a line break.
         Some(b'\r') => piece.start - 1,
         // The parser makes spaces, which stand nowhere, of a tab that belongs only in part to the text. Here all of it does, so that the text is
-        // one that is in the document; the analysis says what it thinks of tabs.
+        // one that is in the document; the analysis reports tabs.
         Some(b'\t') if piece.is_empty() => piece.start - 1,
         _ => piece.start,
     }

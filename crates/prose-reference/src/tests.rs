@@ -101,7 +101,7 @@ fn programs_of_git_hosts_are_read_through_their_raw_files() {
 }
 
 #[test]
-fn git_hosts_tell_commits() {
+fn git_hosts_report_commits() {
     let commit = |path: &str| match Reference::parse(path).unwrap() {
         Reference::Git(program) => program.commit_url().to_string(),
         other => panic!("{other} is of no git host"),
@@ -159,7 +159,7 @@ fn a_path_that_is_being_typed_is_incomplete() {
 }
 
 #[test]
-fn what_names_no_program_says_why() {
+fn a_path_that_names_no_program_is_rejected_with_a_reason() {
     check("alice research", expect!["contains a space"]);
     check("alice/re\u{7}", expect!["contains a control character"]);
     check(

@@ -51,7 +51,7 @@ pub enum CacheProblem {
     Unwritable {
         /// The folder.
         dir: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: String,
     },
 }
@@ -235,7 +235,7 @@ impl Cache {
             // One slip for every four letters; or the same program of another handle.
             let is_near = distance <= (wanted.chars().count() / 4).clamp(1, 3) || slug == wanted_slug;
             if is_near && source.reference != reference {
-                // Of the two spellings of one handle, the one is told that looks like what was asked for.
+                // Of the two spellings of one handle, the one that looks like the requested one is suggested.
                 let other_spelling = source.reference.starts_with('@') != reference.starts_with('@');
                 near.push((distance, known.to_owned(), other_spelling, source.reference));
             }
@@ -356,7 +356,7 @@ fn write_program(dir: &Path, program: &Program) -> io::Result<()> {
 
 /// Writes a file atomically, private to the user. Of several writers the last one wins.
 fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // Programs of private registries are nobody else's business.
+    // Programs of private registries must not be readable by others.
     private::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
     write_with(path, bytes, &tempfile::Builder::new())
 }
@@ -367,7 +367,7 @@ pub(crate) fn write_for_all(path: &Path, bytes: &[u8]) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // The system takes away what the user gives nobody.
+        // The umask of the system removes what the user forbids.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     write_with(path, bytes, &builder)

@@ -342,7 +342,7 @@ impl Inner {
         key.freshness == Freshness::Recent && age < self.settings.fresh_for
     }
 
-    /// Asks one address after the other until one has the program, and says when that began.
+    /// Requests one address after the other until one has the program. Returns the time of the start as well.
     async fn ask_all(
         &self,
         urls: &[Url],
@@ -350,7 +350,7 @@ impl Inner {
         key: &FlightKey,
     ) -> (Result<Option<Answer>, (Failure, Url)>, Timestamp) {
         let host = self.host(&key.url);
-        // Neither is ever closed. The host comes first, so that those who wait for a slow one keep nobody else waiting.
+        // Neither is ever closed. The host comes first, so that waiting for a slow host does not block requests to others.
         let _of_host = host.acquire().await;
         let _of_all = self.all.acquire().await;
         let moment = Timestamp::now();
@@ -408,7 +408,7 @@ impl Inner {
                 let source = Source { reference, url, final_url, moved_to, fetched: moment, ..last.source };
                 (Program { text: last.text, source }, Provenance::HostUnchanged)
             }
-            // A host that was asked without a condition cannot say that it holds; `Web` takes that for a status like any other.
+            // A host cannot confirm a condition that was not sent; `Web` treats this as a status like any other.
             (Content::Unchanged | Content::Missing, _) => {
                 let why = Unreachable::Status(304);
                 return Err(Problem::Unreachable { url: final_url, why, last: None });

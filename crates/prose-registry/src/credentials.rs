@@ -41,7 +41,7 @@ pub enum CredentialsProblem {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: String,
     },
     /// The file is malformed.

@@ -177,7 +177,7 @@ impl Lock {
         }
     }
 
-    /// Pins a program to its text, and says what it was pinned to if that was another one. The time stays while the text does.
+    /// Pins a program to its text, and returns the previous pin if it had another text. The time stays while the text does.
     pub fn pin(&mut self, program: &Program, commit: Option<String>, time: Timestamp) -> Option<Pin> {
         let source = &program.source;
         let before = self.programs.get(&source.reference).cloned();

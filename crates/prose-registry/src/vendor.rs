@@ -126,8 +126,8 @@ impl Vendor {
         files.filter(move |(copy, path)| !is_whole(copy, path)).map(|(_, path)| path)
     }
 
-    /// The program that a file is a copy of, if an index next to it says so. One that was changed since it was written still came from
-    /// where the index says.
+    /// The program that a file is a copy of, according to an index next to it. A copy that was changed since it was written still has
+    /// the source in the index.
     pub fn copied_at(path: &Path) -> Option<Program> {
         let vendor = Self::load(path.parent()?).ok()??;
         let file = path.file_name()?.to_str()?;

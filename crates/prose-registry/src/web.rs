@@ -212,7 +212,7 @@ impl Web {
         unreachable!("the loop above has no end")
     }
 
-    /// What can be said about an address without asking anyone.
+    /// Checks an address without a request.
     fn check(&self, url: &Url, is_guarded: bool) -> Result<(), Refusal> {
         match url.scheme() {
             "https" => {}
@@ -441,7 +441,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_says_when_to_come_back_in_seconds_or_by_a_date() {
+    fn the_time_of_a_retry_is_in_seconds_or_a_date() {
         let now = httpdate::parse_http_date("Sat, 31 Jan 2026 12:00:00 GMT").unwrap();
         let wait = |value: &str| {
             let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_str(value).unwrap())]);

@@ -32,7 +32,7 @@ const MAX_BROKEN: usize = 16 << 20;
 pub struct Document<'a> {
     /// What is not TOML, in the order of the text.
     pub problems: Vec<Problem>,
-    /// Whether every problem was found, so that the root holds what the text says. Otherwise there are too many.
+    /// Whether every problem was found, so that the root holds the whole document. Otherwise there are too many.
     pub is_complete: bool,
     lines: Lines<'a>,
     /// The text without the statements that have a problem.

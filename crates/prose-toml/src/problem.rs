@@ -54,7 +54,7 @@ impl Problem {
     }
 }
 
-/// Whether an error says that a key is there twice, or as a value and as a table.
+/// Whether an error is about a key that is defined twice, or as a value and as a table.
 pub(crate) fn is_about_names(error: &Error) -> bool {
     error.message().starts_with("duplicate key") || error.message().starts_with("cannot extend")
 }

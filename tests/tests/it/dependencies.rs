@@ -165,7 +165,7 @@ fn pure_crates_reach_no_protocol_and_no_network() {
 }
 
 #[test]
-fn the_client_of_registries_knows_the_paths_of_programs_and_nothing_else_of_the_language() {
+fn the_registry_client_depends_on_references_and_nothing_else_of_the_language() {
     let reached = Reached::new();
     let packages = reached.from("prose-registry");
     let own: Vec<&str> = packages.iter().copied().filter(|name| reached.is_member(name)).collect();
@@ -176,7 +176,7 @@ fn the_client_of_registries_knows_the_paths_of_programs_and_nothing_else_of_the_
 }
 
 #[test]
-fn those_who_keep_and_tell_runs_wait_for_nothing() {
+fn crates_that_store_and_narrate_runs_do_not_depend_on_the_runtime() {
     let reached = Reached::new();
     for name in ["prose-state", "prose-narration"] {
         let direct = reached.direct(name);

@@ -43,7 +43,7 @@ fn imports_are_read_from_the_disk() {
 }
 
 #[test]
-fn hover_tells_of_what_another_file_says() {
+fn hover_shows_documentation_from_another_file() {
     let markdown = json!({ "textDocument": { "hover": { "contentFormat": ["markdown", "plaintext"] } } });
     for (capabilities, kind) in [(markdown, "markdown"), (json!({}), "plaintext")] {
         let mut workspace = Workspace::with(capabilities, &[("main.prose", MAIN), ("lib.prose", LIB)]);
@@ -97,7 +97,7 @@ fn a_name_is_highlighted_where_it_is_written_and_read() {
 }
 
 #[test]
-fn completion_knows_the_outputs_of_imported_programs_and_files() {
+fn completion_offers_the_outputs_of_imported_programs_and_files() {
     let mut workspace = workspace();
     let items = |list: &Value| -> Vec<String> {
         let items = list["items"].as_array().unwrap().iter();
@@ -113,7 +113,7 @@ fn completion_knows_the_outputs_of_imported_programs_and_files() {
 }
 
 #[test]
-fn snippets_are_for_clients_that_know_them() {
+fn snippets_are_for_clients_that_support_them() {
     for takes_snippets in [true, false] {
         let item = json!({ "completionItem": { "snippetSupport": takes_snippets } });
         let mut workspace = Workspace::with(json!({ "textDocument": { "completion": item } }), &[]);
@@ -254,7 +254,7 @@ fn a_question_right_after_an_edit_of_an_imported_file_is_answered_from_it() {
 }
 
 #[test]
-fn clients_that_ask_for_diagnostics_are_told_to_ask_again() {
+fn clients_that_pull_diagnostics_get_a_refresh_request() {
     let capabilities = json!({
         "textDocument": { "diagnostic": {} }, "workspace": { "diagnostics": { "refreshSupport": true } },
     });
@@ -299,7 +299,7 @@ fn a_new_file_is_imported_before_it_is_saved() {
 }
 
 #[test]
-fn an_error_in_a_prompt_is_told_to_all_who_lead_to_it() {
+fn an_error_in_a_prompt_is_reported_in_all_programs_that_lead_to_it() {
     let chain = "use \"./main.prose\" as main\n\nmain()\n";
     let mut workspace = Workspace::new(&[("chain.prose", chain), ("main.prose", MAIN), ("lib.prose", LIB)]);
     workspace.open_saved("chain.prose");
@@ -317,7 +317,7 @@ fn an_error_in_a_prompt_is_told_to_all_who_lead_to_it() {
 }
 
 #[test]
-fn a_circle_that_closes_elsewhere_is_told_to_all_in_it() {
+fn a_cycle_that_closes_elsewhere_is_reported_in_all_of_it() {
     let import = |name: &str| format!("use \"./{name}.prose\" as next\n\noutput x = next()\n");
     let mut workspace = Workspace::new(&[
         ("a.prose", &import("b")),
@@ -354,7 +354,7 @@ fn a_client_that_can_is_asked_to_watch_the_files() {
 }
 
 #[test]
-fn a_client_that_watches_no_files_says_when_it_saves() {
+fn a_client_that_watches_no_files_reports_saves() {
     let mut workspace = workspace();
     assert_eq!(workspace.pushed("main.prose"), [] as [&str; 0]);
     workspace.write("lib.prose", LIB_RENAMED);
@@ -407,7 +407,7 @@ fn the_client_may_be_set_to_the_strict_profile() {
 }
 
 #[test]
-fn problems_of_prose_toml_are_told_until_they_are_mended() {
+fn problems_of_prose_toml_are_reported_until_they_are_fixed() {
     let mut workspace = Workspace::new(&[("prose.toml", "[check]\nprofile = \"strikt\"\nprofil = 3\n")]);
     workspace.open("main.prose", "session \"Hello\"\n");
     let problems = workspace.pushed_whole("prose.toml")["diagnostics"].clone();

@@ -1,4 +1,4 @@
-//! What an editor is told about a document, over the wire.
+//! Answers to an editor about a document, over the wire.
 
 use expect_test::{Expect, expect};
 use prose_tests::lsp::{LspClient, range};
@@ -439,7 +439,7 @@ fn the_outline_nests() {
 }
 
 #[test]
-fn the_outline_is_flat_for_an_editor_that_knows_no_trees() {
+fn the_outline_is_flat_for_an_editor_without_support_for_trees() {
     let (mut client, _) = LspClient::initialized(json!({}));
     client.open(URI, 1, PROGRAM);
     let symbols = client.result("textDocument/documentSymbol", URI);

@@ -26,9 +26,9 @@ fn workspace(registry: &TestRegistry, files: &[(&str, &str)]) -> Workspace {
 #[track_caller]
 fn wait_for(workspace: &mut Workspace, name: &str, wanted: &[&str]) -> Value {
     loop {
-        let told = workspace.pushed_whole(name);
-        if codes(&told["diagnostics"]) == wanted {
-            return told;
+        let published = workspace.pushed_whole(name);
+        if codes(&published["diagnostics"]) == wanted {
+            return published;
         }
     }
 }
@@ -47,7 +47,7 @@ fn wait_for_import(workspace: &mut Workspace, name: &str) -> String {
 }
 
 #[test]
-fn a_path_is_looked_up_when_it_is_complete_and_nobody_types_any_more() {
+fn a_path_is_looked_up_when_it_is_complete_and_typing_has_stopped() {
     let registry = registry();
     let mut workspace = workspace(&registry, &[]);
     let rest = "\n\nlet found = research(topic: \"tides\")\nsession \"Tell of {found.summary}\"\n";
@@ -58,8 +58,11 @@ fn a_path_is_looked_up_when_it_is_complete_and_nobody_types_any_more() {
         // As fast as a person types, or a little faster.
         std::thread::sleep(Duration::from_millis(40));
     }
-    let told = wait_for(&mut workspace, "main.prose", &["E028"]);
-    assert_eq!(told["diagnostics"][0]["message"], "`research` has no output `summary`; it has `findings`");
+    let published = wait_for(&mut workspace, "main.prose", &["E028"]);
+    assert_eq!(
+        published["diagnostics"][0]["message"],
+        "`research` has no output `summary`; it has `findings`"
+    );
     assert_eq!(registry.take_asked(), ["alice/research"]);
 
     let hover = workspace.at("textDocument/hover", "main.prose", (2, 14));
@@ -93,7 +96,7 @@ fn what_is_known_is_there_at_once_and_asked_for_once() {
 }
 
 #[test]
-fn what_goes_wrong_is_told_at_the_path() {
+fn what_goes_wrong_is_reported_at_the_path() {
     let registry = TestRegistry::start(&[
         ("alice/research", RESEARCH),
         ("alice/page", "<!doctype html><html><body>Hello</body></html>"),
@@ -122,8 +125,8 @@ fn what_goes_wrong_is_told_at_the_path() {
         ("open.prose", "E144", "`https://`"),
     ] {
         workspace.open_saved(name);
-        let told = wait_for(&mut workspace, name, &[code]);
-        let message = told["diagnostics"][0]["message"].as_str().unwrap();
+        let published = wait_for(&mut workspace, name, &[code]);
+        let message = published["diagnostics"][0]["message"].as_str().unwrap();
         assert!(message.contains(says), "{name}: {message}");
     }
 }
@@ -158,8 +161,8 @@ fn an_import_can_be_fetched_again_and_pinned() {
     assert_eq!(registry.take_asked().len(), 2);
 
     run(&mut workspace, &actions[1]);
-    let told = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
-    assert!(told["params"]["message"].as_str().unwrap().contains("is pinned in"), "{told}");
+    let published = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    assert!(published["params"]["message"].as_str().unwrap().contains("is pinned in"), "{published}");
     let lock = std::fs::read_to_string(workspace.folder.path().join("prose.lock")).unwrap();
     assert!(lock.contains("reference = \"alice/research\""), "{lock}");
 }
@@ -172,8 +175,8 @@ fn pinned(workspace: &mut Workspace) -> String {
     let params = json!({ "command": "prose.pin", "arguments": [argument] });
     loop {
         workspace.client.request("workspace/executeCommand", params.clone());
-        let told = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
-        if told["params"]["message"].as_str().unwrap().contains("is pinned in") {
+        let published = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+        if published["params"]["message"].as_str().unwrap().contains("is pinned in") {
             return std::fs::read_to_string(workspace.folder.path().join("prose.lock")).unwrap();
         }
     }
@@ -193,8 +196,8 @@ fn the_lock_file_counts_in_the_editor_as_soon_as_it_is_there() {
 
     workspace.write_watched("prose.lock", &lock);
     // The text that is pinned is nowhere to be had.
-    let told = wait_for(&mut workspace, "main.prose", &["E146"]);
-    let message = told["diagnostics"][0]["message"].as_str().unwrap();
+    let published = wait_for(&mut workspace, "main.prose", &["E146"]);
+    let message = published["diagnostics"][0]["message"].as_str().unwrap();
     assert!(
         message.contains("SHA-256") && message.contains("prose lock --update=alice/research"),
         "{message}"
@@ -208,8 +211,8 @@ fn the_lock_file_counts_in_the_editor_as_soon_as_it_is_there() {
     );
 
     workspace.write_watched("prose.lock", "<<<<<<< HEAD\n");
-    let told = wait_for(&mut workspace, "main.prose", &["E146"]);
-    let message = told["diagnostics"][0]["message"].as_str().unwrap();
+    let published = wait_for(&mut workspace, "main.prose", &["E146"]);
+    let message = published["diagnostics"][0]["message"].as_str().unwrap();
     assert!(message.contains("is rejected, since prose.lock is not a valid lock file"), "{message}");
 
     workspace.remove_watched("prose.lock");
@@ -275,7 +278,7 @@ fn what_a_fetched_program_asks_for_is_shown_and_has_to_be_granted() {
 }
 
 #[test]
-fn nothing_is_fetched_for_a_workspace_that_nobody_trusts() {
+fn nothing_is_fetched_for_an_untrusted_workspace() {
     let registry = registry();
     let program = "use \"alice/research\"\n\noutput found = research()\n";
     let files = [("main.prose", program), ("prose.toml", &settings(&registry))];
@@ -286,8 +289,8 @@ fn nothing_is_fetched_for_a_workspace_that_nobody_trusts() {
     let argument = json!({ "uri": workspace.uri("main.prose"), "path": "alice/research" });
     let params = json!({ "command": "prose.fetch", "arguments": [argument] });
     workspace.client.request("workspace/executeCommand", params);
-    let told = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
-    assert!(told["params"]["message"].as_str().unwrap().contains("is not fetched"), "{told}");
+    let published = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    assert!(published["params"]["message"].as_str().unwrap().contains("is not fetched"), "{published}");
     assert_eq!(registry.take_asked(), [] as [&str; 0]);
 
     let trusted = json!({ "settings": { "trusted": true } });
@@ -324,8 +327,8 @@ fn programs_of_the_network_import_from_the_network() {
     let mut workspace =
         workspace(&registry, &[("main.prose", "use \"alice/plan\"\n\noutput plan = plan()\n")]);
     workspace.open_saved("main.prose");
-    let told = wait_for(&mut workspace, "main.prose", &["E145"]);
-    let message = told["diagnostics"][0]["message"].as_str().unwrap();
+    let published = wait_for(&mut workspace, "main.prose", &["E145"]);
+    let message = published["diagnostics"][0]["message"].as_str().unwrap();
     assert!(message.contains("imports `bob/steps`, which has an error"), "{message}");
 }
 
@@ -395,8 +398,8 @@ fn a_fetched_program_that_is_opened_reaches_no_file_of_this_machine() {
     let text = "use \"/etc/secret.prose\"\n\noutput a = secret()\n";
     workspace.client.open(&shown, 1, text);
     let message = loop {
-        let told = workspace.client.diagnostics(&shown, 1);
-        if let Some(message) = told[0]["message"].as_str() {
+        let published = workspace.client.diagnostics(&shown, 1);
+        if let Some(message) = published[0]["message"].as_str() {
             break message.to_owned();
         }
     };
@@ -444,8 +447,8 @@ fn a_program_that_imports_without_end_is_not_followed() {
     }
     let mut workspace = workspace(&registry, &[("main.prose", "use \"mallory/many\"\n\nmany()\n")]);
     workspace.open_saved("main.prose");
-    let told = wait_for(&mut workspace, "main.prose", &["E145"]);
-    let message = told["diagnostics"][0]["message"].as_str().unwrap();
+    let published = wait_for(&mut workspace, "main.prose", &["E145"]);
+    let message = published["diagnostics"][0]["message"].as_str().unwrap();
     assert_eq!(message, "`mallory/many` has 100 errors, so this program cannot run");
     workspace.client.shut_down();
     assert!(registry.take_asked().len() <= 501);
@@ -490,8 +493,8 @@ fn projects_with_one_registry_have_copies_of_their_own() {
     assert_eq!(places[0]["uri"], workspace.uri("new/copies/alice--research.prose"));
     workspace.restart();
     workspace.open("new/copies/alice--research.prose", "use \"/etc/secret.prose\"\n\noutput a = secret()\n");
-    let told = wait_for(&mut workspace, "new/copies/alice--research.prose", &["E139"]);
-    let message = told["diagnostics"][0]["message"].as_str().unwrap();
+    let published = wait_for(&mut workspace, "new/copies/alice--research.prose", &["E139"]);
+    let message = published["diagnostics"][0]["message"].as_str().unwrap();
     assert!(message.contains(&format!("`{}etc/secret.prose`", registry.url())), "{message}");
 }
 
@@ -537,8 +540,8 @@ fn a_local_program_that_is_written_later_belongs_to_its_project() {
     let near = ("midle.prose", "output a = \"b\"\n");
     let mut workspace = workspace(&registry, &[("main.prose", main), near]);
     workspace.open_saved("main.prose");
-    let told = wait_for(&mut workspace, "main.prose", &["E139"]);
-    assert!(told.to_string().contains("did you mean `./midle.prose`?"), "{told}");
+    let published = wait_for(&mut workspace, "main.prose", &["E139"]);
+    assert!(published.to_string().contains("did you mean `./midle.prose`?"), "{published}");
     let middle = "use \"alice/research\"\n\ninput a: \"b\"\noutput found = research(topic: a)\n";
     workspace.write_watched("middle.prose", middle);
     wait_for(&mut workspace, "main.prose", &["E026"]);
@@ -546,12 +549,12 @@ fn a_local_program_that_is_written_later_belongs_to_its_project() {
 }
 
 #[test]
-fn an_imported_file_without_a_text_is_told() {
+fn an_imported_file_without_a_text_is_reported() {
     let main = "use \"./folder.prose\" as it\n\noutput found = it()\n";
     let mut workspace = Workspace::new(&[("main.prose", main), ("folder.prose/a.prose", "")]);
     workspace.open_saved("main.prose");
-    let told = wait_for(&mut workspace, "main.prose", &["E143"]);
-    assert_eq!(told["diagnostics"][0]["message"], "`./folder.prose` is a folder, not a file");
+    let published = wait_for(&mut workspace, "main.prose", &["E143"]);
+    assert_eq!(published["diagnostics"][0]["message"], "`./folder.prose` is a folder, not a file");
 }
 
 #[test]

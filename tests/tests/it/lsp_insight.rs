@@ -259,7 +259,7 @@ fn what_is_to_be_known_of_a_completion_comes_when_it_is_looked_at() {
 }
 
 #[test]
-fn what_completions_have_in_common_is_told_once() {
+fn what_completions_have_in_common_is_sent_once() {
     let once = json!({ "textDocument": { "completion": {
         "completionItem": { "snippetSupport": true, "resolveSupport": { "properties": ["documentation"] } },
         "completionList": { "itemDefaults": ["editRange", "insertTextFormat", "data"] },

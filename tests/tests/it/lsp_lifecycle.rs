@@ -93,7 +93,7 @@ fn warnings_go_to_standard_error_and_everything_to_the_file() {
 }
 
 #[test]
-fn the_log_can_be_told_to_be_shorter() {
+fn the_log_can_be_made_shorter() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("prose.log");
     let mut client = LspClient::start(&["--log-file", log.to_str().unwrap(), "--log-level", "warn"]);

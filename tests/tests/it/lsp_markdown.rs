@@ -96,12 +96,12 @@ fn applied(text: &str, edit: &Value, uri: &str) -> String {
 #[test]
 fn only_programs_are_diagnosed_and_each_alone() {
     let mut workspace = guide(json!({}));
-    let told = workspace.pushed_whole("guide.md");
-    assert_eq!(told["version"], 1);
+    let published = workspace.pushed_whole("guide.md");
+    assert_eq!(published["version"], 1);
     expect![[r#"
         19:22-19:27 E119 "variable `draft` is not defined; did you mean the unused `pair`?"
     "#]]
-    .assert_eq(&diagnostics(&told["diagnostics"]));
+    .assert_eq(&diagnostics(&published["diagnostics"]));
     workspace.client.shut_down();
 }
 
@@ -163,7 +163,7 @@ fn hovers_and_definitions_are_where_the_reader_sees_them() {
 #[test]
 fn lines_are_named_as_the_reader_sees_them() {
     let mut workspace = guide(json!({}));
-    let told = |workspace: &mut Workspace, line: usize| {
+    let published = |workspace: &mut Workspace, line: usize| {
         let hover = workspace.at("textDocument/hover", "guide.md", (line, 4));
         hover["contents"]["value"].as_str().unwrap().lines().skip(2).collect::<Vec<_>>().join("\n")
     };
@@ -171,7 +171,7 @@ fn lines_are_named_as_the_reader_sees_them() {
         variable draft, line 12
 
         Read in line 14"#]]
-    .assert_eq(&told(&mut workspace, 11));
+    .assert_eq(&published(&mut workspace, 11));
     let uri = workspace.uri("guide.md");
     let params = json!({
         "textDocument": { "uri": uri },
@@ -187,7 +187,7 @@ fn lines_are_named_as_the_reader_sees_them() {
         variable draft, line 14
 
         Read in line 16"#]]
-    .assert_eq(&told(&mut workspace, 13));
+    .assert_eq(&published(&mut workspace, 13));
     workspace.client.shut_down();
 }
 
@@ -376,8 +376,8 @@ fn a_program_is_run_where_it_stands() {
     let uri = format!("{}#2", workspace.uri("runs.md"));
     let answer = run(&mut workspace, &uri);
     assert!(answer["result"]["run"].is_string(), "{answer}");
-    let told = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
-    assert_eq!(told["params"]["message"], "runs.md#2 failed at line 12: no more");
+    let published = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    assert_eq!(published["params"]["message"], "runs.md#2 failed at line 12: no more");
     let messages = workspace.client.take_all();
     let events = messages.iter().filter(|message| message["method"] == "prose/runEvent");
     let events: Vec<&Value> = events.inspect(|message| assert_eq!(message["params"]["uri"], uri)).collect();
@@ -425,11 +425,11 @@ fn a_program_is_run_where_it_stands() {
     let is_second = |message: &Value| {
         message["method"] == "textDocument/publishDiagnostics" && message["params"]["version"] == 2
     };
-    let told = workspace.client.wait_for(is_second);
+    let published = workspace.client.wait_for(is_second);
     expect![[r#"
         13:2-13:17 - "no more"
     "#]]
-    .assert_eq(&diagnostics(&told["params"]["diagnostics"]));
+    .assert_eq(&diagnostics(&published["params"]["diagnostics"]));
     workspace.client.shut_down();
 }
 
@@ -452,8 +452,8 @@ fn of_several_programs_one_has_to_be_named() {
     // As it was last edited, and by the name of the document, since it is the only one.
     workspace.replace("runs.md", 4, "```prose\nsession \"Three\"\n```\n");
     assert!(run(&mut workspace, &uri)["result"]["run"].is_string());
-    let told = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
-    assert!(told["params"]["message"].as_str().unwrap().starts_with("runs.md#1 is done: 1 session"));
+    let published = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    assert!(published["params"]["message"].as_str().unwrap().starts_with("runs.md#1 is done: 1 session"));
     let params = json!({ "command": "prose.dryRun", "arguments": [{ "uri": uri }] });
     let dry = workspace.client.request("workspace/executeCommand", params);
     check(

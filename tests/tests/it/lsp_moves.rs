@@ -54,7 +54,7 @@ fn workspace() -> Workspace {
 }
 
 #[test]
-fn programs_that_nobody_has_opened_follow_what_is_moved() {
+fn programs_that_are_not_open_follow_what_is_moved() {
     let mut workspace = workspace();
     check(
         &mut workspace,
@@ -129,7 +129,7 @@ fn what_was_moved_is_looked_for_where_it_is() {
 }
 
 #[test]
-fn a_client_that_knows_no_versions_is_told_too_and_nonsense_is_refused() {
+fn a_client_without_versions_is_served_too_and_nonsense_is_refused() {
     let mut workspace = Workspace::with(json!({}), FILES);
     let params = moves(&workspace, &[("flows/find.prose", "find.prose")]);
     let edit = workspace.client.request("workspace/willRenameFiles", params)["result"].take();

@@ -72,8 +72,8 @@ fn a_recorded_session_can_be_had_again() {
     assert!(records.iter().any(|record| record["message"] == "{a}"), "what is no JSON is kept as it is");
     let output = replay(&file, &[]);
     assert!(output.status.success(), "{output:?}");
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.ends_with(" compared, no difference.\n"), "{told}");
+    let output_text = String::from_utf8(output.stderr).unwrap();
+    assert!(output_text.ends_with(" compared, no difference.\n"), "{output_text}");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn what_was_recorded_of_bugs_stays_repaired() {
 }
 
 #[test]
-fn the_first_difference_is_told_and_can_be_written_down() {
+fn the_first_difference_is_reported_and_can_be_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("session.jsonl");
     let good = fs::read_to_string(repository().join("tests/recordings/fix.jsonl")).unwrap();

@@ -101,12 +101,12 @@ fn runs_of_a_terminal_are_known_without_a_document() {
 }
 
 #[test]
-fn what_happened_in_a_run_is_told_again_from_where_a_client_is() {
+fn the_events_of_a_run_are_sent_again_from_where_a_client_is() {
     let (mut workspace, run) = reviewed();
-    let told = ask(&mut workspace, "prose/run", json!({ "folder": run["folder"] }));
-    assert_eq!((&told["run"], &told["status"]), (&run["run"], &json!("completed")));
-    assert_eq!((&told["text"], &told["problem"]), (&json!(REVIEW), &Value::Null));
-    let events = told["events"].as_array().unwrap();
+    let answer = ask(&mut workspace, "prose/run", json!({ "folder": run["folder"] }));
+    assert_eq!((&answer["run"], &answer["status"]), (&run["run"], &json!("completed")));
+    assert_eq!((&answer["text"], &answer["problem"]), (&json!(REVIEW), &Value::Null));
+    let events = answer["events"].as_array().unwrap();
     assert_eq!(events[0]["event"], "run-started");
     assert_eq!(events[events.len() - 1]["event"], "run-ended");
     let behind = events.len() as u64 - 2;
@@ -130,10 +130,13 @@ fn nodes(view: &Value) -> String {
 #[test]
 fn the_view_of_a_run_is_that_after_any_of_its_events() {
     let (mut workspace, run) = reviewed();
-    let told = ask(&mut workspace, "prose/runView", json!({ "folder": run["folder"] }));
-    assert_eq!((&told["run"], &told["status"], &told["text"]), (&run["run"], &run["status"], &json!(REVIEW)));
+    let answer = ask(&mut workspace, "prose/runView", json!({ "folder": run["folder"] }));
+    assert_eq!(
+        (&answer["run"], &answer["status"], &answer["text"]),
+        (&run["run"], &run["status"], &json!(REVIEW))
+    );
     check(
-        &nodes(&told["view"]),
+        &nodes(&answer["view"]),
         expect![[r#"
             branch branch 2 complete
             branch facts complete
@@ -145,11 +148,11 @@ fn the_view_of_a_run_is_that_after_any_of_its_events() {
             session Write about tides complete
         "#]],
     );
-    assert_eq!(told["view"]["whole"], true);
-    assert_eq!(told["view"]["end"]["status"], "completed");
+    assert_eq!(answer["view"]["whole"], true);
+    assert_eq!(answer["view"]["end"]["status"], "completed");
 
     // What a client has already is not sent again.
-    let seq = told["view"]["seq"].as_u64().unwrap();
+    let seq = answer["view"]["seq"].as_u64().unwrap();
     let rest = ask(&mut workspace, "prose/runView", json!({ "folder": run["folder"], "after": seq - 1 }));
     assert_eq!(rest["view"]["whole"], false);
     check(
@@ -175,8 +178,8 @@ fn long_texts_of_a_run_come_with_their_session_only() {
     let mut workspace = Workspace::new(&[("long.prose", &program)]);
     run_in_terminal(&workspace, &["long.prose"]);
     let folder = runs(&mut workspace)[0]["folder"].clone();
-    let told = ask(&mut workspace, "prose/run", json!({ "folder": folder }));
-    let events = told["events"].as_array().unwrap();
+    let answer = ask(&mut workspace, "prose/run", json!({ "folder": folder }));
+    let events = answer["events"].as_array().unwrap();
     let start = events.iter().find(|event| event["event"] == "session-started").unwrap();
     assert!(start["task"]["prompt"].as_str().unwrap().len() < 500, "{start}");
     let session = ask(&mut workspace, "prose/session", json!({ "folder": folder, "request": 1 }));
@@ -186,8 +189,8 @@ fn long_texts_of_a_run_come_with_their_session_only() {
 #[test]
 fn a_session_has_its_prompt_its_context_its_memory_and_its_reply() {
     let (mut workspace, run) = reviewed();
-    let told = ask(&mut workspace, "prose/run", json!({ "folder": run["folder"] }));
-    let events = told["events"].as_array().unwrap();
+    let answer = ask(&mut workspace, "prose/run", json!({ "folder": run["folder"] }));
+    let events = answer["events"].as_array().unwrap();
     let start = events.iter().find(|event| event["task"]["agent"] == "critic").unwrap();
     let params = json!({ "folder": run["folder"], "request": start["request"] });
     let session = ask(&mut workspace, "prose/session", params);
@@ -271,8 +274,8 @@ fn the_flow_of_a_program_is_that_of_its_text_now_or_of_the_run() {
         "#]],
     );
     // The sites of events are in the nodes of the run.
-    let told = ask(&mut workspace, "prose/run", json!({ "folder": run["folder"] }));
-    let events = told["events"].as_array().unwrap();
+    let answer = ask(&mut workspace, "prose/run", json!({ "folder": run["folder"] }));
+    let events = answer["events"].as_array().unwrap();
     for event in events.iter().filter(|event| event["event"] == "statement-started") {
         let bytes = json!([event["site"]["start"], event["site"]["end"]]);
         assert!(then["nodes"].as_array().unwrap().iter().any(|node| node["bytes"] == bytes), "{event}");

@@ -101,7 +101,7 @@ const NEWS: &str = "workspace/diagnostic";
 const NOT_OPEN: i64 = -32602;
 const CANCELLED: i64 = -32800;
 const MODIFIED: i64 = -32801;
-/// What was refused for a reason that is told: a rename, for example.
+/// Requests that were refused with a reason: a rename, for example.
 const REFUSED: i64 = -32803;
 
 struct Session {
@@ -376,7 +376,7 @@ fn params(uri: &str, (line, column): (usize, usize)) -> Value {
 const PHASES: usize = 4;
 
 #[test]
-fn after_a_long_session_the_server_knows_what_a_fresh_one_knows() {
+fn after_a_long_session_the_server_has_the_state_of_a_fresh_one() {
     let number = |name: &str, default: u64| {
         std::env::var(name)
             .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is {text}")))
@@ -420,8 +420,8 @@ fn after_a_long_session_the_server_knows_what_a_fresh_one_knows() {
         fresh.open = session.open.clone();
         let expected = fresh.answers();
         assert_eq!(after.len(), expected.len());
-        let told = after.iter().filter(|(_, answer)| !answer["result"].is_null()).count();
-        assert!(told >= after.len() / 4, "only {told} of {} answers say something", after.len());
+        let answered = after.iter().filter(|(_, answer)| !answer["result"].is_null()).count();
+        assert!(answered >= after.len() / 4, "only {answered} of {} answers say something", after.len());
         for (after, expected) in after.iter().zip(&expected) {
             assert_eq!(after, expected, "the long session is on the left");
         }

@@ -365,7 +365,7 @@ fn is_answered(editor: &str, row: &Row, workspace: &mut Workspace) -> bool {
 }
 
 #[test]
-fn the_page_of_features_tells_what_is_answered() {
+fn the_page_of_features_lists_what_is_answered() {
     let mut page = String::from(
         "# Requests of the Language Server Protocol\n\n\
          <!-- Made by a test that asks the server: UPDATE_EXPECT=1 cargo test -p prose-tests --test it lsp_table -->\n\n\

@@ -51,7 +51,7 @@ fn ids(answer: &Value) -> Value {
 }
 
 #[test]
-fn clients_that_ask_are_told_of_programs_that_are_not_open() {
+fn clients_that_pull_get_diagnostics_of_programs_that_are_not_open() {
     let mut workspace = Workspace::with(pulling(), &files());
     let params = json!({ "previousResultIds": [] });
     let first = workspace.client.request("workspace/diagnostic", params);
@@ -96,7 +96,7 @@ fn who_waits_for_news_can_stop_waiting() {
 }
 
 #[test]
-fn clients_that_do_not_ask_are_told_nevertheless() {
+fn clients_that_do_not_pull_get_diagnostics_too() {
     let mut workspace = Workspace::new(&files());
     assert_eq!(workspace.pushed("wrong.prose"), ["E007"]);
 
@@ -124,7 +124,7 @@ fn clients_that_do_not_ask_are_told_nevertheless() {
 }
 
 #[test]
-fn clients_that_watch_nothing_are_told_when_they_save() {
+fn clients_that_watch_nothing_get_diagnostics_when_they_save() {
     let mut workspace = Workspace::new(&files());
     assert_eq!(workspace.pushed("wrong.prose"), ["E007"]);
     workspace.open_saved("main.prose");
@@ -191,17 +191,17 @@ fn folders_come_and_go() {
 #[test]
 fn the_first_look_through_the_folders_is_shown() {
     let mut workspace = Workspace::with(json!({ "window": { "workDoneProgress": true } }), &files());
-    let mut told = Vec::new();
-    while told.last().is_none_or(|(kind, _)| kind != "end") {
+    let mut progress = Vec::new();
+    while progress.last().is_none_or(|(kind, _)| kind != "end") {
         let message = workspace.client.wait_for(|message| message["params"]["token"] == "scan-1");
         let value = &message["params"]["value"];
         if let Some(kind) = value["kind"].as_str() {
-            told.push((kind.to_owned(), value["message"].as_str().unwrap_or_default().to_owned()));
+            progress.push((kind.to_owned(), value["message"].as_str().unwrap_or_default().to_owned()));
         }
     }
-    let kinds: Vec<&str> = told.iter().map(|(kind, _)| kind.as_str()).collect();
+    let kinds: Vec<&str> = progress.iter().map(|(kind, _)| kind.as_str()).collect();
     assert_eq!(kinds, ["begin", "report", "end"]);
-    assert_eq!(told[1].1, "3 programs");
+    assert_eq!(progress[1].1, "3 programs");
 }
 
 const NOTHING: [&str; 0] = [];
@@ -261,7 +261,7 @@ fn a_program_that_is_closed_as_soon_as_it_is_opened_stays_known() {
 }
 
 #[test]
-fn importers_are_told_why_there_is_no_program() {
+fn importers_report_why_there_is_no_program() {
     let mut workspace = importing(&[
         ("main.prose", "use \"./.hidden/find.prose\"\nuse \"./wrong.prose\"\n"),
         (".hidden/find.prose", FIND),
@@ -321,7 +321,7 @@ fn an_editor_that_names_a_file_in_another_way_keeps_no_old_findings() {
 }
 
 #[test]
-fn clients_that_never_say_that_they_are_initialized_are_answered() {
+fn clients_that_never_send_initialized_are_answered() {
     let folder = tempfile::TempDir::new().unwrap();
     fs::write(folder.path().join("wrong.prose"), "agent somebody:\n").unwrap();
     let mut client = prose_tests::lsp::LspClient::start(&[]);

@@ -1,4 +1,4 @@
-//! Sessions at random in which files change on the disk and in the editor: in the end the client has been told what a server tells that
+//! Sessions at random in which files change on the disk and in the editor: in the end the client has got what a server tells that
 //! sees nothing but the end.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const NAMES: &[&str] =
     &["a.prose", "b c.prose", "flows/d.prose", "flows/deep/e.prose", "left-out/f.prose", ".hidden/g.prose"];
-/// The last program in the order in which they are told, and what it is when everything before it was told.
+/// The last program in the order in which they are published, and what it is when everything before it was published.
 const LAST: &str = "zzz.prose";
 const WRONG: &str = "session: nobody\n";
 const RIGHT: &str = "session \"x\"\n";
@@ -89,8 +89,8 @@ impl Folder {
         }
     }
 
-    /// What a client knows that is told unasked, when the server has nothing more to tell.
-    fn told(&mut self) -> BTreeMap<String, Vec<String>> {
+    /// The diagnostics that a client got unasked, once the server sends no more.
+    fn published(&mut self) -> BTreeMap<String, Vec<String>> {
         while self.workspace.client.request("prose/status", Value::Null)["result"]["scanning"] == true {}
         self.workspace.write_watched(LAST, WRONG);
         let last = self.workspace.uri(LAST);
@@ -100,15 +100,15 @@ impl Folder {
         };
         let message = self.workspace.client.wait_for(is_told);
         self.workspace.write_watched(LAST, RIGHT);
-        let mut told = BTreeMap::new();
+        let mut published = BTreeMap::new();
         for message in self.workspace.client.take_kept().into_iter().chain([message]) {
             if message["method"] == "textDocument/publishDiagnostics" {
                 let params = &message["params"];
-                told.insert(params["uri"].as_str().unwrap().to_owned(), codes(&params["diagnostics"]));
+                published.insert(params["uri"].as_str().unwrap().to_owned(), codes(&params["diagnostics"]));
             }
         }
-        told.retain(|_, codes| !codes.is_empty());
-        told
+        published.retain(|_, codes| !codes.is_empty());
+        published
     }
 
     /// The same of every program, when the client asks.
@@ -137,17 +137,17 @@ impl Folder {
 }
 
 #[test]
-fn in_the_end_everything_is_told_and_nothing_else() {
+fn in_the_end_everything_is_published_and_nothing_else() {
     for seed in 0..40 {
         let mut folder = Folder::new(seed);
         for _ in 0..folder.random.usize(..40) {
             folder.step();
         }
-        let (told, answered) = (folder.told(), folder.answered());
+        let (published, answered) = (folder.published(), folder.answered());
         let what = format!("in session {seed}, after {:?}", folder.done);
-        assert_eq!(told, answered, "{what}");
+        assert_eq!(published, answered, "{what}");
         folder.restart();
-        assert_eq!(told, folder.told(), "{what}");
+        assert_eq!(published, folder.published(), "{what}");
         assert_eq!(answered, folder.answered(), "{what}");
     }
 }

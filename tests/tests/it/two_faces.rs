@@ -20,9 +20,11 @@ enum Expected {
 
 use Expected::{Refused, RefusedUnlessDry, Runs};
 
+type Files = &'static [(&'static str, &'static str)];
+
 struct Case {
     name: &'static str,
-    files: &'static [(&'static str, &'static str)],
+    files: Files,
     /// What `prose.toml` says. `URL` is the registry.
     settings: Option<&'static str>,
     /// What is prepared when the files lie there.
@@ -34,17 +36,35 @@ struct Case {
     expected: Expected,
 }
 
-impl Default for Case {
-    fn default() -> Self {
-        Self {
-            name: "",
-            files: &[],
-            settings: None,
-            prepare: |_| {},
-            program: "main.prose",
-            codes: &[],
-            expected: Runs,
-        }
+impl Case {
+    /// A program `main.prose` without settings that runs and has no diagnostics.
+    fn new(name: &'static str, files: Files) -> Self {
+        let program = "main.prose";
+        Self { name, files, settings: None, prepare: |_| {}, program, codes: &[], expected: Runs }
+    }
+
+    fn settings(self, settings: &'static str) -> Self {
+        Self { settings: Some(settings), ..self }
+    }
+
+    fn prepare(self, prepare: fn(&World)) -> Self {
+        Self { prepare, ..self }
+    }
+
+    fn program(self, program: &'static str) -> Self {
+        Self { program, ..self }
+    }
+
+    fn codes(self, codes: &'static [&'static str]) -> Self {
+        Self { codes, ..self }
+    }
+
+    fn refused(self, message: &'static str) -> Self {
+        self.expect(Refused(message))
+    }
+
+    fn expect(self, expected: Expected) -> Self {
+        Self { expected, ..self }
     }
 }
 
@@ -142,49 +162,28 @@ const USES_THROUGH: &str = "use \"alice/through\"\nlet all = through()\nsession 
 const USES_FILE: &str = "use \"./other.prose\" as other\nother()\n";
 const USES_COPIES: &str = "use \"alice/plain\"\nuse \"alice/reader\"\nplain()\nreader()\n";
 const COPIES: &str = "[registry]\nurl = \"URL\"\nvendor = \"copies\"\n";
-const REGISTRY: Option<&str> = Some("[registry]\nurl = \"URL\"\n");
+const REGISTRY: &str = "[registry]\nurl = \"URL\"\n";
 const TWO_PROGRAMS: &str = "# Guide\n\n```prose\nsession \"one\"\n```\n\n```prose\nsession: nobody\n```\n";
 
 #[test]
 fn levels_and_settings() {
-    let settings = |name, settings, expected| Case {
-        name,
-        files: &[("main.prose", "session \"x\"\n")],
-        settings: Some(settings),
-        expected,
-        ..Case::default()
+    let settings = |name, settings, expected| {
+        Case::new(name, &[("main.prose", "session \"x\"\n")]).settings(settings).expect(expected)
     };
     check_all(&[
-        Case { name: "sound", files: &[("main.prose", "session \"x\"\n")], ..Case::default() },
-        Case {
-            name: "with errors",
-            files: &[("main.prose", "session: nobody\nsession: none\n")],
-            codes: &["E007", "E007"],
-            expected: Refused("has 2 errors and is not run"),
-            ..Case::default()
-        },
-        Case {
-            name: "with a warning",
-            files: &[("main.prose", "session \"\"\n")],
-            codes: &["W001"],
-            ..Case::default()
-        },
-        Case {
-            name: "with a warning that is an error here",
-            files: &[("main.prose", "session \"\"\n")],
-            settings: Some("[check.levels]\nW001 = \"error\"\n"),
-            codes: &["W001"],
-            expected: Refused("has 1 error and is not run"),
-            ..Case::default()
-        },
-        Case {
-            name: "with an error that is ignored in this file",
-            files: &[("main.prose", "session \"\"\n")],
-            settings: Some(
+        Case::new("sound", &[("main.prose", "session \"x\"\n")]),
+        Case::new("with errors", &[("main.prose", "session: nobody\nsession: none\n")])
+            .codes(&["E007", "E007"])
+            .refused("has 2 errors and is not run"),
+        Case::new("with a warning", &[("main.prose", "session \"\"\n")]).codes(&["W001"]),
+        Case::new("with a warning that is an error here", &[("main.prose", "session \"\"\n")])
+            .settings("[check.levels]\nW001 = \"error\"\n")
+            .codes(&["W001"])
+            .refused("has 1 error and is not run"),
+        Case::new("with an error that is ignored in this file", &[("main.prose", "session \"\"\n")])
+            .settings(
                 "[check]\nlevels = { W001 = \"error\" }\nper-file-ignores = { \"main.*\" = [\"W001\"] }\n",
             ),
-            ..Case::default()
-        },
         settings(
             "settings with an error in how to run",
             "[run]\nmax-parallel = 0\n",
@@ -197,41 +196,27 @@ fn levels_and_settings() {
             "[run]\nharness = \"command\"\ncommand = [\"true\"]\n",
             RefusedUnlessDry("is not trusted yet, and the harness `command` would start `true`"),
         ),
-        Case {
-            name: "settings that are too large",
-            files: &[("main.prose", "session \"x\"\n")],
-            prepare: |world| fs::write(world.path("prose.toml"), vec![b'#'; (1 << 20) + 1]).unwrap(),
-            expected: Refused("prose.toml` is too large: a settings file may have at most 1 MiB"),
-            ..Case::default()
-        },
+        Case::new("settings that are too large", &[("main.prose", "session \"x\"\n")])
+            .prepare(|world| fs::write(world.path("prose.toml"), vec![b'#'; (1 << 20) + 1]).unwrap())
+            .refused("prose.toml` is too large: a settings file may have at most 1 MiB"),
     ]);
 }
 
 #[test]
 fn files_that_cannot_be_read() {
-    let unreadable = |name, prepare, reason| Case {
-        name,
-        files: &[("main.prose", USES_FILE)],
-        prepare,
-        codes: &["E143"],
-        expected: Refused(reason),
-        ..Case::default()
+    let unreadable = |name, prepare, reason| {
+        Case::new(name, &[("main.prose", USES_FILE)]).prepare(prepare).codes(&["E143"]).refused(reason)
     };
     check_all(&[
-        Case {
-            name: "an import that is missing",
-            files: &[("main.prose", USES_FILE)],
-            codes: &["E139"],
-            expected: Refused("has 1 error and is not run"),
-            ..Case::default()
-        },
-        Case {
-            name: "an import with errors",
-            files: &[("main.prose", USES_FILE), ("other.prose", "session: nobody\n")],
-            codes: &["E145"],
-            expected: Refused("has 1 error and is not run"),
-            ..Case::default()
-        },
+        Case::new("an import that is missing", &[("main.prose", USES_FILE)])
+            .codes(&["E139"])
+            .refused("has 1 error and is not run"),
+        Case::new(
+            "an import with errors",
+            &[("main.prose", USES_FILE), ("other.prose", "session: nobody\n")],
+        )
+        .codes(&["E145"])
+        .refused("has 1 error and is not run"),
         unreadable(
             "an import in UTF-16",
             |world| fs::write(world.path("other.prose"), b"\xff\xfes\0").unwrap(),
@@ -252,25 +237,20 @@ fn files_that_cannot_be_read() {
             |world| fs::create_dir(world.path("other.prose")).unwrap(),
             "has 1 error and is not run",
         ),
-        Case {
-            name: "a program that is too large",
-            prepare: |world| fs::write(world.path("main.prose"), vec![b'#'; (16 << 20) + 1]).unwrap(),
-            expected: Refused("`main.prose` is too large: a program may have at most 16 MiB"),
-            ..Case::default()
-        },
+        Case::new("a program that is too large", &[])
+            .prepare(|world| fs::write(world.path("main.prose"), vec![b'#'; (16 << 20) + 1]).unwrap())
+            .refused("`main.prose` is too large: a program may have at most 16 MiB"),
     ]);
 }
 
 #[test]
 fn registries_and_lock_files() {
-    let remote = |name, prepare, codes, expected| Case {
-        name,
-        files: &[("main.prose", USES)],
-        settings: REGISTRY,
-        prepare,
-        codes,
-        expected,
-        ..Case::default()
+    let remote = |name, prepare, codes, expected| {
+        Case::new(name, &[("main.prose", USES)])
+            .settings(REGISTRY)
+            .prepare(prepare)
+            .codes(codes)
+            .expect(expected)
     };
     check_all(&[
         remote("a program of a registry", |_| {}, &[], Runs),
@@ -287,21 +267,14 @@ fn registries_and_lock_files() {
             &["E146"],
             Refused("has 1 error and is not run"),
         ),
-        Case {
-            name: "a lock file above a program without settings",
-            prepare: |world| {
+        Case::new("a lock file above a program without settings", &[]).prepare(|world| {
                 let url = format!("\"{}alice/research\" as research", world.registry.url());
                 let program = USES.replace("\"alice/research\"", &url);
                 world.workspace.write("main.prose", &program);
                 world.pin_another_text();
                 fs::create_dir(world.path("flows")).unwrap();
                 fs::rename(world.path("main.prose"), world.path("flows/main.prose")).unwrap();
-            },
-            program: "flows/main.prose",
-            codes: &["E146"],
-            expected: Refused("has 1 error and is not run"),
-            ..Case::default()
-        },
+            }).program("flows/main.prose").codes(&["E146"]).refused("has 1 error and is not run"),
         remote(
             "an earlier text that is not the one in the lock file",
             |world| {
@@ -314,20 +287,8 @@ fn registries_and_lock_files() {
             &["W143"],
             Refused("has 1 error and is not run"),
         ),
-        Case {
-            name: "a text that is not the one in the lock file, where that is no error",
-            files: &[("main.prose", USES)],
-            settings: Some("[registry]\nurl = \"URL\"\n[check.levels]\nE146 = \"info\"\n"),
-            prepare: |world| world.workspace.write("prose.lock", "<<<<<<< HEAD\n"),
-            codes: &["E146"],
-            expected: Refused("has 1 error and is not run"),
-            ..Case::default()
-        },
-        Case {
-            name: "a program that imports one of a registry that is gone",
-            files: &[("main.prose", USES_THROUGH)],
-            settings: REGISTRY,
-            prepare: |world| {
+        Case::new("a text that is not the one in the lock file, where that is no error", &[("main.prose", USES)]).settings("[registry]\nurl = \"URL\"\n[check.levels]\nE146 = \"info\"\n").prepare(|world| world.workspace.write("prose.lock", "<<<<<<< HEAD\n")).codes(&["E146"]).refused("has 1 error and is not run"),
+        Case::new("a program that imports one of a registry that is gone", &[("main.prose", USES_THROUGH)]).settings(REGISTRY).prepare(|world| {
                 assert!(world.prose(&["fetch", "alice/through"]).status.success());
                 world.registry.set_down(true);
                 let entries = fs::read_dir(world.path(CACHE).join("entries")).unwrap();
@@ -336,125 +297,27 @@ fn registries_and_lock_files() {
                         fs::remove_file(path).unwrap();
                     }
                 }
-            },
-            expected: Refused("is not run: `alice/research` could not be fetched: 127.0.0.1 "),
-            ..Case::default()
-        },
-        Case {
-            name: "nothing is fetched",
-            files: &[("main.prose", USES)],
-            settings: Some("[registry]\nurl = \"URL\"\nfetch = \"off\"\n"),
-            codes: &["W143"],
-            expected: Refused("has 1 error and is not run"),
-            ..Case::default()
-        },
-        Case {
-            name: "nothing is fetched unasked",
-            files: &[("main.prose", USES)],
-            settings: Some("[registry]\nurl = \"URL\"\nfetch = \"manual\"\n"),
-            codes: &["W143"],
-            expected: Refused("has 1 error and is not run"),
-            ..Case::default()
-        },
-        Case {
-            name: "no registry is known",
-            files: &[("main.prose", USES)],
-            settings: Some("[registry]\nurl = \"nowhere\"\n"),
-            expected: Refused(
-                "is not run: the import `alice/research` needs `registry.url`, which has an error in `prose.toml`",
-            ),
-            ..Case::default()
-        },
-        Case {
-            name: "copies that cannot be read",
-            files: &[("main.prose", USES), ("copies/index.toml", "<<<<<<< HEAD\n")],
-            settings: Some("[registry]\nurl = \"URL\"\nvendor = \"copies\"\n"),
-            expected: Refused("copies/index.toml` "),
-            ..Case::default()
-        },
-        Case {
-            name: "a copy of a fetched program",
-            files: &[("main.prose", USES_COPIES), ("docs/a.md", "A\n")],
-            settings: Some(COPIES),
-            prepare: |world| assert!(world.prose(&["vendor", "copies"]).status.success()),
-            program: "copies/alice--plain.prose",
-            ..Case::default()
-        },
-        Case {
-            name: "a copy of a fetched program that asks for rights",
-            files: &[("main.prose", USES_COPIES), ("docs/a.md", "A\n")],
-            settings: Some(COPIES),
-            prepare: |world| assert!(world.prose(&["vendor", "copies"]).status.success()),
-            program: "copies/alice--reader.prose",
-            expected: Refused("the fetched program `alice/reader` requests `files:docs/a.md`"),
-            ..Case::default()
-        },
-        Case {
-            name: "a fetched program that asks for rights",
-            files: &[("main.prose", "use \"alice/reader\"\nreader()\n"), ("docs/a.md", "A\n")],
-            settings: REGISTRY,
-            expected: Refused("the fetched program `alice/reader` requests `files:docs/a.md`"),
-            ..Case::default()
-        },
+            }).refused("is not run: `alice/research` could not be fetched: 127.0.0.1 "),
+        Case::new("nothing is fetched", &[("main.prose", USES)]).settings("[registry]\nurl = \"URL\"\nfetch = \"off\"\n").codes(&["W143"]).refused("has 1 error and is not run"),
+        Case::new("nothing is fetched unasked", &[("main.prose", USES)]).settings("[registry]\nurl = \"URL\"\nfetch = \"manual\"\n").codes(&["W143"]).refused("has 1 error and is not run"),
+        Case::new("no registry is known", &[("main.prose", USES)]).settings("[registry]\nurl = \"nowhere\"\n").refused("is not run: the import `alice/research` needs `registry.url`, which has an error in `prose.toml`"),
+        Case::new("copies that cannot be read", &[("main.prose", USES), ("copies/index.toml", "<<<<<<< HEAD\n")]).settings("[registry]\nurl = \"URL\"\nvendor = \"copies\"\n").refused("copies/index.toml` "),
+        Case::new("a copy of a fetched program", &[("main.prose", USES_COPIES), ("docs/a.md", "A\n")]).settings(COPIES).prepare(|world| assert!(world.prose(&["vendor", "copies"]).status.success())).program("copies/alice--plain.prose"),
+        Case::new("a copy of a fetched program that asks for rights", &[("main.prose", USES_COPIES), ("docs/a.md", "A\n")]).settings(COPIES).prepare(|world| assert!(world.prose(&["vendor", "copies"]).status.success())).program("copies/alice--reader.prose").refused("the fetched program `alice/reader` requests `files:docs/a.md`"),
+        Case::new("a fetched program that asks for rights", &[("main.prose", "use \"alice/reader\"\nreader()\n"), ("docs/a.md", "A\n")]).settings(REGISTRY).refused("the fetched program `alice/reader` requests `files:docs/a.md`"),
     ]);
 }
 
 #[test]
 fn programs_of_documents() {
     check_all(&[
-        Case {
-            name: "a document with a program",
-            files: &[("main.md", "```prose\nsession \"one\"\n```\n")],
-            program: "main.md",
-            ..Case::default()
-        },
-        Case {
-            name: "a document with several programs",
-            files: &[("main.md", TWO_PROGRAMS)],
-            program: "main.md",
-            codes: &["E007"],
-            expected: Refused("`main.md` has several programs; choose one of `main.md#1`, `main.md#2`"),
-            ..Case::default()
-        },
-        Case {
-            name: "a sound program of a document",
-            files: &[("main.md", TWO_PROGRAMS)],
-            program: "main.md#1",
-            codes: &["E007"],
-            ..Case::default()
-        },
-        Case {
-            name: "a program of a document with errors",
-            files: &[("main.md", TWO_PROGRAMS)],
-            program: "main.md#2",
-            codes: &["E007"],
-            expected: Refused("`main.md#2` has 1 error and is not run"),
-            ..Case::default()
-        },
-        Case {
-            name: "a program that a document does not have",
-            files: &[("main.md", TWO_PROGRAMS)],
-            program: "main.md#3",
-            codes: &["E007"],
-            expected: Refused("`main.md#3` does not exist; the document has `main.md#1`, `main.md#2`"),
-            ..Case::default()
-        },
-        Case {
-            name: "a document without programs",
-            files: &[("main.md", "# Guide\n")],
-            program: "main.md",
-            expected: Refused("`main.md` has no program; programs are code blocks that start with ```prose"),
-            ..Case::default()
-        },
-        Case {
-            name: "a level that is an error only where it is reported",
-            files: &[("main.md", "```prose\nagent writer:\n  model: opus\n```\n")],
-            settings: Some(
-                "[check.levels]\nW115 = \"error\"\nW116 = \"error\"\nW117 = \"error\"\nW119 = \"error\"\nW120 = \"error\"\n",
-            ),
-            program: "main.md",
-            ..Case::default()
-        },
+        Case::new("a document with a program", &[("main.md", "```prose\nsession \"one\"\n```\n")]).program("main.md"),
+        Case::new("a document with several programs", &[("main.md", TWO_PROGRAMS)]).program("main.md").codes(&["E007"]).refused("`main.md` has several programs; choose one of `main.md#1`, `main.md#2`"),
+        Case::new("a sound program of a document", &[("main.md", TWO_PROGRAMS)]).program("main.md#1").codes(&["E007"]),
+        Case::new("a program of a document with errors", &[("main.md", TWO_PROGRAMS)]).program("main.md#2").codes(&["E007"]).refused("`main.md#2` has 1 error and is not run"),
+        Case::new("a program that a document does not have", &[("main.md", TWO_PROGRAMS)]).program("main.md#3").codes(&["E007"]).refused("`main.md#3` does not exist; the document has `main.md#1`, `main.md#2`"),
+        Case::new("a document without programs", &[("main.md", "# Guide\n")]).program("main.md").refused("`main.md` has no program; programs are code blocks that start with ```prose"),
+        Case::new("a level that is an error only where it is reported", &[("main.md", "```prose\nagent writer:\n  model: opus\n```\n")]).settings("[check.levels]\nW115 = \"error\"\nW116 = \"error\"\nW117 = \"error\"\nW119 = \"error\"\nW120 = \"error\"\n").program("main.md"),
     ]);
 }
 
@@ -469,21 +332,17 @@ fn check_all(cases: &[Case]) {
 #[test]
 #[cfg(unix)]
 fn pipes() {
-    check(&Case {
-        name: "an import that is a pipe",
-        files: &[("main.prose", USES_FILE)],
-        prepare: |world| make_pipe(&world.path("other.prose")),
-        codes: &["E143"],
-        expected: Refused("has 1 error and is not run"),
-        ..Case::default()
-    });
-    check(&Case {
-        name: "settings in a pipe",
-        files: &[("main.prose", "session \"x\"\n")],
-        prepare: |world| make_pipe(&world.path("prose.toml")),
-        expected: Refused("prose.toml` is a named pipe, not a file"),
-        ..Case::default()
-    });
+    check(
+        &Case::new("an import that is a pipe", &[("main.prose", USES_FILE)])
+            .prepare(|world| make_pipe(&world.path("other.prose")))
+            .codes(&["E143"])
+            .refused("has 1 error and is not run"),
+    );
+    check(
+        &Case::new("settings in a pipe", &[("main.prose", "session \"x\"\n")])
+            .prepare(|world| make_pipe(&world.path("prose.toml")))
+            .refused("prose.toml` is a named pipe, not a file"),
+    );
 }
 
 #[cfg(unix)]
@@ -555,12 +414,8 @@ fn check(case: &Case) {
 
 #[test]
 fn warnings_are_shown_at_the_start_of_a_run() {
-    let case = Case {
-        files: &[("main.prose", "session \"\"\n")],
-        settings: Some("[check]\nodd = 1\n"),
-        codes: &["W001"],
-        ..Case::default()
-    };
+    let case =
+        Case::new("", &[("main.prose", "session \"\"\n")]).settings("[check]\nodd = 1\n").codes(&["W001"]);
     let world = World::of(&case);
     let stderr = String::from_utf8(world.prose(&["run", "main.prose"]).stderr).unwrap();
     assert!(stderr.contains("main.prose:1:9: warning[W001]"), "{stderr}");
@@ -569,11 +424,8 @@ fn warnings_are_shown_at_the_start_of_a_run() {
 
 #[test]
 fn what_a_program_is_run_with_is_remarked_at_the_start_by_both() {
-    let case = Case {
-        files: &[("main.prose", USES)],
-        settings: Some("[registry]\nurl = \"URL\"\nvendor = \"copies\"\n"),
-        ..Case::default()
-    };
+    let case =
+        Case::new("", &[("main.prose", USES)]).settings("[registry]\nurl = \"URL\"\nvendor = \"copies\"\n");
     let remark = "copies` of `registry.vendor` has no copies of programs";
     let mut world = World::of(&case);
     let stderr = String::from_utf8(world.prose(&["run", "main.prose"]).stderr).unwrap();
@@ -587,7 +439,7 @@ fn what_a_program_is_run_with_is_remarked_at_the_start_by_both() {
 #[test]
 #[cfg(unix)]
 fn settings_of_another_user_are_ignored_by_both_which_is_remarked() {
-    let case = Case { files: &[("main.prose", "session \"x\"\n")], ..Case::default() };
+    let case = Case::new("", &[("main.prose", "session \"x\"\n")]);
     let mut world = World::of(&case);
     let theirs = world.path("theirs.toml");
     fs::write(&theirs, "[run]\nmax-parallel = 0\n").unwrap();
@@ -609,7 +461,7 @@ fn settings_of_another_user_are_ignored_by_both_which_is_remarked() {
 
 #[test]
 fn that_an_earlier_text_is_used_is_said_at_the_start_of_a_run() {
-    let case = Case { files: &[("main.prose", USES)], settings: REGISTRY, ..Case::default() };
+    let case = Case::new("", &[("main.prose", USES)]).settings(REGISTRY);
     let world = World::of(&case);
     world.lose_registry();
     for program in ["main.prose", "alice/research"] {

@@ -27,7 +27,7 @@ impl Checker<'_, '_> {
             let behind = list.stmts.partition_point(|stmt| body[*stmt].range.end() <= at);
             list.stmts.get(behind).copied()
         };
-        let mut told = FxHashSet::default();
+        let mut reported = FxHashSet::default();
         for (_, data) in body.refs_in(list.range) {
             if data.kind != RefKind::Variable
                 || matches!(data.place, Place::Agent { .. })
@@ -38,7 +38,7 @@ impl Checker<'_, '_> {
             let Some(reader) = branch(data.range.start()) else { continue };
             let Some(maker) = self.bound_in_list(list, data) else { continue };
             let Some(writer) = branch(body[maker].range.start()) else { continue };
-            if reader == writer || !told.insert((reader, &data.text)) {
+            if reader == writer || !reported.insert((reader, &data.text)) {
                 continue;
             }
             let message =

@@ -193,10 +193,10 @@ impl<'db> Checker<'_, 'db> {
         let edits = arguments.iter().zip(ordered?).filter(|(there, argument)| there.range != argument.range);
         let edits =
             edits.map(|(there, argument)| TextEdit::replace(there.range, self.source(argument.range)));
-        Some(Fix::guess("Put the arguments in the order of the parameters", edits.collect()))
+        Some(Fix::suggestion("Put the arguments in the order of the parameters", edits.collect()))
     }
 
-    /// The program that a callee or the result of a call names, if it is known which, and what it says.
+    /// The program that a callee or the result of a call names, if it is known, and its interface.
     fn program(&self, name: &SmolStr) -> Option<Program> {
         let named = self.look_up(name)?;
         let [site] = named.imports.as_slice() else { return None };
@@ -293,7 +293,8 @@ impl<'db> Checker<'_, 'db> {
             let name = |(argument, input): &(&&Argument, &&SmolStr)| {
                 TextEdit::insert(argument.range.start(), format!("{input}: "))
             };
-            diagnostic = diagnostic.with_fix(Fix::guess("Name the inputs", meant.iter().map(name).collect()));
+            diagnostic =
+                diagnostic.with_fix(Fix::suggestion("Name the inputs", meant.iter().map(name).collect()));
         }
         self.report(diagnostic);
         positional.len()
@@ -361,7 +362,7 @@ impl<'db> Checker<'_, 'db> {
             Some(last) => TextEdit::insert(last.range.end(), format!(", {given}")),
             None => TextEdit::insert(self.after_parenthesis(callee.end())?, given),
         };
-        Some(Fix::guess(format!("Pass {}", listed(names, "and")), vec![edit]))
+        Some(Fix::suggestion(format!("Pass {}", listed(names, "and")), vec![edit]))
     }
 
     /// The place after the parenthesis that opens next.
@@ -545,7 +546,7 @@ fn remove(arguments: &[Argument], range: std::ops::Range<usize>) -> Option<Fix> 
             (None, None) => first.range.cover(last.range),
         };
     let title = if range.len() == 1 { "Remove the argument" } else { "Remove the arguments" };
-    Some(Fix::guess(title, vec![TextEdit::delete(covered)]))
+    Some(Fix::suggestion(title, vec![TextEdit::delete(covered)]))
 }
 
 /// More names than these are not read, and the messages about each of many would be as long as the program.

@@ -102,13 +102,13 @@ impl<'a> Checker<'a, '_> {
         inside.any(|error| range.contains_range(*error))
     }
 
-    /// A judgement as a value, such as `{ passed: **the tests pass** }`, has to say something too.
+    /// A judgement as a value, such as `{ passed: **the tests pass** }`, must not be empty either.
     fn empty_judgement(&mut self, range: TextRange) {
         let message = "the condition is empty; describe what the model has to judge";
         self.report(Diagnostic::new(Code::E129, range, message));
     }
 
-    /// What a model judges has to say something.
+    /// Reports a condition without words.
     fn condition(&mut self, condition: Option<ExprId>, what: &str) {
         let Some(condition) = condition else { return };
         let body = self.body;
@@ -122,7 +122,7 @@ impl<'a> Checker<'a, '_> {
             let opening = TextRange::new(range.start(), text.content.start());
             let closing = TextRange::new(text.content.end(), range.end());
             let edits = vec![TextEdit::replace(opening, "**"), TextEdit::replace(closing, "**")];
-            let fix = Fix::guess("Put the words between `**`", edits);
+            let fix = Fix::suggestion("Put the words between `**`", edits);
             self.report(Diagnostic::new(Code::E113, range, message).with_fix(fix));
             return;
         }
@@ -158,8 +158,8 @@ impl<'a> Checker<'a, '_> {
         let keyword = keyword(self.body[id].range, "loop");
         let edit = TextEdit::insert(keyword.end(), " (max: 10)");
         let message = "unbounded loop; add a condition, `max`, `break` or `return`";
-        let diagnostic =
-            Diagnostic::new(Code::W113, keyword, message).with_fix(Fix::guess("Add `(max: 10)`", vec![edit]));
+        let diagnostic = Diagnostic::new(Code::W113, keyword, message)
+            .with_fix(Fix::suggestion("Add `(max: 10)`", vec![edit]));
         self.report(diagnostic);
     }
 
@@ -308,8 +308,11 @@ impl<'a> Checker<'a, '_> {
             let title = format!("Write `{binding}session: …`");
             // A variable of that name has its own declaration.
             let is_only = is_branch || self.look_up(text).is_some_and(|named| named.variables.len() == 1);
-            diagnostic =
-                diagnostic.with_fix(if is_only { Fix::safe(title, edits) } else { Fix::guess(title, edits) });
+            diagnostic = diagnostic.with_fix(if is_only {
+                Fix::safe(title, edits)
+            } else {
+                Fix::suggestion(title, edits)
+            });
         }
         self.report(diagnostic);
     }
@@ -344,7 +347,7 @@ impl<'a> Checker<'a, '_> {
             diagnostic = diagnostic.with_fix(Fix::change(range, &near));
         }
         let edit = TextEdit::insert(data.range.start(), "let ");
-        self.report(diagnostic.with_fix(Fix::guess(format!("Declare `{text}` with `let`"), vec![edit])));
+        self.report(diagnostic.with_fix(Fix::suggestion(format!("Declare `{text}` with `let`"), vec![edit])));
     }
 
     fn nearest_declared(&self, text: &SmolStr) -> Option<SmolStr> {
@@ -363,14 +366,14 @@ impl<'a> Checker<'a, '_> {
     ) {
         let body = self.body;
         let range = body[list].range;
-        let mut told: FxHashSet<&SmolStr> = FxHashSet::default();
+        let mut reported: FxHashSet<&SmolStr> = FxHashSet::default();
         // What holds for one place where a scope's variable is changed holds for the others.
         let mut seen: FxHashSet<(&SmolStr, ScopeId)> = FxHashSet::default();
         let is_inside = |name: &NameId| range.contains_range(body[*name].range);
         for (id, data) in body.names_in(range) {
             if data.kind != NameKind::Assigned
                 || !range.contains_range(data.range)
-                || told.contains(&data.text)
+                || reported.contains(&data.text)
                 || !seen.insert((&data.text, data.scope))
             {
                 continue;
@@ -389,7 +392,7 @@ impl<'a> Checker<'a, '_> {
                 named.first_root_variable_outside(self.statement).map(|variable| variable.site)
             };
             let Some(site) = here.or_else(in_file) else { continue };
-            told.insert(&data.text);
+            reported.insert(&data.text);
             // Nested branches would report it again.
             if !shared.insert(id) {
                 continue;

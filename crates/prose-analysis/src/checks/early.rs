@@ -38,12 +38,14 @@ pub(super) fn check<'db>(
     }
     let calls = OnceCell::new();
     // One finding for each name, the first that every run fails by where there is one.
-    let mut told: FxHashMap<&SmolStr, (usize, Code)> = FxHashMap::default();
+    let mut reported: FxHashMap<&SmolStr, (usize, Code)> = FxHashMap::default();
     for (position, (statement, summary)) in statements.iter().enumerate() {
         for used in &summary.uses {
             if used.kind != RefKind::Variable
                 || matches!(used.place, Place::Agent { .. })
-                || told.get(&used.text).is_some_and(|(_, code)| *code == Code::E150 || used.place.is_text())
+                || reported
+                    .get(&used.text)
+                    .is_some_and(|(_, code)| *code == Code::E150 || used.place.is_text())
             {
                 continue;
             }
@@ -100,14 +102,14 @@ pub(super) fn check<'db>(
             // What is empty in a text is left as it is written.
             let code = if is_certain && !used.place.is_text() { Code::E150 } else { Code::W125 };
             let finding = Finding::new(code, range, message).with_site(Some(site), "bound here");
-            match told.get(&used.text).copied() {
+            match reported.get(&used.text).copied() {
                 Some((_, Code::W125)) if code == Code::W125 => {}
                 Some((at, _)) => {
                     found[at] = (*statement, finding);
-                    told.insert(&used.text, (at, code));
+                    reported.insert(&used.text, (at, code));
                 }
                 None => {
-                    told.insert(&used.text, (found.len(), code));
+                    reported.insert(&used.text, (found.len(), code));
                     found.push((*statement, finding));
                 }
             }

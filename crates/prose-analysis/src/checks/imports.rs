@@ -97,7 +97,7 @@ impl Checker<'_, '_> {
             diagnostic = diagnostic.with_fix(Fix::change(text.content, &near));
         } else if Path::new(written).extension().is_none() {
             let edit = TextEdit::insert(text.content.end(), ".prose");
-            diagnostic = diagnostic.with_fix(Fix::guess("Add `.prose`", vec![edit]));
+            diagnostic = diagnostic.with_fix(Fix::suggestion("Add `.prose`", vec![edit]));
         }
         self.report(diagnostic);
     }

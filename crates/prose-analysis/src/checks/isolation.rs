@@ -238,7 +238,7 @@ impl<'db> Place<'_, 'db> {
     /// The variable that a phrase calls by its name, of those that are bound before a session and that it can see: `the final draft` is
     /// `draft`, and `the market research` is `market_research`.
     fn variable_called(&self, phrase: &Phrase, session: StmtId) -> Option<(SmolStr, Site<'db>)> {
-        // The longest name says most.
+        // The longest name is the most specific.
         let names = (0..phrase.words.len()).flat_map(|first| {
             let words = &phrase.words[first..];
             let signs: &[&str] = if words.len() > 1 { &["_", "-"] } else { &[""] };

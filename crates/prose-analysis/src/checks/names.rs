@@ -5,6 +5,7 @@ use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
+use super::conditions::Conditions;
 use super::{Checker, Finding};
 use crate::call_graph::call_graph;
 use crate::index::{
@@ -57,25 +58,25 @@ const FUNCTIONS: &[&str] = &[
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let body = checker.body;
-    let mut told_elsewhere = FxHashSet::default();
-    let mut words_told = FxHashSet::default();
+    let mut reported_elsewhere = FxHashSet::default();
+    let mut reported_words = FxHashSet::default();
     let mut conditions = Conditions::default();
     for (id, data) in body.refs() {
         match checker.resolution.of(id) {
             _ if checker.is_lost_input(data, checker.resolution.of(id)) => {}
             Resolved::Undefined => {
                 if let Some(condition) = checker.condition_in_words(data, &mut conditions) {
-                    if words_told.insert(condition) {
+                    if reported_words.insert(condition) {
                         checker.words_without_markers(condition);
                     }
                 } else if let Some(site) = checker.bound_in_a_body(data) {
-                    if told_elsewhere.insert(&data.text) {
+                    if reported_elsewhere.insert(&data.text) {
                         checker.gone(data, site);
                     }
                 } else {
                     let mut finding = checker.undefined(data);
                     if data.kind == RefKind::Callee {
-                        // Programs that work call these: their hosts have them.
+                        // Working programs call these: their hosts provide them.
                         let is_of_host = matches!(data.text.as_str(), "env" | "http");
                         finding.diagnostic.lenient = is_of_host || !checker.is_surely_reached(id);
                     }
@@ -83,7 +84,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
                 }
             }
             Resolved::Literal if data.place == Place::Literal => checker.near_miss(data),
-            Resolved::Elsewhere if told_elsewhere.insert(&data.text) => checker.bound_elsewhere(id, data),
+            Resolved::Elsewhere if reported_elsewhere.insert(&data.text) => checker.bound_elsewhere(id, data),
             Resolved::AgentAsValue => {
                 let message =
                     format!("`{0}` is an agent; this passes its memory or its last result", data.text);
@@ -100,15 +101,6 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     }
 }
 
-/// What conditions say, which is asked for each unknown name in them.
-#[derive(Default)]
-struct Conditions {
-    /// The conditions of statements, in the order of the text.
-    of_stmts: FxHashMap<StmtId, Vec<TextRange>>,
-    /// Whether a condition is made of words that are the names of nothing.
-    in_words: FxHashMap<TextRange, bool>,
-}
-
 impl<'db> Checker<'_, 'db> {
     fn named(&self, text: &SmolStr) -> std::sync::Arc<Named<'db>> {
         self.look_up(text).unwrap_or_default()
@@ -123,7 +115,7 @@ impl<'db> Checker<'_, 'db> {
         let is_program = !named.imports.is_empty();
         let is_variable = || named.local.is_some() || self.is_variable(name, data.scope);
         let insert = |title: &str, before: &str| {
-            Fix::guess(title.to_owned(), vec![TextEdit::insert(range.start(), before)])
+            Fix::suggestion(title.to_owned(), vec![TextEdit::insert(range.start(), before)])
         };
         match data.kind {
             RefKind::Agent => {
@@ -204,55 +196,6 @@ impl<'db> Checker<'_, 'db> {
         }
     }
 
-    /// The condition that a name is in, if that is made of several words of which none is the name of anything, as in `it is nice`, or that say what
-    /// a variable is like, as in `draft is good`.
-    fn condition_in_words(&self, data: &RefData, known: &mut Conditions) -> Option<TextRange> {
-        if data.kind != RefKind::Variable {
-            return None;
-        }
-        let of_stmt = known.of_stmts.entry(data.stmt).or_insert_with(|| {
-            let conditions = self.body[data.stmt].stmt.conditions();
-            conditions.map(|condition| self.body[condition].range).collect()
-        });
-        let nearest = of_stmt.partition_point(|range| range.end() < data.range.end());
-        let condition = *of_stmt.get(nearest).filter(|range| range.contains_range(data.range))?;
-        let is_in_words = *known.in_words.entry(condition).or_insert_with(|| self.is_in_words(condition));
-        is_in_words.then_some(condition)
-    }
-
-    fn is_in_words(&self, condition: TextRange) -> bool {
-        let source = self.source(condition);
-        let is_word =
-            |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
-        let has_words = source.contains(' ') && source.split(' ').all(is_word);
-        if !has_words {
-            return false;
-        }
-        let is_nothing = |id: RefId| self.resolution.of(id) == Resolved::Undefined;
-        let inside =
-            || self.body.refs_in(condition).filter(|(_, other)| condition.contains_range(other.range));
-        // `draft is good` says in words what `draft` is like, unless another variable is meant.
-        let is_said = || {
-            let unknown: Vec<&RefData> =
-                inside().filter(|(id, _)| is_nothing(*id)).map(|(_, other)| other).collect();
-            let follows_is = |other: &&RefData| {
-                let before = self.source(TextRange::new(condition.start(), other.range.start()));
-                before.ends_with(" is ") || before.ends_with(" is not ")
-            };
-            let is_near =
-                |other: &&RefData| nearest(&other.text, self.visible_variables(other), |name| name).is_some();
-            unknown.iter().any(follows_is) && !unknown.iter().any(is_near)
-        };
-        inside().all(|(id, _)| is_nothing(id)) || is_said()
-    }
-
-    fn words_without_markers(&mut self, condition: TextRange) {
-        let message = "a condition in words must be between `**` markers";
-        let edits = vec![TextEdit::insert(condition.start(), "**"), TextEdit::insert(condition.end(), "**")];
-        let fix = Fix::safe("Put the condition between `**`", edits);
-        self.report(Diagnostic::new(Code::E113, condition, message).with_fix(fix));
-    }
-
     fn undefined_variable(&self, data: &RefData, named: &Named<'db>) -> Finding<'db> {
         let name = &data.text;
         let range = data.range;
@@ -265,7 +208,7 @@ impl<'db> Checker<'_, 'db> {
             if in_string {
                 return finding.into();
             }
-            let fix = Fix::guess(
+            let fix = Fix::suggestion(
                 format!("Call the block with `do {name}`"),
                 vec![TextEdit::insert(range.start(), "do ")],
             );
@@ -306,7 +249,7 @@ impl<'db> Checker<'_, 'db> {
         {
             let message =
                 format!("variable `{name}` is not defined; write a difference as `{left} - {right}`");
-            let fix = Fix::guess(
+            let fix = Fix::suggestion(
                 "Put spaces around `-`",
                 vec![TextEdit::replace(range, format!("{left} - {right}"))],
             );
@@ -325,7 +268,7 @@ impl<'db> Checker<'_, 'db> {
                 finding.diagnostic.message.push_str("; a condition in words must be between `**`");
             }
             let edits = vec![TextEdit::insert(range.start(), "**"), TextEdit::insert(range.end(), "**")];
-            let fix = Fix::guess("Put the condition between `**`", edits);
+            let fix = Fix::suggestion("Put the condition between `**`", edits);
             match finding.diagnostic.fix {
                 Some(_) => finding.diagnostic.other_fixes.push(fix),
                 None => finding.diagnostic.fix = Some(fix),
@@ -334,7 +277,7 @@ impl<'db> Checker<'_, 'db> {
         let finding = match in_string {
             true if finding.diagnostic.fix.is_none() => {
                 let at = range.start() - prose_syntax::TextSize::new(1);
-                let fix = Fix::guess("Write a literal brace", vec![TextEdit::insert(at, "\\")]);
+                let fix = Fix::suggestion("Write a literal brace", vec![TextEdit::insert(at, "\\")]);
                 let mut finding = finding;
                 finding.diagnostic.other_fixes.push(fix);
                 finding
@@ -342,27 +285,6 @@ impl<'db> Checker<'_, 'db> {
             _ => finding,
         };
         finding.with_repair(Repair::AddInput { name: name.clone() })
-    }
-
-    /// Whether a condition of the statement is nothing but what is in a range.
-    fn is_condition(&self, stmt: StmtId, range: TextRange) -> bool {
-        match &self.body[stmt].stmt {
-            Stmt::If { branches, .. } => {
-                // Those that are missing have no place; few are.
-                let start = |at: usize| branches[at..].iter().find_map(|branch| branch.condition);
-                let (mut first, mut end) = (0, branches.len());
-                while first < end {
-                    let middle = first + (end - first) / 2;
-                    match start(middle).map(|condition| self.body[condition].range) {
-                        Some(found) if found == range => return true,
-                        Some(found) if found.end() <= range.start() => first = middle + 1,
-                        _ => end = middle,
-                    }
-                }
-                false
-            }
-            stmt => stmt.conditions().any(|condition| self.body[condition].range == range),
-        }
     }
 
     /// Whether a name that stands for nothing may be that of an input that has none, which is reported there.
@@ -385,7 +307,7 @@ impl<'db> Checker<'_, 'db> {
     fn with_nearest(
         &self,
         code: Code,
-        range: prose_syntax::TextRange,
+        range: TextRange,
         message: String,
         name: &str,
         fits: impl Fn(&Named<'db>) -> bool,
@@ -409,7 +331,7 @@ impl<'db> Checker<'_, 'db> {
     }
 
     /// The names of the variables that can be seen, or may be at run time; of very many, those that are near to the word.
-    fn visible_variables(&self, data: &RefData) -> Vec<SmolStr> {
+    pub(super) fn visible_variables(&self, data: &RefData) -> Vec<SmolStr> {
         let mut names = self.names_of_file(&data.text, |named| !named.variables.is_empty());
         let scopes: Vec<ScopeId> = self.body.scopes_around(data.scope).collect();
         let count: usize = scopes.iter().map(|scope| self.body[*scope].names.len()).sum();
@@ -449,7 +371,7 @@ impl<'db> Checker<'_, 'db> {
         };
         let message =
             format!("`{{{}}}` is literal text here; did you mean the variable `{nearest}`?", data.text);
-        let fix = Fix::guess(
+        let fix = Fix::suggestion(
             format!("Change to `{nearest}`"),
             vec![TextEdit::replace(data.range, nearest.as_str())],
         );
@@ -619,7 +541,7 @@ impl Finding<'_> {
 /// A finding that proposes the nearest of some names.
 pub(crate) fn did_you_mean<'db>(
     code: Code,
-    range: prose_syntax::TextRange,
+    range: TextRange,
     message: String,
     name: &str,
     mut names: Vec<SmolStr>,

@@ -91,7 +91,7 @@ impl Checker<'_, '_> {
         let mut diagnostic = Diagnostic::new(Code::W128, name.range, message);
         if is_strategy && let Some(value) = modifier.value {
             let label = TextRange::new(name.range.start(), self.body[value].range.start());
-            let fix = Fix::guess("Remove the name", vec![TextEdit::delete(label)]);
+            let fix = Fix::suggestion("Remove the name", vec![TextEdit::delete(label)]);
             diagnostic = diagnostic.with_fix(fix);
         } else if let Some(near) = near {
             diagnostic = diagnostic.with_fix(Fix::change(name.range, near.name));
@@ -135,7 +135,7 @@ impl Checker<'_, '_> {
                 let mut diagnostic = Diagnostic::new(Code::E126, count.range, message);
                 if let Some(strategy) = strategy {
                     let edit = TextEdit::replace(strategy.range, "\"any\"");
-                    let fix = Fix::guess("Change the strategy to `\"any\"`", vec![edit]);
+                    let fix = Fix::suggestion("Change the strategy to `\"any\"`", vec![edit]);
                     diagnostic =
                         diagnostic.with_related(strategy.range, "the strategy is given here").with_fix(fix);
                 }
@@ -148,7 +148,8 @@ impl Checker<'_, '_> {
                 let mut diagnostic = Diagnostic::new(Code::E126, count.range, message);
                 if let Some(first) = given.first() {
                     let edit = TextEdit::insert(first.range.start(), "\"any\", ");
-                    diagnostic = diagnostic.with_fix(Fix::guess("Add the strategy `\"any\"`", vec![edit]));
+                    diagnostic =
+                        diagnostic.with_fix(Fix::suggestion("Add the strategy `\"any\"`", vec![edit]));
                 }
                 self.report(diagnostic);
             }
@@ -170,7 +171,7 @@ impl Checker<'_, '_> {
         if FAILURE_POLICIES.iter().any(|policy| policy.name == word) {
             let message = format!("`\"{word}\"` is a failure policy; write `on-fail: \"{word}\"`");
             let edit = TextEdit::replace(range, format!("on-fail: \"{word}\""));
-            let fix = Fix::guess("Name it `on-fail`", vec![edit]);
+            let fix = Fix::suggestion("Name it `on-fail`", vec![edit]);
             self.report(Diagnostic::new(Code::E124, range, message).with_fix(fix));
             return Known::Wrong;
         }
@@ -260,7 +261,7 @@ impl Checker<'_, '_> {
         self.report(Diagnostic::new(Code::W114, range, message).with_fix(fix));
     }
 
-    /// A count is a number, or a value that may be one. Whether a number is a count says the parser.
+    /// A count is a number, or a value that may be one. The parser reports numbers that are not counts.
     fn count(&mut self, what: &str, example: &str, value: ExprId) {
         let data = &self.body[value];
         let is_wrong = match &data.expr {
@@ -335,5 +336,5 @@ fn removal(given: &[Modifier], position: usize) -> Option<Fix> {
     let modifier = given.get(position)?;
     let before = given.get(position.checked_sub(1)?)?;
     let range = TextRange::new(before.range.end(), modifier.range.end());
-    Some(Fix::guess("Remove the option", vec![TextEdit::delete(range)]))
+    Some(Fix::suggestion("Remove the option", vec![TextEdit::delete(range)]))
 }

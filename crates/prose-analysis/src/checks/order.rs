@@ -125,7 +125,7 @@ impl<'db> Order<'_, 'db> {
                 _ => {}
             }
         }
-        let mut told = rustc_hash::FxHashSet::default();
+        let mut reported = rustc_hash::FxHashSet::default();
         for (site, _, bound) in self.names() {
             let Some(agent) = agents.get(&bound.text) else { continue };
             let name = &bound.text;
@@ -134,7 +134,7 @@ impl<'db> Order<'_, 'db> {
                 NameKind::Block => (Code::E123, false),
                 kind => (Code::E122, kind.is_local() || kind == NameKind::Param),
             };
-            if !told.insert((name, code, bound.block)) {
+            if !reported.insert((name, code, bound.block)) {
                 continue;
             }
             let message = format!("`{name}` is also the name of an agent; rename one of them");
@@ -187,7 +187,8 @@ impl<'db> Order<'_, 'db> {
                         if !import.has_alias {
                             let at = range.end();
                             let edit = TextEdit::insert(at, format!(" as {name}2"));
-                            item.1 = item.1.with_fix(Fix::guess(format!("Import as `{name}2`"), vec![edit]));
+                            item.1 =
+                                item.1.with_fix(Fix::suggestion(format!("Import as `{name}2`"), vec![edit]));
                         }
                         found.push(item);
                     }
@@ -247,7 +248,7 @@ impl<'db> Order<'_, 'db> {
                 }
                 Group::Variable => {
                     let input = in_list.get(&(list, name, Group::Input)).copied();
-                    // Names that one `let` takes apart are told apart on their own.
+                    // Names that one `let` takes apart are distinguished on their own.
                     if first_in_list.is_some_and(|first| self.is_one_statement(site, first)) {
                         continue;
                     }
@@ -334,7 +335,7 @@ impl<'db> Order<'_, 'db> {
         let stmt = &body[body[site.name].stmt];
         let Stmt::Let { is_const: false, destructured: false, .. } = stmt.stmt else { return None };
         let keyword = TextRange::new(stmt.range.start(), body[site.name].range.start());
-        Some(Fix::guess("Assign to it without `let`", vec![TextEdit::delete(keyword)]))
+        Some(Fix::suggestion("Assign to it without `let`", vec![TextEdit::delete(keyword)]))
     }
 
     fn remove(&self, site: Site<'db>, what: &str) -> crate::repairs::Repair<'db> {
@@ -433,7 +434,7 @@ impl<'db> Order<'_, 'db> {
         let mut spawned: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
         // When a block runs is not known, and it may be what starts the memory.
         let mut spawned_in_blocks: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
-        let mut told: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
+        let mut reported: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
         for (statement, summary) in self.statements {
             for used in summary.uses.iter().filter(|used| used.kind == RefKind::Agent) {
                 if used.block.is_some() {
@@ -446,7 +447,7 @@ impl<'db> Order<'_, 'db> {
                 let name = &used.text;
                 let is_spawned = spawned.contains(name);
                 let may_have_memory = is_spawned || spawned_in_blocks.contains(name);
-                if used.resumes && persist == Persist::Run && !may_have_memory && told.insert(name) {
+                if used.resumes && persist == Persist::Run && !may_have_memory && reported.insert(name) {
                     let message =
                         format!("agent `{name}` has no memory yet; start it with `session: {name}`");
                     let keyword = self.resume_keyword(*statement, used.id);
@@ -454,7 +455,7 @@ impl<'db> Order<'_, 'db> {
                     if let Some(keyword) = keyword {
                         let edit = TextEdit::replace(keyword, "session");
                         // Only the author knows which of the two was meant.
-                        let fix = Fix::guess("Start it with `session`", vec![edit]);
+                        let fix = Fix::suggestion("Start it with `session`", vec![edit]);
                         finding.diagnostic.other_fixes.push(fix);
                     }
                     found.push((*statement, finding));

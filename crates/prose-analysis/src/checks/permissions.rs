@@ -52,7 +52,7 @@ impl Checker<'_, '_> {
         let fix = self.indentation(property.range).filter(|_| !lines.is_empty()).map(|indentation| {
             let lines: String = lines.iter().map(|line| format!("\n{indentation}  {line}")).collect();
             let after_name = TextRange::new(property.name.range.end(), range.end());
-            Fix::guess(
+            Fix::suggestion(
                 "Write one permission per line",
                 vec![TextEdit::replace(after_name, format!(":{lines}"))],
             )
@@ -118,7 +118,7 @@ impl Checker<'_, '_> {
                     None => {
                         let array = format!("[{}]", self.source(range));
                         let edit = TextEdit::replace(range, array);
-                        let fix = Fix::guess("Wrap it in brackets", vec![edit]);
+                        let fix = Fix::suggestion("Wrap it in brackets", vec![edit]);
                         ("a pattern must be in brackets: `[\"docs/**\"]`".to_owned(), fix)
                     }
                 };
@@ -187,7 +187,7 @@ impl Checker<'_, '_> {
             let fix = match item {
                 Value::Expr(expr) if self.body.name_of(*expr).is_some() => {
                     let text = format!("\"{{{}}}\"", self.source(range));
-                    Some(Fix::guess("Interpolate it in a string", vec![TextEdit::replace(range, text)]))
+                    Some(Fix::suggestion("Interpolate it in a string", vec![TextEdit::replace(range, text)]))
                 }
                 _ => shape.is_literal().then(|| quote(self.source(range), range)),
             };
@@ -273,7 +273,7 @@ impl Checker<'_, '_> {
                         let edit = TextEdit::delete(self.item_with_comma(items, index));
                         Diagnostic::new(Code::W123, range, message)
                             .with_related(place, "given here")
-                            .with_fix(Fix::guess(format!("Remove `{text}`"), vec![edit]))
+                            .with_fix(Fix::suggestion(format!("Remove `{text}`"), vec![edit]))
                     })
             };
             if let Some(diagnostic) = diagnostic {

@@ -114,7 +114,7 @@ impl<'db> Checker<'_, 'db> {
         let behind = behind.map(|start| TextRange::new(range.end(), start)).filter(|gap| is_on_line(*gap));
         match (before, behind) {
             (Some(gap), _) | (None, Some(gap)) => {
-                finding.with_fix(Fix::guess(title, vec![TextEdit::delete(range.cover(gap))]))
+                finding.with_fix(Fix::suggestion(title, vec![TextEdit::delete(range.cover(gap))]))
             }
             (None, None) if self.indentation(range).is_some() => {
                 finding.with_repair(Repair::RemoveLines { title, range })
@@ -343,7 +343,8 @@ impl<'db> Checker<'_, 'db> {
                 Shape::Word(word) => Some(format!("[\"{word}\"]")),
                 _ => None,
             };
-            let fix = fix.map(|text| Fix::guess("Wrap it in brackets", vec![TextEdit::replace(range, text)]));
+            let fix =
+                fix.map(|text| Fix::suggestion("Wrap it in brackets", vec![TextEdit::replace(range, text)]));
             self.report(Diagnostic::new(Code::E013, range, message).with_fix(fix));
             return;
         };
@@ -441,7 +442,7 @@ impl<'db> Checker<'_, 'db> {
         let diagnostic = Diagnostic::new(Code::W124, backoff.name.range, message);
         let add = self.indentation(backoff.range).map(|indentation| {
             let line = format!("retry: 3\n{indentation}");
-            Fix::guess("Add `retry: 3`", vec![TextEdit::insert(backoff.range.start(), line)])
+            Fix::suggestion("Add `retry: 3`", vec![TextEdit::insert(backoff.range.start(), line)])
         });
         let finding = Finding::from(diagnostic.with_fix(add));
         let finding = self.with_removal(finding, properties, backoff, "Remove `backoff`".into());
@@ -561,7 +562,7 @@ impl Expected {
 
 pub(super) fn quote(text: &str, range: TextRange) -> Fix {
     let quoted = format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-    Fix::guess("Put it in quotes", vec![TextEdit::replace(range, quoted)])
+    Fix::suggestion("Put it in quotes", vec![TextEdit::replace(range, quoted)])
 }
 
 fn is_duration(text: &str) -> bool {

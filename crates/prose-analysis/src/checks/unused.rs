@@ -17,10 +17,10 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
 
 fn names(checker: &mut Checker<'_, '_>) {
     let body = checker.body;
-    let mut told = rustc_hash::FxHashSet::default();
+    let mut reported = rustc_hash::FxHashSet::default();
     for (id, data) in body.names() {
         let name = &data.text;
-        // A name that starts so says itself that it is not used.
+        // Such a name is marked as unused.
         if name.starts_with('_') {
             continue;
         }
@@ -75,7 +75,7 @@ fn names(checker: &mut Checker<'_, '_>) {
             NameKind::Let | NameKind::Const | NameKind::Session | NameKind::Branch
                 if !uses.variable && !checker.is_result(data) =>
             {
-                if !told.insert((data.scope, name)) || is_meant() {
+                if !reported.insert((data.scope, name)) || is_meant() {
                     continue;
                 }
                 let message = format!("variable `{name}` is never read");
@@ -122,7 +122,7 @@ impl Checker<'_, '_> {
             return None;
         }
         let before = TextRange::new(stmt.range.start(), value.range.start());
-        Some(Fix::guess("Run it without binding the result", vec![TextEdit::delete(before)]))
+        Some(Fix::suggestion("Run it without binding the result", vec![TextEdit::delete(before)]))
     }
 }
 

@@ -124,11 +124,6 @@ impl Body {
         self.stmts().find(|(_, data)| data.syntax == syntax && data.range == range).map(|(id, _)| id)
     }
 
-    /// The innermost expression with that range.
-    pub fn expr_at(&self, range: TextRange) -> Option<ExprId> {
-        self.exprs().find(|(_, data)| data.range == range).map(|(id, _)| id)
-    }
-
     /// The frame that a scope belongs to: that of a block, or that of the file.
     pub fn frame(&self, mut scope: ScopeId) -> ScopeId {
         while self[scope].kind.is_local()
@@ -179,7 +174,7 @@ impl Body {
         }
     }
 
-    /// What a one-line string says, if the expression is one.
+    /// The value of a one-line string, if the expression is one.
     pub fn string(&self, expr: ExprId) -> Option<&str> {
         self.text(expr).filter(|text| text.kind == TextKind::OneLine).and_then(|text| text.value.as_deref())
     }

@@ -105,7 +105,7 @@ fn check_cycles(program: &str, expected: Expect) {
 }
 
 #[test]
-fn cycles_are_told_apart() {
+fn cycles_are_distinguished() {
     check_cycles(
         r#"block alone:
   do alone

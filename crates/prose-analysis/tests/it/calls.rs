@@ -4,6 +4,19 @@ use crate::support::{check, check_fixes_of, check_related_of};
 use expect_test::expect;
 use prose_syntax::Code;
 
+/// A program next to one with two inputs and two outputs.
+fn with_research(main: &str) -> String {
+    const RESEARCH: &str = r#"
+        //- /research.prose
+        input topic: "What to research"
+        input depth: "Optional: how deep to go"
+
+        output findings = session "Research {topic}, {depth}"
+        output sources = session "List the sources"
+        "#;
+    format!("\n        //- /main.prose{}{RESEARCH}", main.trim_end())
+}
+
 #[test]
 fn arguments_of_a_block() {
     check(
@@ -158,23 +171,16 @@ fn of_two_blocks_with_one_name_none_is_meant() {
 
 #[test]
 fn inputs_that_a_program_asks_for() {
-    check(
+    check(&with_research(
         r#"
-        //- /main.prose
         use "./research.prose"
 
         output a = research(topic: "tides")
         output b = research(topic: "tides", depth: "shallow")
         output c = research(depth: "shallow")
         #          ^^^^^^^^ warning[E026] missing input `topic` in the call of `research`
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
-    );
+    ));
 }
 
 #[test]
@@ -217,9 +223,8 @@ fn an_input_that_may_not_be_asked_for_is_not_missing() {
 
 #[test]
 fn a_misspelt_input_is_one_mistake() {
-    check(
+    check(&with_research(
         r#"
-        //- /main.prose
         use "./research.prose"
 
         output a = research(topc: "tides")
@@ -230,21 +235,14 @@ fn a_misspelt_input_is_one_mistake() {
         #                                   ^^^^ warning[E027] `research` has no input `dept`; did you mean `depth`?
         output d = research(topic: "tides", speed: "high")
         #                                   ^^^^^ warning[E027] `research` has no input `speed`; it has `topic` and `depth`
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
-    );
+    ));
 }
 
 #[test]
 fn inputs_are_given_by_name() {
-    check(
+    check(&with_research(
         r#"
-        //- /main.prose
         use "./research.prose"
         use "alice/draft"
 
@@ -254,21 +252,14 @@ fn inputs_are_given_by_name() {
         #                   ^^^^^^^^^^^^^^^^^^^^^^^^^^ warning[E027] inputs of a program must be passed by name: `topic: …, depth: …`
         output c = draft("tides")
         #                ^^^^^^^ warning[E027] inputs of a program must be passed by name: `name: value`
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
-    );
+    ));
 }
 
 #[test]
 fn outputs_of_a_result() {
-    check(
+    check(&with_research(
         r#"
-        //- /main.prose
         use "./research.prose"
 
         let found = research(topic: "tides")
@@ -280,42 +271,28 @@ fn outputs_of_a_result() {
         #               ^^^^^^ warning[E028] `research` has no output `source`; did you mean `sources`?
         output all = [findings, source, research(topic: "stars").sorces]
         #                                                        ^^^^^^ warning[E028] `research` has no output `sorces`; did you mean `sources`?
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
-    );
+    ));
 }
 
 #[test]
 fn a_variable_with_other_values_may_have_any_property() {
-    check(
+    check(&with_research(
         r#"
-        //- /main.prose
         use "./research.prose"
 
         let found = research(topic: "tides")
         if **nothing was found**:
           found = session "Look again"
         output text = found.summary
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
-    );
+    ));
 }
 
 #[test]
 fn a_block_may_change_a_variable_of_the_file() {
-    check(
+    check(&with_research(
         r#"
-        //- /main.prose
         use "./research.prose"
 
         let found = research(topic: "tides")
@@ -323,14 +300,8 @@ fn a_block_may_change_a_variable_of_the_file() {
           found = session "Look again"
         do again
         output text = found.summary
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
-    );
+    ));
 }
 
 #[test]
@@ -369,9 +340,8 @@ fn a_program_with_a_line_that_is_not_understood_may_declare_anything_on_it() {
 
 #[test]
 fn names_twice_in_one_list() {
-    check(
+    check(&with_research(
         r#"
-        //- /main.prose
         use "./research.prose"
 
         block greet(name, name):
@@ -388,14 +358,8 @@ fn names_twice_in_one_list() {
         output found = findings | reduce(total, total):
         #                                       ^^^^^ error[E134] duplicate name `total`; rename one of them
           session "Add to {total}"
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
-    );
+    ));
 }
 
 #[test]
@@ -475,18 +439,13 @@ fn a_call_shows_the_block() {
 fn missing_inputs_are_added() {
     check_fixes_of(
         Code::E026,
-        r#"
-        //- /main.prose
+        &with_research(
+            r#"
         use "./research.prose"
 
         output a = research()
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
+        ),
         expect![[r#"
             Pass `topic` (guess)
             | output a = research(topic: "")
@@ -495,21 +454,16 @@ fn missing_inputs_are_added() {
 }
 
 #[test]
-fn missing_inputs_are_added_behind_others() {
+fn missing_inputs_are_added_after_others() {
     check_fixes_of(
         Code::E026,
-        r#"
-        //- /main.prose
+        &with_research(
+            r#"
         use "./research.prose"
 
         output a = research(depth: "shallow")
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
+        ),
         expect![[r#"
             Pass `topic` (guess)
             | output a = research(depth: "shallow", topic: "")
@@ -521,20 +475,15 @@ fn missing_inputs_are_added_behind_others() {
 fn a_variable_of_the_name_is_given() {
     check_fixes_of(
         Code::E026,
-        r#"
-        //- /main.prose
+        &with_research(
+            r#"
         use "./research.prose"
 
         input topic: "What to research"
         output a = research()
         session "Write about {topic}"
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
+        ),
         expect![[r#"
             Pass `topic` (guess)
             | output a = research(topic: topic)
@@ -546,18 +495,13 @@ fn a_variable_of_the_name_is_given() {
 fn missing_inputs_are_shown() {
     check_related_of(
         Code::E026,
-        r#"
-        //- /main.prose
+        &with_research(
+            r#"
         use "./research.prose"
 
         output a = research()
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
+        ),
         expect![[r#"
             /research.prose:1 `topic`: `topic` is declared here
         "#]],
@@ -568,18 +512,13 @@ fn missing_inputs_are_shown() {
 fn inputs_are_named() {
     check_fixes_of(
         Code::E027,
-        r#"
-        //- /main.prose
+        &with_research(
+            r#"
         use "./research.prose"
 
         output a = research("tides", "shallow")
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
+        ),
         expect![[r#"
             Name the inputs (guess)
             | output a = research(topic: "tides", depth: "shallow")
@@ -591,18 +530,13 @@ fn inputs_are_named() {
 fn a_misspelt_input_is_changed() {
     check_fixes_of(
         Code::E027,
-        r#"
-        //- /main.prose
+        &with_research(
+            r#"
         use "./research.prose"
 
         output a = research(topc: "tides")
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
+        ),
         expect![[r#"
             Change to `topic` (guess)
             | output a = research(topic: "tides")
@@ -614,18 +548,13 @@ fn a_misspelt_input_is_changed() {
 fn an_unknown_input_is_removed() {
     check_fixes_of(
         Code::E027,
-        r#"
-        //- /main.prose
+        &with_research(
+            r#"
         use "./research.prose"
 
         output a = research(speed: "high", topic: "tides")
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
+        ),
         expect![[r#"
             Remove the argument (guess)
             | output a = research(topic: "tides")
@@ -637,19 +566,14 @@ fn an_unknown_input_is_removed() {
 fn a_misspelt_output_is_changed() {
     check_fixes_of(
         Code::E028,
-        r#"
-        //- /main.prose
+        &with_research(
+            r#"
         use "./research.prose"
 
         let a = research(topic: "tides")
         output b = "{a.source}"
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
+        ),
         expect![[r#"
             Change to `sources` (guess)
             | output b = "{a.sources}"
@@ -661,18 +585,13 @@ fn a_misspelt_output_is_changed() {
 fn a_second_argument_of_a_name_is_removed() {
     check_fixes_of(
         Code::E134,
-        r#"
-        //- /main.prose
+        &with_research(
+            r#"
         use "./research.prose"
 
         output a = research(topic: "tides", topic: "moons")
-        //- /research.prose
-        input topic: "What to research"
-        input depth: "Optional: how deep to go"
-
-        output findings = session "Research {topic}, {depth}"
-        output sources = session "List the sources"
         "#,
+        ),
         expect![[r#"
             Remove the argument (guess)
             | output a = research(topic: "tides")

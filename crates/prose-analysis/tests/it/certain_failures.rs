@@ -151,7 +151,7 @@ fn nothing_is_read_before_it_is_bound() {
 
 /// The error is what keeps the program from running, wherever it stands.
 #[test]
-fn an_early_read_is_told_once_and_as_an_error_if_one_is() {
+fn an_early_read_is_reported_once_and_as_an_error_if_one_is() {
     check(
         r#"
         session "Sum up {notes}"

@@ -5,7 +5,7 @@ use expect_test::expect;
 use prose_syntax::{Code, Profile};
 
 #[test]
-fn conditions_that_say_nothing() {
+fn empty_conditions() {
     check(
         r#"
         if ****:
@@ -26,7 +26,7 @@ fn conditions_that_say_nothing() {
 }
 
 #[test]
-fn conditions_that_say_little() {
+fn vague_conditions() {
     check(
         r#"
         input goal: "What has to hold"
@@ -180,7 +180,7 @@ fn handlers_that_may_run() {
 }
 
 #[test]
-fn errors_that_say_nothing() {
+fn errors_without_a_message() {
     check(
         r#"
         try:

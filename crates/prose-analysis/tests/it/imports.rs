@@ -24,7 +24,7 @@ fn every_form_of_a_path_is_accepted() {
 }
 
 #[test]
-fn a_path_says_what_is_wrong_with_it() {
+fn what_is_wrong_with_a_path_is_reported() {
     check(
         r#"
         use "alice research" as a
@@ -87,7 +87,7 @@ fn a_program_that_is_not_there() {
 }
 
 #[test]
-fn the_program_beside_the_path_is_proposed() {
+fn a_program_next_to_the_path_is_suggested() {
     let text = "use \"./flows/reserch.prose\" as a\nuse \"summary.prose\" as b\n\noutput c = [a(), b()]\n";
     let mut host = AnalysisHost::default().with_listing(|folder| match folder.to_str() {
         Some("/flows") => vec!["research.prose".to_owned(), "review.prose".to_owned()],
@@ -151,7 +151,7 @@ fn a_cycle_over_three_programs() {
 }
 
 #[test]
-fn a_cycle_elsewhere_is_told_to_those_who_lead_into_it() {
+fn a_cycle_elsewhere_is_reported_in_programs_that_lead_into_it() {
     check(
         r#"
         //- /main.prose
@@ -179,7 +179,7 @@ fn a_cycle_elsewhere_is_told_to_those_who_lead_into_it() {
 }
 
 #[test]
-fn a_program_that_imports_itself_is_told_to_its_importer() {
+fn a_program_that_imports_itself_is_reported_in_its_importer() {
     check(
         r#"
         //- /main.prose
@@ -307,7 +307,7 @@ fn a_cycle_shows_the_imports_it_is_made_of() {
 }
 
 #[test]
-fn errors_of_imported_programs_are_told_where_they_are_imported() {
+fn errors_of_imported_programs_are_reported_where_they_are_imported() {
     check(
         r#"
         //- /main.prose

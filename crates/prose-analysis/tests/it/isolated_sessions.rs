@@ -11,7 +11,7 @@ fn check_fix(program: &str, expected: Expect) {
 }
 
 #[test]
-fn earlier_work_is_passed_to_nobody_by_itself() {
+fn earlier_work_is_not_passed_on_by_itself() {
     check(
         r#"
         session "Research the history of tides"
@@ -159,7 +159,7 @@ fn nothing_comes_before_the_first_session() {
 }
 
 #[test]
-fn branches_do_not_hear_of_each_other() {
+fn branches_do_not_see_each_other() {
     check(
         r#"
         parallel:

@@ -258,7 +258,7 @@ fn the_names_of_a_reduce_are_those_of_a_pipeline() {
 }
 
 #[test]
-fn the_other_blocks_of_a_recursion_stand_beside_it() {
+fn the_other_blocks_of_a_recursion_are_related_locations() {
     let block = |n: usize| format!("block b{n}:\n  do b{}\n", (n + 1) % 8);
     let program: String = (0..8).map(block).chain(["do b0\n".to_owned()]).collect();
     check_related(

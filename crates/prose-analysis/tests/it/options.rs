@@ -186,7 +186,7 @@ fn a_bound_may_be_a_variable() {
 }
 
 #[test]
-fn what_the_parser_says_of_a_number_is_not_said_again() {
+fn what_the_parser_reports_of_a_number_is_not_reported_again() {
     check(
         r#"
         loop until **all tests pass** (max: -1):

@@ -1,7 +1,5 @@
 //! Runs the analysis on fixtures and compares what it finds with the marks in them.
 
-#![allow(dead_code, reason = "each test file uses what it needs of this module")]
-
 use std::path::Path;
 
 use expect_test::Expect;

@@ -29,7 +29,7 @@ fn texts() {
 }
 
 #[test]
-fn nobody_says_what_to_do() {
+fn sessions_without_instructions() {
     check(
         r#"
         agent writer:

@@ -1,7 +1,5 @@
 //! Runs the real binary in a folder of its own.
 
-#![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
-
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

@@ -118,7 +118,7 @@ fn what_is_defined_comes_first() {
 }
 
 #[test]
-fn an_agent_stays_behind_what_it_has_of_variables() {
+fn an_agent_stays_after_the_variables_that_it_uses() {
     check(
         "const URL = \"https://example.com\"\nagent b:\n  permissions:\n    network: [URL]\nagent a:\n  prompt: \"a\"\n",
         expect![[r#"

@@ -8,8 +8,8 @@ use super::source::{INDENT, Source, end};
 use super::{Assist, AssistKind};
 use crate::entity::EntityKind;
 
-/// What a session without an agent says as an agent, with the model, the skills and the permissions. A session of an agent that says nothing itself says what the
-/// agent does (R25), so the same is said.
+/// Turns a session without an agent into one with an agent, which takes the prompt, the model, the skills and the permissions. A session without
+/// a prompt uses that of its agent (R25), so the same prompt is sent.
 pub(super) fn extract_agent(source: &Source<'_>) -> Option<Assist> {
     let session: Session = source.node()?;
     let node = session.syntax();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_agent_cannot_see_or_say_stays() {
+    fn what_an_agent_cannot_express_stays() {
         for text in [
             "for x in [1]:\n  session \"of $0{x}\"\n",
             "block b(x):\n  session \"of $0{x}\"\n",

@@ -65,7 +65,8 @@ pub(super) fn extract_block(source: &Source<'_>) -> Option<Assist> {
         true => vec![TextEdit::replace(selection.range, block + &call)],
         false => vec![TextEdit::insert(at, block), TextEdit::replace(selection.range, call)],
     };
-    let is_kept_back = results.len() < bound.len() || selection.statements.iter().any(Source::says_unnamed);
+    let is_kept_back =
+        results.len() < bound.len() || selection.statements.iter().any(Source::has_unnamed_result);
     let label = match is_kept_back && source.asks_after(&selection, None) {
         false => "Extract a block",
         true => "Extract a block (conditions outside no longer see its other results)",
@@ -151,7 +152,7 @@ fn params<'db>(
         if used.kind == RefKind::Write {
             return None;
         }
-        // A text says the name of what is not bound yet, and a call cannot pass it.
+        // In a text, a name that is not bound yet stays as it is, and a call cannot pass it.
         if !sites.iter().any(|bound| is_bound_before(source, bound, selection)) {
             return None;
         }
@@ -434,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_said_where_conditions_know_less() {
+    fn conditions_that_see_less_are_reported() {
         let label = "Extract a block (conditions outside no longer see its other results)";
         check(
             label,

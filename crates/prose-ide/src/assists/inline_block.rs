@@ -11,7 +11,7 @@ use super::source::{Names, Selection, Source, end, is_list};
 use super::{Assist, AssistKind};
 use crate::entity::EntityKind;
 
-/// The statements of a block in place of the call at the cursor. The block goes too if nothing else calls it.
+/// Replaces the call at the cursor by the statements of the block. The block is removed if nothing else calls it.
 pub(super) fn inline_block(source: &Source<'_>) -> Option<Assist> {
     let call: DoCall = source.node()?;
     let name = call.block()?.text();
@@ -53,7 +53,7 @@ pub(super) fn inline_block(source: &Source<'_>) -> Option<Assist> {
     let line_break = source.line_break();
     let mut text = String::new();
     if is_only_call {
-        // What is said about the block is said about what it did.
+        // Comments on the block describe the statements in its place.
         let start = source.start_with_comments(block.syntax());
         let comments = &source.text[TextRange::new(start, block.syntax().text_range().start())];
         for comment in comments.lines() {
@@ -80,9 +80,9 @@ pub(super) fn inline_block(source: &Source<'_>) -> Option<Assist> {
                 && matches!(bound.entity.kind, EntityKind::Frame(..))
                 && bound.kind != NameKind::Param
         })
-        || body.statements.iter().any(Source::says_unnamed);
+        || body.statements.iter().any(Source::has_unnamed_result);
     let mut label = format!("Inline `{name}`");
-    // The block's own conditions know its parameters by what they ask alone, and variables besides.
+    // The block's own conditions see its parameters by their questions alone, and variables as well.
     let known = taken.is_empty().then(|| block.syntax().text_range());
     if adds && source.asks_after(&at, known) {
         label += " (conditions see more of its results)";
@@ -101,7 +101,7 @@ fn definition(source: &Source<'_>, name: &str) -> Option<BlockDef> {
     block.modifiers().next().is_none().then_some(block)
 }
 
-/// The statements of a block, if they may stand elsewhere too: none leaves the block but the last one.
+/// The statements of a block, if they can be moved: only the last one may leave the block.
 fn body(source: &Source<'_>, block: &BlockDef) -> Option<Selection> {
     let name = block.name()?.text();
     let list = block.body()?.syntax().clone();
@@ -127,7 +127,7 @@ struct Argument {
 }
 
 impl Argument {
-    /// The variable that takes the place of the parameter; none where the value has its name.
+    /// The variable that replaces the parameter; none if the value has the same name.
     fn bound(&self) -> Option<String> {
         let is_same = self.value.kind() == NAME_REF && self.value.text() == self.param.as_str();
         (!is_same).then(|| self.param.clone())
@@ -186,7 +186,7 @@ fn captures(names: &Names<'_>, block: &BlockDef, taken: &[String]) -> bool {
     if own.any(|name| outside(&name)) {
         return true;
     }
-    // What the block has of the file may be hidden where it is called.
+    // Names of the file that the block uses may be shadowed where it is called.
     let is_hidden = |name: &str| {
         names.bound.iter().any(|bound| {
             !is_inside(bound.range) && bound.entity.name == name && bound.entity.kind != EntityKind::Root
@@ -224,7 +224,7 @@ fn statements(source: &Source<'_>, body: &Selection, at: &Selection, head: &str)
             let output = Output::cast(last.clone())?;
             let given = output.value()?.syntax().clone();
             match output.name() {
-                // Only where nothing is made of the value, it needs a name.
+                // The value needs a name only if it is not used.
                 Some(name) if head.is_empty() => format!("let {} = {}", name.text(), value(Some(given))?),
                 None if head.is_empty() && !is_statement(&given) => return None,
                 _ => format!("{head}{}", value(Some(given))?),

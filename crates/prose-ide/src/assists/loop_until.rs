@@ -8,8 +8,8 @@ use super::source::{Source, end};
 
 /// `loop until **done** (max: 5)` in place of a loop with that bound that has `if **done**: break` first or last in its body.
 ///
-/// The condition of a loop is asked for before the first round and after the last (R60). So it is asked once more: after the last round where the `if` is
-/// the first in the body, before the first round where it is the last. The label says so.
+/// The condition of a loop is judged before the first round and after the last (R60). So it is judged once more: after the last round where the `if` is
+/// the first in the body, before the first round where it is the last. The label mentions this.
 pub(super) fn to_loop_until(source: &Source<'_>) -> Option<Assist> {
     let Header { node, body, bound, index } = header(source)?;
     if !source.is_in_header(&node) || source.has_errors(node.text_range()) {
@@ -37,7 +37,7 @@ pub(super) fn to_loop_until(source: &Source<'_>) -> Option<Assist> {
     let start = source.start_with_comments(exit);
     let first_line = source.next_line(node.text_range().start());
     let removed = TextRange::new(start.max(first_line), source.next_line(end(exit)));
-    // What is said about the exit is kept.
+    // Comments on the exit are kept.
     let comments: String = kept_comments(source, removed, indent);
     let label = if is_asked_first {
         "Convert to `loop until` (also judges after the last iteration)"
@@ -59,7 +59,7 @@ fn header(source: &Source<'_>) -> Option<Header> {
         && source.is_in_header(node.syntax())
     {
         let count = node.count()?;
-        // Where a loop with a bound needs a number, any count of a `repeat` may stand.
+        // The bound of a loop must be a number, the count of a `repeat` may be any value.
         let is_number = count.syntax().kind() == SyntaxKind::LITERAL;
         let bound = source.code(count.syntax()).to_owned();
         let index = node.index().map(|name| name.text());
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_is_left_last_says_what_changes() {
+    fn a_loop_that_is_left_last_reports_what_changes() {
         check(
             "Convert to `loop until` (also judges before",
             "block b:\r\n  lo$0op (max: 3):\r\n    session \"x\"\r\n    if **done**:\r\n      break\r\n  session \"y\"\r\n",

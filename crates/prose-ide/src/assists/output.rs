@@ -6,8 +6,8 @@ use prose_syntax::{SyntaxKind, TextEdit, TextRange};
 use super::Assist;
 use super::source::Source;
 
-/// A variable of the program as one that the program gives to its caller. One that gets other values later stays: the caller would be given
-/// the last of them.
+/// Turns a variable of the program into an output. A variable that is assigned later is left alone: the caller would get
+/// its last value.
 pub(super) fn to_output(source: &Source<'_>) -> Option<Assist> {
     let node: Let = source.node()?;
     let syntax = node.syntax();

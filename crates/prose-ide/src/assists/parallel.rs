@@ -16,7 +16,7 @@ pub(super) fn to_parallel(source: &Source<'_>) -> Option<Assist> {
     }
     let branches: Option<Vec<Branch>> = selection.statements.iter().map(Branch::of).collect();
     let branches = branches?;
-    // A condition is judged by all that was said before.
+    // A condition is judged by all results before it.
     let asks = |node: &SyntaxNode| node.descendants().any(|node| node.kind() == SyntaxKind::DISCRETION);
     if selection.statements.iter().any(asks) || share_memory(source, &branches) {
         return None;
@@ -104,7 +104,7 @@ impl Branch {
     }
 }
 
-/// Whether two of the sessions are of one agent that remembers, or one of them continues with what is remembered.
+/// Whether two of the sessions are of one agent with a memory, or one of them resumes it.
 fn share_memory(source: &Source<'_>, branches: &[Branch]) -> bool {
     let remembers = |name: &str| {
         let agents = source.root.descendants().filter_map(Agent::cast);
@@ -151,7 +151,7 @@ fn is_parallel(list: &SyntaxNode) -> bool {
     list.parent().is_some_and(|owner| owner.kind() == SyntaxKind::PARALLEL)
 }
 
-/// Whether the value of the last of the statements may be the value of what they are in. A `parallel` has another one.
+/// Whether the value of the last statement may be the value of the body. A `parallel` has another value.
 fn gives_its_last(selection: &Selection) -> bool {
     let is_in_value = selection.list.ancestors().any(|node| {
         matches!(
@@ -230,17 +230,17 @@ mod tests {
         for text in [
             "$0let a = session \"x\"\nlet b = session \"y\"\n  context: a$0\n",
             "$0let a = session \"x\"\nlet b = session \"about {a}\"$0\n",
-            // The second reads what the first of the last round has said.
+            // The second reads the result of the first in the last round.
             "repeat 2:\n  $0session \"about {b}\"\n  let b = session \"y\"$0\n",
             "let a = 1\n$0a = session \"x\"\nsession \"y\"$0\n",
-            // The agent's text has what the first one said.
+            // The agent's text contains the result of the first one.
             "agent w:\n  prompt: \"of {a}\"\n$0let a = session \"x\"\nsession: w$0\n",
             "agent w:\n  prompt: \"w\"\n  persist: true\n$0session: w\nresume: w$0\n",
             "$0session \"x\"\nsession \"y\"\n  early_exit: **all is said**$0\n",
             "parallel:\n  $0session \"x\"\n  session \"y\"$0\n",
             "$0session \"x\"\nlet b = 1$0\n",
             "$0session \"x\"$0\nsession \"y\"\n",
-            // The value of the block is what the last one says.
+            // The value of the block is the result of the last one.
             "block b:\n  $0session \"x\"\n  session \"y\"$0\n",
         ] {
             check_none(AT_ONCE, text);

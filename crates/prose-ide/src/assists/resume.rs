@@ -6,7 +6,7 @@ use prose_syntax::{SyntaxKind, SyntaxNode, TextEdit};
 use super::Assist;
 use super::source::Source;
 
-/// `resume:` in place of `session:` for an agent that remembers, and back.
+/// Replaces `session:` by `resume:` for an agent with a memory, and back.
 pub(super) fn resume(source: &Source<'_>) -> Option<Assist> {
     if let Some(session) = source.node::<Session>() {
         let is_plain = session.text().is_none() && session.name().is_none();

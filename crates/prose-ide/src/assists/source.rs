@@ -200,7 +200,7 @@ impl<'db> Source<'db> {
         is_whole.then_some(Selection { list, statements, range, indent, is_last })
     }
 
-    /// Whether something in a range was not understood.
+    /// Whether a range contains an error.
     pub(super) fn has_errors(&self, range: TextRange) -> bool {
         let found = parse(self.db, self.file).diagnostics();
         found
@@ -208,8 +208,8 @@ impl<'db> Source<'db> {
             .any(|found| found.code.as_str().starts_with('E') && found.range.intersect(range).is_some())
     }
 
-    /// Whether a condition may be judged once some statements have run, by all that is known where it stands (R64). Those in the statements
-    /// themselves, or in the definition that they come from, know what they knew.
+    /// Whether a condition may be judged after some statements have run, by all results at its position (R64). Conditions in the statements
+    /// themselves, or in the definition that they come from, see the same results as before.
     pub(super) fn asks_after(&self, statements: &Selection, definition: Option<TextRange>) -> bool {
         let range = statements.range;
         // The outermost loop around them may have them run before any condition in it.
@@ -227,8 +227,8 @@ impl<'db> Source<'db> {
         })
     }
 
-    /// Whether a session in a statement has a result without a name, which only conditions know.
-    pub(super) fn says_unnamed(statement: &SyntaxNode) -> bool {
+    /// Whether a session in a statement has a result without a name, which only conditions see.
+    pub(super) fn has_unnamed_result(statement: &SyntaxNode) -> bool {
         let is_unnamed = |node: &SyntaxNode| {
             !matches!(node.parent().map(|owner| owner.kind()), Some(LET | ASSIGNMENT | OUTPUT | RETURN))
         };
@@ -236,8 +236,8 @@ impl<'db> Source<'db> {
         sessions.any(|node| is_unnamed(&node))
     }
 
-    /// The lists that hold what is at a place for sure once they are through, from the innermost outward: a `parallel` and a `do` run all that
-    /// they have, and others may not.
+    /// The lists of statements that surely run the statement at a place, from the innermost outward: a `parallel` and a `do` run all their
+    /// statements, and others may not.
     pub(super) fn lists_of(&self, at: TextRange) -> Vec<SyntaxNode> {
         let around = match self.root.covering_element(at) {
             NodeOrToken::Node(node) => Some(node),
@@ -298,7 +298,7 @@ impl<'db> Source<'db> {
         Some(moved)
     }
 
-    /// A name that nothing in the file has.
+    /// A name that is not used in the file.
     pub(super) fn free_name(&self, wanted: &str) -> String {
         let words: std::collections::HashSet<&str> =
             self.text.split(|char: char| !(char.is_alphanumeric() || "_-".contains(char))).collect();
@@ -358,12 +358,12 @@ pub(super) struct Used<'db> {
 }
 
 impl Names<'_> {
-    /// Whether an agent's texts use a name. They are interpolated where the agent is spawned, with all that is known there (A11).
+    /// Whether an agent's texts use a name. They are interpolated where the agent is spawned, with the values there (A11).
     pub(super) fn is_in_agent(&self, name: &str) -> bool {
         self.used.iter().any(|used| matches!(used.place, Place::Agent { .. }) && used.name == name)
     }
 
-    /// Whether a part of the file spawns agents, or calls blocks that may, and elsewhere might be told something else by the texts of agents, since
+    /// Whether a part of the file spawns agents, or calls blocks that may, and the texts of agents might be interpolated differently elsewhere, since
     /// a body or a block has a variable of a name in them.
     pub(super) fn have_own_agents(&self, is_part: impl Fn(TextRange) -> bool) -> bool {
         let spawns = self

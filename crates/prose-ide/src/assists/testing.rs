@@ -8,7 +8,7 @@ use prose_syntax::{Fix, Severity, TextRange, fix};
 
 use super::{Assist, assists, organize_uses};
 
-/// What is offered at the cursor or the selection of a fixture of one file.
+/// The assists at the cursor or the selection of a fixture of one file.
 #[track_caller]
 fn offered(fixture: &str) -> (String, Vec<Assist>) {
     let fixture = Fixture::parse(fixture);
@@ -25,7 +25,7 @@ fn offered(fixture: &str) -> (String, Vec<Assist>) {
     (text, found)
 }
 
-/// The text after an assist, which brings no error.
+/// The text after an assist, which adds no error.
 #[track_caller]
 pub(super) fn applied(text: &str, assist: &Assist) -> String {
     let fix = Fix::safe("Assist", assist.edits.clone());

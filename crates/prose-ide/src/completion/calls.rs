@@ -115,7 +115,7 @@ fn first_lines(text: &str, range: TextRange) -> String {
     shown
 }
 
-/// What an agent is said to be in the list.
+/// The detail of an agent in the list.
 fn agent_detail(facts: &AgentFacts) -> String {
     let mut detail = String::from("agent");
     if let Some(model) = facts.model.as_ref().filter(|model| !model.is_empty()) {

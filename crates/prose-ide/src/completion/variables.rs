@@ -109,7 +109,7 @@ impl<'a> Found<'a> {
                 let earlier = &mut self.list[*place.get()];
                 earlier.program = earlier.program.take().or(variable.program);
                 earlier.sites.extend(variable.sites);
-                // What a variable is, is said where it is declared.
+                // A variable is documented where it is declared.
                 if earlier.kind == NameKind::Assigned {
                     (earlier.kind, earlier.at) = (variable.kind, variable.at);
                 }

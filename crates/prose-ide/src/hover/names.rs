@@ -165,7 +165,7 @@ fn block<'db>(db: &'db dyn Db, entity: &Entity<'db>, site: Site<'db>) -> Option<
     ]))
 }
 
-/// Whether the header of a block says how deep its calls may go.
+/// Whether the header of a block limits the depth of its calls.
 fn body_has_limit(body: &Body, block: StmtId) -> bool {
     let Stmt::Block { options, .. } = &body[block].stmt else { return false };
     options.iter().any(|option| option.name.as_ref().is_some_and(|name| name.text == "max_depth"))
@@ -380,7 +380,7 @@ fn description<'db>(db: &'db dyn Db, site: Site<'db>) -> String {
 
 /// What gave a variable its value, with the parts that have names.
 fn value_parts<'db>(db: &'db dyn Db, sites: &[Site<'db>]) -> String {
-    let told = sites.iter().flat_map(|site| results(db, *site)).filter_map(|result| {
+    let listed = sites.iter().flat_map(|site| results(db, *site)).filter_map(|result| {
         let parts = result.parts(db);
         let giver = match result {
             Composite::Program(program) => format!("A result of {}", program_name(db, program)),
@@ -396,7 +396,7 @@ fn value_parts<'db>(db: &'db dyn Db, sites: &[Site<'db>]) -> String {
         Some(if parts.is_empty() { giver } else { format!("{giver}, with {}", names(&parts)) })
     });
     let mut seen = HashSet::new();
-    paragraphs(told.filter(|told| seen.insert(told.clone())).collect::<Vec<_>>())
+    paragraphs(listed.filter(|listed| seen.insert(listed.clone())).collect::<Vec<_>>())
 }
 
 /// The lines that give a declared variable other values.

@@ -856,7 +856,7 @@ fn programs_of_the_network_are_known_by_their_contracts() {
 }
 
 #[test]
-fn the_documentation_says_where_things_come_from() {
+fn the_documentation_names_sources() {
     let (_, items) = at_cursor("agent writer:\n  model: opus\n  prompt: \"You write\"\nsession: $0\n");
     expect![[r#"
         ```prose

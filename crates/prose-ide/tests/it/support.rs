@@ -1,13 +1,10 @@
 //! What the tests share: fixtures as analysed programs.
 
-#![allow(dead_code, reason = "each test file uses what it needs of this module")]
-
 use std::path::{Path, PathBuf};
 
 pub(crate) mod offered;
 mod programs;
 
-#[allow(unused_imports, reason = "each test file uses what it needs of this module")]
 pub(crate) use programs::analysed;
 
 /// Programs of all kinds: the examples of the project.

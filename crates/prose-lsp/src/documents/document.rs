@@ -73,7 +73,7 @@ enum Unknown {
     Everything,
 }
 
-/// The edit would make the text longer than positions can tell.
+/// The edit would make the text longer than positions can express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooLong;
 

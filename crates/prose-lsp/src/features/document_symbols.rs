@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn symbols_nest_for_a_client_that_knows_trees() {
+    fn symbols_nest_for_a_client_that_supports_trees() {
         let session = session(json!({ "documentSymbol": { "hierarchicalDocumentSymbolSupport": true } }));
         let shown = shown("abcdefgh");
         let converter = Converter::new(&shown, &session);

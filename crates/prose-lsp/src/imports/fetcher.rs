@@ -61,7 +61,7 @@ impl Fetcher {
         Arc::clone(self.registries.cache())
     }
 
-    /// Where a program came from, if its file is one that shows what was fetched, and its registry as far as that can be told.
+    /// Where a program came from, if its file is one that shows what was fetched, and its registry as far as it is known.
     pub(crate) fn origin_of(&self, path: &Path) -> Option<(Origin, Option<Registry>)> {
         self.registries.shown_at(path)
     }
@@ -118,7 +118,7 @@ impl Fetcher {
         self.background.send_after(DEBOUNCE, &self.owner, ImportMessage::Due(remote));
     }
 
-    /// The wait for a program is over, which `asker` still imports; nobody does if there is none.
+    /// The wait for a program is over, which `asker` still imports; none if no program does.
     pub(crate) fn due(&mut self, remote: &Remote, asker: Option<Origin>) {
         if let (Some(pending), Some(asker)) = (self.waiting.remove(remote), asker) {
             self.start(pending, asker);
@@ -164,7 +164,7 @@ impl Fetcher {
         }
     }
 
-    /// Writes into the lock file of a folder what a program is now, and tells how that went.
+    /// Writes into the lock file of a folder what a program is now, and reports the result.
     pub(crate) fn pin(&mut self, remote: &Remote, folder: PathBuf) {
         let Some(client) = self.registries.client(&remote.registry) else { return };
         let (reference, owner) = (remote.reference.clone(), self.owner.clone());
@@ -191,7 +191,7 @@ impl Fetcher {
 pub(crate) enum When {
     /// At once: a document was opened, or a program was fetched that imports it.
     Now,
-    /// When nobody has typed for a moment.
+    /// When typing has paused for a moment.
     TypingStops,
     /// When somebody opens the program, or one that imports it. Nobody may ever look at what lies in a folder.
     Opened,

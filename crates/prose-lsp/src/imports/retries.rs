@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use prose_analysis::location::Remote;
 
-/// Long enough that what a host says is not asked for at each edit, and short enough for somebody who waits for the network.
+/// Long enough not to ask a host at each edit, and short enough for a user who waits for the network.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 
 /// How much longer each pause is than the one before.

@@ -93,7 +93,7 @@ impl Owner {
         if self.session.watches_files {
             return;
         }
-        // A client that watches no files will not tell of anything else that was written.
+        // A client that watches no files does not report other files that were written.
         let db = self.analysis.host.db();
         let closed = self.analysis.host.files().filter(|file| !self.analysis.programs.is_open(*file));
         let mut paths: Vec<PathBuf> = closed.map(|file| file.path(db).to_path_buf()).collect();

@@ -35,9 +35,9 @@ impl Owner {
             ImportMessage::Pinned(Ok((message, lock_file))) => {
                 // Not every client watches files.
                 self.files_changed(&[lock_file]);
-                self.tell(&Ok(message));
+                self.report(&Ok(message));
             }
-            ImportMessage::Pinned(Err(error)) => self.tell(&Err(error)),
+            ImportMessage::Pinned(Err(error)) => self.report(&Err(error)),
         }
     }
 
@@ -114,13 +114,13 @@ impl Owner {
         let remote = file.ok().and_then(|file| remote(self.analysis.host.db(), file, &path));
         let Some(remote) = remote else {
             send(answer, Ok(json(&())));
-            return self.tell(&Err(format!("`{path}` names nothing that could be fetched")));
+            return self.report(&Err(format!("`{path}` names nothing that could be fetched")));
         };
         let program = path_of_uri(&uri);
         let config = self.analysis.settings.of(&program);
         match what {
             CommandKind::Fetch if config.fetch_mode() == FetchMode::Off => {
-                self.tell(&Err(format!("`{path}` is not fetched: {FETCH_IS_OFF}")));
+                self.report(&Err(format!("`{path}` is not fetched: {FETCH_IS_OFF}")));
             }
             CommandKind::Fetch => {
                 if let Some(asker) = self.analysis.host.importer_origin(&remote) {
@@ -136,8 +136,8 @@ impl Owner {
         send(answer, Ok(json(&())));
     }
 
-    pub(super) fn tell(&mut self, told: &Result<String, String>) {
-        let (kind, message) = match told {
+    pub(super) fn report(&mut self, result: &Result<String, String>) {
+        let (kind, message) = match result {
             Ok(message) => (MessageType::INFO, message),
             Err(message) => (MessageType::ERROR, message),
         };

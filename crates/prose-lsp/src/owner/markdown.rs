@@ -135,14 +135,14 @@ More:
     struct Desk {
         owner: Owner,
         queries: Arc<Mutex<Vec<String>>>,
-        told: tokio::sync::mpsc::UnboundedReceiver<Outgoing>,
+        outgoing: tokio::sync::mpsc::UnboundedReceiver<Outgoing>,
         version: i32,
     }
 
     impl Desk {
         fn open(text: &str) -> Self {
             let (to_self, _) = channel();
-            let (client, told) = Client::new();
+            let (client, outgoing) = Client::new();
             let client_requests = ClientRequests::new(client.clone());
             let runs = Runs::new(Mailbox::new(&to_self), client.clone(), client_requests);
             let mut owner = Owner::new(&to_self, client, runs);
@@ -150,7 +150,7 @@ More:
             let log = Arc::clone(&queries);
             owner.analysis.host =
                 AnalysisHost::with_database(Database::with_log(move |query| log.lock().unwrap().push(query)));
-            let mut desk = Self { owner, queries, told, version: 1 };
+            let mut desk = Self { owner, queries, outgoing, version: 1 };
             desk.receive(DocumentMessage::Open {
                 uri: URI.into(),
                 language: "markdown".to_owned(),
@@ -194,11 +194,11 @@ More:
             self.receive(DocumentMessage::Change { uri: URI.into(), version: self.version, changes })
         }
 
-        /// What the client was told last: the version and, for each diagnostic, line, column and code.
-        fn told(&mut self) -> Value {
+        /// The diagnostics that the client got last: the version and, for each diagnostic, line, column and code.
+        fn published(&mut self) -> Value {
             let mut last = Value::Null;
-            while let Ok(Outgoing::Messages(told)) = self.told.try_recv() {
-                for message in told {
+            while let Ok(Outgoing::Messages(messages)) = self.outgoing.try_recv() {
+                for message in messages {
                     let message: Value = serde_json::from_slice(&message.into_pieces().concat()).unwrap();
                     let of = |item: &Value| {
                         let start = &item["range"]["start"];
@@ -218,14 +218,14 @@ More:
     }
 
     #[test]
-    fn an_edit_beside_the_programs_analyses_nothing_again() {
+    fn an_edit_outside_of_the_programs_analyses_nothing_again() {
         let mut desk = Desk::open(GUIDE);
-        assert_eq!(desk.told(), json!([1, [[11, 11, "E007"]]]));
+        assert_eq!(desk.published(), json!([1, [[11, 11, "E007"]]]));
         check_queries(&desk.edit("# Guide\n", "# The guide\n\nWith a text.\n\n"), expect![""]);
-        assert_eq!(desk.told(), json!([2, [[14, 11, "E007"]]]));
+        assert_eq!(desk.published(), json!([2, [[14, 11, "E007"]]]));
         // Where its lines start is not what they say.
         check_queries(&desk.edit("> session: nobody", ">session: nobody"), expect![""]);
-        assert_eq!(desk.told(), json!([3, [[14, 10, "E007"]]]));
+        assert_eq!(desk.published(), json!([3, [[14, 10, "E007"]]]));
     }
 
     #[test]
@@ -233,7 +233,7 @@ More:
         let mut desk = Desk::open(GUIDE);
         let before = desk.owner.documents.programs.len();
         desk.edit("nobody", "writer");
-        assert_eq!(desk.told(), json!([2, [[11, 11, "E007"]]]));
+        assert_eq!(desk.published(), json!([2, [[11, 11, "E007"]]]));
         let programs =
             desk.queries.lock().unwrap().iter().filter(|query| query.starts_with("parse(")).count();
         assert_eq!((programs, before), (1, 2));
@@ -243,16 +243,16 @@ More:
     fn programs_come_and_go_with_their_fences() {
         let mut desk = Desk::open(GUIDE);
         desk.edit("> ```prose\n", "> ```prose,ignore\n");
-        assert_eq!(desk.told(), json!([2, []]));
+        assert_eq!(desk.published(), json!([2, []]));
         assert_eq!(
             desk.owner.documents.programs.keys().collect::<Vec<_>>(),
             [&DocumentUri::from(format!("{URI}#1"))]
         );
         assert_eq!(desk.owner.analysis.host.len(), 1);
         desk.edit("```prose,ignore", "```prose");
-        assert_eq!(desk.told(), json!([3, [[11, 11, "E007"]]]));
+        assert_eq!(desk.published(), json!([3, [[11, 11, "E007"]]]));
         desk.receive(DocumentMessage::Close { uri: URI.into() });
-        assert_eq!(desk.told(), json!([null, []]));
+        assert_eq!(desk.published(), json!([null, []]));
         assert!(
             desk.owner.documents.programs.is_empty()
                 && desk.owner.analysis.host.is_empty()
@@ -263,18 +263,18 @@ More:
     #[test]
     fn a_setting_takes_the_programs_away() {
         let mut desk = Desk::open(GUIDE);
-        desk.told();
+        desk.published();
         desk.receive(WorkspaceMessage::Configure(json!({ "markdown": { "enabled": false } })));
-        assert_eq!(desk.told(), json!([1, []]));
+        assert_eq!(desk.published(), json!([1, []]));
         desk.receive(WorkspaceMessage::Configure(json!({ "markdown": { "enabled": true } })));
-        assert_eq!(desk.told(), json!([1, [[11, 11, "E007"]]]));
+        assert_eq!(desk.published(), json!([1, [[11, 11, "E007"]]]));
     }
 
     #[test]
     fn a_document_without_programs_is_not_spoken_of() {
         let mut desk = Desk::open("# Nothing but prose\n");
-        assert_eq!(desk.told(), Value::Null);
+        assert_eq!(desk.published(), Value::Null);
         desk.edit("\n", "\n```prose\nsession: x\n```\n");
-        assert_eq!(desk.told()[0], 2);
+        assert_eq!(desk.published()[0], 2);
     }
 }

@@ -58,7 +58,7 @@ impl Owner {
         let (version, before) = (document.version(), document.published.as_ref());
         let is_same = match before {
             Some(before) => before.is_of(version, &snapshots, &found),
-            // A document without programs has nothing to tell, and most Markdown documents are such.
+            // Most Markdown documents have no programs, and nothing is published for them.
             None => snapshots.is_empty(),
         };
         if is_same {

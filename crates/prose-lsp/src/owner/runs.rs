@@ -225,7 +225,7 @@ impl Owner {
         let run = &project.find_run(run).map_err(|error| error.to_string())?;
         let details = project.show_run(run).map_err(|error| error.to_string())?;
         match details.head {
-            // A run of another machine says only what its program is called.
+            // A run of another machine has only the name of its program.
             None => Ok((run.clone(), None)),
             Some(head) => match block_of(&head.from, path) {
                 Some(block) => Ok((run.clone(), block)),

@@ -12,11 +12,11 @@ use crate::protocol::session::Session;
 use crate::protocol::uri::{DocumentUri, uri_of_path};
 use crate::workspace::settings::{Problems, Settings};
 
-/// What the client was told of the files with settings. They are told unasked to every client, since none asks for files that are not
+/// The published diagnostics of files with settings. Every client gets them unasked, since none asks for files that are not
 /// open.
 #[derive(Debug, Default)]
 pub(crate) struct SettingsFiles {
-    told: HashMap<DocumentUri, Json>,
+    published: HashMap<DocumentUri, Json>,
 }
 
 impl SettingsFiles {
@@ -43,7 +43,7 @@ impl SettingsFiles {
                 files.insert(path, (uri, None, problems));
             }
         }
-        let mut before = std::mem::take(&mut self.told);
+        let mut before = std::mem::take(&mut self.published);
         let mut news = Vec::new();
         for (uri, version, problems) in files.into_values() {
             let known = before.remove(&uri);
@@ -53,7 +53,7 @@ impl SettingsFiles {
             let publication = diagnostics::of_settings(&uri, version, &problems, session);
             let is_news = known.as_ref() != Some(&publication.params);
             if !problems.found.is_empty() {
-                self.told.insert(uri, publication.params.clone());
+                self.published.insert(uri, publication.params.clone());
             }
             if is_news {
                 news.push(publication);

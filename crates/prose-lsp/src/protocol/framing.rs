@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_that_ends_inside_a_frame_says_so() {
+    fn an_input_that_ends_inside_a_frame_is_an_error() {
         assert_eq!(read(b"Content-Length: 20\r\n\r\n{}"), ["<the input ended in the middle of a message>"]);
         assert_eq!(read(b"Content-Length: 20\r\n"), ["<the input ended in the middle of a message>"]);
     }

@@ -25,7 +25,7 @@ pub(crate) fn json(value: &impl Serialize) -> Json {
     }
 }
 
-/// One list of several ones. A list on its own stays as it is, and so does anything else on its own. Of none at all there is nothing to say.
+/// One list of several ones. A list on its own stays as it is, and so does anything else on its own. Of no lists the answer is `null`.
 pub(crate) fn joined(lists: impl IntoIterator<Item = Json>) -> Json {
     let mut lists = lists.into_iter();
     let Some(mut joined) = lists.next() else { return json(&()) };
@@ -53,9 +53,9 @@ pub(crate) struct Digest(u64);
 
 impl Digest {
     /// The digest of what the client would get, so that an answer is repeated only when something in it has changed.
-    pub(crate) fn of(told: &Json) -> Self {
+    pub(crate) fn of(answer: &Json) -> Self {
         let mut hasher = DefaultHasher::new();
-        told.hash(&mut hasher);
+        answer.hash(&mut hasher);
         Self(hasher.finish())
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Markup {
     Markdown,
-    /// As it comes: a client that says nothing may show every mark.
+    /// Plain: a client without this capability may show every mark.
     #[default]
     Plain,
 }

@@ -15,7 +15,7 @@ use crate::protocol::lsp;
 pub(crate) enum Encoding {
     /// Bytes.
     Utf8,
-    /// UTF-16 code units, which a client that does not say means.
+    /// UTF-16 code units, the default.
     #[default]
     Utf16,
     /// Characters.

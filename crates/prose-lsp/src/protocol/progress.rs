@@ -56,14 +56,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_is_told_while_it_is_under_way() {
+    fn progress_is_reported_while_work_is_under_way() {
         let mut progress = Progress::new("Fetching imported programs", "fetching");
-        let mut told = String::new();
+        let mut sent = String::new();
         for message in [None, Some("a/b"), Some("a/b and 1 more"), Some("a/b and 1 more"), None, Some("c/d")]
         {
             for Notification { method, params, .. } in progress.news(message.map(str::to_owned)) {
                 let params = String::from_utf8(params.into_pieces().concat()).unwrap();
-                told += &format!("{method} {params}\n");
+                sent += &format!("{method} {params}\n");
             }
         }
         expect![[r#"
@@ -73,6 +73,6 @@ mod tests {
             $/progress {"token":"fetching-1","value":{"kind":"end"}}
             window/workDoneProgress/create {"token":"fetching-2"}
             $/progress {"token":"fetching-2","value":{"kind":"begin","message":"c/d","title":"Fetching imported programs"}}
-        "#]].assert_eq(&told);
+        "#]].assert_eq(&sent);
     }
 }

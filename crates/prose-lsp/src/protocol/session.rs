@@ -143,7 +143,7 @@ impl Session {
     }
 }
 
-/// The folders that are open in the client, in whichever of three ways it says so.
+/// The folders that are open in the client, in whichever of the three ways it sends them.
 fn folders(params: &Value) -> Vec<PathBuf> {
     let open = params.get("workspaceFolders").and_then(Value::as_array).into_iter().flatten();
     let mut folders: Vec<PathBuf> =

@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(threads.len(), 1);
     }
 
-    /// Starts `count` jobs that each tell that they run and then wait for the sender.
+    /// Starts `count` jobs that each report their start and then wait for the sender.
     fn hold(pool: &Pool, count: usize) -> (Receiver<()>, Vec<Sender<()>>) {
         let (running, runs) = channel();
         let holds = (0..count).map(|_| {

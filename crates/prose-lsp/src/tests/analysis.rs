@@ -218,7 +218,7 @@ proptest! {
                 client.answer(json!(id)).await;
             }
             let expected = expected(&open);
-            let mut told: HashMap<String, Vec<String>> = HashMap::new();
+            let mut reported: HashMap<String, Vec<String>> = HashMap::new();
             let mut messages = std::mem::take(&mut client.received);
             loop {
                 for message in messages.drain(..) {
@@ -226,14 +226,14 @@ proptest! {
                     let found = message["params"]["diagnostics"].as_array().unwrap().iter().map(|found| {
                         format!("{} {}", found["code"].as_str().unwrap(), found["message"].as_str().unwrap())
                     });
-                    told.insert(uri, found.collect());
+                    reported.insert(uri, found.collect());
                 }
-                let is_told = |(uri, found): (&String, &Vec<String>)| told.get(uri) == Some(found);
-                // What is closed is withdrawn, which may be the last thing to be told.
+                let is_reported = |(uri, found): (&String, &Vec<String>)| reported.get(uri) == Some(found);
+                // What is closed is withdrawn, which may be the last message.
                 let is_withdrawn = |(uri, found): (&String, &Vec<String>)| {
                     expected.contains_key(uri) || found.is_empty()
                 };
-                if expected.iter().all(is_told) && told.iter().all(is_withdrawn) {
+                if expected.iter().all(is_reported) && reported.iter().all(is_withdrawn) {
                     break;
                 }
                 messages.push(client.receive().await);

@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    /// What a scan tells: the names of what it has read and of what is gone.
+    /// The result of a scan: the names of the files that it read and of those that are gone.
     fn scanned(folder: &Path, known: &mut Stamps) -> (Vec<String>, Vec<String>) {
         let name = |path: &Path| path.strip_prefix(folder).unwrap().display().to_string();
         let (mut read, mut all_gone) = (Vec::new(), Vec::new());

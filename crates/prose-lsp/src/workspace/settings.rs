@@ -160,7 +160,7 @@ impl FileConfig {
         TrustSubject::new(root, &Config { run, ..config.clone() })
     }
 
-    /// What the person has said about the project, in the editor or elsewhere.
+    /// Whether the user trusts the project, in the editor or elsewhere.
     pub(crate) fn user_trust(&self) -> UserTrust {
         UserTrust { is_trusted: self.client.trusted == Some(true), ..UserTrust::of_user() }
     }
@@ -189,7 +189,7 @@ impl FileConfig {
         runnable::errors(db, file, &self.rules, &self.path)
     }
 
-    /// How programs run, as the client says.
+    /// How programs run, according to the client.
     pub(crate) fn client(&self) -> &RunSettings {
         &self.client
     }
@@ -256,7 +256,7 @@ impl Settings {
         Arc::new(FileConfig { path, rules, lock, fetch, markdown, client, hints })
     }
 
-    /// Where the lock file of a program is, or would be: beside the settings, or the nearest one of a program without any.
+    /// Where the lock file of a program is, or would be: next to the settings, or the nearest one of a program without any.
     fn lock_path(&mut self, rules: &Rules, program: &Path) -> Option<PathBuf> {
         let folder = rules.folder().or_else(|| program.parent()).filter(|folder| folder.is_absolute())?;
         if rules.folder().is_some() {
@@ -335,7 +335,7 @@ fn section(settings: &Value) -> &Value {
     settings.get("prose").unwrap_or(settings)
 }
 
-/// A setting of the client that is true or false; none if it does not say.
+/// A boolean setting of the client; none if it is not set.
 fn flag(settings: &Value, table: &str, key: &str) -> Option<bool> {
     let value = settings.get(table)?.get(key).filter(|value| !value.is_null())?;
     if !value.is_boolean() {
@@ -344,7 +344,7 @@ fn flag(settings: &Value, table: &str, key: &str) -> Option<bool> {
     value.as_bool()
 }
 
-/// When imported programs are fetched, as the client is set to. A workspace that nobody trusts fetches nothing: what is asked for, and where,
+/// When imported programs are fetched, as the client is set to. An untrusted workspace fetches nothing: what is asked for, and where,
 /// would be its choice.
 fn fetch(settings: &Value) -> Option<FetchMode> {
     let settings = section(settings);
@@ -436,7 +436,7 @@ mod tests {
         };
         assert_eq!(RunSettings::read(&run), expected);
         assert_eq!(RunSettings::read(&json!({ "prose": run })), expected);
-        // An editor has no other way to say that nothing is set.
+        // Editors send this for a setting that is not set.
         for odd in [
             json!(null),
             json!({ "run": { "harness": "" } }),
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_say_before_projects_how_programs_run() {
+    fn settings_of_clients_for_runs_precede_those_of_projects() {
         let mut settings = Settings::default();
         let run = |settings: &mut Settings| settings.of(Path::new("/nowhere/a.prose")).run();
         assert_eq!(run(&mut settings), RunConfig::default());
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_say_before_projects_whether_markdown_is_served() {
+    fn settings_of_clients_for_markdown_precede_those_of_projects() {
         let mut settings = Settings::default();
         let mut serves = |markdown| {
             settings.set_overrides(&json!({ "prose": { "markdown": { "enabled": markdown } } }));

@@ -1,5 +1,4 @@
 //! Plays the part of the machine: emits the events of programs in the order in which they happen, and keeps the requests and what came of them.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod more;
 pub(crate) mod programs;

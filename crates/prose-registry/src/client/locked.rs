@@ -8,8 +8,8 @@ use crate::outcome::{Found, Outcome, Problem, Provenance};
 use crate::program::{Hash, Program, Source};
 
 impl Client {
-    /// Looks up the text that a reference is pinned to. It may come from anywhere, since its hash says that it is the one; the host
-    /// is asked only for what is neither vendored nor in the cache.
+    /// Looks up the text that a reference is pinned to. It may come from anywhere, since its hash identifies it; the host
+    /// is asked only for texts that are neither vendored nor in the cache.
     pub async fn pinned(&self, pin: &Pin, importer: &Importer) -> Result<Outcome, Box<LockMismatch>> {
         self.pinned_as(pin, importer, Freshness::Recent).await
     }

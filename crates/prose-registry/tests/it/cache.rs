@@ -116,7 +116,7 @@ fn an_entry_that_was_changed_is_dropped() {
 }
 
 #[test]
-fn what_a_crash_left_behind_disturbs_nobody() {
+fn files_left_by_a_crash_are_ignored() {
     let (_dir, cache) = cache();
     let research = program("alice/research", "session \"Look\"\n");
     cache.put(&research);
@@ -168,7 +168,7 @@ fn what_is_kept_belongs_to_the_user_alone() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_to_is_told_once_and_memory_serves() {
+fn a_folder_that_cannot_be_written_to_is_reported_once_and_memory_serves() {
     let dir = tempfile::tempdir().unwrap();
     // A file where the folder should be stops also those whom no permissions stop.
     let path = dir.path().join("cache");
@@ -189,7 +189,7 @@ fn a_folder_that_cannot_be_written_to_is_told_once_and_memory_serves() {
 /// A limit on the size of files stops a write halfway, as a full disk does, and needs no rights.
 #[test]
 #[cfg(unix)]
-fn a_full_disk_is_told_once_and_memory_serves() {
+fn a_full_disk_is_reported_once_and_memory_serves() {
     let dir = tempfile::tempdir().unwrap();
     let output = Command::new("sh")
         .args([
@@ -200,8 +200,8 @@ fn a_full_disk_is_told_once_and_memory_serves() {
         .env("PROSE_TEST_FULL_DISK", dir.path())
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && told.contains("free space"), "{told}");
+    let message = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && message.contains("free space"), "{message}");
     assert_eq!(Cache::at(dir.path()).list().len(), 1);
     // What was written of the other one is gone.
     assert_eq!(fs::read_dir(dir.path().join("texts")).unwrap().count(), 1);

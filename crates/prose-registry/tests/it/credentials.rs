@@ -67,7 +67,7 @@ async fn a_redirect_gets_no_token_of_the_host_it_leads_to() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_not_accepted_is_told() {
+async fn a_token_that_is_not_accepted_is_reported() {
     let server = Server::start(|_| Reply::status(403)).await;
     let outcome = get(&with_token(&server, &server), "a/b").await;
     assert_eq!(
@@ -134,16 +134,16 @@ fn a_file_that_others_can_read_is_not_used() {
 }
 
 #[test]
-fn what_is_wrong_with_tokens_is_told_without_them() {
+fn errors_in_tokens_are_reported_without_the_tokens() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("credentials.toml");
     let check = |text: &str, expected: &str| {
         write(&path, text, 0o600);
         let (credentials, problems) = Credentials::load(&path);
         assert_eq!(credentials, Credentials::default());
-        let told = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-        assert!(told.contains(expected), "{told}");
-        assert!(!format!("{told} {problems:?}").contains(TOKEN), "{told}");
+        let message = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        assert!(message.contains(expected), "{message}");
+        assert!(!format!("{message} {problems:?}").contains(TOKEN), "{message}");
     };
     check(&format!("[tokens]\n\"https://a.example\" = \"{TOKEN}\n"), "line 2");
     check(&format!("token = \"{TOKEN}\"\n"), "line 1");

@@ -23,7 +23,7 @@ async fn one_after_the_other(replies: Vec<Reply>) -> Server {
 }
 
 /// What the outcome for `a/b` says, with the address of the server left out.
-async fn told(server: &Server) -> String {
+async fn message(server: &Server) -> String {
     let outcome = get(&client(server.url()), "a/b").await;
     // Whatever a server did, it has not shut the client down.
     assert!(connects(server.address).await);
@@ -47,9 +47,9 @@ async fn an_error_of_the_server_may_pass() {
 }
 
 #[tokio::test]
-async fn an_error_that_stays_is_told_after_three_attempts() {
+async fn a_persistent_error_is_reported_after_three_attempts() {
     let server = one_after_the_other(vec![Reply::status(500)]).await;
-    assert_eq!(told(&server).await, "`a/b` could not be fetched: 127.0.0.1 answered with status 500");
+    assert_eq!(message(&server).await, "`a/b` could not be fetched: 127.0.0.1 answered with status 500");
     assert_eq!(server.seen().len(), 3);
 }
 
@@ -66,11 +66,11 @@ async fn a_host_that_is_busy_is_asked_again_when_it_says() {
 }
 
 #[tokio::test]
-async fn nobody_waits_for_a_host_that_is_busy_for_too_long() {
+async fn a_host_that_is_busy_for_too_long_is_not_waited_for() {
     let server = one_after_the_other(vec![Reply::status(429).header("Retry-After", 3600)]).await;
     let start = Instant::now();
     assert_eq!(
-        told(&server).await,
+        message(&server).await,
         "`a/b` could not be fetched: 127.0.0.1 is limiting requests; retry in 3600 s"
     );
     assert!(start.elapsed() < Duration::from_secs(60));
@@ -78,11 +78,11 @@ async fn nobody_waits_for_a_host_that_is_busy_for_too_long() {
 }
 
 #[tokio::test]
-async fn other_statuses_are_told_and_not_tried_again() {
+async fn other_statuses_are_reported_and_not_retried() {
     for status in [204, 206, 304, 400, 418] {
         let server = one_after_the_other(vec![Reply::status(status)]).await;
         assert_eq!(
-            told(&server).await,
+            message(&server).await,
             format!("`a/b` could not be fetched: 127.0.0.1 answered with status {status}")
         );
         assert_eq!(server.seen().len(), 1);
@@ -90,45 +90,45 @@ async fn other_statuses_are_told_and_not_tried_again() {
 }
 
 #[tokio::test]
-async fn redirects_that_lead_nowhere_are_told() {
+async fn redirects_that_lead_nowhere_are_reported() {
     let circle = one_after_the_other(vec![Reply::redirect(302, "/a/b")]).await;
     assert_eq!(
-        told(&circle).await,
+        message(&circle).await,
         "`a/b` could not be fetched: 127.0.0.1 redirects in a loop, or more than 5 times"
     );
     assert_eq!(circle.seen().len(), 6);
 
     let nowhere = one_after_the_other(vec![Reply::status(302)]).await;
     assert_eq!(
-        told(&nowhere).await,
+        message(&nowhere).await,
         "`a/b` could not be fetched: 127.0.0.1 redirects to ``, which is not a valid address"
     );
     let bad = one_after_the_other(vec![Reply::redirect(302, "https://[")]).await;
     assert_eq!(
-        told(&bad).await,
+        message(&bad).await,
         "`a/b` could not be fetched: 127.0.0.1 redirects to `https://[`, which is not a valid address"
     );
 }
 
 #[tokio::test]
-async fn what_fails_behind_a_redirect_is_told_of_who_failed() {
+async fn a_failure_after_a_redirect_names_the_host_that_failed() {
     let server = one_after_the_other(vec![Reply::redirect(302, "http://localhost/c")]).await;
-    let unknown = told(&server).await;
+    let unknown = message(&server).await;
     assert!(unknown.starts_with("`a/b` could not be fetched: localhost cannot be resolved"), "{unknown}");
     let server = Server::start(|seen| match seen.path.as_str() {
         "/a/b" => Reply::redirect(302, "/c"),
         _ => Reply::text("<!doctype html><html></html>"),
     })
     .await;
-    let page = told(&server).await;
+    let page = message(&server).await;
     assert!(page.starts_with("`a/b` is not a program: URL/c is a web page"), "{page}");
 }
 
 #[tokio::test]
-async fn a_host_that_says_nothing_is_given_up() {
+async fn a_host_that_does_not_answer_is_given_up() {
     let server = one_after_the_other(vec![Reply::text(PROGRAM).after(Duration::from_secs(60))]).await;
     let start = Instant::now();
-    assert_eq!(told(&server).await, "`a/b` could not be fetched: 127.0.0.1 did not answer within 300ms");
+    assert_eq!(message(&server).await, "`a/b` could not be fetched: 127.0.0.1 did not answer within 300ms");
     assert!(start.elapsed() < Duration::from_secs(20));
 }
 
@@ -140,7 +140,10 @@ async fn a_host_that_sends_one_byte_after_the_other_is_given_up() {
     }
     let server = one_after_the_other(vec![Reply::raw(acts)]).await;
     let start = Instant::now();
-    assert_eq!(told(&server).await, "`a/b` could not be fetched: 127.0.0.1 did not answer within 1s 500ms");
+    assert_eq!(
+        message(&server).await,
+        "`a/b` could not be fetched: 127.0.0.1 did not answer within 1s 500ms"
+    );
     assert!(start.elapsed() < Duration::from_secs(5));
 }
 
@@ -159,14 +162,14 @@ async fn a_head_that_comes_slowly_is_given_up() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_shorter_than_it_says_is_none() {
+async fn a_truncated_response_is_rejected() {
     let cut = Act::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsession".to_vec());
     let broken = Reply::raw(vec![cut]);
     let server = one_after_the_other(vec![broken.clone()]).await;
-    let told = told(&server).await;
+    let message = message(&server).await;
     assert!(
-        told.starts_with("`a/b` could not be fetched: 127.0.0.1 sent an incomplete response ("),
-        "{told}"
+        message.starts_with("`a/b` could not be fetched: 127.0.0.1 sent an incomplete response ("),
+        "{message}"
     );
     assert_eq!(server.seen().len(), 3);
 
@@ -182,32 +185,35 @@ async fn a_reset_in_the_middle_may_pass() {
         Act::Reset,
     ]);
     let server = one_after_the_other(vec![reset.clone()]).await;
-    let told = told(&server).await;
-    assert!(told.contains("sent an incomplete response"), "{told}");
+    let message = message(&server).await;
+    assert!(message.contains("sent an incomplete response"), "{message}");
 
     let server = one_after_the_other(vec![reset, Reply::text(PROGRAM)]).await;
     assert_eq!(text(&get(&client(server.url()), "a/b").await), PROGRAM);
 }
 
 #[tokio::test]
-async fn what_is_not_http_is_told() {
+async fn what_is_not_http_is_reported() {
     for bytes in [&b"SSH-2.0-OpenSSH_9.9\r\n"[..], b"", b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"] {
         let server = one_after_the_other(vec![Reply::raw(vec![Act::Send(bytes.to_vec())])]).await;
-        let told = told(&server).await;
-        assert!(told.contains("sent an incomplete response"), "{told}");
+        let message = message(&server).await;
+        assert!(message.contains("sent an incomplete response"), "{message}");
     }
 }
 
 #[tokio::test]
-async fn a_host_that_takes_no_connection_is_told_and_the_last_text_is_at_hand() {
+async fn a_host_that_takes_no_connection_is_reported_and_the_last_text_is_kept() {
     let address = closed_port().await;
     let registry = Url::parse(&format!("http://{address}/")).unwrap();
     let client = client(registry);
     let outcome = get(&client, "a/b").await;
     assert!(matches!(unreachable(&outcome), Unreachable::Connect(_)));
     assert_eq!(outcome.program(), None);
-    let told = outcome.to_string();
-    assert!(told.starts_with("`a/b` could not be fetched: 127.0.0.1 cannot be connected to ("), "{told}");
+    let message = outcome.to_string();
+    assert!(
+        message.starts_with("`a/b` could not be fetched: 127.0.0.1 cannot be connected to ("),
+        "{message}"
+    );
 }
 
 #[tokio::test]
@@ -225,7 +231,7 @@ async fn the_last_text_is_at_hand_when_the_host_is_not() {
 }
 
 #[tokio::test]
-async fn a_name_without_an_address_is_told() {
+async fn a_name_without_an_address_is_reported() {
     let settings = settings(Url::parse("https://registry.invalid/").unwrap());
     let outcome = get(&Client::new(settings.clone(), Cache::in_memory()), "a/b").await;
     assert_eq!(
@@ -239,7 +245,7 @@ async fn a_name_without_an_address_is_told() {
 }
 
 #[tokio::test]
-async fn a_host_without_any_address_is_told() {
+async fn a_host_without_any_address_is_reported() {
     let hosts = Hosts([("empty.example".to_owned(), Vec::new())].into());
     let settings = Settings {
         names: std::sync::Arc::new(hosts),
@@ -256,13 +262,13 @@ async fn a_page_is_no_program() {
     ])
     .await;
     assert_eq!(
-        told(&server).await,
+        message(&server).await,
         "`a/b` is not a program: URL/a/b is a web page; use the address of the raw text"
     );
 }
 
 #[tokio::test]
-async fn a_program_may_be_called_html_by_a_server_that_knows_no_better() {
+async fn a_program_may_be_served_as_html() {
     let server =
         one_after_the_other(vec![Reply::text(PROGRAM).header("Content-Type", "text/html; charset=utf-8")])
             .await;
@@ -272,10 +278,10 @@ async fn a_program_may_be_called_html_by_a_server_that_knows_no_better() {
 #[tokio::test]
 async fn bytes_that_are_no_text_are_no_program() {
     let server = one_after_the_other(vec![Reply::text(b"\x7fELF\x02\x01\x01\0\0")]).await;
-    assert_eq!(told(&server).await, "`a/b` is not a program: URL/a/b is not text");
+    assert_eq!(message(&server).await, "`a/b` is not a program: URL/a/b is not text");
     let server = one_after_the_other(vec![Reply::text(b"session \"\xe9t\xe9\"\n")]).await;
     assert_eq!(
-        told(&server).await,
+        message(&server).await,
         "`a/b` is not a program: URL/a/b is not valid UTF-8 at byte 9; save the program as UTF-8"
     );
 }
@@ -302,8 +308,8 @@ async fn a_body_of_100_megabytes_is_not_read() {
     // Without a length, the limit is met on the way.
     let endless = Reply::raw(vec![head(""), Act::Flood(100_000_000)]);
     let server = one_after_the_other(vec![endless]).await;
-    let told = told(&server).await;
-    assert!(told.ends_with("is larger than 1048576 bytes"), "{told}");
+    let message = message(&server).await;
+    assert!(message.ends_with("is larger than 1048576 bytes"), "{message}");
     assert!((MAX_BYTES..20_000_000).contains(&server.sent()), "{}", server.sent());
 }
 
@@ -329,7 +335,7 @@ async fn a_bomb_of_gzip_is_cut_off() {
 }
 
 #[tokio::test]
-async fn compressed_rubbish_is_told() {
+async fn compressed_rubbish_is_reported() {
     for coding in ["gzip", "br"] {
         let server =
             Server::start(move |_| Reply::text(b"\xff\xff\xff\xff").header("Content-Encoding", coding)).await;

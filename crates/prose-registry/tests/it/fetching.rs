@@ -154,7 +154,7 @@ async fn nothing_is_asked_where_only_the_known_is_wanted() {
 }
 
 #[tokio::test]
-async fn offline_the_cache_serves_and_says_so() {
+async fn offline_the_cache_serves_and_this_is_reported() {
     let server = Server::with("/a/b", PROGRAM).await;
     let dir = tempfile::tempdir().unwrap();
     get(&Client::new(settings(server.url()), Cache::at(dir.path())), "a/b").await;
@@ -191,7 +191,7 @@ async fn each_registry_has_programs_of_its_own() {
 }
 
 #[tokio::test]
-async fn redirects_are_followed_and_those_for_good_are_told() {
+async fn redirects_are_followed_and_permanent_ones_are_reported() {
     let server = Server::start(|seen| match seen.path.as_str() {
         "/a/b" => Reply::redirect(301, "/c/d"),
         "/c/d" => Reply::redirect(308, "../e/f"),

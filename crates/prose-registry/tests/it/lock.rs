@@ -67,7 +67,7 @@ fn the_file_is_sorted_and_the_same_each_time() {
 }
 
 #[test]
-fn a_file_that_says_the_same_is_not_written() {
+fn an_unchanged_file_is_not_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("prose.lock");
     lock().save(&path).unwrap();
@@ -81,10 +81,11 @@ fn a_file_that_says_the_same_is_not_written() {
 fn what_differs_is_refused() {
     let lock = lock();
     assert_eq!(lock.check(&reference("@alice/research"), Hash::of("session \"R\"\n")), Ok(()));
-    let told = |path: &str, text: &str| lock.check(&reference(path), Hash::of(text)).unwrap_err().to_string();
-    expect!["`@alice/research` differs from the text in prose.lock, locked 2026-01-31T12:00:00Z (SHA-256 737e509aae92…, here 9c5b6d28c7b7…); review the change, then run `prose lock --update=@alice/research` to accept it"].assert_eq(&told("@alice/research", "session \"Steal\"\n"));
+    let message =
+        |path: &str, text: &str| lock.check(&reference(path), Hash::of(text)).unwrap_err().to_string();
+    expect!["`@alice/research` differs from the text in prose.lock, locked 2026-01-31T12:00:00Z (SHA-256 737e509aae92…, here 9c5b6d28c7b7…); review the change, then run `prose lock --update=@alice/research` to accept it"].assert_eq(&message("@alice/research", "session \"Steal\"\n"));
     expect!["`alice/other` is not in prose.lock; run `prose lock` to add it"]
-        .assert_eq(&told("alice/other", ""));
+        .assert_eq(&message("alice/other", ""));
 }
 
 #[test]
@@ -123,7 +124,7 @@ fn a_pin_of_a_git_host_leads_to_its_commit() {
 }
 
 #[test]
-fn a_file_of_another_form_is_told() {
+fn a_file_of_another_version_is_reported() {
     let path = Path::new("prose.lock");
     let good = lock().to_string();
     let merged = good.replace("[[program]]", "<<<<<<< HEAD\n[[program]]");
@@ -195,10 +196,10 @@ async fn a_client_with_a_lock_file_gives_what_is_pinned() {
     let server = Server::start(|_| Reply::text("session \"New\"\n")).await;
     let dir = tempfile::tempdir().unwrap();
     let client = locked(&server, dir.path(), PROGRAM, true);
-    let told = get(&client, "a/b").await.to_string();
-    assert!(told.starts_with("`a/b` differs from the text in prose.lock"), "{told}");
-    let told = get(&client, "a/c").await.to_string();
-    assert_eq!(told, "`a/c` is not in prose.lock; run `prose lock` to add it");
+    let message = get(&client, "a/b").await.to_string();
+    assert!(message.starts_with("`a/b` differs from the text in prose.lock"), "{message}");
+    let message = get(&client, "a/c").await.to_string();
+    assert_eq!(message, "`a/c` is not in prose.lock; run `prose lock` to add it");
     assert_eq!(client.known(&reference("a/b")), None);
 
     // Whoever has the text needs no host, and what the host has now changes nothing.
@@ -220,8 +221,8 @@ async fn another_spelling_of_a_pinned_program_is_pinned_as_well() {
     let client = Client::new(Settings { lock, ..settings(server.url()) }, Cache::in_memory());
     let address = format!("{}a/b", server.url());
     for spelling in ["a/b", "@a/b", &address, &format!("{address}.prose")] {
-        let told = get(&client, spelling).await.to_string();
-        assert!(told.contains("differs from the text in prose.lock"), "{spelling}: {told}");
+        let message = get(&client, spelling).await.to_string();
+        assert!(message.contains("differs from the text in prose.lock"), "{spelling}: {message}");
     }
     assert_eq!(text(&get(&client, "a/bc").await), "session \"New\"\n");
 }

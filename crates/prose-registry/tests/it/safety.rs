@@ -70,11 +70,11 @@ async fn names_of_addresses_that_are_not_public_are_refused() {
     let client = with_hosts(hosts);
     for host in ["inner.example", "mapped.example", "localhost"] {
         let outcome = get_for_remote(&client, format!("http://{host}:{port}/a")).await;
-        let told = outcome.to_string();
-        assert!(matches!(refusal(&outcome), Refusal::NotPublic { .. }), "{told}");
+        let message = outcome.to_string();
+        assert!(matches!(refusal(&outcome), Refusal::NotPublic { .. }), "{message}");
         assert!(
-            told.contains("which is a loopback address, and a program from the network may request only"),
-            "{told}"
+            message.contains("which is a loopback address, and a program from the network may request only"),
+            "{message}"
         );
     }
     assert!(server.seen().is_empty());
@@ -160,7 +160,7 @@ async fn what_a_user_may_ask_is_not_shared_with_programs_from_the_network() {
 }
 
 #[tokio::test]
-async fn behind_a_proxy_hosts_are_looked_up_nevertheless() {
+async fn hosts_are_looked_up_even_with_a_proxy() {
     let proxy = Server::start(|_| Reply::text(PROGRAM)).await;
     let hosts = Hosts::default()
         .with("inner.example", "10.0.0.1:0".parse().unwrap())
@@ -180,7 +180,7 @@ async fn behind_a_proxy_hosts_are_looked_up_nevertheless() {
 }
 
 #[tokio::test]
-async fn a_host_of_the_web_redirects_nobody_to_this_machine() {
+async fn a_host_of_the_web_cannot_redirect_to_this_machine() {
     let inner = Server::with("/admin", PROGRAM).await;
     let to = inner.url().join("admin").unwrap();
     // What answers through a proxy is taken for a host of the web, as is every public address.

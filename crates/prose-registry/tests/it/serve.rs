@@ -114,7 +114,7 @@ async fn nothing_outside_of_the_folder_is_served() {
 }
 
 #[tokio::test]
-async fn nobody_else_is_answered() {
+async fn other_hosts_are_not_answered() {
     let (_dir, address) = registry().await;
     let request = "GET /alice/research HTTP/1.1\r\nHost: rebinding.example\r\nConnection: close\r\n\r\n";
     assert_eq!(ask(address, request).await.0, "403");

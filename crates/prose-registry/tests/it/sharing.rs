@@ -26,7 +26,7 @@ async fn fifty_who_ask_for_one_program_make_one_request() {
 }
 
 #[tokio::test]
-async fn one_who_stops_waiting_stops_nobody_else() {
+async fn a_cancelled_look_up_does_not_cancel_others() {
     let server = Server::start(|_| Reply::text(PROGRAM).after(Duration::from_millis(100))).await;
     let client = client(server.url());
     let hasty = tokio::time::timeout(Duration::from_millis(20), get(&client, "a/b"));

@@ -77,7 +77,7 @@ async fn an_authority_of_the_user_is_believed() {
 }
 
 #[tokio::test]
-async fn an_authority_that_nobody_knows_is_not_believed() {
+async fn an_unknown_authority_is_not_trusted() {
     let authority = Authority::new();
     let server = authority.server(&["127.0.0.1"], |_| Reply::text(PROGRAM)).await;
     let outcome = get(&Client::new(settings(server.url()), Cache::in_memory()), "a/b").await;
@@ -110,7 +110,7 @@ async fn a_certificate_of_another_host_is_not_believed() {
 }
 
 #[tokio::test]
-async fn a_file_without_certificates_is_told() {
+async fn a_file_without_certificates_is_reported() {
     let authority = Authority::new();
     let server = authority.server(&["127.0.0.1"], |_| Reply::text(PROGRAM)).await;
     let empty = authority.dir.path().join("empty.pem");
@@ -124,7 +124,7 @@ async fn a_file_without_certificates_is_told() {
 }
 
 #[tokio::test]
-async fn a_server_without_encryption_at_an_address_with_it_is_told() {
+async fn a_server_without_encryption_at_an_https_address_is_reported() {
     let server = Server::start(|_| Reply::text(PROGRAM)).await;
     let url = Url::parse(&format!("https://{}/", server.address)).unwrap();
     unreachable(&get(&Client::new(settings(url), Cache::in_memory()), "a/b").await);
@@ -218,7 +218,7 @@ async fn a_pin_names_the_commit_that_has_its_text_and_no_other() {
 }
 
 #[tokio::test]
-async fn git_hosts_tell_commits() {
+async fn git_hosts_report_commits() {
     const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
     let (client, server) = git_hosts(|seen| match seen.path.as_str() {
         "/repos/o/r/commits/HEAD" => Reply::text(COMMIT),

@@ -12,8 +12,8 @@ fn imports(text: &str) -> Vec<String> {
     text.lines().filter_map(path).collect()
 }
 
-fn told(visited: &[Visited]) -> Vec<String> {
-    let told = |visited: &Visited| {
+fn shown(visited: &[Visited]) -> Vec<String> {
+    let line = |visited: &Visited| {
         let by = visited.imported_by.as_deref().unwrap_or("root");
         format!(
             "{} ({by}) {}",
@@ -21,7 +21,7 @@ fn told(visited: &[Visited]) -> Vec<String> {
             if visited.outcome.result.is_ok() { "found" } else { "missing" }
         )
     };
-    visited.iter().map(told).collect()
+    visited.iter().map(line).collect()
 }
 
 #[tokio::test]
@@ -38,7 +38,7 @@ async fn a_walk_visits_each_program_once() {
     .await;
     let visited = client(server.url()).walk([reference("a/main")], Freshness::Now, imports).await;
     assert_eq!(
-        told(&visited),
+        shown(&visited),
         [
             "a/gone (a/left) missing".to_owned(),
             "a/left (a/main) found".to_owned(),

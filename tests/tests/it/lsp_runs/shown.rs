@@ -169,7 +169,7 @@ reply = "Fine."
 }
 
 #[test]
-fn clients_that_ask_for_diagnostics_are_told_to_ask_again() {
+fn clients_that_pull_diagnostics_get_a_refresh_request() {
     let capabilities = json!({
         "textDocument": { "diagnostic": {} },
         "workspace": { "diagnostics": { "refreshSupport": true } },

@@ -1,7 +1,5 @@
 //! A run with every kind of statement in a folder of its own, and what it leaves there.
 
-#![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
-
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -143,7 +141,7 @@ impl Place {
         fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// The folder is seen at another path.
+    /// Uses the folder by another path.
     pub(crate) fn move_to(&mut self, path: PathBuf) {
         self.path = path;
     }

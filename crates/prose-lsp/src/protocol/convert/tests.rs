@@ -61,7 +61,7 @@ proptest! {
     }
 
     #[test]
-    fn any_position_means_the_last_place_that_is_not_behind_it(
+    fn any_position_means_the_last_place_that_is_not_after_it(
         text in texts(),
         line in prop_oneof![0..12u32, Just(u32::MAX)],
         character in prop_oneof![0..800u32, Just(u32::MAX)],
