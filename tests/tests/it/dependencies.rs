@@ -81,7 +81,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("prose-state", &["prose-files", "prose-rights", "prose-syntax", "prose-view", "prose-vm"]),
     ("prose-narration", &["prose-syntax", "prose-view", "prose-vm"]),
-    ("prose-harness", &["prose-files", "prose-registry", "prose-syntax", "prose-toml", "prose-vm"]),
+    (
+        "prose-harness",
+        &["prose-files", "prose-registry", "prose-rights", "prose-syntax", "prose-toml", "prose-vm"],
+    ),
     (
         "prose-run",
         &[

@@ -459,19 +459,20 @@ fn of_several_programs_one_has_to_be_named() {
     check(
         &dry["result"],
         expect![[r#"
-        {
-          "failed": null,
-          "prompts": [
             {
-              "agent": null,
-              "line": 2,
-              "model": null,
-              "prompt": "Three",
-              "system": null
+              "failed": null,
+              "prompts": [
+                {
+                  "agent": null,
+                  "kind": "session",
+                  "line": 2,
+                  "model": null,
+                  "prompt": "Three",
+                  "system": null
+                }
+              ]
             }
-          ]
-        }
-    "#]],
+        "#]],
     );
     workspace.client.shut_down();
 }
