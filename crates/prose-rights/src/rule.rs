@@ -100,7 +100,6 @@ enum Enforced {
     Rules(&'static [(About, &'static [RuleKind])]),
 }
 
-const DENY: &[RuleKind] = &[RuleKind::Deny];
 const EACH: &[RuleKind] = &[RuleKind::Deny, RuleKind::Prompt, RuleKind::Patterns];
 
 /// The rules of a harness that has `prose` decide about each tool call.
@@ -112,15 +111,7 @@ const ENFORCEMENTS: &[Enforcement] = &[
     Enforcement { harness: "offline", rules: Enforced::Everything },
     Enforcement { harness: "script", rules: Enforced::Everything },
     Enforcement { harness: "provider", rules: Enforced::Everything },
-    Enforcement {
-        harness: "claude",
-        rules: Enforced::Rules(&[
-            (About::Read, DENY),
-            (About::Write, DENY),
-            (About::Execute, DENY),
-            (About::Network, DENY),
-        ]),
-    },
+    Enforcement { harness: "claude", rules: Enforced::Rules(ALL) },
     Enforcement { harness: "codex", rules: Enforced::Rules(ALL) },
     Enforcement { harness: "opencode", rules: Enforced::Rules(&[]) },
     Enforcement { harness: "command", rules: Enforced::Rules(&[]) },

@@ -65,13 +65,14 @@ pub(crate) fn check(
 ) -> Result<(), Box<Unenforced>> {
     let mut rules: Vec<UnenforcedRule> = Vec::new();
     for session in program.session_permissions() {
-        let own: Vec<Permission> = session.iter().map(|written| written.permission.clone()).collect();
+        let written = &session.permissions;
+        let own: Vec<Permission> = written.iter().map(|written| written.permission.clone()).collect();
         let merged = effective(&own, project);
         for (index, permission) in merged.into_iter().enumerate() {
             if harness.enforces(&permission.about, &permission.rule) {
                 continue;
             }
-            let (place, line, permission) = match session.get(index) {
+            let (place, line, permission) = match written.get(index) {
                 Some(written) => {
                     let line = written.line;
                     let place = match &written.import {

@@ -23,7 +23,7 @@ mod preconditions;
 
 use self::inputs::UnnamedInput;
 pub(crate) use self::inputs::is_optional;
-pub use self::permissions::WrittenPermission;
+pub use self::permissions::{SessionPermissions, WrittenPermission};
 use crate::place::Site;
 
 /// A program that can be run.

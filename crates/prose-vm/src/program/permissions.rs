@@ -20,10 +20,19 @@ pub struct WrittenPermission {
     pub line: u32,
 }
 
+/// The permissions of a session, merged as in R27.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionPermissions {
+    /// The agent; `None` for a session without one.
+    pub agent: Option<SmolStr>,
+    /// The permissions.
+    pub permissions: Vec<WrittenPermission>,
+}
+
 impl Program {
-    /// The permissions of each session that the program or its imports can start, merged as in R27. Rules whose kind depends on a value are left
-    /// out: they are checked when the session starts.
-    pub fn session_permissions(&self) -> Vec<Vec<WrittenPermission>> {
+    /// The permissions of each session that the program or its imports can start, with its agent. Rules whose kind depends on a value are left out:
+    /// they are checked when the session starts.
+    pub fn session_permissions(&self) -> Vec<SessionPermissions> {
         let mut sessions = Vec::new();
         self.collect_sessions(None, &mut BTreeSet::new(), &mut sessions);
         sessions
@@ -33,7 +42,7 @@ impl Program {
         &self,
         import: Option<&SmolStr>,
         visited: &mut BTreeSet<String>,
-        sessions: &mut Vec<Vec<WrittenPermission>>,
+        sessions: &mut Vec<SessionPermissions>,
     ) {
         // The same program may be imported by several paths.
         if !visited.insert(format!("{} {}", self.from, self.sha256)) {
@@ -54,8 +63,10 @@ impl Program {
                 let at = At { top: top as u32, stmt };
                 match &data.stmt {
                     Stmt::Session { agent, properties, .. } | Stmt::Resume { agent, properties } => {
-                        let agent = agent.and_then(|agent| self.agent(&body[agent].text));
-                        sessions.push(self.merged_permissions(agent, at, properties, import));
+                        let agent = agent.map(|agent| body[agent].text.clone());
+                        let defined = agent.as_ref().and_then(|agent| self.agent(agent));
+                        let permissions = self.merged_permissions(defined, at, properties, import);
+                        sessions.push(SessionPermissions { agent, permissions });
                     }
                     Stmt::Call { block: Some(block), .. } => {
                         waiting.extend(self.block(&body[*block].text).map(|at| at.top as usize));

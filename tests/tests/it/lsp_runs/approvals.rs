@@ -61,5 +61,10 @@ fn a_denied_call_is_a_warning_and_a_closed_question_stops_the_run() {
     let asked = question(&mut workspace);
     answer(&mut workspace, &asked, Value::Null);
     assert_eq!(ended(&mut workspace, &id)["status"], "interrupted");
-    check(&message(&mut workspace), expect!["main.prose was stopped: agent `clerk` asks for permission to use `git log` (`bash: prompt`), but no one is there to answer; resume the run at a terminal or in an editor, or replace `prompt` by `allow`, `deny` or patterns"]);
+    check(
+        &message(&mut workspace),
+        expect![
+            "main.prose was stopped: agent `clerk` asks for permission to use `git log` (`bash: prompt`), but no one is there to answer; resume the run at a terminal or in an editor, or replace `prompt` by `allow`, `deny` or patterns"
+        ],
+    );
 }

@@ -138,26 +138,26 @@ fn a_program_with_rules_that_the_harness_cannot_enforce_is_refused_before_its_fi
     workspace.check(&["run", "main.prose"], expect![[r#"
         status: 2
         ---- stderr
-        main.prose:3:5: warning[W150]: harness `command` cannot enforce patterns of `write`; `codex` can
+        main.prose:3:5: warning[W150]: harness `command` cannot enforce patterns of `write`; `claude` and `codex` can
         main.prose:8:7: warning[W150]: harness `command` cannot enforce `read: deny`; `claude` and `codex` can
         main.prose:13:5: warning[W150]: harness `command` cannot enforce `network: deny`; `claude` and `codex` can
-        error: the harness `command` cannot enforce `write: ["docs/"]` (line 3), `network: deny` (line 13); use a harness that can, such as `codex`, or change the rules, or pass `--allow-unenforced-permissions` to run the program all the same
+        error: the harness `command` cannot enforce `write: ["docs/"]` (line 3), `network: deny` (line 13); use a harness that can, such as `claude`, or change the rules, or pass `--allow-unenforced-permissions` to run the program all the same
     "#]]);
     assert!(workspace.runs().is_empty());
     workspace.check(&["run", "main.prose", "--dry-run"], expect![[r#"
         status: 2
         ---- stderr
-        main.prose:3:5: warning[W150]: harness `command` cannot enforce patterns of `write`; `codex` can
+        main.prose:3:5: warning[W150]: harness `command` cannot enforce patterns of `write`; `claude` and `codex` can
         main.prose:8:7: warning[W150]: harness `command` cannot enforce `read: deny`; `claude` and `codex` can
         main.prose:13:5: warning[W150]: harness `command` cannot enforce `network: deny`; `claude` and `codex` can
-        error: the harness `command` cannot enforce `write: ["docs/"]` (line 3), `network: deny` (line 13); use a harness that can, such as `codex`, or change the rules, or pass `--allow-unenforced-permissions` to run the program all the same
+        error: the harness `command` cannot enforce `write: ["docs/"]` (line 3), `network: deny` (line 13); use a harness that can, such as `claude`, or change the rules, or pass `--allow-unenforced-permissions` to run the program all the same
     "#]]);
     workspace.check(
         &["check", "main.prose"],
         expect![[r#"
             status: 0
             ---- stdout
-            warning[W150]: harness `command` cannot enforce patterns of `write`; `codex` can
+            warning[W150]: harness `command` cannot enforce patterns of `write`; `claude` and `codex` can
              --> main.prose:3:5
               |
             3 |     write: ["docs/"]
