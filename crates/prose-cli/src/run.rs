@@ -25,7 +25,8 @@ use prose_files::Limit;
 use prose_project::files::shown;
 use prose_project::imports::{ImportOptions, LockUse};
 use prose_run::{
-    FinishedRun, Markers, Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject, UserTrust,
+    Caps, FinishedRun, Markers, Money, Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject,
+    UserTrust,
 };
 use prose_view::View;
 use prose_vm::activity::NoApprovals;
@@ -292,8 +293,13 @@ fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> RunRequest {
         inputs: Vec::new(),
         limits: Limits {
             max_parallel: args.max_parallel.map_or(config.max_parallel.get() as usize, Into::into),
-            max_sessions: args.max_sessions,
             allow_unenforced_permissions: args.allow_unenforced_permissions,
+            ..Limits::default()
+        },
+        money: Money {
+            caps: Caps { cost: args.max_cost, tokens: args.max_tokens, sessions: args.max_sessions },
+            limits: loaded.config.limits.clone(),
+            prices: loaded.config.prices.clone(),
         },
         config,
         grants: loaded.grants.clone().with_all(&args.allow),
@@ -415,7 +421,7 @@ fn execute(
         writeln!(stderr, "{HELP}help{HELP:#}: its prompt is in `{}`", one_line(&path.to_string_lossy()))?;
     }
     if let Some(error) = &end.error {
-        let failed = (ended == Ended::Failed).then_some(error.kind);
+        let failed = (ended == Ended::Failed || error.kind == ErrorKind::Budget).then_some(error.kind);
         how_to_resume(&run, is_kept, failed, terminal)?;
     }
     let ended = match &finished.unrecorded {
@@ -579,6 +585,9 @@ fn how_to_resume(run: &str, is_kept: bool, failed: Option<ErrorKind>, terminal: 
         )
     );
     let help = match (is_kept, fails_again) {
+        (true, false) if failed == Some(ErrorKind::Budget) => {
+            format!("raise the limit, then run `prose resume {run}`; recorded results are reused")
+        }
         (true, false) => format!("resume it with `prose resume {run}`; recorded results are reused"),
         (true, true) => format!("fix the program, then run `prose resume {run} --accept-changes`"),
         (false, _) => "save the narration to FILE, then run `prose resume --transcript FILE`".to_owned(),

@@ -6,6 +6,7 @@
 
 mod document;
 mod file;
+mod limits;
 mod permissions;
 mod project;
 mod registry_url;
@@ -15,6 +16,7 @@ mod settings;
 mod values;
 
 pub use file::{FILE_NAME, Loaded, find, find_accepted, load, programs_in};
+pub use limits::{Dollars, LimitConfig, LimitsConfig, Named, PriceConfig};
 pub use permissions::PermissionRules;
 pub use project::{Overrides, Project, Projects};
 pub use registry_url::RegistryUrl;

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 
 use prose_syntax::{Code, Level, Profile};
 
+use crate::limits::{LimitsConfig, Named, PriceConfig};
 use crate::permissions::PermissionRules;
 use crate::registry_url::RegistryUrl;
 use crate::rights::ImportRights;
@@ -18,10 +19,14 @@ settings! {
         check: CheckConfig = "check",
         /// The rights of fetched programs in this project. The key is the path in `use`, such as `alice/research`.
         imports: ImportRights = "imports",
+        /// What runs may use. A limit that is reached stops the run with status 3; `prose resume` with a higher limit continues it.
+        limits: LimitsConfig = "limits",
         /// Programs in Markdown documents: fenced code blocks whose info string starts with `prose`.
         markdown: MarkdownConfig = "markdown",
         /// Names for models, used in programs like `sonnet`, `opus` and `haiku`. The value is the provider's id of the model.
         models: ModelAliases = "models",
+        /// Prices of models in US dollars per million tokens. They override the built-in prices; the key is the provider's id of the model.
+        prices: Named<PriceConfig> = "prices",
         /// Where imported programs are fetched from.
         registry: RegistryConfig = "registry",
         /// How programs run.

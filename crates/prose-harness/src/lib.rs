@@ -12,6 +12,7 @@ pub mod faults;
 pub mod gate;
 pub mod offline;
 pub mod permissions;
+pub mod prices;
 mod process;
 pub mod record;
 pub mod registry;

@@ -158,6 +158,11 @@ pub fn agent_command(name: &str, settings: &HarnessSettings) -> Option<AgentComm
     Some(AgentCommand { command, variables })
 }
 
+/// Whether a harness asks a model, which costs money.
+pub fn asks_model(name: &str) -> bool {
+    !matches!(name, "offline" | "script")
+}
+
 /// Creates a harness by name.
 pub fn harness(name: &str, settings: &HarnessSettings) -> Result<Arc<dyn Harness>, HarnessError> {
     match HARNESSES.iter().find(|info| info.name == name) {

@@ -4,6 +4,7 @@ pub mod checker;
 pub mod files;
 pub mod imports;
 pub mod key;
+pub mod ledger;
 pub mod load;
 pub mod ownership;
 pub mod parts;

@@ -17,6 +17,7 @@ use prose_analysis::host::AnalysisHost;
 use prose_config::{Config, RunConfig};
 use prose_run::{Project, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare};
 use prose_vm::activity::NoApprovals;
+use prose_vm::budget::Budget;
 use prose_vm::event::{Event, EventKind, RunStatus, StateMode};
 use prose_vm::program::Program;
 use prose_vm::runner::{Limits, NoInputs};
@@ -57,6 +58,7 @@ fn request(program: &Arc<Program>, folder: &Path, start: Start) -> RunRequest {
         grants: prose_run::Grants::default(),
         config: RunConfig::default(),
         limits: Limits { max_parallel: SESSIONS, ..Limits::default() },
+        money: prose_run::Money::default(),
         subject: TrustSubject::new(folder, &Config::default()),
         trust: UserTrust { files: UserFiles::at(folder.join("state")), is_trusted: false },
         names_program: false,
@@ -136,7 +138,7 @@ fn resume(criterion: &mut Criterion) {
                 let once = |_| {
                     let folder = folder();
                     let mut stopped = request(&program, folder.path(), Start::New);
-                    stopped.limits.max_sessions = Some(sessions as u32);
+                    stopped.limits.budget = Budget::sessions(sessions as u32);
                     let (id, _) = run(stopped, RunStatus::Interrupted, &mut |_, _| {});
                     let start = Start::Resume { run: id.into(), accept_changes: false };
                     run(request(&program, folder.path(), start), RunStatus::Completed, &mut |_, _| {}).1
@@ -167,7 +169,7 @@ fn between(
             let once = |_| {
                 let folder = folder();
                 let mut request = request(program, folder.path(), Start::New);
-                request.limits.max_sessions = sessions;
+                request.limits.budget = sessions.map(Budget::sessions).unwrap_or_default();
                 let mut start = None;
                 let mut time = Duration::ZERO;
                 run(request, status, &mut |event, _| {

@@ -5,6 +5,7 @@
 mod approvals;
 mod changes;
 mod error;
+mod money;
 mod origin;
 mod permissions;
 mod program_check;
@@ -23,7 +24,7 @@ use std::time::Duration;
 
 use prose_config::RunConfig;
 use prose_harness::offline::Offline;
-use prose_harness::registry::{HarnessSettings, harness};
+use prose_harness::registry::{HarnessSettings, asks_model, harness};
 pub use prose_narration::Markers;
 use prose_narration::Narrator;
 use prose_narration::ProgramSize;
@@ -33,7 +34,7 @@ pub use prose_project::trust::{TrustError, TrustSubject, UserTrust};
 pub use prose_rights::{Grants, Right};
 pub use prose_state::folder::Project;
 use prose_vm::activity::Approvals;
-use prose_vm::effect::{Effect, Outcome, Request, RequestId};
+use prose_vm::effect::{Effect, Outcome, Request, RequestId, Usage};
 use prose_vm::event::{Event, EventKind, RunEnd, StateMode};
 use prose_vm::harness::Harness;
 use prose_vm::machine::Machine;
@@ -46,6 +47,8 @@ use smol_str::SmolStr;
 
 pub use crate::approvals::{ApprovalAnswer, AsksUser, UserApprovals, approval_text};
 pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
+use crate::money::RunAccounts;
+pub use crate::money::{Caps, Money};
 use crate::origin::Origin;
 pub use crate::origin::{check_trust, is_confirmed};
 pub use crate::permissions::{Unenforced, UnenforcedRule};
@@ -78,8 +81,10 @@ pub struct RunRequest {
     pub config: RunConfig,
     /// The rights of fetched programs (decision 19).
     pub grants: Grants,
-    /// The limits of the run.
+    /// The limits of the run. Those of `money` are added to its budget.
     pub limits: Limits,
+    /// The limits of flags and settings, and the prices.
+    pub money: Money,
     /// What the user must trust before a program is started.
     pub subject: TrustSubject,
     /// What the user trusts.
@@ -130,6 +135,7 @@ pub struct PreparedRun {
     recall: AnyRecording,
     harness: Arc<dyn Harness>,
     limits: Limits,
+    accounts: Arc<RunAccounts>,
     size: ProgramSize,
     settings: Settings,
     /// The folder of the run, if it has one.
@@ -234,12 +240,17 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         _ => harness,
     };
     let size = program.size();
+    let asks_model = request.start != Start::Dry && asks_model(&origin.harness);
+    let mut limits = request.limits;
+    limits.budget.limits.extend(request.money.budget(asks_model).limits);
+    let accounts = Arc::new(RunAccounts::new(&request.money, asks_model, request.trust.files.clone()));
     Ok(PreparedRun {
         machine: Machine::new(program, settings.clone()),
         store: opened.store,
         recall: opened.recall,
         harness,
-        limits: request.limits,
+        limits,
+        accounts,
         size,
         settings,
         folder: opened.folder,
@@ -300,6 +311,11 @@ impl PreparedRun {
         &self.settings.run
     }
 
+    /// What the run may use, in a few words; `None` if nothing limits it.
+    pub fn limits(&self) -> Option<String> {
+        money::describe(&self.limits.budget, self.harness()).filter(|_| asks_model(self.harness()))
+    }
+
     /// The name of the harness.
     pub fn harness(&self) -> &str {
         self.harness.name()
@@ -340,6 +356,7 @@ impl PreparedRun {
             observer: &mut observe,
             interrupted,
             limits: self.limits,
+            accounts: self.accounts,
             clock: &runner::now,
         };
         let end = runtime.block_on(async {
@@ -390,6 +407,10 @@ impl Recording for Counted<'_> {
 
     fn stopped(&self) -> Option<(u64, u64)> {
         self.recall.stopped()
+    }
+
+    fn used(&self) -> Option<Usage> {
+        self.recall.used()
     }
 
     fn expected(&mut self, seq: u64) -> Option<Event> {

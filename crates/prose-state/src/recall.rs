@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
-use prose_vm::effect::{Effect, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId, fingerprint};
+use prose_vm::effect::{
+    Effect, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId, Usage, fingerprint,
+};
 use prose_vm::event::{Event, EventKind, RunEnd, RunStatus};
 use prose_vm::store::{PendingRequests, Recording};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -55,6 +57,8 @@ pub struct JournalRecording {
     sound: Sound,
     /// The times of the event that was taken off the end.
     stopped: Option<(u64, u64)>,
+    /// What the run had used when it stopped.
+    used: Option<Usage>,
     problem: Option<StateError>,
 }
 
@@ -119,6 +123,7 @@ impl JournalRecording {
             open: FxHashMap::default(),
             sound: Sound::default(),
             stopped: None,
+            used: None,
             problem: None,
         })
     }
@@ -266,7 +271,7 @@ impl JournalRecording {
     pub(crate) fn take_off_end(&mut self, run: &str) -> Result<(), StateError> {
         let Some(end) = self.sound.end else { return Ok(()) };
         let Event { at, paused, kind, .. } = self.places.event_at(end)?;
-        let EventKind::RunEnded(RunEnd { status, error, .. }) = kind else { return Ok(()) };
+        let EventKind::RunEnded(RunEnd { status, error, usage, .. }) = kind else { return Ok(()) };
         let offset = match status {
             RunStatus::Interrupted => Some(end),
             RunStatus::Completed => None,
@@ -282,6 +287,7 @@ impl JournalRecording {
         truncate(&self.path, offset)?;
         *self = Self::open(&self.path, self.matching)?;
         self.stopped = Some((at, paused));
+        self.used = usage;
         Ok(())
     }
 
@@ -503,6 +509,10 @@ impl Recording for JournalRecording {
 
     fn stopped(&self) -> Option<(u64, u64)> {
         self.stopped
+    }
+
+    fn used(&self) -> Option<Usage> {
+        self.used
     }
 
     fn expected(&mut self, seq: u64) -> Option<Event> {

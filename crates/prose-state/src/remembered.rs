@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use prose_vm::effect::{Outcome, RequestId};
+use prose_vm::effect::{Outcome, RequestId, Usage};
 use prose_vm::event::{Event, EventKind};
 use prose_vm::store::{PendingRequests, Recording};
 use rustc_hash::FxHashMap;
@@ -66,6 +66,13 @@ impl Recording for Remembered {
     fn stopped(&self) -> Option<(u64, u64)> {
         match self {
             Remembered::Journal(recalls) => recalls.first()?.stopped(),
+            Remembered::Foreign(_) => None,
+        }
+    }
+
+    fn used(&self) -> Option<Usage> {
+        match self {
+            Remembered::Journal(recalls) => recalls.first()?.used(),
             Remembered::Foreign(_) => None,
         }
     }

@@ -12,6 +12,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
 use prose_vm::activity::NoApprovals;
+use prose_vm::budget::NoAccounts;
 use prose_vm::event::{Event, EventKind, RunStatus};
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
@@ -49,6 +50,7 @@ fn run(runtime: &Runtime, program: &Arc<Program>, observer: &mut dyn FnMut(&Even
         approvals: Arc::new(NoApprovals),
         observer,
         interrupted: Box::pin(std::future::pending()),
+        accounts: Arc::new(NoAccounts),
         limits: Limits { max_parallel: usize::MAX, ..Limits::default() },
         clock: &|| 0,
     };

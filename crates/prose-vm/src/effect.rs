@@ -79,6 +79,30 @@ impl Effect {
     /// The kinds that do not [need an agent](Effect::needs_agent), as in [`Effect::kind`].
     pub const KINDS_WITHOUT_AGENT: [&str; 5] = ["input", "memory", "file", "file-check", "sleep"];
 
+    /// The agent of the program that works on it, if it is a session of one.
+    pub fn agent(&self) -> Option<&SmolStr> {
+        match self {
+            Effect::Session(task) => task.agent.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The model that the program names for it.
+    pub fn model(&self) -> Option<&SmolStr> {
+        match self {
+            Effect::Session(task) => task.model.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The length in bytes of what a session is told; 0 for anything else.
+    pub fn prompt_length(&self) -> usize {
+        match self {
+            Effect::Session(task) => task.prompt.len() + task.system_part().map_or(0, |system| system.len()),
+            _ => 0,
+        }
+    }
+
     /// Whether an agent works on it, so that it counts against the limit on parallel sessions (R58).
     pub fn needs_agent(&self) -> bool {
         matches!(
@@ -494,6 +518,22 @@ impl Usage {
             cache_read_tokens: self.cache_read_tokens.saturating_add(other.cache_read_tokens),
             cache_write_tokens: self.cache_write_tokens.saturating_add(other.cache_write_tokens),
             output_tokens: self.output_tokens.saturating_add(other.output_tokens),
+            cost,
+        }
+    }
+
+    /// This usage, or the other one where that is more.
+    #[must_use]
+    pub fn at_least(self, other: Usage) -> Usage {
+        let cost = match (self.cost, other.cost) {
+            (Some(one), Some(other)) => Some(one.max(other)),
+            (one, other) => one.or(other),
+        };
+        Usage {
+            input_tokens: self.input_tokens.max(other.input_tokens),
+            cache_read_tokens: self.cache_read_tokens.max(other.cache_read_tokens),
+            cache_write_tokens: self.cache_write_tokens.max(other.cache_write_tokens),
+            output_tokens: self.output_tokens.max(other.output_tokens),
             cost,
         }
     }

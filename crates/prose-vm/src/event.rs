@@ -350,7 +350,7 @@ pub struct RunEnd {
     pub value: Value,
     /// The error of a failed run.
     pub error: Option<Arc<RuntimeError>>,
-    /// The number of ended sessions, including those of imported programs.
+    /// The number of ended sessions, including failed attempts and those of imported programs.
     pub sessions: u32,
     /// The total usage of all requests that reported it, also of failed and cancelled ones; `None` if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]

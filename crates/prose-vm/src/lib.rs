@@ -5,6 +5,7 @@
 //! order is the same run again. A [`runner`] connects machine, harness and store.
 
 pub mod activity;
+pub mod budget;
 mod confirmation;
 pub mod effect;
 pub mod error;

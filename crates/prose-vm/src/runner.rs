@@ -12,11 +12,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
-use prose_syntax::text::counted;
 use smol_str::SmolStr;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
-use crate::activity::{Activity, Approvals, Reporter, Work};
+use crate::activity::{Activity, Approvals, PermissionQuestion, Reporter, Work};
+use crate::budget::{Accounts, Budget, Meter, Reached, Spent};
 use crate::confirmation;
 use crate::effect::{
     Effect, Failure, InputRequest, Outcome, Permission, Reply, Request, RequestId, SessionTask, Usage,
@@ -51,24 +51,26 @@ pub struct Host<'a> {
     pub interrupted: Pin<Box<dyn Future<Output = String> + 'a>>,
     /// The limits of the run.
     pub limits: Limits,
+    /// Prices, and the usage of the user's other runs.
+    pub accounts: Arc<dyn Accounts>,
     /// Returns the time in milliseconds since 1970-01-01 in UTC.
     pub clock: &'a dyn Fn() -> u64,
 }
 
 /// The limits of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// The maximum number of sessions, conditions and choices at the same time (R58, `run.max-parallel`).
     pub max_parallel: usize,
-    /// The maximum number of sessions in this execution of the run.
-    pub max_sessions: Option<u32>,
+    /// What the run may use, in all its executions.
+    pub budget: Budget,
     /// Whether to run sessions with permissions that the harness cannot enforce (decision 13).
     pub allow_unenforced_permissions: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_parallel: 8, max_sessions: None, allow_unenforced_permissions: false }
+        Self { max_parallel: 8, budget: Budget::default(), allow_unenforced_permissions: false }
     }
 }
 
@@ -181,9 +183,13 @@ pub fn now() -> u64 {
 pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunError> {
     let now = (host.clock)();
     let (report, reports) = mpsc::unbounded_channel();
+    let today = host.accounts.spend(Spent::default());
+    let meter = Meter::new(host.limits.budget.clone(), today);
     let mut runner = Runner {
         host,
         permissions: machine.permissions(),
+        meter,
+        question: None,
         seq: 0,
         replays: true,
         is_resumed: false,
@@ -194,7 +200,6 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         handles: BTreeMap::new(),
         agents: 0,
         room: Room::default(),
-        sessions: 0,
         ended: 0,
         usage: None,
         last_to_wait: None,
@@ -205,6 +210,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         asked_again: BTreeMap::new(),
         writers: Writers::default(),
         memories_awaited: BTreeSet::new(),
+        is_started: BTreeSet::new(),
         resumed: false,
         last: None,
         clock: RunClock::start(now),
@@ -233,10 +239,17 @@ enum Done {
     Waited,
 }
 
+/// The question whether a limit may be exceeded: the number of the limit, and the answer once there is one.
+type Question = (usize, Pin<Box<dyn Future<Output = Option<bool>> + Send>>);
+
 struct Runner<'a> {
     host: Host<'a>,
     /// The permissions of sessions for subjects without own rules.
     permissions: Arc<[Permission]>,
+    /// Counts what is used against the limits.
+    meter: Meter,
+    /// The question that the user is asked. No request starts before the answer.
+    question: Option<Question>,
     /// The number of the last event of the machine.
     seq: u64,
     /// Whether outcomes still come from a recording.
@@ -255,9 +268,7 @@ struct Runner<'a> {
     agents: usize,
     /// The number of agents that the system has resources for.
     room: Room,
-    /// The number of sessions started in this execution of the run.
-    sessions: u32,
-    /// The number of ended sessions of the run.
+    /// The number of ended sessions of the run, with failed attempts.
     ended: u32,
     /// Their total usage, as far as reported.
     usage: Option<Usage>,
@@ -275,6 +286,8 @@ struct Runner<'a> {
     writers: Writers,
     /// The requests that wait for their turn at a memory.
     memories_awaited: BTreeSet<RequestId>,
+    /// The requests that an agent has started with in this execution.
+    is_started: BTreeSet<RequestId>,
     /// Whether [`EventKind::Resumed`] has been emitted.
     resumed: bool,
     /// The part of the program that the last event belongs to.
@@ -316,6 +329,10 @@ impl Runner<'_> {
                 self.replays = self.host.recall.may_know_more();
                 if self.is_resumed && !self.resumed {
                     self.resumed = true;
+                    if let Some(before) = self.host.recall.used() {
+                        self.meter.used_before(before);
+                        self.usage = Some(self.usage.map_or(before, |usage| usage.at_least(before)));
+                    }
                     let harness: SmolStr = self.host.harness.name().into();
                     self.emit_unrecorded(EventKind::Resumed { harness });
                 }
@@ -325,7 +342,7 @@ impl Runner<'_> {
                 continue;
             }
             if let Some(reason) = self.start()? {
-                return self.interrupt(reason);
+                return self.interrupt_by(ErrorKind::Budget, reason);
             }
             self.host.store.commit()?;
             tokio::select! {
@@ -361,6 +378,13 @@ impl Runner<'_> {
                     }
                 }
                 Some((request, activity)) = self.reports.recv() => self.report_activity(request, activity),
+                (limit, answer) = answered(&mut self.question) => {
+                    self.question = None;
+                    match answer {
+                        Some(true) => self.meter.raise(limit),
+                        _ => self.meter.harden(limit),
+                    }
+                }
                 () = self.room.opens() => {}
             }
         }
@@ -376,8 +400,10 @@ impl Runner<'_> {
             return false;
         }
         let request = self.waiting.get(&id);
-        self.sessions -=
-            u32::from(request.is_some_and(|request| matches!(request.effect, Effect::Session(_))));
+        if let Some(Effect::Session(task)) = request.map(|request| &request.effect) {
+            self.meter.put_off_session(task.agent.as_ref());
+        }
+        self.is_started.remove(&id);
         self.agents_wanted.insert(id);
         if let Some(message) = self.room.warning(message) {
             let site = request.map(|request| request.site);
@@ -393,6 +419,9 @@ impl Runner<'_> {
         let recalled = self.host.recall.recall(&self.waiting)?;
         self.is_resumed = true;
         if let Some(request) = self.waiting.get(&recalled.0) {
+            if let Effect::Session(task) = &request.effect {
+                self.meter.start_session(task.agent.as_ref(), false);
+            }
             self.host.harness.recalled(request);
             self.host.store.recalled(request);
         }
@@ -404,10 +433,13 @@ impl Runner<'_> {
         let Some(request) = self.waiting.remove(&id) else { return Ok(()) };
         self.forget(id);
         let began = self.began.remove(&id);
-        let work = self.worked.remove(&id).unwrap_or_default();
+        let work = match self.is_started.remove(&id) {
+            true => self.settle(&request, Some(&outcome)),
+            false => Work::default(),
+        };
         self.ended += u32::from(matches!(request.effect, Effect::Session(_)));
         let outcome = permissions::with_denials(outcome, &work.denials);
-        self.emit(NewEvent {
+        let event = NewEvent {
             place: request.place.clone(),
             site: Some(request.site),
             frame: 0,
@@ -420,12 +452,18 @@ impl Runner<'_> {
                 began,
                 work,
             },
-        })?;
+        };
+        self.emit_of(request.effect.agent().cloned(), event)?;
         machine.deliver(id, outcome);
         Ok(())
     }
 
     fn emit(&mut self, event: NewEvent) -> Result<(), RunError> {
+        self.emit_of(None, event)
+    }
+
+    /// Emits an event of an agent of the program.
+    fn emit_of(&mut self, agent: Option<SmolStr>, event: NewEvent) -> Result<(), RunError> {
         self.seq += 1;
         let NewEvent { place, site, frame, nesting, kind } = event;
         let mut event = Event { seq: self.seq, at: 0, paused: 0, place, site, frame, nesting, kind };
@@ -459,6 +497,9 @@ impl Runner<'_> {
                 if !is_same(&event, &expected) {
                     return Err(RunError::Diverged(Box::new(Divergence { expected, found: event })));
                 }
+                if let (EventKind::Effect { request, .. }, Some(usage)) = (&event.kind, event.kind.usage()) {
+                    self.meter.settle(*request, agent.as_ref(), Spent::of(usage), None);
+                }
             }
         }
         self.usage = Usage::sum([self.usage, event.kind.usage()]);
@@ -481,7 +522,20 @@ impl Runner<'_> {
             return;
         };
         let (place, site) = (waiting.place.clone(), waiting.site);
-        self.worked.entry(request).or_default().add(&activity);
+        let (agent, model) = (waiting.effect.agent().cloned(), waiting.effect.model().cloned());
+        let work = self.worked.entry(request).or_default();
+        work.add(&activity);
+        let mut activity = activity;
+        if let Activity::Used(usage) = &mut activity {
+            let model = work.agent.as_ref().and_then(|agent| agent.model.as_deref()).or(model.as_deref());
+            let is_priced = work.usage.is_some_and(|total| total.cost.is_some());
+            let mut total = work.usage.unwrap_or_default();
+            if !is_priced {
+                usage.cost = self.host.accounts.cost(model, usage);
+                total.cost = self.host.accounts.cost(model, &total);
+            }
+            self.meter.report(request, agent.as_ref(), total);
+        }
         let warning = match &activity {
             Activity::Tool(tool) => {
                 self.writers.add(tool, (request, site), |other| self.handles.contains_key(&other))
@@ -534,6 +588,7 @@ impl Runner<'_> {
     fn cancel(&mut self, id: RequestId) {
         self.host.store.end_turn(id);
         self.memories_awaited.remove(&id);
+        self.drain_reports();
         if let Some(request) = self.waiting.remove(&id)
             && let Some(handle) = self.handles.remove(&id)
         {
@@ -541,13 +596,50 @@ impl Runner<'_> {
             if request.effect.needs_agent() {
                 self.agents -= 1;
             }
-        }
-        self.drain_reports();
-        if let Some(work) = self.worked.remove(&id) {
-            self.usage = Usage::sum([self.usage, work.usage]);
+            if self.is_started.remove(&id) {
+                let work = self.settle(&request, None);
+                self.usage = Usage::sum([self.usage, work.usage]);
+            }
         }
         self.began.remove(&id);
         self.forget(id);
+    }
+
+    /// The reports of a request that has ended, with the cost of its usage. Also a request that failed or was cancelled is paid for.
+    fn settle(&mut self, request: &Request, outcome: Option<&Outcome>) -> Work {
+        let mut work = self.worked.remove(&request.id).unwrap_or_default();
+        let accounts = &self.host.accounts;
+        let is_reported =
+            work.usage.is_some() || matches!(outcome, Some(Outcome::Reply(Reply { usage: Some(_), .. })));
+        if let Some(Outcome::Reply(reply)) = outcome {
+            match (work.usage, reply.usage) {
+                (None, Some(usage)) => work.usage = Some(usage),
+                (None, None) => {
+                    work.usage = accounts.estimate(request.effect.prompt_length(), reply.text.len());
+                    work.is_estimated = work.usage.is_some();
+                }
+                _ => {}
+            }
+        }
+        if let Some(usage) = work.usage.as_mut().filter(|usage| usage.cost.is_none()) {
+            let model = work.agent.as_ref().and_then(|agent| agent.model.as_ref());
+            let model = model.or(request.effect.model()).map(SmolStr::as_str);
+            usage.cost = accounts.cost(model, usage);
+        }
+        // A request that reported nothing has used an unknown amount, if it was one to a model.
+        let uses_model = is_reported || accounts.estimate(0, 0).is_some();
+        let mut spent = match work.usage {
+            Some(usage) => Spent::of(usage),
+            None if uses_model && request.effect.needs_agent() => Spent::of(Usage::default()),
+            None => Spent::default(),
+        };
+        let session = u32::from(matches!(request.effect, Effect::Session(_)));
+        spent.sessions = session;
+        let day = (uses_model && spent != Spent::default()).then(|| accounts.spend(spent));
+        // The session was counted when it started.
+        let spent = Spent { sessions: 0, ..spent };
+        self.meter.settle(request.id, request.effect.agent(), spent, day);
+        work
     }
 
     /// Removes a request that is not started from the queues.
@@ -614,16 +706,23 @@ impl Runner<'_> {
     }
 
     fn interrupt(&mut self, reason: String) -> Result<RunEnd, RunError> {
+        self.interrupt_by(ErrorKind::Other, reason)
+    }
+
+    fn interrupt_by(&mut self, kind: ErrorKind, reason: String) -> Result<RunEnd, RunError> {
         for (_, handle) in std::mem::take(&mut self.handles) {
             handle.abort();
         }
         // Dropping a future cancels its work: agents are killed.
         self.running = FuturesUnordered::new();
         self.drain_reports();
-        for work in std::mem::take(&mut self.worked).into_values() {
-            self.usage = Usage::sum([self.usage, work.usage]);
+        for id in std::mem::take(&mut self.is_started) {
+            if let Some(request) = self.waiting.get(&id).cloned() {
+                let work = self.settle(&request, None);
+                self.usage = Usage::sum([self.usage, work.usage]);
+            }
         }
-        let error = RuntimeError::new(ErrorKind::Other, reason);
+        let error = RuntimeError::new(kind, reason);
         let end = RunEnd {
             status: RunStatus::Interrupted,
             outputs: Vec::new(),
@@ -665,30 +764,43 @@ impl Runner<'_> {
         while let Some(id) = self.at_once.pop_first() {
             self.begin(id);
         }
-        while self.agents < self.room.at_most(self.host.limits.max_parallel.max(1))
+        let mut blocked = BTreeSet::new();
+        let mut stopped = None;
+        while self.question.is_none()
+            && self.agents < self.room.at_most(self.host.limits.max_parallel.max(1))
             && let Some(id) = self.agents_wanted.pop_first()
         {
-            if let Some(Effect::Session(task)) = self.waiting.get(&id).map(|request| &request.effect) {
-                if self.host.limits.max_sessions.is_some_and(|max| self.sessions >= max) {
-                    self.agents_wanted.insert(id);
-                    // Started sessions are completed first: they are paid for.
-                    if self.agents > 0 {
-                        break;
-                    }
-                    let sessions = counted(self.sessions as usize, "session");
-                    return Ok(Some(format!("the limit of {sessions} is reached (`--max-sessions`)")));
+            if let Some(reached) = self.reached(id) {
+                blocked.insert(id);
+                if reached.is_soft {
+                    self.ask(id, &reached);
+                    break;
                 }
-                self.sessions += 1;
-                if task.writes_result {
+                let is_of_agent = reached.is_of_agent;
+                stopped.get_or_insert(reached);
+                if is_of_agent {
+                    continue;
+                }
+                break;
+            }
+            if let Some(Effect::Session(task)) = self.waiting.get(&id).map(|request| &request.effect) {
+                self.meter.start_session(task.agent.as_ref(), true);
+                if self.host.harness.capabilities().writes_files {
                     self.host.store.prepare(&task.binding)?;
                 }
             }
             self.agents += 1;
+            self.is_started.insert(id);
             if self.last_to_wait.is_some_and(|last| id <= last) {
                 self.began.insert(id, (self.host.clock)());
                 self.emit_unrecorded(EventKind::Begun { request: id });
             }
             self.begin(id);
+        }
+        self.agents_wanted.extend(blocked);
+        // Started requests are completed first: they are paid for.
+        if let Some(reached) = stopped.filter(|_| self.agents == 0) {
+            return Ok(Some(reached.reason));
         }
         // Requests are numbered in the order in which they are made, so those after the last number are new.
         let last = self.last_to_wait.map_or(RequestId(0), |last| RequestId(last.0 + 1));
@@ -698,6 +810,26 @@ impl Runner<'_> {
             self.emit_unrecorded(EventKind::Queued { request });
         }
         Ok(None)
+    }
+
+    /// The limit that does not let a request start.
+    fn reached(&self, id: RequestId) -> Option<Reached> {
+        let effect = &self.waiting.get(&id)?.effect;
+        self.meter.reached(effect.agent(), matches!(effect, Effect::Session(_)))
+    }
+
+    /// Asks the user whether a limit may be exceeded, before a request starts.
+    fn ask(&mut self, id: RequestId, reached: &Reached) {
+        let (title, rule) = self.meter.question(reached.limit);
+        let agent = self.waiting.get(&id).and_then(|request| request.effect.agent()).cloned();
+        let question = PermissionQuestion {
+            id: "limit".into(),
+            agent,
+            title: format!("{}; {title}", reached.reason),
+            rule,
+        };
+        let reporter = Reporter::new(id, self.report.clone(), Arc::clone(&self.host.approvals));
+        self.question = Some((reached.limit, Box::pin(async move { reporter.ask(question).await })));
     }
 
     fn begin(&mut self, id: RequestId) {
@@ -827,6 +959,9 @@ impl Runner<'_> {
                             format!("the agent confirmed the result of `{name}` twice without giving it")
                         }
                     };
+                    if let Some(usage) = reply.usage {
+                        self.worked.entry(id).or_default().usage.get_or_insert(usage);
+                    }
                     return Ok(Some(Outcome::Failed(Failure::session(message))));
                 }
                 self.asked_again.insert(id, reply.usage);
@@ -848,6 +983,14 @@ impl Runner<'_> {
             reply.wrote_memory = self.host.store.has_written_memory(memory)?;
         }
         Ok(Some(Outcome::Reply(reply)))
+    }
+}
+
+/// The answer to a question about a limit; never without a question.
+async fn answered(question: &mut Option<Question>) -> (usize, Option<bool>) {
+    match question {
+        Some((limit, answer)) => (*limit, answer.await),
+        None => std::future::pending().await,
     }
 }
 

@@ -6,7 +6,9 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::effect::{Binding, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId};
+use crate::effect::{
+    Binding, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId, Usage,
+};
 use crate::error::ErrorKind;
 use crate::event::Event;
 
@@ -96,6 +98,11 @@ pub trait Recording {
     /// When the earlier execution stopped, as the [`Event::at`] and [`Event::paused`] of an event that is not executed again. `None` if the last
     /// event that is executed again has these times.
     fn stopped(&self) -> Option<(u64, u64)> {
+        None
+    }
+
+    /// The usage of the earlier executions, with that of cancelled requests, which no outcome has; `None` if it is not recorded.
+    fn used(&self) -> Option<Usage> {
         None
     }
 

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use prose_analysis::{AnalysisHost, SourceFile};
+use prose_vm::activity::NoApprovals;
+use prose_vm::budget::NoAccounts;
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Limits, NoInputs};
@@ -26,6 +28,8 @@ pub(crate) fn run(host: &AnalysisHost, file: SourceFile) -> usize {
         inputs: Arc::new(NoInputs),
         observer: &mut |_, _| events += 1,
         interrupted: Box::pin(std::future::pending()),
+        approvals: Arc::new(NoApprovals),
+        accounts: Arc::new(NoAccounts),
         limits: Limits { max_parallel: usize::MAX, ..Limits::default() },
         clock: &|| 0,
     };

@@ -34,7 +34,17 @@ pub(crate) struct RunnerArgs {
     #[arg(long, value_name = "N")]
     pub(crate) max_parallel: Option<NonZeroUsize>,
 
-    /// Stop after starting N sessions; `prose resume` continues the run
+    /// Stop once the run has cost so many US dollars, such as `2.50`; `prose resume` with a higher limit continues it
+    ///
+    /// Overrides `limits.run.max-cost` in `prose.toml`. Sessions at work are completed. If a model is asked and the run has no limit, 5 applies.
+    #[arg(long, value_name = "DOLLARS", value_parser = amount)]
+    pub(crate) max_cost: Option<f64>,
+
+    /// Stop once the run has used so many input and output tokens; `prose resume` with a higher limit continues it
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tokens: Option<u64>,
+
+    /// Stop once the run has started N sessions, with those of earlier executions; `prose resume` with a higher limit continues it
     #[arg(long, value_name = "N")]
     pub(crate) max_sessions: Option<u32>,
 
@@ -332,6 +342,14 @@ fn input(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
         _ => Err("expected a name and a value, such as `topic=tides`".to_owned()),
     }
+}
+
+/// Reads `2.50` or `$2.50`.
+fn amount(text: &str) -> Result<f64, String> {
+    let amount = text.trim().trim_start_matches('$').parse::<f64>().ok();
+    amount
+        .filter(|amount| amount.is_finite() && *amount >= 0.0)
+        .ok_or_else(|| "expected an amount of US dollars, such as `2.50`".to_owned())
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

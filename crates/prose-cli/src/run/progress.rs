@@ -81,7 +81,8 @@ impl<'a> Progress<'a> {
             return;
         }
         let marked = if prepared.harness() == "offline" { " (placeholder replies)" } else { "" };
-        self.line(format_args!("Run {} with {}{marked}", prepared.run(), prepared.harness()));
+        let limits = prepared.limits().map_or(String::new(), |limits| format!(", {limits}"));
+        self.line(format_args!("Run {} with {}{marked}{limits}", prepared.run(), prepared.harness()));
         for rights in &prepared.rights {
             self.line(format_args!("{}", one_line(rights)));
         }

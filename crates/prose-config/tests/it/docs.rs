@@ -180,17 +180,34 @@ fn page() -> String {
         .to_owned();
     for (table, schema) in properties(&Config::schema()) {
         _ = write!(page, "\n## `[{table}]`\n\n{}\n", text(&schema["description"]));
-        let nested = schema.get("additionalProperties").filter(|nested| nested["properties"].is_object());
-        let name = if nested.is_some() { format!("{table}.\"handle/slug\"") } else { table };
-        for (key, schema) in properties(nested.unwrap_or(&schema)) {
-            _ = write!(page, "\n### `{name}.{key}`\n\n{}\n\n", text(&schema["description"]));
-            _ = writeln!(page, "* Value: {}", values(&schema));
-            if !schema["default"].is_null() {
-                _ = writeln!(page, "* Default: `{}`", schema["default"]);
-            }
-        }
+        describe_keys(&mut page, &table, &schema);
     }
     page + IGNORE_COMMENTS
+}
+
+/// Adds the keys of a table, with those of tables in it.
+fn describe_keys(page: &mut String, table: &str, schema: &Value) {
+    let nested = schema.get("additionalProperties").filter(|nested| nested["properties"].is_object());
+    let name = match (nested, table) {
+        (None, _) => table.to_owned(),
+        (Some(_), "imports") => format!("{table}.\"handle/slug\""),
+        (Some(_), "prices") => format!("{table}.\"model\""),
+        (Some(_), _) => format!("{table}.NAME"),
+    };
+    for (key, schema) in properties(nested.unwrap_or(schema)) {
+        let key = format!("{name}.{key}");
+        let has_keys = schema["properties"].is_object()
+            || schema.get("additionalProperties").is_some_and(|nested| nested["properties"].is_object());
+        _ = write!(page, "\n### `{key}`\n\n{}\n", text(&schema["description"]));
+        if has_keys && key != "check.levels" {
+            describe_keys(page, &key, &schema);
+            continue;
+        }
+        _ = writeln!(page, "\n* Value: {}", values(&schema));
+        if !schema["default"].is_null() {
+            _ = writeln!(page, "* Default: `{}`", schema["default"]);
+        }
+    }
 }
 
 fn text(value: &Value) -> &str {
@@ -203,6 +220,7 @@ fn values(schema: &Value) -> String {
     }
     match text(&schema["type"]) {
         "boolean" => "`true` or `false`".to_owned(),
+        "number" => "an amount of US dollars".to_owned(),
         "integer" => format!("a whole number from {} to {}", schema["minimum"], schema["maximum"]),
         "string" if schema["format"] == json!("uri") => {
             "a URL that starts with `https://` or `http://`".to_owned()

@@ -10,6 +10,7 @@ use prose_harness::offline::Offline;
 use prose_harness::record;
 use prose_harness::script::Script;
 use prose_vm::activity::NoApprovals;
+use prose_vm::budget::NoAccounts;
 use prose_vm::event::{Event, EventKind, LoopEnd, RunStatus};
 use prose_vm::harness::Harness;
 use prose_vm::machine::Machine;
@@ -33,6 +34,7 @@ fn run(program: &str, harness: Arc<dyn Harness>) -> Vec<Event> {
         approvals: Arc::new(NoApprovals),
         observer: &mut |event, _| events.push(event.clone()),
         interrupted: Box::pin(std::future::pending()),
+        accounts: Arc::new(NoAccounts),
         limits: Limits::default(),
         clock: &|| 0,
     };

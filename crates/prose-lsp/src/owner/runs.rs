@@ -195,6 +195,7 @@ impl Owner {
             config: config.run().clone(),
             grants: config.grants(),
             limits,
+            money: config.money(),
             subject: config.subject(&project.root),
             trust: config.user_trust(),
             // It is the one that the person has open.

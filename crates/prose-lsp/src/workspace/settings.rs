@@ -14,7 +14,7 @@ use prose_project::runnable::{self, Refusal, runnable};
 use prose_project::settings::{ignored_for, lock_folder};
 use prose_project::{Diagnosed, Failure, Rules};
 use prose_registry::LOCK_FILE;
-use prose_run::{Grants, TrustSubject, UserTrust};
+use prose_run::{Caps, Grants, Money, TrustSubject, UserTrust};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use prose_vm::program::Program;
 use ropey::Rope;
@@ -163,6 +163,12 @@ impl FileConfig {
     /// Whether the user trusts the project, in the editor or elsewhere.
     pub(crate) fn user_trust(&self) -> UserTrust {
         UserTrust { is_trusted: self.client.trusted == Some(true), ..UserTrust::of_user() }
+    }
+
+    /// The limits and the prices of runs.
+    pub(crate) fn money(&self) -> Money {
+        let config = self.rules.config();
+        Money { caps: Caps::default(), limits: config.limits.clone(), prices: config.prices.clone() }
     }
 
     /// The rights of fetched programs.

@@ -12,6 +12,7 @@ use prose_fixture::Fixture;
 use prose_harness::script::Script;
 use prose_narration::{Markers, Narrator, transcript};
 use prose_vm::activity::NoApprovals;
+use prose_vm::budget::NoAccounts;
 use prose_vm::effect::{Binding, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, RequestId};
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, EventKind, RunEnd, RunStatus, StateMode};
@@ -87,6 +88,7 @@ fn run(fixture: &str, script: &str, state: StateMode, recall: &mut dyn Recording
         approvals: Arc::new(NoApprovals),
         observer: &mut |event, _| events.push(event.clone()),
         interrupted: Box::pin(std::future::pending()),
+        accounts: Arc::new(NoAccounts),
         limits: Limits::default(),
         clock: &|| 0,
     };

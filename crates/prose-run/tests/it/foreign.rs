@@ -110,6 +110,7 @@ impl Foreign {
             config: RunConfig::default(),
             grants: prose_run::Grants::default(),
             limits: Limits::default(),
+            money: prose_run::Money::default(),
             subject: TrustSubject::new(self.folder.path(), &Config::default()),
             trust: UserTrust { files: UserFiles::at(self.folder.path().join("state")), is_trusted: false },
             names_program: false,

@@ -13,6 +13,7 @@ use prose_run::{
     Grants, Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare,
 };
 use prose_vm::activity::NoApprovals;
+use prose_vm::budget::Budget;
 use prose_vm::effect::InputRequest;
 use prose_vm::event::{RunEnd, StateMode};
 use prose_vm::harness::HarnessFuture;
@@ -81,6 +82,7 @@ impl Runs {
             config: RunConfig::default(),
             grants: Grants::default(),
             limits,
+            money: prose_run::Money::default(),
             subject: TrustSubject::new(self.folder.path(), &Config::default()),
             trust: UserTrust { files: UserFiles::at(self.folder.path().join("state")), is_trusted: false },
             names_program: false,
@@ -340,7 +342,7 @@ fn a_run_gets_on_with_fewer_sessions_than_branches() {
     let runs = Runs::new();
     let program = "parallel:\n  a = session \"A\"\n  b = session \"B\"\n  c = session \"C\"\n";
     let script = "[[session]]\nreply = \"done\"\ndelay = \"20ms\"\n";
-    let limits = Limits { max_sessions: Some(2), ..Limits::default() };
+    let limits = Limits { budget: Budget::sessions(2), ..Limits::default() };
     let stopped = runs.execute_within(program, script, Start::New, Arc::new(NoInputs), limits).unwrap();
     expect!["the limit of 2 sessions is reached (`--max-sessions`)"]
         .assert_eq(&stopped.end.error.unwrap().to_string());
@@ -420,7 +422,7 @@ fn with_any_one_line_damaged_the_figures_say_what_was_used_and_what_was_asked() 
         }
     }
     let runs = Runs::new();
-    let limits = Limits { max_sessions: Some(4), ..Limits::default() };
+    let limits = Limits { budget: Budget::sessions(4), ..Limits::default() };
     runs.execute_within(program, answers, Start::New, Arc::new(Given), limits).unwrap();
     let run = Project::new(runs.folder.path()).last_run().unwrap().unwrap();
     let path = run.folder.join("journal.jsonl");

@@ -16,6 +16,7 @@ use prose_state::filesystem::{FilesystemStore, Resume, Resumed};
 use prose_state::folder::Project;
 use prose_state::reader::JournalReader;
 use prose_vm::activity::{NoApprovals, Reporter};
+use prose_vm::budget::NoAccounts;
 use prose_vm::effect::{
     Choice, Effect, Failure, PermissionRule, Question, Reply, Request, RequestId, SessionTask, Summary,
     Verdict, fingerprint,
@@ -230,6 +231,7 @@ fn execute(
             }
             "stopped".to_owned()
         }),
+        accounts: Arc::new(NoAccounts),
         limits: Limits { max_parallel: 3, ..Limits::default() },
         clock: &|| 0,
     };

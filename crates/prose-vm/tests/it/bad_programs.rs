@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use prose_harness::offline::Offline;
+use prose_vm::budget::Budget;
 
 use crate::official_programs::{Anything, programs, programs_in};
 use crate::support::{Ran, run, run_with};
@@ -14,7 +15,7 @@ fn run_offline(text: &str) -> Ran {
         setup.harness = Arc::new(Offline::new(3));
         setup.inputs = Arc::new(Anything);
         setup.settings.max_iterations = 3;
-        setup.limits.max_sessions = Some(200);
+        setup.limits.budget = Budget::sessions(200);
     })
 }
 

@@ -7,6 +7,7 @@ mod support;
 mod bad_programs;
 mod bindings;
 mod blocks;
+mod budget;
 mod context;
 mod determinism;
 mod discretion;

@@ -14,6 +14,7 @@ use prose_analysis::host::AnalysisHost;
 use prose_format::{canonical, format};
 use prose_harness::script::Script;
 use prose_syntax::{Code, Severity};
+use prose_vm::budget::Budget;
 use prose_vm::error::{ErrorKind, RuntimeError};
 use prose_vm::event::RunStatus;
 use prose_vm::program::Program;
@@ -167,7 +168,8 @@ impl Checked {
         let script = Script::parse("answers.toml", ANSWERS, 0).unwrap_or_else(|errors| panic!("{errors}"));
         let mut setup = Setup::new(Arc::new(script));
         setup.settings.max_iterations = 3;
-        setup.limits = Limits { max_parallel: 1, max_sessions: Some(60), allow_unenforced_permissions: true };
+        setup.limits =
+            Limits { max_parallel: 1, budget: Budget::sessions(60), allow_unenforced_permissions: true };
         setup.inputs = Arc::new(Anything);
         run_program(Arc::clone(&self.program), setup)
     }

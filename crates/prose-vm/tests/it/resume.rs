@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prose_vm::budget::Budget;
 use prose_vm::event::{Event, EventKind, RunStatus};
 
 use crate::support::{Ran, run_with};
@@ -11,7 +12,7 @@ const PROGRAM: &str = "let a = session \"A\"\nlet b = session \"B\"\noutput o = 
 /// Each session takes ten seconds.
 const SCRIPT: &str = "[[session]]\nreply = \"ok\"\ndelay = \"10s\"\n";
 
-/// Executes the program after `earlier`, from a time in seconds on, with at most so many sessions.
+/// Executes the program after `earlier`, from a time in seconds on, with at most so many sessions in all.
 fn execute(earlier: &[Event], starts_at: u64, sessions: u32) -> Ran {
     run_with(PROGRAM, SCRIPT, |setup| {
         // Journals keep no others.
@@ -23,7 +24,7 @@ fn execute(earlier: &[Event], starts_at: u64, sessions: u32) -> Ran {
         };
         setup.earlier = earlier.iter().filter(is_kept).cloned().collect();
         setup.starts_at = starts_at * 1000;
-        setup.limits.max_sessions = Some(sessions);
+        setup.limits.budget = Budget::sessions(sessions);
     })
 }
 
@@ -37,12 +38,12 @@ fn took(events: &[Event]) -> (u64, u64) {
 fn time_for_which_a_run_lay_stopped_is_no_active_time() {
     let first = execute(&[], 0, 1);
     assert_eq!((first.end.status, took(&first.events)), (RunStatus::Interrupted, (10, 10)));
-    let second = execute(&first.events, 1000, 1);
+    let second = execute(&first.events, 1000, 2);
     assert_eq!((second.end.status, took(&second.events)), (RunStatus::Interrupted, (1010, 20)));
     // An execution that comes to nothing counts as well as one that records something.
-    let third = execute(&second.events, 2000, 0);
+    let third = execute(&second.events, 2000, 2);
     assert_eq!(took(&third.events), (2000, 20));
-    let last = execute(&third.events, 5000, 1);
+    let last = execute(&third.events, 5000, 3);
     assert_eq!((last.end.status, took(&last.events)), (RunStatus::Completed, (5010, 30)));
 }
 
@@ -66,7 +67,7 @@ fn a_message_of_an_earlier_version_does_not_stop_a_run_from_being_resumed() {
             SCRIPT,
             |setup| {
                 setup.earlier = earlier;
-                setup.limits.max_sessions = Some(sessions);
+                setup.limits.budget = Budget::sessions(sessions);
             },
         )
     };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::expect;
+use prose_vm::budget::Budget;
 use prose_vm::event::{EventKind, RunStatus};
 
 use crate::support::{Cramped, Ran, run_with};
@@ -20,7 +21,7 @@ fn cramped(room: usize, max_sessions: Option<u32>) -> (Ran, usize) {
         let cramped = Arc::new(Cramped { inner, room, at_work, refused });
         harness = Some(Arc::clone(&cramped));
         setup.harness = cramped;
-        setup.limits.max_sessions = max_sessions;
+        setup.limits.budget = max_sessions.map(Budget::sessions).unwrap_or_default();
     });
     let refused = harness.map_or(0, |harness| harness.refused.load(Ordering::SeqCst));
     (ran, refused)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
+use prose_vm::budget::Budget;
 use prose_vm::effect::Usage;
 use prose_vm::event::EventKind;
 
@@ -450,7 +451,7 @@ fn decision_21_a_session_that_is_asked_again_is_one_request_with_the_usage_of_bo
     let ran = run_with("let a = session \"A\"\n", "[[session]]\nreply = \"done\"", |setup| {
         setup.with_files();
         let usage = |_: &str| Some(Usage { input_tokens: 10, output_tokens: 1, ..Usage::default() });
-        let counting = Counting { inner: Arc::clone(&setup.harness), usage, changes: None };
+        let counting = Counting { inner: Arc::clone(&setup.harness), usage, changes: None, is_live: false };
         setup.harness = Arc::new(Able { inner: Arc::new(counting), has_files: true, enforces: true });
         setup.written_later.insert("bindings/a.md".into(), "The result.".to_owned());
     });
@@ -606,7 +607,7 @@ fn decision_13_rules_that_a_harness_cannot_see_to_stop_the_session() {
 
 #[test]
 fn the_most_sessions_end_a_run() {
-    let ran = run_with("repeat 5:\n  session \"A\"\n", OK, |setup| setup.limits.max_sessions = Some(2));
+    let ran = run_with("repeat 5:\n  session \"A\"\n", OK, |setup| setup.limits.budget = Budget::sessions(2));
     expect![[r#"
         iteration 1
         session: A
@@ -645,7 +646,7 @@ fn a_run_adds_up_what_its_sessions_took() {
     let program = "session \"a\"\nsession \"b\"\nsession \"c\"\n";
     let counted = |usage: fn(&str) -> Option<Usage>| {
         let ran = run_with(program, OK, |setup: &mut Setup| {
-            setup.harness = Arc::new(Counting { inner: Arc::clone(&setup.harness), usage, changes: None });
+            setup.harness = Arc::new(Counting { inner: Arc::clone(&setup.harness), usage, changes: None, is_live: false });
         });
         ran.end.usage
     };

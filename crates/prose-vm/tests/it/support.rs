@@ -14,7 +14,8 @@ use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
 use prose_fixture::Fixture;
 use prose_harness::script::Script;
-use prose_vm::activity::{Activity, NoApprovals, Reporter, ToolKind, ToolStatus, ToolUse};
+use prose_vm::activity::{Activity, Approvals, NoApprovals, Reporter, ToolKind, ToolStatus, ToolUse};
+use prose_vm::budget::{Accounts, NoAccounts};
 use prose_vm::effect::{
     Binding, Choice, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, PermissionRule, Question,
     Reply, Request, RequestId, SessionTask, Summary, Usage, Verdict,
@@ -60,6 +61,8 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) harness: Arc<dyn Harness>,
     pub(crate) inputs: Arc<dyn Inputs>,
+    pub(crate) approvals: Arc<dyn Approvals>,
+    pub(crate) accounts: Arc<dyn Accounts>,
     /// Ends the run when it is ready.
     pub(crate) interrupted: Pin<Box<dyn Future<Output = String>>>,
     /// What agents know from earlier runs: the folder of the memory, its text, and the number of its segments.
@@ -86,6 +89,8 @@ impl Setup {
             limits: Limits::default(),
             harness,
             inputs: Arc::new(NoInputs),
+            approvals: Arc::new(NoApprovals),
+            accounts: Arc::new(NoAccounts),
             interrupted: Box::pin(std::future::pending()),
             memories: BTreeMap::new(),
             written: BTreeMap::new(),
@@ -141,7 +146,7 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
             },
             recall: &mut Recorded { events: setup.earlier },
             inputs: setup.inputs,
-            approvals: Arc::new(NoApprovals),
+            approvals: setup.approvals,
             observer: &mut |event, _| {
                 // Whatever happens in these tests is what journals keep.
                 let line = serde_json::to_string(event).unwrap();
@@ -149,6 +154,7 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
                 events.push(event.clone());
             },
             interrupted: setup.interrupted,
+            accounts: setup.accounts,
             limits: setup.limits,
             clock: &|| setup.starts_at + start.elapsed().as_millis() as u64,
         };
@@ -184,6 +190,13 @@ impl Recording for Recorded {
     fn stopped(&self) -> Option<(u64, u64)> {
         let end = self.events.last().filter(|event| Self::is_end(event))?;
         Some((end.at, end.paused))
+    }
+
+    fn used(&self) -> Option<Usage> {
+        match &self.events.last()?.kind {
+            EventKind::RunEnded(end) => end.usage,
+            _ => None,
+        }
     }
 
     fn expected(&mut self, seq: u64) -> Option<Event> {
@@ -299,6 +312,16 @@ pub(crate) struct Counting {
     pub(crate) inner: Arc<dyn Harness>,
     pub(crate) usage: fn(&str) -> Option<Usage>,
     pub(crate) changes: Option<&'static str>,
+    /// Whether it reports the usage while it works, also of judges, instead of with the reply.
+    pub(crate) is_live: bool,
+}
+
+impl Counting {
+    fn report(&self, text: &str, reporter: &Reporter) {
+        if let Some(usage) = (self.usage)(text).filter(|_| self.is_live) {
+            reporter.report(Activity::Used(usage));
+        }
+    }
 }
 
 impl Harness for Counting {
@@ -321,6 +344,7 @@ impl Harness for Counting {
         reporter: &'a Reporter,
     ) -> HarnessFuture<'a, Reply> {
         Box::pin(async move {
+            self.report(&task.task, reporter);
             if let Some(path) = self.changes {
                 reporter.report(Activity::Tool(ToolUse {
                     id: "1".into(),
@@ -331,7 +355,7 @@ impl Harness for Counting {
                 }));
             }
             let reply = self.inner.session(request, task, reporter).await?;
-            Ok(Reply { usage: (self.usage)(&task.task), ..reply })
+            Ok(Reply { usage: (self.usage)(&task.task).filter(|_| !self.is_live), ..reply })
         })
     }
 
@@ -341,6 +365,7 @@ impl Harness for Counting {
         question: &'a Question,
         reporter: &'a Reporter,
     ) -> HarnessFuture<'a, Verdict> {
+        self.report(&question.text, reporter);
         self.inner.judge(request, question, reporter)
     }
 

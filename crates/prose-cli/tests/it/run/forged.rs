@@ -168,16 +168,16 @@ fn a_run_of_an_earlier_version_goes_on_where_nothing_is_started() {
     workspace.check(
         &["resume", "--max-sessions", "0"],
         expect![[r#"
-        status: 3
-        ---- stderr
-        note: cannot confirm that you started run ID on this machine; it is resumed with the harness `offline`
-        Run ID with offline (placeholder replies)
-        … Second
-        Recorded results reused; the run continues.
-        Reused 1 result from the earlier execution, ran 0.
-        stopped: the limit of 0 sessions is reached (`--max-sessions`)
-        help: resume it with `prose resume ID`; recorded results are reused
-    "#]],
+            status: 3
+            ---- stderr
+            note: cannot confirm that you started run ID on this machine; it is resumed with the harness `offline`
+            Run ID with offline (placeholder replies)
+            … Second
+            Recorded results reused; the run continues.
+            Reused 1 result from the earlier execution, ran 0.
+            stopped: the limit of 0 sessions is reached (`--max-sessions`)
+            help: raise the limit, then run `prose resume ID`; recorded results are reused
+        "#]],
     );
     assert_eq!(workspace.prose(&["resume", "-q"]).status, 0);
 }

@@ -65,7 +65,7 @@ fn a_run_may_stop_before_its_first_session_and_several_times() {
             … Two
             Reused 0 results from the earlier execution, ran 1.
             stopped: the limit of 1 session is reached (`--max-sessions`)
-            help: resume it with `prose resume ID`; recorded results are reused
+            help: raise the limit, then run `prose resume ID`; recorded results are reused
         "#]],
     );
     let run = workspace.prose(&["resume", "-q"]);
@@ -227,7 +227,7 @@ fn a_run_remembers_its_script() {
             Recorded results reused; the run continues.
             Reused 1 result from the earlier execution, ran 0.
             stopped: the limit of 0 sessions is reached (`--max-sessions`)
-            help: resume it with `prose resume ID`; recorded results are reused
+            help: raise the limit, then run `prose resume ID`; recorded results are reused
         "#]],
     );
     std::fs::rename(workspace.path("flows/put-away.toml"), workspace.path("flows/answers.toml"))

@@ -1,0 +1,249 @@
+//! What a run may use and what it costs: limits from flags and settings, prices, and the user's total of the day.
+
+use std::time::SystemTime;
+
+use prose_config::{Dollars, LimitConfig, LimitsConfig, Named, PriceConfig};
+use prose_harness::prices::{Price, Prices, estimated_tokens};
+use prose_project::UserFiles;
+use prose_project::ledger::Ledger;
+use prose_vm::budget::{Accounts, Budget, Limit, LimitScope, Maximum, Spent, dollars, grouped};
+use prose_vm::effect::Usage;
+
+/// The maximum cost of a run that asks a model and has no limit of its own, in US dollars.
+const DEFAULT_COST: f64 = 5.0;
+
+/// The limits that are given for one execution of a run, such as by flags. They override the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Caps {
+    /// The maximum cost in US dollars.
+    pub cost: Option<f64>,
+    /// The maximum number of input and output tokens.
+    pub tokens: Option<u64>,
+    /// The maximum number of sessions.
+    pub sessions: Option<u32>,
+}
+
+/// The limits and the prices of a run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Money {
+    /// The limits of this execution.
+    pub caps: Caps,
+    /// The limits of the project.
+    pub limits: LimitsConfig,
+    /// The prices of the project.
+    pub prices: Named<PriceConfig>,
+}
+
+impl Money {
+    /// The limits of a run. A run that asks a model never starts without a limit.
+    pub(crate) fn budget(&self, asks_model: bool) -> Budget {
+        let Caps { cost, tokens, sessions } = self.caps;
+        let config = &self.limits.run;
+        let hard = |maximum, set_by: &str| Limit::hard(LimitScope::Run, maximum, set_by);
+        let of_run = [
+            match (cost, config.max_cost) {
+                (Some(cost), _) => Some(hard(Maximum::Cost(cost), "`--max-cost`")),
+                (None, Some(cost)) => Some(hard(Maximum::Cost(cost.as_f64()), "`limits.run.max-cost`")),
+                (None, None) => None,
+            },
+            match (tokens, config.max_tokens) {
+                (Some(tokens), _) => Some(hard(Maximum::Tokens(tokens), "`--max-tokens`")),
+                (None, Some(tokens)) => {
+                    Some(hard(Maximum::Tokens(tokens.get().into()), "`limits.run.max-tokens`"))
+                }
+                (None, None) => None,
+            },
+            match (sessions, config.max_sessions) {
+                (Some(sessions), _) => Some(hard(Maximum::Sessions(sessions), "`--max-sessions`")),
+                (None, Some(sessions)) => {
+                    Some(hard(Maximum::Sessions(sessions.get()), "`limits.run.max-sessions`"))
+                }
+                (None, None) => None,
+            },
+        ];
+        let mut limits: Vec<Limit> = of_run.into_iter().flatten().collect();
+        if limits.is_empty() && asks_model {
+            limits.push(hard(Maximum::Cost(DEFAULT_COST), "default; change it with `--max-cost`"));
+        }
+        limits.extend(soft(&LimitScope::Run, "limits.run", config));
+        limits.extend(configured(&LimitScope::Day, "limits.day", &self.limits.day));
+        for (agent, config) in &self.limits.agents.0 {
+            let scope = LimitScope::Agent(agent.into());
+            limits.extend(configured(&scope, &format!("limits.agents.{agent}"), config));
+        }
+        Budget { limits }
+    }
+
+    /// The prices of models, with those of the project.
+    pub fn prices(&self) -> Prices {
+        Prices::new(self.prices.0.iter().map(|(model, config)| {
+            let price = Price {
+                input: config.input.as_f64(),
+                cache_read: config.cache_read.unwrap_or(config.input).as_f64(),
+                cache_write: config.cache_write.unwrap_or(config.input).as_f64(),
+                output: config.output.as_f64(),
+            };
+            (model.clone(), price)
+        }))
+    }
+}
+
+/// The limits of a table of settings.
+fn configured(scope: &LimitScope, table: &str, config: &LimitConfig) -> Vec<Limit> {
+    let maxima = [
+        (config.max_cost.map(cost), "max-cost"),
+        (config.max_tokens.map(|tokens| Maximum::Tokens(tokens.get().into())), "max-tokens"),
+        (config.max_sessions.map(|sessions| Maximum::Sessions(sessions.get())), "max-sessions"),
+    ];
+    let hard = maxima
+        .into_iter()
+        .filter_map(|(maximum, key)| Some(Limit::hard(scope.clone(), maximum?, format!("`{table}.{key}`"))));
+    hard.chain(soft(scope, table, config)).collect()
+}
+
+/// The limits of a table of settings at which the user is asked.
+fn soft(scope: &LimitScope, table: &str, config: &LimitConfig) -> Vec<Limit> {
+    let maxima = [
+        (config.ask_cost.map(cost), "ask-cost"),
+        (config.ask_tokens.map(|tokens| Maximum::Tokens(tokens.get().into())), "ask-tokens"),
+        (config.ask_sessions.map(|sessions| Maximum::Sessions(sessions.get())), "ask-sessions"),
+    ];
+    let soft = maxima.into_iter().filter_map(|(maximum, key)| {
+        let limit = Limit::hard(scope.clone(), maximum?, format!("`{table}.{key}`"));
+        Some(Limit { is_soft: true, ..limit })
+    });
+    soft.collect()
+}
+
+fn cost(amount: Dollars) -> Maximum {
+    Maximum::Cost(amount.as_f64())
+}
+
+/// The limits of a run in a few words, for its first line; `None` if it has none.
+pub(crate) fn describe(budget: &Budget, harness: &str) -> Option<String> {
+    if budget.limits.is_empty() {
+        return None;
+    }
+    let hard: Vec<String> =
+        budget.limits.iter().filter(|limit| !limit.is_soft).map(ToString::to_string).collect();
+    let soft: Vec<String> =
+        budget.limits.iter().filter(|limit| limit.is_soft).map(ToString::to_string).collect();
+    let mut parts = Vec::new();
+    if !hard.is_empty() {
+        parts.push(format!("at most {}", hard.join(", ")));
+    }
+    if !soft.is_empty() {
+        parts.push(format!("asks at {}", soft.join(", ")));
+    }
+    // Claude Code reports the cost itself.
+    let reports_cost = harness == "claude" || !prose_harness::registry::asks_model(harness);
+    let costs = budget.limits.iter().filter_map(|limit| match limit.maximum {
+        Maximum::Cost(cost) => Some(cost),
+        _ => None,
+    });
+    if let Some(least) = costs.reduce(f64::min).filter(|_| !reports_cost) {
+        let (tokens, requests) = Maximum::unpriced(least);
+        parts.push(format!(
+            "while no price is known, {} tokens or {requests} requests stand for {}",
+            grouped(tokens),
+            dollars(least)
+        ));
+    }
+    Some(parts.join("; "))
+}
+
+/// The prices of a run, and what all runs of the user have used today.
+pub(crate) struct RunAccounts {
+    prices: Prices,
+    asks_model: bool,
+    files: UserFiles,
+}
+
+impl RunAccounts {
+    pub(crate) fn new(money: &Money, asks_model: bool, files: UserFiles) -> Self {
+        Self { prices: money.prices(), asks_model, files }
+    }
+}
+
+impl Accounts for RunAccounts {
+    fn cost(&self, model: Option<&str>, usage: &Usage) -> Option<f64> {
+        self.prices.cost(model?, usage, SystemTime::now())
+    }
+
+    fn estimate(&self, prompt: usize, reply: usize) -> Option<Usage> {
+        self.asks_model.then(|| Usage {
+            input_tokens: estimated_tokens(prompt),
+            output_tokens: estimated_tokens(reply),
+            ..Usage::default()
+        })
+    }
+
+    fn spend(&self, spent: Spent) -> Spent {
+        match self.asks_model {
+            true => Ledger::new(&self.files).spend(spent, SystemTime::now()),
+            false => spent,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prose_config::Config;
+
+    use super::*;
+
+    fn money(settings: &str, caps: Caps) -> Money {
+        let (config, problems) = Config::parse(settings);
+        assert!(problems.is_empty(), "{problems:?}");
+        Money { caps, limits: config.limits, prices: config.prices }
+    }
+
+    #[track_caller]
+    fn check(settings: &str, caps: Caps, harness: &str, expected: Option<&str>) {
+        let asks_model = prose_harness::registry::asks_model(harness);
+        let described = describe(&money(settings, caps).budget(asks_model), harness);
+        assert_eq!(described.as_deref(), expected);
+    }
+
+    #[test]
+    fn a_run_that_asks_a_model_has_a_limit() {
+        let none = Caps::default();
+        check("", none, "offline", None);
+        check("", none, "claude", Some("at most $5.00 (default; change it with `--max-cost`)"));
+        check(
+            "",
+            none,
+            "codex",
+            Some(
+                "at most $5.00 (default; change it with `--max-cost`); while no price is known, 1,000,000 tokens or 100 requests stand for $5.00",
+            ),
+        );
+        let settings = "[limits.run]\nmax-tokens = 1_000\n";
+        check(settings, none, "codex", Some("at most 1,000 tokens (`limits.run.max-tokens`)"));
+    }
+
+    #[test]
+    fn flags_override_settings() {
+        let settings = "[limits.run]\nmax-cost = 2.5\nask-cost = 1\n[limits.day]\nmax-cost = 20\n\
+            [limits.agents.writer]\nmax-sessions = 3\n";
+        check(
+            settings,
+            Caps::default(),
+            "claude",
+            Some(
+                "at most $2.50 (`limits.run.max-cost`), $20.00 per day (`limits.day.max-cost`), \
+            3 sessions for agent writer (`limits.agents.writer.max-sessions`); asks at $1.00 (`limits.run.ask-cost`)",
+            ),
+        );
+        let caps = Caps { cost: Some(9.0), ..Caps::default() };
+        check("[limits.run]\nmax-cost = 2.5\n", caps, "claude", Some("at most $9.00 (`--max-cost`)"));
+    }
+
+    #[test]
+    fn prices_of_the_project_are_per_million_tokens() {
+        let money = money("[prices.\"own/model\"]\ninput = 2\noutput = 10.5\n", Caps::default());
+        let usage = Usage { input_tokens: 500_000, output_tokens: 100_000, ..Usage::default() };
+        let cost = money.prices().cost("own/model", &usage, SystemTime::now()).unwrap();
+        assert!((cost - 2.05).abs() < 1e-9, "{cost}");
+    }
+}

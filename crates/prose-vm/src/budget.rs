@@ -1,0 +1,486 @@
+//! What a run may use: the limits, what counts against them, and which one is reached.
+//!
+//! Pure: the runner reports what is used to the [`Meter`] and asks it before each request. Prices and the usage of other runs come from
+//! [`Accounts`].
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use prose_syntax::text::counted;
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+
+use crate::effect::{RequestId, Usage};
+
+/// The tokens that stand for a dollar of a limit while the price of a model is unknown.
+pub const UNPRICED_TOKENS_PER_DOLLAR: u64 = 200_000;
+/// The requests that stand for a dollar of a limit while nothing is known of their usage.
+pub const UNPRICED_REQUESTS_PER_DOLLAR: u32 = 20;
+
+/// The limits of a run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Budget {
+    /// The limits.
+    pub limits: Vec<Limit>,
+}
+
+impl Budget {
+    /// A budget of a number of sessions.
+    pub fn sessions(maximum: u32) -> Self {
+        Self { limits: vec![Limit::hard(LimitScope::Run, Maximum::Sessions(maximum), "`--max-sessions`")] }
+    }
+}
+
+/// A limit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    /// Whose usage counts.
+    pub scope: LimitScope,
+    /// The maximum.
+    pub maximum: Maximum,
+    /// Whether the user may exceed it when asked.
+    pub is_soft: bool,
+    /// The flag or the setting that changes it, in backticks.
+    pub set_by: SmolStr,
+}
+
+impl Limit {
+    /// A limit that is never exceeded by more than the requests at work.
+    pub fn hard(scope: LimitScope, maximum: Maximum, set_by: impl Into<SmolStr>) -> Self {
+        Self { scope, maximum, is_soft: false, set_by: set_by.into() }
+    }
+}
+
+/// Whose usage counts against a limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LimitScope {
+    /// The run, with all its executions.
+    Run,
+    /// The sessions of an agent in the run.
+    Agent(SmolStr),
+    /// All runs of the user since midnight, UTC.
+    Day,
+}
+
+/// The maximum of a limit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Maximum {
+    /// US dollars.
+    Cost(f64),
+    /// Input and output tokens.
+    Tokens(u64),
+    /// Started sessions.
+    Sessions(u32),
+}
+
+impl Maximum {
+    /// The tokens and the requests that stand for a limit in dollars where no price is known.
+    pub fn unpriced(dollars: f64) -> (u64, u32) {
+        let tokens = dollars * UNPRICED_TOKENS_PER_DOLLAR as f64;
+        let requests = dollars * f64::from(UNPRICED_REQUESTS_PER_DOLLAR);
+        (tokens.ceil() as u64, (requests.ceil() as u32).max(1))
+    }
+}
+
+impl fmt::Display for Maximum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Maximum::Cost(cost) => f.write_str(&dollars(*cost)),
+            Maximum::Tokens(tokens) => write!(f, "{} tokens", grouped(*tokens)),
+            Maximum::Sessions(sessions) => f.write_str(&counted(*sessions as usize, "session")),
+        }
+    }
+}
+
+/// An amount in dollars, such as `$0.40`, or `$0.0004` if it is less than a cent.
+pub fn dollars(cost: f64) -> String {
+    if cost != 0.0 && cost.abs() < 0.01 { format!("${cost:.4}") } else { format!("${cost:.2}") }
+}
+
+/// A number with its thousands separated.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// What requests have used.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Spent {
+    /// The known cost in US dollars.
+    pub cost: f64,
+    /// Input and output tokens.
+    pub tokens: u64,
+    /// Started sessions.
+    pub sessions: u32,
+    /// The part of the tokens whose cost is unknown.
+    #[serde(default)]
+    pub unpriced_tokens: u64,
+    /// The requests whose cost is unknown.
+    #[serde(default)]
+    pub unpriced_requests: u32,
+}
+
+impl Spent {
+    /// What a request has used, without its session.
+    pub fn of(usage: Usage) -> Self {
+        let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+        let is_priced = usage.cost.is_some();
+        Self {
+            cost: usage.cost.unwrap_or_default(),
+            tokens,
+            sessions: 0,
+            unpriced_tokens: if is_priced { 0 } else { tokens },
+            unpriced_requests: u32::from(!is_priced),
+        }
+    }
+
+    /// The sum of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            cost: self.cost + other.cost,
+            tokens: self.tokens.saturating_add(other.tokens),
+            sessions: self.sessions.saturating_add(other.sessions),
+            unpriced_tokens: self.unpriced_tokens.saturating_add(other.unpriced_tokens),
+            unpriced_requests: self.unpriced_requests.saturating_add(other.unpriced_requests),
+        }
+    }
+
+    /// Why a maximum is reached; `None` if it is not. Sessions count only where one is to be started.
+    fn reaches(&self, maximum: Maximum, starts_session: bool) -> Option<Reason> {
+        match maximum {
+            Maximum::Sessions(most) => (starts_session && self.sessions >= most).then_some(Reason::Reached),
+            Maximum::Tokens(most) => (self.tokens >= most).then_some(Reason::Used(*self)),
+            Maximum::Cost(most) if self.cost >= most => Some(Reason::Used(*self)),
+            Maximum::Cost(most) => {
+                let (tokens, requests) = Maximum::unpriced(most);
+                let is_reached = self.unpriced_tokens >= tokens || self.unpriced_requests >= requests;
+                is_reached.then_some(Reason::Unpriced(*self))
+            }
+        }
+    }
+}
+
+/// Why a maximum is reached.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Reason {
+    Reached,
+    Used(Spent),
+    /// The cost is unknown, and what stands for it is used.
+    Unpriced(Spent),
+}
+
+/// Prices, and the usage of all runs of the user.
+pub trait Accounts: Send + Sync {
+    /// The cost of a request in US dollars; `None` if the price of the model is unknown.
+    fn cost(&self, model: Option<&str>, usage: &Usage) -> Option<f64>;
+
+    /// The estimated usage of a request that reported none, by the text of its prompt and its reply; `None` if it used no model.
+    fn estimate(&self, prompt: usize, reply: usize) -> Option<Usage>;
+
+    /// Adds to what the user's runs have used today, and returns the total.
+    fn spend(&self, spent: Spent) -> Spent;
+}
+
+/// No prices, and no other runs.
+pub struct NoAccounts;
+
+impl Accounts for NoAccounts {
+    fn cost(&self, _: Option<&str>, _: &Usage) -> Option<f64> {
+        None
+    }
+
+    fn estimate(&self, _: usize, _: usize) -> Option<Usage> {
+        None
+    }
+
+    fn spend(&self, spent: Spent) -> Spent {
+        spent
+    }
+}
+
+/// Counts what a run uses against its limits.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    limits: Vec<Limit>,
+    /// The maximum of each limit when it was set, by which the user raises it.
+    steps: Vec<Maximum>,
+    run: Spent,
+    agents: BTreeMap<SmolStr, Spent>,
+    day: Spent,
+    at_work: BTreeMap<RequestId, (Option<SmolStr>, Spent)>,
+}
+
+/// A limit that does not let a request start.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reached {
+    /// Its number.
+    pub(crate) limit: usize,
+    /// Whether the user can be asked to raise it.
+    pub(crate) is_soft: bool,
+    /// Whether it concerns one agent only.
+    pub(crate) is_of_agent: bool,
+    /// The reason for the user.
+    pub(crate) reason: String,
+}
+
+impl Meter {
+    pub(crate) fn new(budget: Budget, day: Spent) -> Self {
+        let steps = budget.limits.iter().map(|limit| limit.maximum).collect();
+        Self { limits: budget.limits, steps, day, ..Self::default() }
+    }
+
+    /// A session starts, or the recording has one.
+    pub(crate) fn start_session(&mut self, agent: Option<&SmolStr>, is_new: bool) {
+        let session = Spent { sessions: 1, ..Spent::default() };
+        self.count(agent, session);
+        if is_new {
+            self.day = self.day.and(session);
+        }
+    }
+
+    /// A started session is put off.
+    pub(crate) fn put_off_session(&mut self, agent: Option<&SmolStr>) {
+        let agent = agent.and_then(|agent| self.agents.get_mut(agent));
+        for spent in [&mut self.run, &mut self.day].into_iter().chain(agent) {
+            spent.sessions = spent.sessions.saturating_sub(1);
+        }
+    }
+
+    /// What a request at work has used so far.
+    pub(crate) fn report(&mut self, request: RequestId, agent: Option<&SmolStr>, usage: Usage) {
+        let spent = Spent { unpriced_requests: 0, ..Spent::of(usage) };
+        self.at_work.insert(request, (agent.cloned(), spent));
+    }
+
+    /// A request has ended or was cancelled. `day` is what all runs have used today, with it.
+    pub(crate) fn settle(
+        &mut self,
+        request: RequestId,
+        agent: Option<&SmolStr>,
+        spent: Spent,
+        day: Option<Spent>,
+    ) {
+        self.at_work.remove(&request);
+        self.count(agent, spent);
+        self.day = day.unwrap_or(self.day);
+    }
+
+    /// An earlier execution of the run has used so much, with what its recording does not have, such as cancelled requests.
+    pub(crate) fn used_before(&mut self, usage: Usage) {
+        let before = Spent::of(usage);
+        self.run.cost = self.run.cost.max(before.cost);
+        self.run.tokens = self.run.tokens.max(before.tokens);
+        self.run.unpriced_tokens = self.run.unpriced_tokens.max(before.unpriced_tokens);
+    }
+
+    fn count(&mut self, agent: Option<&SmolStr>, spent: Spent) {
+        self.run = self.run.and(spent);
+        if let Some(agent) = agent {
+            let of_agent = self.agents.entry(agent.clone()).or_default();
+            *of_agent = of_agent.and(spent);
+        }
+    }
+
+    /// The limit that does not let a request start, a hard one first.
+    pub(crate) fn reached(&self, agent: Option<&SmolStr>, starts_session: bool) -> Option<Reached> {
+        let reached = |is_soft: bool| {
+            let mut limits =
+                self.limits.iter().enumerate().filter(move |(_, limit)| limit.is_soft == is_soft);
+            limits.find_map(|(number, limit)| {
+                let spent = self.spent(&limit.scope, agent)?;
+                let reason = spent.reaches(limit.maximum, starts_session)?;
+                let is_of_agent = matches!(limit.scope, LimitScope::Agent(_));
+                Some(Reached { limit: number, is_soft, is_of_agent, reason: limit.message(reason) })
+            })
+        };
+        reached(false).or_else(|| reached(true))
+    }
+
+    /// What counts against a limit; `None` if it does not concern the agent.
+    fn spent(&self, scope: &LimitScope, agent: Option<&SmolStr>) -> Option<Spent> {
+        let at_work = self.at_work.values();
+        Some(match scope {
+            LimitScope::Run => at_work.fold(self.run, |sum, (_, spent)| sum.and(*spent)),
+            LimitScope::Day => at_work.fold(self.day, |sum, (_, spent)| sum.and(*spent)),
+            LimitScope::Agent(name) => {
+                let own = agent.filter(|agent| *agent == name)?;
+                let settled = self.agents.get(own).copied().unwrap_or_default();
+                let own = at_work.filter(|(agent, _)| agent.as_ref() == Some(name));
+                own.fold(settled, |sum, (_, spent)| sum.and(*spent))
+            }
+        })
+    }
+
+    /// The user lets the run use as much again.
+    pub(crate) fn raise(&mut self, number: usize) {
+        let (Some(limit), Some(step)) = (self.limits.get_mut(number), self.steps.get(number)) else { return };
+        limit.maximum = match (limit.maximum, *step) {
+            (Maximum::Cost(most), Maximum::Cost(step)) => Maximum::Cost(most + step),
+            (Maximum::Tokens(most), Maximum::Tokens(step)) => Maximum::Tokens(most.saturating_add(step)),
+            (Maximum::Sessions(most), Maximum::Sessions(step)) => {
+                Maximum::Sessions(most.saturating_add(step.max(1)))
+            }
+            (most, _) => most,
+        };
+    }
+
+    /// The question whether a limit may be raised.
+    pub(crate) fn question(&self, number: usize) -> (String, String) {
+        let Some(limit) = self.limits.get(number) else { return Default::default() };
+        let more = self.steps.get(number).map_or(String::new(), ToString::to_string);
+        (format!("use up to {more} more"), limit.to_string())
+    }
+
+    /// Nobody lets the run exceed a limit.
+    pub(crate) fn harden(&mut self, number: usize) {
+        if let Some(limit) = self.limits.get_mut(number) {
+            limit.is_soft = false;
+        }
+    }
+}
+
+impl Limit {
+    fn message(&self, reason: Reason) -> String {
+        let Limit { maximum, set_by, .. } = self;
+        let of = match &self.scope {
+            LimitScope::Run => String::new(),
+            LimitScope::Agent(agent) => format!(" of agent `{agent}`"),
+            LimitScope::Day => " per day".to_owned(),
+        };
+        let used = match (reason, maximum) {
+            (Reason::Used(spent), Maximum::Cost(_)) => format!(": {} used", dollars(spent.cost)),
+            (Reason::Used(spent), _) => format!(": {} used", grouped(spent.tokens)),
+            (Reason::Unpriced(spent), _) => format!(
+                ": no price is known for {} tokens of {}",
+                grouped(spent.unpriced_tokens),
+                counted(spent.unpriced_requests as usize, "request")
+            ),
+            (Reason::Reached, _) => String::new(),
+        };
+        format!("the limit of {maximum}{of} is reached ({set_by}){used}")
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Limit { maximum, set_by, .. } = self;
+        match &self.scope {
+            LimitScope::Run => write!(f, "{maximum}")?,
+            LimitScope::Agent(agent) => write!(f, "{maximum} for agent {agent}")?,
+            LimitScope::Day => write!(f, "{maximum} per day")?,
+        }
+        write!(f, " ({set_by})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(tokens: u64, cost: Option<f64>) -> Usage {
+        Usage { input_tokens: tokens, cost, ..Usage::default() }
+    }
+
+    fn meter(limits: impl IntoIterator<Item = Limit>) -> Meter {
+        Meter::new(Budget { limits: limits.into_iter().collect() }, Spent::default())
+    }
+
+    fn reason(meter: &Meter, agent: Option<&str>) -> String {
+        let agent = agent.map(SmolStr::new);
+        meter.reached(agent.as_ref(), true).map_or_else(|| "goes on".to_owned(), |reached| reached.reason)
+    }
+
+    #[test]
+    fn what_requests_at_work_have_used_so_far_counts() {
+        let mut meter = meter([Limit::hard(LimitScope::Run, Maximum::Cost(1.0), "`--max-cost`")]);
+        meter.report(RequestId(1), None, usage(10, Some(0.6)));
+        assert_eq!(reason(&meter, None), "goes on");
+        meter.report(RequestId(2), None, usage(10, Some(0.5)));
+        assert_eq!(reason(&meter, None), "the limit of $1.00 is reached (`--max-cost`): $1.10 used");
+        // The provider's final figure replaces what was reported before.
+        meter.settle(RequestId(1), None, Spent::of(usage(10, Some(0.2))), None);
+        assert_eq!(reason(&meter, None), "goes on");
+    }
+
+    #[test]
+    fn tokens_stand_for_money_where_no_price_is_known() {
+        let mut meter = meter([Limit::hard(LimitScope::Run, Maximum::Cost(5.0), "`limits.run.max-cost`")]);
+        meter.settle(RequestId(1), None, Spent::of(usage(999_999, None)), None);
+        assert_eq!(reason(&meter, None), "goes on");
+        meter.settle(RequestId(2), None, Spent::of(usage(1, None)), None);
+        assert_eq!(
+            reason(&meter, None),
+            "the limit of $5.00 is reached (`limits.run.max-cost`): no price is known for 1,000,000 tokens of 2 requests"
+        );
+    }
+
+    #[test]
+    fn requests_that_report_nothing_are_counted_where_no_price_is_known() {
+        let mut meter = meter([Limit::hard(LimitScope::Run, Maximum::Cost(0.1), "`--max-cost`")]);
+        meter.settle(RequestId(1), None, Spent::of(Usage::default()), None);
+        assert_eq!(reason(&meter, None), "goes on");
+        meter.settle(RequestId(2), None, Spent::of(Usage::default()), None);
+        assert!(reason(&meter, None).starts_with("the limit of $0.10 is reached"));
+    }
+
+    #[test]
+    fn a_limit_of_an_agent_stops_only_that_agent() {
+        let scope = LimitScope::Agent("writer".into());
+        let mut meter =
+            meter([Limit::hard(scope, Maximum::Sessions(1), "`limits.agents.writer.max-sessions`")]);
+        meter.start_session(Some(&"critic".into()), true);
+        assert_eq!(reason(&meter, Some("writer")), "goes on");
+        meter.start_session(Some(&"writer".into()), true);
+        assert_eq!(
+            reason(&meter, Some("writer")),
+            "the limit of 1 session of agent `writer` is reached (`limits.agents.writer.max-sessions`)"
+        );
+        assert_eq!(reason(&meter, Some("critic")), "goes on");
+    }
+
+    #[test]
+    fn a_soft_limit_is_raised_by_as_much_again() {
+        let limit = Limit::hard(LimitScope::Run, Maximum::Tokens(100), "`limits.run.ask-tokens`");
+        let mut meter = meter([Limit { is_soft: true, ..limit }]);
+        meter.settle(RequestId(1), None, Spent::of(usage(150, None)), None);
+        let reached = meter.reached(None, true).unwrap();
+        assert!(reached.is_soft);
+        assert_eq!(meter.question(reached.limit).0, "use up to 100 tokens more");
+        meter.raise(reached.limit);
+        assert_eq!(reason(&meter, None), "goes on");
+        meter.harden(reached.limit);
+        meter.settle(RequestId(2), None, Spent::of(usage(50, None)), None);
+        assert!(!meter.reached(None, true).unwrap().is_soft);
+    }
+
+    #[test]
+    fn other_runs_of_the_day_count_against_the_limit_of_the_day() {
+        let mut meter = Meter::new(
+            Budget {
+                limits: vec![Limit::hard(LimitScope::Day, Maximum::Cost(10.0), "`limits.day.max-cost`")],
+            },
+            Spent { cost: 9.5, ..Spent::default() },
+        );
+        assert_eq!(reason(&meter, None), "goes on");
+        // Another run has used something meanwhile.
+        let day = Spent { cost: 10.25, ..Spent::default() };
+        meter.settle(RequestId(1), None, Spent::of(usage(10, Some(0.25))), Some(day));
+        assert_eq!(
+            reason(&meter, None),
+            "the limit of $10.00 per day is reached (`limits.day.max-cost`): $10.25 used"
+        );
+    }
+
+    #[test]
+    fn large_numbers_are_grouped() {
+        assert_eq!([grouped(7), grouped(1000), grouped(1_234_567)], ["7", "1,000", "1,234,567"]);
+    }
+}
