@@ -9,6 +9,7 @@ pub mod budget;
 mod confirmation;
 pub mod effect;
 pub mod error;
+pub mod estimate;
 pub mod event;
 pub mod frame;
 mod guidelines;

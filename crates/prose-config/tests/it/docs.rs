@@ -199,7 +199,7 @@ fn describe_keys(page: &mut String, table: &str, schema: &Value) {
         let has_keys = schema["properties"].is_object()
             || schema.get("additionalProperties").is_some_and(|nested| nested["properties"].is_object());
         _ = write!(page, "\n### `{key}`\n\n{}\n", text(&schema["description"]));
-        if has_keys && key != "check.levels" {
+        if has_keys && !matches!(key.as_str(), "check.levels" | "run.permissions") {
             describe_keys(page, &key, &schema);
             continue;
         }

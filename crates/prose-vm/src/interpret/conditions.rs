@@ -1,7 +1,7 @@
 //! Conditions: what is known is worked out, what is not is judged by a model (R64 to R66, R68).
 
 use futures_util::future::LocalBoxFuture;
-use prose_analysis::model::{Expr, ExprId, Operator, TextKind, Value as ValueNode};
+use prose_analysis::model::{Body, Expr, ExprId, Operator, TextKind, Value as ValueNode};
 
 use super::{Cx, Exec};
 use crate::effect::{Effect, Outcome, Question};
@@ -79,31 +79,7 @@ impl Cx {
 
     /// Whether a part of a condition cannot be worked out without asking a model or an agent.
     pub(super) fn asks_a_model(&self, value: ValueNode) -> bool {
-        let ValueNode::Expr(expr) = value else { return true };
-        let body = self.program().body(self.at);
-        let any = |parts: &[Option<ExprId>]| {
-            parts.iter().flatten().any(|part| self.asks_a_model(ValueNode::Expr(*part)))
-        };
-        match &body[expr].expr {
-            Expr::Text(text) => text.kind == TextKind::Discretion,
-            Expr::Call { .. } | Expr::Input(_) => true,
-            Expr::Unary { operand, .. } => any(&[*operand]),
-            Expr::Field { base, .. } => any(&[*base]),
-            Expr::Index { base, index } => any(&[*base, *index]),
-            Expr::Ternary { condition, then, otherwise } => any(&[*condition, *then, *otherwise]),
-            Expr::Binary { operands, .. } | Expr::Array(operands) => {
-                operands.iter().any(|operand| self.asks_a_model(*operand))
-            }
-            Expr::Object(entries) => {
-                entries.iter().filter_map(|entry| entry.value).any(|value| self.asks_a_model(value))
-            }
-            Expr::Number(_)
-            | Expr::Duration(_)
-            | Expr::Bool(_)
-            | Expr::Null
-            | Expr::Name(_)
-            | Expr::Placeholder => false,
-        }
+        asks_a_model(self.program().body(self.at), value)
     }
 
     /// Has a model judge a text between `**` with all that the program has found out so far (R64).
@@ -122,5 +98,33 @@ impl Cx {
             }
             outcome => self.unexpected(&outcome),
         }
+    }
+}
+
+/// Whether a part of a condition cannot be worked out without asking a model or an agent.
+pub(crate) fn asks_a_model(body: &Body, value: ValueNode) -> bool {
+    let ValueNode::Expr(expr) = value else { return true };
+    let any = |parts: &[Option<ExprId>]| {
+        parts.iter().flatten().any(|part| asks_a_model(body, ValueNode::Expr(*part)))
+    };
+    match &body[expr].expr {
+        Expr::Text(text) => text.kind == TextKind::Discretion,
+        Expr::Call { .. } | Expr::Input(_) => true,
+        Expr::Unary { operand, .. } => any(&[*operand]),
+        Expr::Field { base, .. } => any(&[*base]),
+        Expr::Index { base, index } => any(&[*base, *index]),
+        Expr::Ternary { condition, then, otherwise } => any(&[*condition, *then, *otherwise]),
+        Expr::Binary { operands, .. } | Expr::Array(operands) => {
+            operands.iter().any(|operand| asks_a_model(body, *operand))
+        }
+        Expr::Object(entries) => {
+            entries.iter().filter_map(|entry| entry.value).any(|value| asks_a_model(body, value))
+        }
+        Expr::Number(_)
+        | Expr::Duration(_)
+        | Expr::Bool(_)
+        | Expr::Null
+        | Expr::Name(_)
+        | Expr::Placeholder => false,
     }
 }

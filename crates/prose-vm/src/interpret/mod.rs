@@ -37,6 +37,7 @@ use crate::place::{Place, Site};
 use crate::program::{At, Program};
 use crate::settings::Settings;
 use crate::value::Value;
+pub(crate) use conditions::asks_a_model;
 pub(crate) use scope::Frame;
 use scope::{Local, Scope};
 
