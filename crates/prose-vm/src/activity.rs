@@ -273,3 +273,24 @@ impl Reporter {
         answer
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_recorded_with_their_answers() {
+        let question = |id: &str| PermissionQuestion {
+            id: id.into(),
+            agent: None,
+            title: "git log".to_owned(),
+            rule: "bash: prompt".to_owned(),
+        };
+        let mut work = Work::default();
+        work.add(&Activity::Asked(question("1")));
+        work.add(&Activity::Asked(question("2")));
+        work.add(&Activity::Answered { id: "1".into(), is_allowed: true });
+        let answers: Vec<_> = work.questions.iter().map(|asked| asked.is_allowed).collect();
+        assert_eq!(answers, [Some(true), None]);
+    }
+}

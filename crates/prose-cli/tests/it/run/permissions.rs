@@ -17,8 +17,9 @@ fn historian(rule: &str) -> Workspace {
 const RUN: &[&str] = &["run", "main.prose", "--script", "script.toml"];
 
 #[test]
-fn a_denied_call_is_a_warning_at_its_session() {
-    historian("bash: deny").check(
+fn a_denied_call_is_a_warning_at_its_session_and_recorded() {
+    let workspace = historian("bash: deny");
+    workspace.check(
         RUN,
         expect![[r#"
         status: 0
@@ -32,6 +33,26 @@ fn a_denied_call_is_a_warning_at_its_session() {
         warning: line 7: denied: `git log` (`bash: deny`)
         ✓ historian: Read (TIME)
     "#]],
+    );
+    let journal = std::fs::read_to_string(workspace.run_folder().join("journal.jsonl")).unwrap();
+    let warnings = journal.lines().filter(|line| line.contains(r#""event":"warning""#));
+    assert!(warnings.into_iter().any(|line| line.contains("denied: `git log` (`bash: deny`)")), "{journal}");
+}
+
+#[test]
+fn a_failed_session_says_what_was_denied() {
+    let workspace = historian("bash: deny");
+    let script = "[[session]]\nlabel = \"First\"\nreply = \"one\"\n[[session]]\nfail = \"no history\"\ntools = [\"bash: git log\", \"bash: git log\"]\n";
+    workspace.write("script.toml", script.as_bytes());
+    workspace.check(
+        &["run", "main.prose", "--script", "script.toml", "-q"],
+        expect![[r#"
+            status: 1
+            ---- stderr
+            error: the program failed at line 7: no history (denied 2 times: `git log` (`bash: deny`))
+            help: its prompt is in `.prose/runs/ID/prompts/anon_001.md`
+            help: resume it with `prose resume ID`; recorded results are reused
+        "#]],
     );
 }
 
