@@ -10,6 +10,7 @@ use std::time::SystemTime;
 
 use prose_config::{Config, FILE_NAME, HarnessName};
 use prose_harness::command::Agent;
+use prose_harness::drivers::provider::KnownProvider;
 use prose_project::files::shown;
 use prose_project::imports::block_on;
 use prose_registry::{
@@ -161,6 +162,7 @@ fn harness(config: &Config, report: &mut Report<'_>) -> io::Result<()> {
         HarnessName::Claude => agent::check(Agent::Claude, name, report)?,
         HarnessName::Codex => agent::check(Agent::Codex, name, report)?,
         HarnessName::OpenCode => agent::check(Agent::OpenCode, name, report)?,
+        HarnessName::Provider => provider(config, report)?,
         HarnessName::Command => match config.run.command.first().map(|word| word.as_str()) {
             None => report.problem(
                 ABOUT,
@@ -188,6 +190,24 @@ fn harness(config: &Config, report: &mut Report<'_>) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The provider of the harness `provider`, and its key.
+fn provider(config: &Config, report: &mut Report<'_>) -> io::Result<()> {
+    const ABOUT: &str = "harness";
+    let provider = &config.run.provider;
+    let known = KnownProvider::named(provider.name.as_str());
+    let own = provider.key_variable.as_ref().map(|name| name.as_str());
+    let variable = own.or(known.and_then(|known| known.key_variable));
+    let name = provider.name.as_str();
+    match variable {
+        Some(variable) if !machine::is_set(variable) => report.problem(
+            ABOUT,
+            format_args!("`provider` needs the key of `{name}` in `{variable}`, which is not set"),
+            "set it before you start `prose` and the editor",
+        ),
+        _ => report.good(ABOUT, format_args!("`provider`: `{name}`")),
+    }
 }
 
 /// The folder for runs, and runs that can be resumed.

@@ -25,8 +25,8 @@ use prose_files::Limit;
 use prose_project::files::shown;
 use prose_project::imports::{ImportOptions, LockUse};
 use prose_run::{
-    Caps, FinishedRun, Markers, Money, Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject,
-    UserTrust,
+    Caps, FinishedRun, Markers, Money, Project, Routes, RunFailure, RunHooks, RunRequest, Start,
+    TrustSubject, UserTrust,
 };
 use prose_view::View;
 use prose_vm::activity::NoApprovals;
@@ -302,6 +302,7 @@ fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> RunRequest {
             prices: loaded.config.prices.clone(),
         },
         config,
+        routes: Routes::of(&loaded.config),
         grants: loaded.grants.clone().with_all(&args.allow),
     }
 }

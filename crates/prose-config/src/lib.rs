@@ -4,6 +4,7 @@
 //! wrong key leaves every other in effect. All settings stand in one table, in `settings.rs`, from which reading, the JSON schema
 //! ([`Config::schema`]) and the documentation are made.
 
+mod agents;
 mod document;
 mod file;
 mod limits;
@@ -15,6 +16,7 @@ mod setting;
 mod settings;
 mod values;
 
+pub use agents::{AgentConfig, AgentConfigs, JudgeConfig, ProviderConfig};
 pub use file::{FILE_NAME, Loaded, find, find_accepted, load, programs_in};
 pub use limits::{Dollars, LimitConfig, LimitsConfig, Named, PriceConfig};
 pub use permissions::PermissionRules;
@@ -23,7 +25,8 @@ pub use registry_url::RegistryUrl;
 pub use rights::{ImportConfig, ImportRights};
 pub use settings::{CheckConfig, Config, MarkdownConfig, RegistryConfig, RunConfig};
 pub use values::{
-    CodePattern, FetchMode, FileIgnore, Folder, HarnessName, ModelAliases, PerFileIgnores, Word,
+    CodePattern, FetchMode, FileIgnore, Folder, HarnessName, ModelAliases, PerFileIgnores, ProviderName,
+    Variable, Word,
 };
 
 use std::path::Path;

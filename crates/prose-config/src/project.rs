@@ -56,7 +56,7 @@ impl Project {
     pub fn run_error(&self) -> Option<&Diagnostic> {
         self.problems.iter().find(|problem| match problem.code {
             Code::E141 => true,
-            Code::E142 => Reader::is_about(problem, "run"),
+            Code::E142 => Reader::is_about(problem, "run") || Reader::is_about(problem, "agents"),
             _ => false,
         })
     }

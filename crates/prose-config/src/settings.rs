@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 
 use prose_syntax::{Code, Level, Profile};
 
+use crate::agents::{AgentConfigs, JudgeConfig, ProviderConfig};
 use crate::limits::{LimitsConfig, Named, PriceConfig};
 use crate::permissions::PermissionRules;
 use crate::registry_url::RegistryUrl;
@@ -15,6 +16,8 @@ use crate::values::{FetchMode, Folder, HarnessName, ModelAliases, PerFileIgnores
 settings! {
     /// Settings of the OpenProse programs in this folder and the folders below it.
     pub struct Config {
+        /// Agents that are run by another backend than the other sessions. The key is the name of the agent in programs.
+        agents: AgentConfigs = "agents",
         /// Diagnostics of `prose check` and of editors.
         check: CheckConfig = "check",
         /// The rights of fetched programs in this project. The key is the path in `use`, such as `alice/research`.
@@ -81,11 +84,17 @@ settings! {
         /// The maximum number of iterations of a loop without `max:`; more iterations are an error.
         max_iterations: NonZeroU32 = "max-iterations" or NonZeroU32::MIN.saturating_add(999),
         /// The backend that runs sessions: `offline` generates placeholder replies without a model, `script` takes replies from a file, `claude`,
-        /// `codex` and `opencode` start these agents, `command` starts the command in `run.command`.
+        /// `codex` and `opencode` start these agents, `command` starts the command in `run.command`, and `provider` sends prompts to a model of the
+        /// provider in `run.provider`.
         harness: HarnessName = "harness",
         /// The command that the harness `command` starts for each session, with its arguments. `{prompt}`, `{system}` and `{model}` are replaced
         /// for each session; without `{prompt}`, the prompt is written to standard input. The reply is read from standard output.
         command: Vec<Word> = "command",
+        /// The backend that evaluates conditions and choices, extracts parts of texts and summarizes. The default is the one that runs sessions, with its
+        /// cheapest model.
+        judge: JudgeConfig = "judge",
+        /// The provider of the harness `provider`.
+        provider: ProviderConfig = "provider",
         /// Additional environment variables that agents receive, such as API keys; `*` at the end of a name matches any suffix.
         environment: Vec<Word> = "environment",
         /// Protected files, such as `.env`, keys and `prose.toml`, that local programs may pass on, relative to the folder of `prose.toml`. The

@@ -37,7 +37,7 @@ macro_rules! words {
     };
 }
 
-words!(Profile Level FetchMode HarnessName);
+words!(Profile Level FetchMode HarnessName ProviderName);
 
 /// When imported programs are fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -81,6 +81,8 @@ pub enum HarnessName {
     OpenCode,
     /// Any program.
     Command,
+    /// A model of a provider.
+    Provider,
 }
 
 impl HarnessName {
@@ -92,6 +94,7 @@ impl HarnessName {
         HarnessName::Codex,
         HarnessName::OpenCode,
         HarnessName::Command,
+        HarnessName::Provider,
     ];
 
     /// The word used in settings.
@@ -103,6 +106,86 @@ impl HarnessName {
             HarnessName::Codex => "codex",
             HarnessName::OpenCode => "opencode",
             HarnessName::Command => "command",
+            HarnessName::Provider => "provider",
+        }
+    }
+}
+
+/// A provider of models, or a kind of server that has its API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ProviderName {
+    /// Anthropic.
+    #[default]
+    Anthropic,
+    /// OpenAI.
+    OpenAi,
+    /// Google Gemini.
+    Google,
+    /// Ollama.
+    Ollama,
+    /// vLLM.
+    Vllm,
+    /// Any server with the API of OpenAI.
+    Compatible,
+}
+
+impl ProviderName {
+    /// Every provider.
+    pub const ALL: &[ProviderName] = &[
+        ProviderName::Anthropic,
+        ProviderName::OpenAi,
+        ProviderName::Google,
+        ProviderName::Ollama,
+        ProviderName::Vllm,
+        ProviderName::Compatible,
+    ];
+
+    /// The word used in settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ProviderName::Anthropic => "anthropic",
+            ProviderName::OpenAi => "openai",
+            ProviderName::Google => "google",
+            ProviderName::Ollama => "ollama",
+            ProviderName::Vllm => "vllm",
+            ProviderName::Compatible => "compatible",
+        }
+    }
+}
+
+/// The name of an environment variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable(String);
+
+impl Variable {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Setting for Variable {
+    fn expected() -> String {
+        "the name of an environment variable, such as \"MY_API_KEY\"".to_owned()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" })
+    }
+
+    fn to_json(&self) -> Value {
+        self.as_str().into()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        match value.get_ref().as_str().filter(|name| is_name(name) && !name.contains('-')) {
+            Some(name) => Some(Self(name.to_owned())),
+            // It may be a key that was written in its place, so it is not repeated.
+            None => {
+                let message = format!("`{}` must be {}", reader.name(), Self::expected());
+                reader.report(Code::E142, value.span(), message, None);
+                None
+            }
         }
     }
 }
@@ -393,7 +476,7 @@ impl Setting for ModelAliases {
 }
 
 /// Whether a program can have this name for something.
-fn is_name(text: &str) -> bool {
+pub(crate) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }

@@ -78,7 +78,7 @@ pub trait Sessions: Send + Sync {
     }
 }
 
-/// Sessions whose questions without a model go to a certain one.
+/// Sessions whose questions go to a certain model.
 #[derive(Debug)]
 pub struct QuestionsTo<S> {
     /// The sessions.
@@ -114,8 +114,7 @@ impl<S: Sessions> Sessions for QuestionsTo<S> {
     }
 
     fn ask<'a>(&'a self, question: Ask, reporter: &'a Reporter) -> HarnessFuture<'a, String> {
-        let model = question.model.or_else(|| Some(self.model.clone()));
-        self.sessions.ask(Ask { model, ..question }, reporter)
+        self.sessions.ask(Ask { model: Some(self.model.clone()), ..question }, reporter)
     }
 
     fn binds_answers(&self) -> bool {

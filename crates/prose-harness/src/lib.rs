@@ -16,6 +16,7 @@ pub mod prices;
 mod process;
 pub mod record;
 pub mod registry;
+mod router;
 mod said;
 pub mod script;
 pub mod supervisor;

@@ -9,13 +9,16 @@ use std::time::Duration;
 use prose_files::{Limit, ReadError};
 use prose_syntax::suggest;
 use prose_vm::harness::{Harness, RunFolders};
+use smol_str::SmolStr;
 
 use crate::command::{Agent, Argument, Command, CommandSettings};
-use crate::decide::PromptedDecisions;
+use crate::decide::{PromptedDecisions, QuestionsTo, Sessions};
 use crate::drivers::AgentProgram;
 use crate::drivers::claude::Claude;
 use crate::drivers::codex::Codex;
+use crate::drivers::provider::{PROVIDERS, Provider, ProviderSettings};
 use crate::offline::Offline;
+use crate::router::{self, Router};
 use crate::script::{Script, ScriptErrors};
 
 /// The settings for creating harnesses.
@@ -33,6 +36,23 @@ pub struct HarnessSettings {
     pub commands: BTreeMap<String, CommandSettings>,
     /// The environment variables that all agents receive in addition to the default ones; a trailing `*` is a wildcard.
     pub environment: Vec<String>,
+    /// The provider of the harness `provider`.
+    pub provider: ProviderSettings,
+    /// The backend of decisions.
+    pub judge: Route,
+    /// The agents with a backend of their own.
+    pub agents: BTreeMap<SmolStr, Route>,
+    /// The names that the project gives to models.
+    pub models: BTreeMap<String, String>,
+}
+
+/// A backend for some requests of a program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Route {
+    /// The name of the harness, if it is another one than that of the program.
+    pub harness: Option<String>,
+    /// The model, if it is not left to the program or the harness.
+    pub model: Option<String>,
 }
 
 impl HarnessSettings {
@@ -45,7 +65,16 @@ impl HarnessSettings {
             script: None,
             commands: BTreeMap::new(),
             environment: Vec::new(),
+            provider: ProviderSettings::new(&PROVIDERS[0]),
+            judge: Route::default(),
+            agents: BTreeMap::new(),
+            models: BTreeMap::new(),
         }
+    }
+
+    /// The id of a model that settings name.
+    fn model(&self, name: &str) -> SmolStr {
+        self.models.get(name).map_or(name, String::as_str).into()
     }
 }
 
@@ -68,6 +97,8 @@ enum Starts {
     Agent(Agent),
     /// The program that the project configures.
     Named,
+    /// None, but it sends prompts to a provider.
+    Requests,
 }
 
 type Make = fn(&'static str, &HarnessSettings) -> Result<Arc<dyn Harness>, HarnessError>;
@@ -94,7 +125,7 @@ pub const HARNESSES: &[HarnessInfo] = &[
             Some(own) => Ok(command(name, settings, || own.clone())),
             None => {
                 let program = program(Agent::Claude, settings);
-                Ok(Arc::new(PromptedDecisions(Claude::new(program, settings.folders.clone()))))
+                Ok(decisions(Claude::new(program, settings.folders.clone()), Some(CHEAPEST), settings))
             }
         },
     },
@@ -106,7 +137,7 @@ pub const HARNESSES: &[HarnessInfo] = &[
             Some(own) => Ok(command(name, settings, || own.clone())),
             None => {
                 let program = program(Agent::Codex, settings);
-                Ok(Arc::new(PromptedDecisions(Codex::new(program, settings.folders.clone()))))
+                Ok(decisions(Codex::new(program, settings.folders.clone()), Some(CHEAPEST), settings))
             }
         },
     },
@@ -125,11 +156,27 @@ pub const HARNESSES: &[HarnessInfo] = &[
             None => Err(HarnessError::NoCommand),
         },
     },
+    HarnessInfo {
+        name: "provider",
+        description: "sends prompts to a model of Anthropic, OpenAI, Gemini or a compatible server, without tools and files",
+        starts: Starts::Requests,
+        make: |_, settings| {
+            let models = settings.models.clone();
+            let provider =
+                ProviderSettings { models, ..settings.provider.clone() }.with_key_from_environment();
+            Ok(decisions(Provider::new(provider), Some(CHEAPEST), settings))
+        },
+    },
 ];
 
-/// The program that a harness starts for each session.
+/// The name of the cheapest model of a harness.
+const CHEAPEST: &str = "haiku";
+
+/// The program that a harness starts for each session, or the provider that it sends prompts to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentCommand {
+    /// Whether it is the address of a provider instead of a program.
+    pub is_address: bool,
     /// The program and its arguments. For an agent, only the program: its arguments are not chosen by the project.
     pub command: Vec<String>,
     /// The environment variables that it receives in addition to the default ones; a trailing `*` is a wildcard.
@@ -141,6 +188,14 @@ pub fn agent_command(name: &str, settings: &HarnessSettings) -> Option<AgentComm
     let info = HARNESSES.iter().find(|info| info.name == name)?;
     let preset = match info.starts {
         Starts::Nothing => return None,
+        Starts::Requests => {
+            let provider = &settings.provider;
+            return Some(AgentCommand {
+                is_address: true,
+                command: provider.base_url().map(str::to_owned).into_iter().collect(),
+                variables: provider.key_variable().map(str::to_owned).into_iter().collect(),
+            });
+        }
         Starts::Agent(agent) => Some(agent.settings()),
         Starts::Named => None,
     };
@@ -155,7 +210,7 @@ pub fn agent_command(name: &str, settings: &HarnessSettings) -> Option<AgentComm
     let command = words.or_else(|| preset.as_ref().map(|preset| vec![preset.program.clone()]))?;
     let mut variables = own.or(preset.as_ref()).map(|it| it.variables.clone()).unwrap_or_default();
     variables.extend(settings.environment.iter().cloned());
-    Some(AgentCommand { command, variables })
+    Some(AgentCommand { is_address: false, command, variables })
 }
 
 /// Whether a harness asks a model, which costs money.
@@ -163,8 +218,49 @@ pub fn asks_model(name: &str) -> bool {
     !matches!(name, "offline" | "script")
 }
 
-/// Creates a harness by name.
+/// The names of the harnesses that a run uses, first the one of the program. Without a model nothing else is used either.
+pub fn used_harnesses<'a>(name: &'a str, settings: &'a HarnessSettings) -> Vec<&'a str> {
+    let mut names = vec![name];
+    if asks_model(name) {
+        let routes = std::iter::once(&settings.judge).chain(settings.agents.values());
+        for other in routes.filter_map(|route| route.harness.as_deref()) {
+            if !names.contains(&other) {
+                names.push(other);
+            }
+        }
+    }
+    names
+}
+
+/// Creates the harness of a program by name, with those of its agents and decisions.
 pub fn harness(name: &str, settings: &HarnessSettings) -> Result<Arc<dyn Harness>, HarnessError> {
+    let rest = single(name, settings)?;
+    let is_routed = settings.judge.harness.is_some() || !settings.agents.is_empty();
+    if !asks_model(name) || !is_routed {
+        return Ok(rest);
+    }
+    // The sessions of a harness share its connections and processes.
+    let mut made = BTreeMap::from([(name, Arc::clone(&rest))]);
+    let mut of = |route: &'_ Route| -> Result<Arc<dyn Harness>, HarnessError> {
+        let other = route.harness.as_deref().unwrap_or(name);
+        let known = HARNESSES.iter().find(|info| info.name == other).map(|info| info.name);
+        if let Some(harness) = known.and_then(|known| made.get(known)) {
+            return Ok(Arc::clone(harness));
+        }
+        let harness = single(other, settings)?;
+        made.extend(known.map(|known| (known, Arc::clone(&harness))));
+        Ok(harness)
+    };
+    let judge = of(&settings.judge)?;
+    let agents = settings.agents.iter().map(|(agent, route)| {
+        let model = route.model.as_deref().map(|model| settings.model(model));
+        Ok((agent.clone(), router::Route { harness: of(route)?, model }))
+    });
+    let agents = agents.collect::<Result<_, HarnessError>>()?;
+    Ok(Arc::new(Router { rest, judge, agents }))
+}
+
+fn single(name: &str, settings: &HarnessSettings) -> Result<Arc<dyn Harness>, HarnessError> {
     match HARNESSES.iter().find(|info| info.name == name) {
         Some(info) => (info.make)(info.name, settings),
         None => Err(HarnessError::Unknown(name.to_owned())),
@@ -187,7 +283,20 @@ fn command(
 ) -> Arc<dyn Harness> {
     let mut own = settings.commands.get(name).cloned().unwrap_or_else(preset);
     own.variables.extend(settings.environment.iter().cloned());
-    Arc::new(PromptedDecisions(Command::new(name, own, settings.folders.clone())))
+    let cheapest = own.agent.is_some().then_some(CHEAPEST);
+    decisions(Command::new(name, own, settings.folders.clone()), cheapest, settings)
+}
+
+/// A harness whose decisions are made by the model of the settings, or by its cheapest one.
+fn decisions(
+    sessions: impl Sessions + 'static,
+    cheapest: Option<&str>,
+    settings: &HarnessSettings,
+) -> Arc<dyn Harness> {
+    match settings.judge.model.as_deref().or(cheapest) {
+        Some(model) => Arc::new(PromptedDecisions(QuestionsTo { sessions, model: settings.model(model) })),
+        None => Arc::new(PromptedDecisions(sessions)),
+    }
 }
 
 /// The program of an agent for its driver.

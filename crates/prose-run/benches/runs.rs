@@ -57,6 +57,7 @@ fn request(program: &Arc<Program>, folder: &Path, start: Start) -> RunRequest {
         inputs: Vec::new(),
         grants: prose_run::Grants::default(),
         config: RunConfig::default(),
+        routes: prose_run::Routes::default(),
         limits: Limits { max_parallel: SESSIONS, ..Limits::default() },
         money: prose_run::Money::default(),
         subject: TrustSubject::new(folder, &Config::default()),

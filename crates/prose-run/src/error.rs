@@ -71,6 +71,8 @@ pub struct Untrusted {
     pub subject: TrustSubject,
     /// The harness.
     pub harness: String,
+    /// Whether the command is the address of a provider that gets the prompts.
+    pub is_address: bool,
     /// The command that the harness starts.
     pub command: Vec<String>,
     /// The environment variables that it passes in addition to the default ones.
@@ -101,6 +103,13 @@ impl Untrusted {
     pub fn start(&self) -> String {
         let words: Vec<_> = self.command.iter().map(|text| word(text)).collect();
         let program = words.join(" ");
+        if self.is_address {
+            let key = match self.variables.as_slice() {
+                [] => String::new(),
+                variables => format!(", with the key in `{}`", variables.join("`, `")),
+            };
+            return format!("the harness `{}` would send prompts to `{program}`{key}", self.harness);
+        }
         let passing = match self.variables.is_empty() {
             true => String::new(),
             false => format!(", with the variables `{}`", self.variables.join("`, `")),

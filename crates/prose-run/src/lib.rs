@@ -22,7 +22,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prose_config::RunConfig;
+use prose_config::{AgentConfigs, Config, ModelAliases, RunConfig};
 use prose_harness::offline::Offline;
 use prose_harness::registry::{HarnessSettings, asks_model, harness};
 pub use prose_narration::Markers;
@@ -35,8 +35,8 @@ pub use prose_rights::{Grants, Right};
 pub use prose_state::folder::Project;
 use prose_vm::activity::Approvals;
 use prose_vm::effect::{Effect, Outcome, Request, RequestId, Usage};
-use prose_vm::event::{Event, EventKind, RunEnd, StateMode};
-use prose_vm::harness::Harness;
+use prose_vm::event::{Event, EventKind, RecordedRoute, RunEnd, StateMode};
+use prose_vm::harness::{Capabilities, Harness};
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Inputs, Limits, RunError};
@@ -79,6 +79,8 @@ pub struct RunRequest {
     pub inputs: Vec<(SmolStr, Value)>,
     /// The settings of the project.
     pub config: RunConfig,
+    /// The agents with a backend of their own, and the names of models.
+    pub routes: Routes,
     /// The rights of fetched programs (decision 19).
     pub grants: Grants,
     /// The limits of the run. Those of `money` are added to its budget.
@@ -91,6 +93,22 @@ pub struct RunRequest {
     pub trust: UserTrust,
     /// Whether the user named the program, instead of the journal of a resumed run.
     pub names_program: bool,
+}
+
+/// Which agents have a backend of their own, and which ids names of models stand for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Routes {
+    /// The agents.
+    pub agents: AgentConfigs,
+    /// The names of models.
+    pub models: ModelAliases,
+}
+
+impl Routes {
+    /// Those of a project.
+    pub fn of(config: &Config) -> Self {
+        Self { agents: config.agents.clone(), models: config.models.clone() }
+    }
 }
 
 /// Whether a run starts or is resumed.
@@ -287,8 +305,22 @@ fn settings(
     let keeps_prompts = matches!(request.start, Start::Resume { accept_changes: false, .. });
     if let Some(head) = opened.head.as_ref().filter(|_| keeps_prompts) {
         // Agents that cannot do what the prompts of the run require would fail at each of them.
-        if head.context_by_reference && !capabilities.reads_files
-            || head.agents_write && !capabilities.writes_files
+        let recorded = Settings::of(head);
+        let is_unable = |agent: Option<&str>| {
+            let able = harness.of_agent(agent).unwrap_or(harness).capabilities();
+            recorded.agent_reads(agent) && !able.reads_files
+                || recorded.agent_writes(agent) && !able.writes_files
+        };
+        let mut agents = request
+            .routes
+            .agents
+            .keys()
+            .map(String::as_str)
+            .chain(head.routes.iter().filter_map(|route| route.agent.as_deref()));
+        let judge = harness.of_decisions().unwrap_or(harness);
+        if is_unable(None)
+            || agents.any(|agent| is_unable(Some(agent)))
+            || recorded.judge_reads() && !judge.capabilities().reads_files
         {
             return Err(RunFailure::OtherHarness {
                 run: head.run.to_string(),
@@ -298,11 +330,29 @@ fn settings(
         }
     } else {
         settings.harness = harness.name().into();
+        settings.routes = routes(request, harness, has_files);
         settings.script = origin.script.clone().map(Box::new);
         settings.context_by_reference = capabilities.reads_files && has_files;
         settings.agents_write = capabilities.writes_files && has_files;
     }
     Ok(settings)
+}
+
+/// The agents and decisions with another harness than the program.
+fn routes(request: &RunRequest, harness: &dyn Harness, has_files: bool) -> Vec<RecordedRoute> {
+    let route = |agent: Option<&str>, other: &dyn Harness| {
+        let Capabilities { reads_files, writes_files } = other.capabilities();
+        RecordedRoute {
+            agent: agent.map(Into::into),
+            harness: other.name().into(),
+            context_by_reference: reads_files && has_files,
+            agents_write: writes_files && has_files,
+        }
+    };
+    let agents = request.routes.agents.keys().map(String::as_str);
+    let agents = agents.filter_map(|agent| Some(route(Some(agent), harness.of_agent(Some(agent))?)));
+    let judge = harness.of_decisions().map(|judge| route(None, judge));
+    agents.chain(judge).filter(|route| route.harness != harness.name()).collect()
 }
 
 impl PreparedRun {

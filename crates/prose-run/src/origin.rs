@@ -5,8 +5,11 @@
 //! programs and what it is asked to do, not the journal.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use prose_harness::registry::{HarnessSettings, agent_command};
+use prose_config::{HarnessName, RunConfig};
+use prose_harness::drivers::provider::{KnownProvider, ProviderSettings};
+use prose_harness::registry::{HarnessSettings, Route, agent_command, used_harnesses};
 use prose_project::key::RunKey;
 use prose_state::folder::Project;
 use prose_state::journal::JOURNAL_FILE;
@@ -53,7 +56,11 @@ pub(crate) fn origin(request: &RunRequest) -> Result<Origin, RunFailure> {
     check_program(request, &details, *accept_changes)?;
     let head = details.head;
     let is_confirmed = is_confirmed(&request.project, run, &request.trust.files);
-    let starts = |harness: &str| agent_command(harness, &harness_settings(request, None)).is_some();
+    let of_harnesses = harness_settings(request, None);
+    let starts = |harness: &str| {
+        let mut used = used_harnesses(harness, &of_harnesses).into_iter();
+        used.any(|harness| agent_command(harness, &of_harnesses).is_some())
+    };
     let unconfirmed = |harness: &str, script: Option<&ScriptFile>| {
         let from = head.as_ref().map_or(&request.program.from, |head| &head.from);
         RunFailure::Unconfirmed(Box::new(Unconfirmed {
@@ -106,11 +113,15 @@ pub(crate) fn check_trust_for(request: &RunRequest, harness: &str) -> Result<(),
     if request.start == Start::Dry {
         return Ok(());
     }
-    let Some(agent) = agent_command(harness, &harness_settings(request, None)) else { return Ok(()) };
+    let settings = harness_settings(request, None);
+    let mut used = used_harnesses(harness, &settings).into_iter();
+    let started = used.find_map(|harness| Some((harness, agent_command(harness, &settings)?)));
+    let Some((harness, agent)) = started else { return Ok(()) };
     request.trust.check(&request.subject).map_err(|cause| {
         RunFailure::Untrusted(Box::new(Untrusted {
             subject: request.subject.clone(),
             harness: harness.to_owned(),
+            is_address: agent.is_address,
             command: agent.command,
             variables: agent.variables,
             cause,
@@ -121,12 +132,33 @@ pub(crate) fn check_trust_for(request: &RunRequest, harness: &str) -> Result<(),
 /// The settings for the harness of a request.
 pub(crate) fn harness_settings(request: &RunRequest, run: Option<PathBuf>) -> HarnessSettings {
     let folders = RunFolders { root: request.project.root.clone(), run };
+    let route = |harness: Option<HarnessName>, model: &Option<String>| Route {
+        harness: harness.map(|harness| harness.as_str().to_owned()),
+        model: model.clone(),
+    };
+    let RunConfig { judge, provider, .. } = &request.config;
+    let agents = request.routes.agents.iter();
+    let defaults = HarnessSettings::new(folders);
     HarnessSettings {
+        provider: match KnownProvider::named(provider.name.as_str()) {
+            Some(known) => ProviderSettings {
+                base_url: provider.base_url.as_ref().map(|url| url.as_str().to_owned()),
+                model: provider.model.clone(),
+                key_variable: provider.key_variable.as_ref().map(|name| name.as_str().to_owned()),
+                patience: Duration::from_secs(provider.wait_seconds.get().into()),
+                gates: request.trust.files.path("gates"),
+                ..ProviderSettings::new(known)
+            },
+            None => defaults.provider.clone(),
+        },
+        judge: route(judge.harness, &judge.model),
+        agents: agents.map(|(name, agent)| (name.into(), route(agent.harness, &agent.model))).collect(),
+        models: request.routes.models.clone(),
         seed: request.seed,
         delay: request.delay,
         commands: commands(&request.config),
         environment: request.config.environment.iter().map(|name| name.as_str().to_owned()).collect(),
-        ..HarnessSettings::new(folders)
+        ..defaults
     }
 }
 

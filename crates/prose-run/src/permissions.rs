@@ -64,7 +64,9 @@ pub(crate) fn check(
     harness: &dyn Harness,
 ) -> Result<(), Box<Unenforced>> {
     let mut rules: Vec<UnenforcedRule> = Vec::new();
+    let mut name = None;
     for session in program.session_permissions() {
+        let harness = harness.of_agent(session.agent.as_deref()).unwrap_or(harness);
         let written = &session.permissions;
         let own: Vec<Permission> = written.iter().map(|written| written.permission.clone()).collect();
         let merged = effective(&own, project);
@@ -72,6 +74,7 @@ pub(crate) fn check(
             if harness.enforces(&permission.about, &permission.rule) {
                 continue;
             }
+            name.get_or_insert(harness.name());
             let (place, line, permission) = match written.get(index) {
                 Some(written) => {
                     let line = written.line;
@@ -89,9 +92,9 @@ pub(crate) fn check(
             }
         }
     }
-    match rules.is_empty() {
-        true => Ok(()),
-        false => Err(Box::new(Unenforced { harness: harness.name().to_owned(), rules })),
+    match name {
+        None => Ok(()),
+        Some(name) => Err(Box::new(Unenforced { harness: name.to_owned(), rules })),
     }
 }
 

@@ -297,6 +297,9 @@ pub struct RunHead {
     pub state: StateMode,
     /// The harness.
     pub harness: SmolStr,
+    /// The agents and decisions with another harness.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<RecordedRoute>,
     /// The script of the harness, if it uses one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<Box<ScriptFile>>,
@@ -314,6 +317,20 @@ pub struct RunHead {
     pub backoff_cap_ms: u64,
     /// The inputs that the run was started with.
     pub inputs: Vec<(SmolStr, Value)>,
+}
+
+/// The harness of an agent or of decisions, and what it can do in the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedRoute {
+    /// The agent; `None` for decisions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<SmolStr>,
+    /// The harness.
+    pub harness: SmolStr,
+    /// Whether context is passed by reference.
+    pub context_by_reference: bool,
+    /// Whether the agent writes the files of bindings and memories itself.
+    pub agents_write: bool,
 }
 
 /// The script of a run.

@@ -61,6 +61,17 @@ pub trait Harness: Send + Sync {
     /// Whether it can enforce a permission (decision 13).
     fn enforces(&self, about: &str, rule: &PermissionRule) -> bool;
 
+    /// The harness that runs the sessions of an agent; `None` if it is this one.
+    fn of_agent(&self, agent: Option<&str>) -> Option<&dyn Harness> {
+        let _ = agent;
+        None
+    }
+
+    /// The harness that makes decisions; `None` if it is this one.
+    fn of_decisions(&self) -> Option<&dyn Harness> {
+        None
+    }
+
     /// Runs a session.
     fn session<'a>(
         &'a self,

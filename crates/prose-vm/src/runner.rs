@@ -929,7 +929,9 @@ impl Runner<'_> {
         };
         let Outcome::Reply(mut reply) = outcome else { return Ok(Some(outcome)) };
         reply.mark = task.memory.as_ref().and(task.mark.clone());
-        if !self.host.harness.capabilities().writes_files {
+        let harness = self.host.harness.as_ref();
+        let harness = harness.of_agent(task.agent.as_deref()).unwrap_or(harness);
+        if !harness.capabilities().writes_files {
             return Ok(Some(Outcome::Reply(reply)));
         }
         let before = self.asked_again.get(&id).copied();
@@ -1069,12 +1071,13 @@ async fn session(
     reporter: &Reporter,
     allow_unenforced: bool,
 ) -> Outcome {
-    let broken = task.permissions.iter().find(|rule| !harness.enforces(&rule.about, &rule.rule));
+    let enforcing = harness.of_agent(task.agent.as_deref()).unwrap_or(harness);
+    let broken = task.permissions.iter().find(|rule| !enforcing.enforces(&rule.about, &rule.rule));
     if let Some(rule) = broken.filter(|_| !allow_unenforced) {
         let message = format!(
             "the harness `{}` cannot enforce `{}`, so the session is not started; use a harness that can, or pass \
             `--allow-unenforced-permissions`",
-            harness.name(),
+            enforcing.name(),
             rule.rule.shown(&rule.about)
         );
         return Outcome::Failed(Failure { kind: ErrorKind::Permission, message });

@@ -8,7 +8,7 @@ use prose_rights::Grants;
 use smol_str::SmolStr;
 
 use crate::effect::Permission;
-use crate::event::{JOURNAL_VERSION, RunHead, ScriptFile, StateMode};
+use crate::event::{JOURNAL_VERSION, RecordedRoute, RunHead, ScriptFile, StateMode};
 use crate::value::Value;
 
 /// The settings of a run. The same settings, program and outcomes give the same run.
@@ -24,6 +24,8 @@ pub struct Settings {
     pub state: StateMode,
     /// The name of the harness.
     pub harness: SmolStr,
+    /// The agents and decisions with another harness.
+    pub routes: Vec<RecordedRoute>,
     /// The script of the harness.
     pub script: Option<Box<ScriptFile>>,
     /// The seed of the offline harness.
@@ -63,6 +65,7 @@ impl Settings {
             journal_version: JOURNAL_VERSION,
             state: StateMode::Filesystem,
             harness: "offline".into(),
+            routes: Vec::new(),
             script: None,
             seed: 0,
             inputs: Vec::new(),
@@ -86,6 +89,7 @@ impl Settings {
             journal_version: head.version,
             state: head.state,
             harness: head.harness.clone(),
+            routes: head.routes.clone(),
             script: head.script.clone(),
             seed: head.seed,
             inputs: head.inputs.clone(),
@@ -99,6 +103,28 @@ impl Settings {
             root: None,
             home: None,
         }
+    }
+
+    /// The route of an agent, or of decisions.
+    fn route(&self, agent: Option<&str>) -> Option<&RecordedRoute> {
+        self.routes.iter().find(|route| route.agent.as_deref() == agent)
+    }
+
+    /// Whether context is passed to the sessions of an agent by reference.
+    pub fn agent_reads(&self, agent: Option<&str>) -> bool {
+        let route = agent.and_then(|agent| self.route(Some(agent)));
+        route.map_or(self.context_by_reference, |route| route.context_by_reference)
+    }
+
+    /// Whether an agent writes the files of bindings and memories itself.
+    pub fn agent_writes(&self, agent: Option<&str>) -> bool {
+        let route = agent.and_then(|agent| self.route(Some(agent)));
+        route.map_or(self.agents_write, |route| route.agents_write)
+    }
+
+    /// Whether the evidence of decisions is passed by reference.
+    pub fn judge_reads(&self) -> bool {
+        self.route(None).map_or(self.context_by_reference, |route| route.context_by_reference)
     }
 
     /// A path as agents are told it: absolute, if the folders are known.

@@ -224,7 +224,7 @@ fn what_is_wrong_in_settings_is_told_with_its_line() {
             ---- stdout
             ok       version: prose VERSION (OS, CPU)
             ok       editors: `prose` on PATH is prose VERSION
-            problem  settings: prose.toml:2: `run.harness` must be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"` or `"command"`, not the string "claud"; did you mean "claude"?
+            problem  settings: prose.toml:2: `run.harness` must be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"`, `"command"` or `"provider"`, not the string "claud"; did you mean "claude"?
                      help: run `prose check prose.toml` for details
             problem  settings: prose.toml:4: `chekc` is not a setting; did you mean `check`?
                      help: run `prose check prose.toml` for details

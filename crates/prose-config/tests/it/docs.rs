@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use prose_config::{Config, HarnessName};
+use prose_config::{Config, HarnessName, ProviderName};
 use prose_syntax::{Level, Profile};
 use serde_json::{Value, json};
 
@@ -99,6 +99,14 @@ fn the_schema_allows_what_is_right() {
         check_right(&format!("run.harness = '{}'", harness.as_str()));
     }
     check_right("run.command = ['my-agent', '{prompt}']\nrun.environment = []");
+    for name in ProviderName::ALL {
+        check_right(&format!("run.provider = {{ name = '{}' }}", name.as_str()));
+    }
+    check_right(
+        "[run.provider]\nbase-url = 'http://localhost:8000/v1'\nkey-variable = 'MY_KEY'\nmodel = 'a/b'",
+    );
+    check_right("run.judge = { harness = 'provider', model = 'haiku' }");
+    check_right("[agents.writer-1]\nharness = 'codex'\n[agents.critic]\nmodel = 'opus'");
 }
 
 #[test]
@@ -137,6 +145,14 @@ fn the_schema_refuses_what_is_wrong() {
     check_wrong("registry.url = 'https://user:secret@prose.example.com'");
     check_wrong("run.harness = 'Claude'");
     check_wrong("run.command = ['']");
+    check_wrong("run.provider.name = 'Anthropic'");
+    check_wrong("run.provider.base-url = 'localhost'");
+    check_wrong("run.provider.key-variable = 'sk-secret'");
+    check_wrong("run.provider.key = 'secret'");
+    check_wrong("run.judge = 'haiku'");
+    check_wrong("run.judge.harness = 'judge'");
+    check_wrong("agents.'the writer'.harness = 'codex'");
+    check_wrong("agents.writer.harness = 'codx'");
     check_wrong("run.max-parallel = 0");
     check_wrong("run.max-parallel = 4294967296");
 }
@@ -225,6 +241,7 @@ fn values(schema: &Value) -> String {
         "string" if schema["format"] == json!("uri") => {
             "a URL that starts with `https://` or `http://`".to_owned()
         }
+        "string" if schema["pattern"].is_string() => "a text".to_owned(),
         "string" => "a path".to_owned(),
         "array" => "a list of texts".to_owned(),
         "object" => "a table".to_owned(),

@@ -328,7 +328,7 @@ fn unknown_keys_are_reported_at_every_level() {
             #<^^^^^^^^^^^^ warning[W141] `run.max_parallel` is not a setting; did you mean `max-parallel`? (fix: Change to `max-parallel`)
             max-iterations = 5
             [format]
-            #^^^^^^ warning[W141] `format` is not a setting; the keys of `prose.toml` are `check`, `imports`, `limits`, `markdown`, `models`, `prices`, `registry` and `run`
+            #^^^^^^ warning[W141] `format` is not a setting; the keys of `prose.toml` are `agents`, `check`, `imports`, `limits`, `markdown`, `models`, `prices`, `registry` and `run`
             width = 80
         "#]],
     );

@@ -17,6 +17,7 @@ mod permissions;
 mod provider;
 mod record;
 mod registry;
+mod router;
 mod runs;
 mod script;
 mod support;

@@ -1,6 +1,6 @@
 //! Sessions with a provider, which a server on this machine plays.
 
-mod server;
+pub(crate) mod server;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -26,6 +26,7 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         harness: "claude".into(),
         script: None,
         seed: 0,
+        routes: Vec::new(),
         context_by_reference: false,
         agents_write: false,
         max_iterations: 1_000,

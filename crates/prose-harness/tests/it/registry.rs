@@ -4,6 +4,7 @@ use std::fs;
 
 use expect_test::{Expect, expect};
 use prose_harness::command::CommandSettings;
+use prose_harness::drivers::provider::PROVIDERS;
 use prose_harness::registry::{HARNESSES, HarnessSettings, harness};
 use prose_rights::{Enforcement, PermissionRule};
 use prose_vm::harness::RunFolders;
@@ -102,7 +103,7 @@ fn what_cannot_be_made_is_explained() {
         "gpt",
         &settings,
         expect![
-            "harness `gpt` does not exist; use one of `offline`, `script`, `claude`, `codex`, `opencode`, `command`"
+            "harness `gpt` does not exist; use one of `offline`, `script`, `claude`, `codex`, `opencode`, `command`, `provider`"
         ],
     );
     check_error(
@@ -125,4 +126,12 @@ fn what_cannot_be_made_is_explained() {
     settings.script = Some(script.path().to_owned());
     let error = harness("script", &settings).err().unwrap().to_string();
     assert!(error.ends_with(":1:3: a script has no `sesion`; did you mean `session`?"), "{error}");
+}
+
+/// Settings name them, and must not know how they are asked.
+#[test]
+fn every_provider_can_be_set_in_prose_toml() {
+    let names: Vec<_> = PROVIDERS.iter().map(|provider| provider.name).collect();
+    let settable: Vec<_> = prose_config::ProviderName::ALL.iter().map(|name| name.as_str()).collect();
+    assert_eq!(names, settable);
 }

@@ -193,6 +193,7 @@ impl Owner {
             delay: std::time::Duration::ZERO,
             inputs,
             config: config.run().clone(),
+            routes: config.routes(),
             grants: config.grants(),
             limits,
             money: config.money(),

@@ -14,7 +14,7 @@ use prose_project::runnable::{self, Refusal, runnable};
 use prose_project::settings::{ignored_for, lock_folder};
 use prose_project::{Diagnosed, Failure, Rules};
 use prose_registry::LOCK_FILE;
-use prose_run::{Caps, Grants, Money, TrustSubject, UserTrust};
+use prose_run::{Caps, Grants, Money, Routes, TrustSubject, UserTrust};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use prose_vm::program::Program;
 use ropey::Rope;
@@ -150,6 +150,11 @@ impl FileConfig {
             environment: client.environment.as_ref().unwrap_or(environment).clone(),
             ..self.rules.config().run.clone()
         }
+    }
+
+    /// The backends of agents, and the names of models.
+    pub(crate) fn routes(&self) -> Routes {
+        Routes::of(self.rules.config())
     }
 
     /// What a person has to trust before a program of the project at `root` starts an agent. That the client chooses one is the person's own word, as it is on

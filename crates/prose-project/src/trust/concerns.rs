@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prose_config::{Config, HarnessName, Word};
+use prose_config::{Config, HarnessName, ProviderName, Word};
 use prose_files::Limit;
 use sha2::{Digest, Sha256};
 
@@ -50,6 +50,29 @@ pub(super) fn concerns(folder: &Path, config: &Config) -> Vec<TrustedSetting> {
     let run = &config.run;
     if !matches!(run.harness, HarnessName::Offline | HarnessName::Script) {
         concerns.push(TrustedSetting::new("run.harness", vec![run.harness.as_str().to_owned()]));
+    }
+    let needs_trust = |harness: &HarnessName| !matches!(harness, HarnessName::Offline | HarnessName::Script);
+    let mut named = |name: String, value: &str| {
+        concerns.push(TrustedSetting::new(name, vec![value.to_owned()]));
+    };
+    if let Some(harness) = run.judge.harness.filter(needs_trust) {
+        named("run.judge.harness".to_owned(), harness.as_str());
+    }
+    for (agent, config) in &config.agents {
+        if let Some(harness) = config.harness.filter(needs_trust) {
+            named(format!("agents.{agent}.harness"), harness.as_str());
+        }
+    }
+    // Where prompts and a key are sent to.
+    let provider = &run.provider;
+    if provider.name != ProviderName::default() {
+        named("run.provider.name".to_owned(), provider.name.as_str());
+    }
+    if let Some(url) = &provider.base_url {
+        named("run.provider.base-url".to_owned(), url.as_str());
+    }
+    if let Some(variable) = &provider.key_variable {
+        named("run.provider.key-variable".to_owned(), variable.as_str());
     }
     let passed_on = [
         ("run.command", &run.command),
@@ -144,6 +167,26 @@ mod tests {
         let rules = "[run.permissions]\nbash = [\"git log*\"]\nwrite = \"deny\"\n";
         let shown = ["bash: [\"git log*\"]", "write: deny"].map(str::to_owned).to_vec();
         assert_eq!(of(rules, None), [("run.permissions".to_owned(), shown)]);
+    }
+
+    #[test]
+    fn where_prompts_and_keys_are_sent_to_needs_trust() {
+        let settings = "[run]\njudge = { harness = \"provider\" }\n[run.provider]\nname = \"compatible\"\n\
+            base-url = \"https://models.example.com\"\nkey-variable = \"AWS_SECRET_ACCESS_KEY\"\n\
+            [agents.writer]\nharness = \"codex\"\n[agents.critic]\nharness = \"offline\"\n";
+        let of_settings: Vec<_> = of(settings, None);
+        let shown: Vec<_> =
+            of_settings.iter().map(|(name, shown)| format!("{name}: {}", shown.join(" "))).collect();
+        assert_eq!(
+            shown,
+            [
+                "run.judge.harness: provider",
+                "agents.writer.harness: codex",
+                "run.provider.name: compatible",
+                "run.provider.base-url: https://models.example.com/",
+                "run.provider.key-variable: AWS_SECRET_ACCESS_KEY",
+            ]
+        );
     }
 
     #[test]

@@ -108,6 +108,7 @@ impl Foreign {
             delay: Duration::ZERO,
             inputs: Vec::new(),
             config: RunConfig::default(),
+            routes: prose_run::Routes::default(),
             grants: prose_run::Grants::default(),
             limits: Limits::default(),
             money: prose_run::Money::default(),

@@ -80,6 +80,7 @@ impl Runs {
             delay: Duration::ZERO,
             inputs: Vec::new(),
             config: RunConfig::default(),
+            routes: prose_run::Routes::default(),
             grants: Grants::default(),
             limits,
             money: prose_run::Money::default(),

@@ -92,6 +92,7 @@ impl Driver {
             harness: "offline".into(),
             script: None,
             seed: 0,
+            routes: Vec::new(),
             context_by_reference: false,
             agents_write: false,
             max_iterations: 1000,

@@ -37,10 +37,10 @@ pub(super) struct Passed {
 
 impl Cx {
     /// What the `context` of a session passes.
-    pub(super) async fn context(&self, property: &Property) -> Exec<Vec<Passed>> {
+    pub(super) async fn context(&self, property: &Property, by_reference: bool) -> Exec<Vec<Passed>> {
         let mut passed = Vec::new();
         if let Some(value) = property.value {
-            self.pass(None, ValueNode::Expr(value), &mut passed).await?;
+            self.pass(None, ValueNode::Expr(value), by_reference, &mut passed).await?;
         }
         for entry in property.entries.iter().flatten() {
             let Some(value) = entry.value else { continue };
@@ -57,23 +57,30 @@ impl Cx {
                     is_exact,
                 });
             } else {
-                self.pass(Some(entry.name.text.clone()), ValueNode::Expr(value), &mut passed).await?;
+                self.pass(Some(entry.name.text.clone()), ValueNode::Expr(value), by_reference, &mut passed)
+                    .await?;
             }
         }
         Ok(passed)
     }
 
     /// Values in the form in which a session gets them.
-    pub(super) async fn items(&self, passed: Vec<Passed>) -> Exec<Vec<ContextItem>> {
+    pub(super) async fn items(&self, passed: Vec<Passed>, by_reference: bool) -> Exec<Vec<ContextItem>> {
         let mut items = Vec::with_capacity(passed.len());
         for (nth, value) in passed.into_iter().enumerate() {
-            items.push(self.step(format_args!("k{nth}")).item(value).await?);
+            items.push(self.step(format_args!("k{nth}")).item(value, by_reference).await?);
         }
         Ok(items)
     }
 
     /// Adds what an expression of a context passes. Arrays and objects pass each of their parts.
-    async fn pass(&self, name: Option<SmolStr>, node: ValueNode, passed: &mut Vec<Passed>) -> Exec<()> {
+    async fn pass(
+        &self,
+        name: Option<SmolStr>,
+        node: ValueNode,
+        by_reference: bool,
+        passed: &mut Vec<Passed>,
+    ) -> Exec<()> {
         let program = Arc::clone(self.program());
         let body = program.body(self.at);
         let ValueNode::Expr(id) = node else {
@@ -85,7 +92,7 @@ impl Cx {
         match &body[id].expr {
             Expr::Array(items) if name.is_none() => {
                 for item in items {
-                    Box::pin(self.pass(None, *item, passed)).await?;
+                    Box::pin(self.pass(None, *item, by_reference, passed)).await?;
                 }
             }
             Expr::Object(entries) if name.is_none() => {
@@ -93,7 +100,7 @@ impl Cx {
                     let key = entry.key.as_ref().map(|key| SmolStr::from(key.text.trim_matches('"')));
                     let Some(value) = entry.value else { continue };
                     let key = key.unwrap_or_else(|| numbered("value", passed.len()));
-                    Box::pin(self.pass(Some(key), value, passed)).await?;
+                    Box::pin(self.pass(Some(key), value, by_reference, passed)).await?;
                 }
             }
             Expr::Name(reference) => {
@@ -107,7 +114,9 @@ impl Cx {
                         is_foreign: found.is_input,
                         is_exact: false,
                     }),
-                    None if program.agent(&text).is_some() => self.pass_agent(label, &text, passed)?,
+                    None if program.agent(&text).is_some() => {
+                        self.pass_agent(label, &text, by_reference, passed)?
+                    }
                     // An error that says what was probably meant.
                     None => drop(self.variable(&text)?),
                 }
@@ -141,14 +150,20 @@ impl Cx {
     }
 
     /// An agent in a context passes its memory, or what it said last (A12).
-    fn pass_agent(&self, label: SmolStr, agent: &SmolStr, passed: &mut Vec<Passed>) -> Exec<()> {
+    fn pass_agent(
+        &self,
+        label: SmolStr,
+        agent: &SmolStr,
+        by_reference: bool,
+        passed: &mut Vec<Passed>,
+    ) -> Exec<()> {
         let at = self.program().agent(agent);
         let memory = match at {
             Some(at) => self.memory_place(agent, at)?,
             None => None,
         };
         if let Some(place) = memory
-            && self.run.world.settings.context_by_reference
+            && by_reference
         {
             let path = self.memory_file(&place, "memory.md");
             passed.push(Passed {
@@ -174,14 +189,14 @@ impl Cx {
     }
 
     /// A value as it is passed: its file where agents read files (R36), else the value, shortened if it is long (R38).
-    async fn item(&self, passed: Passed) -> Exec<ContextItem> {
+    async fn item(&self, passed: Passed, by_reference: bool) -> Exec<ContextItem> {
         let Passed { name, value, path, is_exact, .. } = passed;
         if value == Value::Null {
             return Ok(ContextItem { name, path: None, text: None, digest: None });
         }
         if let Value::File(file) = value {
             let used = self.file_use(&file, is_exact);
-            let (shown, text) = match self.run.world.settings.context_by_reference {
+            let (shown, text) = match by_reference {
                 true if path.is_some() => (Some(file), None),
                 true => (self.is_there(used).await?.then_some(file), None),
                 false => {
@@ -191,11 +206,11 @@ impl Cx {
             };
             return Ok(ContextItem { name, path: shown, text, digest: None });
         }
-        if let Some(path) = path.filter(|_| self.run.world.settings.context_by_reference) {
+        if let Some(path) = path.filter(|_| by_reference) {
             let digest = Some(digest(&shown(&value)));
             return Ok(ContextItem { name, path: Some(self.path_from_root(&path)), text: None, digest });
         }
-        let text = match self.run.world.settings.context_by_reference {
+        let text = match by_reference {
             true => shown(&value).into(),
             false => self.shortened(&name, shown(&value).into()).await?,
         };
@@ -270,7 +285,7 @@ impl Cx {
 
     /// What a model judges by: all results that can be seen from here, the oldest first, or the newest of very many or very long ones (R64).
     pub(super) fn evidence(&self) -> Vec<ContextItem> {
-        let by_reference = self.run.world.settings.context_by_reference;
+        let by_reference = self.run.world.settings.judge_reads();
         let mut items: Vec<ContextItem> = Vec::new();
         let mut add = |name: SmolStr, value: &Value, path: Option<&Arc<str>>| {
             if items.iter().any(|item| item.name == name) || *value == Value::Null {

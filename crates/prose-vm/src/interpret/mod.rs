@@ -253,6 +253,7 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         harness: settings.harness.clone(),
         script: settings.script.clone(),
         seed: settings.seed,
+        routes: settings.routes.clone(),
         context_by_reference: settings.context_by_reference,
         agents_write: settings.agents_write,
         max_iterations: settings.max_iterations,

@@ -58,7 +58,7 @@ impl Cx {
         let (memory, _turn) = self.remember(&spoken).await?.unzip();
         task.memory = memory;
         let settings = &self.run.world.settings;
-        task.writes_result = settings.agents_write
+        task.writes_result = settings.agent_writes(task.agent.as_deref())
             && SessionTask::may_write(&effective(&task.permissions, &settings.permissions));
         task.mark = self.mark(&task, early_exit.as_deref(), is_foreign);
         task.prompt = self.prompt(&task, early_exit.as_deref());
@@ -162,14 +162,16 @@ impl Cx {
             (Some(text), None) | (None, Some(text)) => (text, agent_prompt),
             (None, None) => (agent_prompt.unwrap_or_default(), None),
         };
+        let agent = spoken.agent.as_ref().map(|(name, _)| name.as_str());
+        let by_reference = self.run.world.settings.agent_reads(agent);
         let mut passed = match spoken.property(self.at, "context") {
-            Some((at, property)) => self.of(at).context(property).await?,
+            Some((at, property)) => self.of(at).context(property, by_reference).await?,
             None => Vec::new(),
         };
         long.retain(|long| !passed.iter().any(|known| known.name == long.name));
         passed.append(&mut long);
         let is_foreign = passed.iter().any(|passed| passed.is_foreign);
-        let context = self.items(passed).await?;
+        let context = self.items(passed, by_reference).await?;
         let model = match self.word_property(spoken, "model").await? {
             Some(model) => Some(self.model(&model)?),
             None => None,
@@ -221,7 +223,7 @@ impl Cx {
 
     /// What the lines around values are marked with: as soon as one comes from outside of the program, or could hold such a line (decision 20).
     fn mark(&self, task: &SessionTask, early_exit: Option<&str>, is_foreign: bool) -> Option<SmolStr> {
-        let by_reference = self.run.world.settings.context_by_reference;
+        let by_reference = self.run.world.settings.agent_reads(task.agent.as_deref());
         let values = task.context.iter().filter(|item| !by_reference || item.path.is_none());
         let values: Vec<&str> = values.filter_map(|item| item.text.as_deref()).collect();
         let needs_mark = (is_foreign && !values.is_empty())
@@ -245,7 +247,7 @@ impl Cx {
         let file = file.as_deref().map(|file| settings.absolute(file)).unwrap_or_default();
         let memory = task.memory.as_ref().and_then(|memory| {
             let text = memory.text.as_deref()?;
-            Some(match settings.context_by_reference && text.len() > MAX_INLINE_MEMORY {
+            Some(match settings.agent_reads(task.agent.as_deref()) && text.len() > MAX_INLINE_MEMORY {
                 true => RecalledMemory::File(&file),
                 false => RecalledMemory::Text { agent: &memory.place.agent, text },
             })

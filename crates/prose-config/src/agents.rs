@@ -1,0 +1,84 @@
+//! Which backend answers what: providers, judges and agents with a backend of their own.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use prose_syntax::Code;
+use serde_json::{Value, json};
+use toml::Spanned;
+use toml::de::DeValue;
+
+use crate::registry_url::RegistryUrl;
+use crate::setting::{Reader, Setting, settings, shorten};
+use crate::values::{HarnessName, ProviderName, Variable, is_name};
+
+settings! {
+    /// The provider of the harness `provider`.
+    pub struct ProviderConfig {
+        /// The provider. `compatible` is any server with the API of OpenAI.
+        name: ProviderName = "name",
+        /// The address of the provider, if it is another one than usual. `compatible` has none of its own.
+        base_url: Option<RegistryUrl> = "base-url",
+        /// The id of the model for sessions that name none. The default is the provider's model for `sonnet`; `ollama`, `vllm` and `compatible` have none.
+        model: Option<String> = "model",
+        /// The environment variable with the key, if it is another one than usual. Keys are only read from the environment.
+        key_variable: Option<Variable> = "key-variable",
+        /// How long a session waits in total for a provider that is overloaded, limits the rate of requests or cannot be reached, in seconds.
+        wait_seconds: NonZeroU32 = "wait-seconds" or NonZeroU32::MIN.saturating_add(599),
+    }
+}
+
+settings! {
+    /// The backend that evaluates conditions and choices, extracts parts of texts and summarizes.
+    pub struct JudgeConfig {
+        /// The harness, if it is another one than `run.harness`.
+        harness: Option<HarnessName> = "harness",
+        /// The model. The default is the one that the harness has for `haiku`.
+        model: Option<String> = "model",
+    }
+}
+
+settings! {
+    /// The backend of an agent.
+    pub struct AgentConfig {
+        /// The harness, if it is another one than `run.harness`.
+        harness: Option<HarnessName> = "harness",
+        /// The model, instead of the one in the program.
+        model: Option<String> = "model",
+    }
+}
+
+/// The agents with a backend of their own, by their names in programs.
+pub type AgentConfigs = BTreeMap<String, AgentConfig>;
+
+impl Setting for AgentConfigs {
+    fn expected() -> String {
+        "a table for each agent, such as `[agents.writer]`".to_owned()
+    }
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_-]*$" },
+            "additionalProperties": AgentConfig::schema(),
+        })
+    }
+
+    fn to_json(&self) -> Value {
+        self.iter().map(|(name, config)| (name.clone(), config.to_json())).collect()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        let mut agents = BTreeMap::new();
+        reader.entries::<Self>(value, |reader, key, value| {
+            let name = key.get_ref();
+            if is_name(name) {
+                agents.extend(AgentConfig::read(value, reader).map(|config| (name.to_string(), config)));
+            } else {
+                let message = format!("`{}` is not the name of an agent", shorten(name));
+                reader.report(Code::E142, key.span(), message, None);
+            }
+        })?;
+        Some(agents)
+    }
+}

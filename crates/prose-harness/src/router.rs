@@ -1,0 +1,144 @@
+//! Runs the sessions of some agents, and decisions, with other harnesses than the rest of a program.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use prose_vm::activity::Reporter;
+use prose_vm::effect::{
+    Choice, Effect, InputRequest, Memory, MemoryPlace, PermissionRule, Question, Reply, Request, SessionTask,
+    Summary, Verdict,
+};
+use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
+use prose_vm::value::Value;
+use smol_str::SmolStr;
+
+/// A harness that hands requests to others.
+pub(crate) struct Router {
+    /// The harness of all other requests.
+    pub(crate) rest: Arc<dyn Harness>,
+    /// The harness of decisions.
+    pub(crate) judge: Arc<dyn Harness>,
+    /// The harnesses and models of agents.
+    pub(crate) agents: BTreeMap<SmolStr, Route>,
+}
+
+/// The backend of an agent.
+pub(crate) struct Route {
+    /// The harness.
+    pub(crate) harness: Arc<dyn Harness>,
+    /// The model, instead of the one in the program.
+    pub(crate) model: Option<SmolStr>,
+}
+
+impl Router {
+    fn agent(&self, agent: Option<&str>) -> &dyn Harness {
+        let route = agent.and_then(|agent| self.agents.get(agent));
+        route.map_or(self.rest.as_ref(), |route| route.harness.as_ref())
+    }
+}
+
+impl Harness for Router {
+    fn name(&self) -> &str {
+        self.rest.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.rest.capabilities()
+    }
+
+    fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
+        self.rest.enforces(about, rule)
+    }
+
+    fn of_agent(&self, agent: Option<&str>) -> Option<&dyn Harness> {
+        Some(self.agent(agent))
+    }
+
+    fn of_decisions(&self) -> Option<&dyn Harness> {
+        Some(self.judge.as_ref())
+    }
+
+    fn session<'a>(
+        &'a self,
+        request: &'a Request,
+        task: &'a Arc<SessionTask>,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Reply> {
+        let route = task.agent.as_ref().and_then(|agent| self.agents.get(agent));
+        let Some(Route { harness, model }) = route else { return self.rest.session(request, task, reporter) };
+        let Some(model) = model else { return harness.session(request, task, reporter) };
+        let task = Arc::new(SessionTask { model: Some(model.clone()), ..SessionTask::clone(task) });
+        Box::pin(async move { harness.session(request, &task, reporter).await })
+    }
+
+    fn judge<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Verdict> {
+        self.judge.judge(request, question, reporter)
+    }
+
+    fn choose<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Choice> {
+        self.judge.choose(request, question, reporter)
+    }
+
+    fn extract<'a>(
+        &'a self,
+        request: &'a Request,
+        question: &'a Question,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, Option<String>> {
+        self.judge.extract(request, question, reporter)
+    }
+
+    fn summarise<'a>(
+        &'a self,
+        request: &'a Request,
+        summary: &'a Summary,
+        reporter: &'a Reporter,
+    ) -> HarnessFuture<'a, String> {
+        self.judge.summarise(request, summary, reporter)
+    }
+
+    fn prompt_of(&self, request: &Request) -> Option<String> {
+        self.judge.prompt_of(request)
+    }
+
+    fn input<'a>(
+        &'a self,
+        request: &'a Request,
+        input: &'a InputRequest,
+    ) -> Option<HarnessFuture<'a, Value>> {
+        self.rest.input(request, input)
+    }
+
+    fn memory(&self, request: &Request, place: &MemoryPlace) -> Option<Memory> {
+        self.rest.memory(request, place)
+    }
+
+    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async move {
+            self.rest.settled().await;
+            self.judge.settled().await;
+            for route in self.agents.values() {
+                route.harness.settled().await;
+            }
+        })
+    }
+
+    fn recalled(&self, request: &Request) {
+        match &request.effect {
+            Effect::Session(task) => self.agent(task.agent.as_deref()).recalled(request),
+            effect if effect.needs_agent() => self.judge.recalled(request),
+            _ => self.rest.recalled(request),
+        }
+    }
+}
