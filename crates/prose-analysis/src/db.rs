@@ -257,6 +257,9 @@ pub struct SourceFile {
     pub lines_above: usize,
 }
 
+/// The harnesses of agents, by the names of the agents.
+pub type AgentHarnesses = Arc<BTreeMap<SmolStr, SmolStr>>;
+
 /// The settings that change what a program means. Levels and profiles do not: they are applied to what the analysis finds.
 #[salsa::input(debug)]
 pub struct Settings {
@@ -269,6 +272,9 @@ pub struct Settings {
     /// The harness that the project configures, whose sessions the permissions are for.
     #[returns(ref)]
     pub harness: Option<SmolStr>,
+    /// The harnesses of agents with one of their own.
+    #[returns(ref)]
+    pub agent_harnesses: AgentHarnesses,
 }
 
 /// A place that a program may be imported from.

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use salsa::Setter;
 use smol_str::SmolStr;
 
-use crate::db::{Content, Database, Place, Settings, SourceFile, Text};
+use crate::db::{AgentHarnesses, Content, Database, Place, Settings, SourceFile, Text};
 use crate::diagnostics::release;
 use crate::importers::Importers;
 use crate::imports::import_places;
@@ -41,6 +41,8 @@ pub struct Project {
     pub registry: Registry,
     /// The configured harness.
     pub harness: Option<SmolStr>,
+    /// The harnesses of agents with one of their own.
+    pub agent_harnesses: AgentHarnesses,
 }
 
 impl Project {
@@ -50,12 +52,24 @@ impl Project {
         registry: impl Into<Registry>,
     ) -> Self {
         let models = aliases.into_iter().map(|(name, id)| (name.into(), id.clone())).collect();
-        Self { models: Models::new(models), registry: registry.into(), harness: None }
+        Self {
+            models: Models::new(models),
+            registry: registry.into(),
+            harness: None,
+            agent_harnesses: AgentHarnesses::default(),
+        }
     }
 
     /// The same project with a harness.
     pub fn with_harness(mut self, harness: impl Into<SmolStr>) -> Self {
         self.harness = Some(harness.into());
+        self
+    }
+
+    /// The same project with harnesses of agents.
+    pub fn with_agent_harnesses<'a>(mut self, agents: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let agents = agents.into_iter().map(|(agent, harness)| (agent.into(), harness.into()));
+        self.agent_harnesses = Arc::new(agents.collect());
         self
     }
 }
@@ -167,6 +181,7 @@ impl AnalysisHost {
             models: Arc::clone(settings.models(&self.db)),
             registry: settings.registry(&self.db).clone(),
             harness: settings.harness(&self.db).clone(),
+            agent_harnesses: Arc::clone(settings.agent_harnesses(&self.db)),
         }
     }
 
@@ -176,12 +191,19 @@ impl AnalysisHost {
         *settings.models(&self.db) == project.models
             && *settings.registry(&self.db) == project.registry
             && *settings.harness(&self.db) == project.harness
+            && *settings.agent_harnesses(&self.db) == project.agent_harnesses
     }
 
     fn settings(&mut self, project: Project) -> Settings {
         let db = &self.db;
         *self.settings.entry(project).or_insert_with_key(|project| {
-            Settings::new(db, Arc::clone(&project.models), project.registry.clone(), project.harness.clone())
+            Settings::new(
+                db,
+                Arc::clone(&project.models),
+                project.registry.clone(),
+                project.harness.clone(),
+                Arc::clone(&project.agent_harnesses),
+            )
         })
     }
 

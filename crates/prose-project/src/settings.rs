@@ -217,7 +217,10 @@ impl Rules {
     fn new(project: Arc<Project>, overrides: Arc<Overrides>) -> Self {
         let config = &project.config;
         let meaning = host::Project::new(&config.models, config.registry.url.as_str())
-            .with_harness(config.run.harness.as_str());
+            .with_harness(config.run.harness.as_str())
+            .with_agent_harnesses(config.agents.iter().filter_map(|(agent, config)| {
+                config.harness.map(|harness| (agent.as_str(), harness.as_str()))
+            }));
         Self { overrides, project, meaning }
     }
 

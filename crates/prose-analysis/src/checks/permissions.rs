@@ -16,7 +16,7 @@ use crate::model::{self, *};
 const MAX_PATTERNS: usize = 256;
 
 impl Checker<'_, '_> {
-    pub(super) fn permissions(&mut self, property: &Property) {
+    pub(super) fn permissions(&mut self, owner: StmtId, property: &Property) {
         let Some(entries) = &property.entries else {
             if let Some(value) = property.value {
                 let finding = self.no_block(property, value);
@@ -28,7 +28,7 @@ impl Checker<'_, '_> {
         for entry in &entries {
             self.permission_kind(entry);
             self.permission_value(entry);
-            self.unenforced(entry);
+            self.unenforced(owner, entry);
         }
         self.contradictions(&entries);
     }
@@ -130,10 +130,19 @@ impl Checker<'_, '_> {
         self.report(diagnostic);
     }
 
-    /// Reports a rule that the harness of the project cannot enforce (decision 13).
-    fn unenforced(&mut self, entry: &Property) {
+    /// Reports a rule that the configured harness of the agent cannot enforce (decision 13).
+    fn unenforced(&mut self, owner: StmtId, entry: &Property) {
         let about = &entry.name.text;
-        let Some(harness) = self.file.settings(self.db).harness(self.db) else { return };
+        let settings = self.file.settings(self.db);
+        let agent = match &self.body[owner].stmt {
+            Stmt::Agent { name, .. } => name.map(|name| &self.body[name].text),
+            Stmt::Session { agent, .. } | Stmt::Resume { agent, .. } => {
+                agent.map(|agent| &self.body[agent].text)
+            }
+            _ => None,
+        };
+        let own = agent.and_then(|agent| settings.agent_harnesses(self.db).get(agent));
+        let Some(harness) = own.or(settings.harness(self.db).as_ref()) else { return };
         let Some(value) = entry.value else { return };
         let kind = match &self.body[value].expr {
             Expr::Array(items) if items.is_empty() => RuleKind::Deny,

@@ -70,7 +70,7 @@ impl<'db> Checker<'_, 'db> {
             return;
         }
         match property.name.text.as_str() {
-            "permissions" => return self.permissions(property),
+            "permissions" => return self.permissions(owner, property),
             "context" => return self.context(property),
             _ => {}
         }

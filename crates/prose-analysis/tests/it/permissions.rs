@@ -12,9 +12,15 @@ use prose_syntax::{Code, Profile};
 /// The findings in a program of a project with this harness.
 #[track_caller]
 fn check_with_harness(harness: &str, program: &str, expected: Expect) {
+    check_in(Project::default().with_harness(harness), program, expected);
+}
+
+/// The findings in a program of a project.
+#[track_caller]
+fn check_in(project: Project, program: &str, expected: Expect) {
     let mut host = AnalysisHost::default();
     let file = host.set_text(Path::new("/main.prose"), Text::new(program));
-    host.set_project(file, Project::default().with_harness(harness));
+    host.set_project(file, project);
     let mut shown = String::new();
     for (severity, found) in found(&host, file, Profile::Default) {
         let text = &program[std::ops::Range::<usize>::from(found.range)];
@@ -50,13 +56,36 @@ session: reviewer
             Warning[W150] network: ask: harness `command` cannot enforce `network: ask`; `claude` and `codex` can
         "#]],
     );
-    check_with_harness(
-        "codex",
-        program,
-        expect![""],
-    );
+    check_with_harness("codex", program, expect![""]);
     check_with_harness("offline", program, expect![[""]]);
     check_with_harness("not-a-harness", program, expect![[""]]);
+}
+
+#[test]
+fn agents_may_have_a_harness_of_their_own() {
+    let program = r#"agent reviewer:
+  prompt: "Review"
+  permissions:
+    bash: deny
+
+agent clerk:
+  prompt: "File"
+  permissions:
+    network: deny
+
+session: reviewer
+  permissions:
+    write: deny
+session: clerk
+session "Go"
+  permissions:
+    read: deny
+"#;
+    let project = Project::default().with_harness("claude").with_agent_harnesses([("reviewer", "command")]);
+    check_in(project, program, expect![[r#"
+        Warning[W150] bash: deny: harness `command` cannot enforce `bash: deny`; `claude` and `codex` can
+        Warning[W150] write: deny: harness `command` cannot enforce `write: deny`; `claude` and `codex` can
+    "#]]);
 }
 
 #[test]
