@@ -364,7 +364,10 @@ mod tests {
 
     #[test]
     fn collections_count_if_the_program_says_how_many() {
-        check("for x in [\"a\", \"b\", \"c\"]:\n  session \"{x}\"\n", expect!["3 to 3, likely 3 sessions; 0 to 3, likely 0 decisions"]);
+        check(
+            "for x in [\"a\", \"b\", \"c\"]:\n  session \"{x}\"\n",
+            expect!["3 to 3, likely 3 sessions; 0 to 3, likely 0 decisions"],
+        );
         check(
             "const xs = [1, 2]\nparallel for x in xs:\n  session \"{x}\"\n",
             expect!["2 to 2, likely 2 sessions; 0 to 2, likely 0 decisions"],

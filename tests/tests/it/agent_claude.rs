@@ -57,7 +57,7 @@ async fn r030_claude_writes_the_binding_file_and_everything_is_reported() {
         statuses,
         [(title.as_str().into(), ToolStatus::Running), (title.as_str().into(), ToolStatus::Completed)]
     );
-    let Work { usage, denials, agent } = watched.work();
+    let Work { usage, denials, agent, .. } = watched.work();
     let usage = usage.unwrap();
     assert_eq!((usage.input_tokens, usage.output_tokens), (300, 18), "as the provider reports it");
     assert!(usage.cost.unwrap() > 0.0);

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
-use prose_registry::{EXTRA_CA, Secret, tls_config};
+use prose_registry::{EXTRA_CA, tls_config};
 use prose_vm::activity::{Activity, AgentSession, Reporter};
 use prose_vm::effect::{Failure, PermissionRule, Reply, Request, SessionTask, Usage};
 use prose_vm::error::ErrorKind;
@@ -27,6 +27,7 @@ use crate::faults;
 use crate::gate::{Fault, Gate, PATIENCE};
 
 pub use self::known::{KnownProvider, PROVIDERS};
+pub use prose_registry::Secret;
 
 /// The timeout for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,6 +1,7 @@
 //! The examples of `docs/scripts.md`, and what `docs/harnesses.md` lists.
 
 use prose_harness::command::{ALWAYS_PASSED, Agent, MAX_REPLY_BYTES};
+use prose_harness::drivers::provider::PROVIDERS;
 use prose_harness::registry::HARNESSES;
 use prose_harness::script::Script;
 use prose_vm::effect::{Request, SummaryLength};
@@ -74,4 +75,28 @@ fn what_agents_get_of_the_environment_is_listed() {
         assert!(HARNESS_DOCS.contains(&expected), "{expected}");
     }
     assert!(HARNESS_DOCS.contains(&format!("longer than {} MiB", MAX_REPLY_BYTES >> 20)));
+}
+
+#[test]
+fn all_providers_are_listed_with_their_keys_and_models() {
+    let mut table = String::new();
+    for provider in PROVIDERS {
+        let key = match (provider.key_variable, provider.base_url) {
+            (Some(variable), _) => format!("`{variable}`"),
+            (None, Some(_)) => "none".to_owned(),
+            (None, None) => "`run.provider.key-variable`".to_owned(),
+        };
+        let address = if provider.base_url.is_none() { ", at `run.provider.base-url`" } else { "" };
+        let models: Vec<_> = provider.sizes.iter().map(|(_, model)| format!("`{model}`")).collect();
+        let models = match models.is_empty() {
+            true => "the model in `run.provider.model`".to_owned(),
+            false => models.join(", "),
+        };
+        table
+            .push_str(&format!("| `{}` | {}{address} | {key} | {models} |\n", provider.name, provider.title));
+    }
+    assert!(
+        HARNESS_DOCS.contains(&format!("|---|---|---|---|\n{table}\n")),
+        "docs/harnesses.md should list\n{table}"
+    );
 }

@@ -20,7 +20,8 @@ fn forty_cents(_: &str) -> Option<Usage> {
 }
 
 fn spends(setup: &mut Setup, usage: fn(&str) -> Option<Usage>) {
-    setup.harness = Arc::new(Counting { inner: Arc::clone(&setup.harness), usage, changes: None, is_live: true });
+    setup.harness =
+        Arc::new(Counting { inner: Arc::clone(&setup.harness), usage, changes: None, is_live: true });
 }
 
 fn run_costs() -> Limit {

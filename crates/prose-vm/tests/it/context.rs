@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use prose_vm::effect::ContextItem;
+use prose_vm::event::RecordedRoute;
 
 use crate::support::{Ran, run, run_with};
 
@@ -456,4 +457,21 @@ fn r041_what_a_file_holds_is_handed_on_only_where_it_is_needed() {
     let of_use = serde_json::to_string(&*ran.session("Use")).unwrap();
     assert!(of_use.contains("bindings/list.md") && !of_use.contains("two"), "{of_use}");
     assert_eq!(ran.tasks(), ["List", "Use", "Do one", "Do two"]);
+}
+
+#[test]
+fn an_agent_with_a_backend_of_its_own_gets_what_that_can_read() {
+    let program = "agent writer:\n  prompt: \"Write.\"\nlet a = session \"A\"\nsession \"Use\"\n  context: a\nsession: writer\n  prompt: \"Tell\"\n  context: a\n";
+    let ran = run_with(program, OK, |setup| {
+        setup.settings.context_by_reference = true;
+        setup.settings.routes = vec![RecordedRoute {
+            agent: Some("writer".into()),
+            harness: "provider".into(),
+            context_by_reference: false,
+            agents_write: false,
+        }];
+    });
+    assert_eq!(shown(&ran.session("Use").context), "a in .prose/runs/20260115-143052-a7b3c9/bindings/a.md\n");
+    assert_eq!(shown(&ran.session("Tell").context), "a = ok\n");
+    assert!(!ran.session("Tell").prompt.contains("bindings/a.md"));
 }

@@ -664,7 +664,8 @@ fn parallel_sessions_that_change_the_same_file_are_warned_of() {
     let warnings = |program: &str| {
         let ran = run_with(program, "[[session]]\nreply = \"ok\"\ndelay = \"1s\"", |setup| {
             let inner = Arc::clone(&setup.harness);
-            setup.harness = Arc::new(Counting { inner, usage: |_| None, changes: Some("notes.md"), is_live: false });
+            setup.harness =
+                Arc::new(Counting { inner, usage: |_| None, changes: Some("notes.md"), is_live: false });
         });
         let warnings = ran.events.iter().filter_map(|event| match &event.kind {
             EventKind::Warning { message } => Some(message.clone()),

@@ -646,7 +646,12 @@ fn a_run_adds_up_what_its_sessions_took() {
     let program = "session \"a\"\nsession \"b\"\nsession \"c\"\n";
     let counted = |usage: fn(&str) -> Option<Usage>| {
         let ran = run_with(program, OK, |setup: &mut Setup| {
-            setup.harness = Arc::new(Counting { inner: Arc::clone(&setup.harness), usage, changes: None, is_live: false });
+            setup.harness = Arc::new(Counting {
+                inner: Arc::clone(&setup.harness),
+                usage,
+                changes: None,
+                is_live: false,
+            });
         });
         ran.end.usage
     };
