@@ -102,7 +102,7 @@ pub(crate) struct Checker<'a, 'db> {
     body: &'a Body,
     resolution: &'a Resolution,
     findings: Vec<Finding<'db>>,
-    /// The names of the statement by their neighbourhood, once somebody has asked for it.
+    /// The names of the statement by their neighbourhood, computed on demand.
     neighbours: OnceCell<Neighbours<NameId>>,
     /// The text of the statement, computed on demand.
     text: OnceCell<String>,

@@ -70,7 +70,7 @@ impl Database {
         self.places.get(location).map(|place| *place)
     }
 
-    /// The program at a normalised path, or the one from the network whose text lies there.
+    /// The program at a normalised path, or the remote one whose text is stored there.
     pub fn file_at(&self, path: &Path) -> Option<SourceFile> {
         self.known_place(&Location::File(path.to_owned()))?.program(self)
     }
@@ -152,7 +152,7 @@ impl Database {
     }
 }
 
-/// The text of a program, and what is known of the text before the last edit.
+/// The text of a program, and its last edit.
 #[derive(Debug, Clone)]
 pub struct Text {
     contents: Contents,
@@ -195,7 +195,7 @@ struct Edited {
 }
 
 impl Text {
-    /// A text of which nothing is known.
+    /// A text without history.
     pub fn new(text: impl Into<Contents>) -> Self {
         Self { contents: text.into(), edited: None }
     }

@@ -25,7 +25,7 @@ pub fn diagnostics(db: &dyn Db, file: SourceFile) -> Arc<[Diagnostic]> {
     find(db, file, checks::check_imported(db, file)).into()
 }
 
-/// Gives back what is known of a file that was emptied: whatever is kept for a file is made anew, and what was kept for its statements goes with them.
+/// Releases the results of a file that was emptied: those of the file are computed again, and those of its statements are dropped with them.
 pub(crate) fn release(db: &dyn Db, file: SourceFile) {
     diagnostics(db, file);
     error_count(db, file);
@@ -61,7 +61,7 @@ fn find<'db>(
     let mut add = |(statement, finding): &(TopStatement<'db>, Finding<'db>)| {
         let Some(start) = statement.start(db) else { return };
         let diagnostic = place.diagnostic(start, finding);
-        // What follows from a line that was not understood is not worth saying.
+        // Consequences of a line with a syntax error are not reported.
         let at = diagnostic.range.start();
         let line = broken.partition_point(|line| line.end() < at);
         if broken.get(line).is_none_or(|line| at < line.start()) {
@@ -79,7 +79,7 @@ fn find<'db>(
     found
 }
 
-/// Leaves the removal of what is never used to a person, as long as there is a mistake that may be the reason.
+/// Makes the removal of unused code an unsafe fix, as long as an error may be the reason that it is unused.
 fn keep_what_an_error_may_mean(found: &mut [Diagnostic]) {
     if !found.iter().any(|diagnostic| diagnostic.code.is_mistake()) {
         return;
@@ -215,7 +215,7 @@ impl<'db> Placer<'_, 'db> {
             let edits = repairs::edits(self.db, self.file, &self.surroundings, start, repair);
             match repair {
                 // What is missing is more often misspelt than forgotten, and what is never reached may be the larger part of a program, and
-                // the statement above it the mistake. So these are for a person to choose.
+                // the statement above it the mistake. So these need a choice.
                 Repair::AddAgent { .. }
                 | Repair::AddBlock { .. }
                 | Repair::AddInput { .. }

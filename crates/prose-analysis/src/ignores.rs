@@ -129,7 +129,7 @@ pub(crate) fn apply(text: &str, parse: &Parse, found: &mut Vec<Diagnostic>) {
             source.report(ignore, |code| covers.is_used(at, code), &mut problems);
         }
     }
-    // Who ignores this code does not want reports about unused comments either.
+    // A program that ignores this code needs no reports about unused comments either.
     problems.retain(|problem| !is_ignored(problem, &mut ignores));
     if !problems.is_empty() {
         found.append(&mut problems);

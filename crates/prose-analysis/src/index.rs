@@ -62,7 +62,7 @@ pub struct Named<'db> {
     pub imports: Vec<Site<'db>>,
     /// The variables, without loop, catch and pipeline variables.
     pub variables: Vec<VariableSite<'db>>,
-    /// The first loop, catch or pipeline variable, which is gone behind its body (R18).
+    /// The first loop, catch or pipeline variable, which is out of scope after its body (R18).
     pub local: Option<Site<'db>>,
     /// Whether an `import` brings a skill of that name.
     pub is_skill: bool,

@@ -2,7 +2,7 @@
 
 use prose_syntax::TextSize;
 
-/// What ends a line; `\r\n` is both, one behind the other.
+/// The ends of lines; `\r\n` is both, one after the other.
 pub(crate) const LINE_BREAKS: [char; 2] = ['\n', '\r'];
 
 /// The start of the line of an offset.

@@ -60,7 +60,7 @@ impl Lowering {
     }
 
     fn bind(&mut self, text: SmolStr, range: TextRange, kind: NameKind) -> NameId {
-        // Constructs open no scopes for what is bound in them (R16), but loop, catch and pipeline variables are gone behind
+        // Constructs open no scopes for what is bound in them (R16), but loop, catch and pipeline variables are gone after
         // their body (R18).
         let scope = match kind {
             NameKind::Agent | NameKind::Block | NameKind::Import => ScopeId(0),

@@ -67,7 +67,7 @@ pub enum Repair<'db> {
     },
 }
 
-/// What fixes have to know of a text, found once for many of them.
+/// Facts about a text that fixes need, computed once for all of them.
 pub(crate) struct Surroundings<'a> {
     text: &'a str,
     newline: &'static str,

@@ -105,7 +105,7 @@ fn target<'db>(db: &'db dyn Db, chunk: Chunk<'db>, body: &Body, id: RefId) -> Re
     }
 }
 
-/// Whether a name may have become one word with another in the header of a block, for want of the `(` between them.
+/// Whether a name may be joined with another one in the header of a block, since the `(` between them is missing.
 fn is_part_of_header(db: &dyn Db, file: SourceFile, data: &RefData) -> bool {
     if data.place == Place::Literal {
         return false;

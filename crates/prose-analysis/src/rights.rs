@@ -106,7 +106,7 @@ fn of_properties(body: &Body, properties: &[Property], rights: &mut Vec<Right>) 
     }
 }
 
-/// The file that a text names, or the folder that it lies in, as far as that is known before the program runs.
+/// The file that a text names, or its folder, as far as it is known before the program runs.
 fn files(body: &Body, value: ExprId) -> Right {
     let text = body.text(value).filter(|text| text.kind == TextKind::OneLine);
     match text.and_then(|text| Some((text, text.value.as_deref()?))) {

@@ -1,4 +1,4 @@
-//! Files as lists of top-level statements, each of which is known again after an edit.
+//! Files as lists of top-level statements, which keep their identity across edits.
 
 #![allow(missing_docs, reason = "the macros of salsa write functions that have none")]
 
@@ -83,7 +83,7 @@ impl Tree {
         self.body.get_or_init(|| lower::lower(self.syntax()))
     }
 
-    /// What others want to know of the statement.
+    /// The summary of the statement.
     pub(crate) fn summary(&self) -> &Arc<Summary> {
         self.summary.get_or_init(|| Arc::new(Summary::new(self.body())))
     }
@@ -137,12 +137,12 @@ pub fn body<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> &'db Body {
     statement.tree(db).body()
 }
 
-/// What others want to know of a statement, without places: an edit of a prompt leaves it as it is.
+/// The summary of a statement, without positions: an edit of a prompt does not change it.
 pub fn summary<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> &'db Summary {
     single_summary(db, statement)
 }
 
-/// What others want to know of one statement, for those to whom the others of its chunk are of no concern.
+/// The summary of one statement, for queries that do not depend on the rest of its chunk.
 #[salsa::tracked(returns(ref))]
 fn single_summary<'db>(db: &'db dyn Db, statement: TopStatement<'db>) -> Arc<Summary> {
     Arc::clone(statement.tree(db).summary())

@@ -35,7 +35,7 @@ pub struct Summary {
     pub runs: bool,
     /// Whether the program returns a value without a name outside of blocks.
     pub returns: bool,
-    /// Whether nothing behind the statement is ever reached.
+    /// Whether statements after this one are unreachable.
     pub leaves: bool,
     /// Whether the program may end at the statement, or may not come to the end of it.
     pub may_end: bool,
@@ -92,7 +92,7 @@ pub struct Used {
     pub in_loop: bool,
 }
 
-/// What is known of an agent.
+/// The facts of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentFacts {
     /// Its name in the model.
@@ -121,7 +121,7 @@ pub enum Persist {
     Invalid,
 }
 
-/// What is known of a block.
+/// The facts of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockFacts {
     /// Its name in the model.
@@ -138,7 +138,7 @@ pub struct BlockFacts {
     pub certain_calls: Vec<RefId>,
 }
 
-/// What is known of an imported program.
+/// The facts of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportFacts {
     /// The statement.
@@ -151,7 +151,7 @@ pub struct ImportFacts {
     pub has_alias: bool,
 }
 
-/// What is known of an input.
+/// The facts of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputFacts {
     /// Its name in the model.
@@ -172,23 +172,23 @@ impl Summary {
         self.names.get(id.0 as usize)
     }
 
-    /// What is known of the agent of that name.
+    /// The facts of the agent of that name.
     pub fn agent(&self, name: NameId) -> Option<&AgentFacts> {
         find(&self.agents, name, |agent| agent.name)
     }
 
-    /// What is known of the block of that name.
+    /// The facts of the block of that name.
     pub fn block(&self, name: NameId) -> Option<&BlockFacts> {
         find(&self.blocks, name, |block| block.name)
     }
 
-    /// What is known of the import of that name.
+    /// The facts of the import of that name.
     pub fn import(&self, name: NameId) -> Option<&ImportFacts> {
         find(&self.imports, name, |import| import.name)
     }
 }
 
-/// What is known of a name in a list in the order of the text, that is, of the names; what has no name may stand between.
+/// Finds the facts of a name in a list in the order of the text, and so of names; entries without a name may be in between.
 fn find<T>(list: &[T], wanted: NameId, name: impl Fn(&T) -> Option<NameId>) -> Option<&T> {
     let (mut start, mut end) = (0, list.len());
     while start < end {

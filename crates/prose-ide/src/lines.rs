@@ -1,4 +1,4 @@
-//! Line numbers, as people count them.
+//! Line numbers, from 1.
 
 use prose_analysis::statements::line_index;
 use prose_analysis::{Db, SourceFile};

@@ -31,7 +31,7 @@ pub(crate) fn inline(code: &str) -> String {
     format!("{marks}{pad}{code}{pad}{marks}")
 }
 
-/// Text, with what would be taken for markup shown as it is. Backticks work, since people quote names with them.
+/// Text with markup escaped. Backticks are kept, since they quote names.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for line in text.lines() {

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use crate::testing::analysed;
 
-    /// Moves what lies at or below `from`, and shows all files whose paths change.
+    /// Moves files at or below `from`, and shows all files whose paths change.
     #[track_caller]
     fn check(fixture: &str, from: &str, to: &str, expected: Expect) {
         let analysed = analysed(fixture);

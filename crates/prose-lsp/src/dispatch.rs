@@ -46,7 +46,7 @@ enum Phase {
     ShutDown,
 }
 
-/// Receives the messages of the client in the order of the wire and hands each to the owner, or answers it at once.
+/// Receives the messages of the client in the order of the wire and sends each to the owner, or answers it at once.
 pub(crate) struct Dispatcher {
     phase: Phase,
     owner: mpsc::Sender<Message>,
@@ -234,7 +234,7 @@ struct ProgressCancelParams {
     token: Value,
 }
 
-/// The message that a notification is to the owner; none for one that the server does not know.
+/// The message that a notification is to the owner; none for one that the server does not support.
 fn message(method: &str, params: Value) -> serde_json::Result<Option<Message>> {
     Ok(Some(match method {
         "textDocument/didOpen" => {

@@ -2,7 +2,7 @@
 //!
 //! A message takes one road. [`protocol::transport`] reads and decodes it, [`dispatch`] hands it to the one owner of all
 //! state, [`owner`], before the next message is looked at. The owner applies edits itself and gives reads a snapshot, on
-//! which they run in the bounded pool of [`reads`]. Programs that a person runs have threads of their own, in [`runs`]. What
+//! which they run in the bounded pool of [`reads`]. Runs have threads of their own, in [`runs`]. What
 //! the protocol's types are is known to [`server`] and [`protocol`] alone.
 
 mod background;

@@ -1,7 +1,7 @@
 //! The one owner of the server's state.
 //!
 //! Every message that touches state is received here, in the order of the wire, and handled before the next one. Nothing here waits
-//! for the client or for a read. The [state] is a few parts that know nothing of one another; the other modules handle one kind of message
+//! for the client or for a read. The [state] is a few parts that do not depend on one another; the other modules handle one kind of message
 //! each.
 
 mod disk;

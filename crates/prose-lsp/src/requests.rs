@@ -163,7 +163,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
             Ok(data) => ReadParams::all(&data.uri.clone(), move |views, session| {
                 completions::resolved(views, session, params.clone(), &data)
             }),
-            // There is no more to be known of it.
+            // There is nothing to add to it.
             Err(_) => ReadParams::anywhere(move |_, _| text(&params)),
         })
     }),

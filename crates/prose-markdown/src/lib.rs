@@ -2,7 +2,7 @@
 //!
 //! [`programs`] finds them by the rules of CommonMark. Each is a program of its own, whose text is that of the document without what stands
 //! before it in each line: the mark of a block quote, the indentation of a list item or of the fence. So every line of a program is the end
-//! of a line of the document, and a [`Fence`] knows where: it turns places and edits in the program into such in the document, and places in the
+//! of a line of the document, and a [`Fence`] maps between them: it turns places and edits in the program into such in the document, and places in the
 //! document into such in the program.
 
 mod fence;
@@ -23,7 +23,7 @@ pub fn is_markdown(path: &Path) -> bool {
 }
 
 /// What stands for a program in place of a path: `README.md#2` is the second program of `README.md`. Its folder is that of the document,
-/// so that it imports what lies next to the document.
+/// so that its imports are relative to the document.
 pub fn path_of_program(document: &Path, number: usize) -> PathBuf {
     let mut path = OsString::from(document);
     path.push(format!("#{number}"));

@@ -1,6 +1,6 @@
 //! Texts of programs that were fetched, in the user's cache folder.
 //!
-//! A text lies in `texts` under its hash; what is known about a reference lies in `entries`, one small file for each address. Every
+//! A text is stored in `texts` under its hash; the facts about a reference are in `entries`, one small file per address. Every
 //! file is written next to its place and then moved there, so that several processes never see half of one. What a crash or anybody
 //! else leaves after is found by the hash when it is read, dropped, and fetched again.
 
@@ -115,7 +115,7 @@ impl Cache {
         program
     }
 
-    /// The text with a hash, whoever it was fetched for. A text of another hash is dropped.
+    /// The text with a hash, for whatever reference it was fetched. A text of another hash is dropped.
     pub fn text(&self, sha256: Hash) -> Option<String> {
         if let Some(found) = self.memory.iter().find(|program| program.source.sha256 == sha256) {
             return Some(found.text.to_string());
@@ -179,7 +179,7 @@ impl Cache {
         self.get(&source.url)
     }
 
-    /// What is known of all programs, in the order of their references. Texts are not looked at.
+    /// The sources of all programs, in the order of their references. Texts are not read.
     pub fn list(&self) -> Vec<Source> {
         let mut sources: Vec<Source> = self.memory.iter().map(|program| program.source.clone()).collect();
         let entries = self.dir().and_then(|dir| fs::read_dir(dir.join(ENTRIES)).ok());
@@ -301,7 +301,7 @@ fn text_path(dir: &Path, sha256: Hash) -> PathBuf {
     dir.join(TEXTS).join(format!("{sha256}.prose"))
 }
 
-/// `programs/HOST/path/to/program.prose`. Different addresses have different files, since the analysis knows programs by their files.
+/// `programs/HOST/path/to/program.prose`. Different addresses have different files, since the analysis identifies programs by their files.
 fn shown_path(dir: &Path, source: &Source) -> PathBuf {
     // No name of a system has other characters in it, and none is a folder such as `..`. The marks below have one that no name has.
     // Some systems take capitals and small letters for the same.
@@ -344,7 +344,7 @@ fn parse_entry(bytes: &[u8]) -> Option<Source> {
 }
 
 fn write_program(dir: &Path, program: &Program) -> io::Result<()> {
-    // The text comes first: an entry without its text would be dropped by whoever reads it in between.
+    // The text comes first: an entry without its text would be dropped by a reader in between.
     let text = text_path(dir, program.source.sha256);
     if read(&text, MAX_BYTES).is_none_or(|bytes| bytes != program.text.as_bytes()) {
         write_atomically(&text, program.text.as_bytes())?;

@@ -93,7 +93,7 @@ type Flight = Shared<BoxFuture<'static, Outcome>>;
 struct FlightKey {
     url: Url,
     freshness: Freshness,
-    /// What a program of the network may not ask, it may not learn from another's request either.
+    /// A program from the network must not get what it may not request through another's request either.
     is_remote: bool,
     is_trusted: bool,
 }
@@ -139,7 +139,7 @@ impl Client {
         }
     }
 
-    /// Why what is known of a program is not used: the lock file names another text, or cannot be read.
+    /// Why the known text of a program is not used: the lock file names another text, or cannot be read.
     pub fn mismatch(&self, reference: &Reference) -> Option<Box<LockMismatch>> {
         let pin = match self.pin(reference) {
             Ok(pin) => pin?,
@@ -323,7 +323,7 @@ impl Inner {
 
     fn remember_failure(&self, key: FlightKey, outcome: &Outcome) {
         const MAX_FAILURES: usize = 1_000;
-        // Whoever wants to know it now has it tried now, and what comes of that counts for all.
+        // A request for the current text is always made, and its result is remembered for all.
         let key = FlightKey { freshness: Freshness::Recent, ..key };
         if outcome.result.is_ok() {
             self.failures.remove(&key);

@@ -70,7 +70,7 @@ impl Source {
         }
     }
 
-    /// How long ago the host vouched for the text. `None` if that lies in the future by more than clocks differ, as after a clock
+    /// How long ago the host confirmed the text. `None` if that lies in the future by more than clocks differ, as after a clock
     /// that was wrong, so that the text cannot count as fresh for years.
     pub fn age(&self, now: SystemTime) -> Option<Duration> {
         const CLOCKS_DIFFER: Duration = Duration::from_secs(60);

@@ -155,7 +155,7 @@ impl Proxies {
             value.ok().filter(|value| !value.is_empty())
         };
         let proxy = |name| var(name).or_else(|| var("ALL_PROXY")).map(Secret::new);
-        // In a CGI program, `HTTP_PROXY` is a header that whoever asks has written.
+        // In a CGI program, `HTTP_PROXY` is a header of the request.
         let http = if env::var_os("REQUEST_METHOD").is_some() { None } else { proxy("HTTP_PROXY") };
         Self { http, https: proxy("HTTPS_PROXY"), except: var("NO_PROXY").unwrap_or_default() }
     }

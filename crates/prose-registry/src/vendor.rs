@@ -157,7 +157,7 @@ impl Vendor {
     }
 }
 
-/// Whether a name in an index, which anybody can write, is that of a file in its folder.
+/// Whether a name in an index, which is untrusted, is that of a file in its folder.
 fn is_plain(file: &str) -> bool {
     file.ends_with(".prose") && !file.contains(['/', '\\', ':'])
 }

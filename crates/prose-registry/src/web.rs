@@ -29,16 +29,16 @@ pub(crate) struct Web {
     proxies: Matcher,
 }
 
-/// A question and who asks it.
+/// A request and its origin.
 pub(crate) struct Question<'a> {
     pub(crate) url: &'a Url,
     /// What is known already, so that the host need not send it again.
     pub(crate) known: Option<&'a Source>,
     /// The accepted media types.
     pub(crate) accept: &'static str,
-    /// Whether a program from the network asks.
+    /// Whether a program from the network makes the request.
     pub(crate) is_remote: bool,
-    /// The origin that it may ask nevertheless, be its address public or not.
+    /// The origin that it may request nevertheless, even at a private address.
     pub(crate) trusted: Option<Origin>,
     /// When to give up.
     pub(crate) deadline: Instant,

@@ -58,7 +58,7 @@ pub(crate) fn digits_len(bytes: &[u8]) -> Option<usize> {
     (len > 0).then_some(len)
 }
 
-/// The broken interpolations in the source of a one-line string. The caller knows which names
+/// The broken interpolations in the source of a one-line string. The caller checks which names
 /// are those of variables. Words, lists and keys in braces are left alone: those are meant for the model.
 pub fn broken_interpolations(text: &str) -> Vec<BrokenInterpolation> {
     let mut found = Vec::new();

@@ -139,7 +139,7 @@ impl Diagnostic {
 
 /// The message with very long words shortened in their middle, since a name may be as long as its file.
 fn shortened(message: String) -> String {
-    /// Longer than any name or path written by hand.
+    /// Longer than any real name or path.
     const MAX_WORD: usize = 160;
     const START: usize = 60;
     const END: usize = 20;

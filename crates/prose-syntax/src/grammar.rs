@@ -20,7 +20,6 @@ use rowan::TextRange;
 
 use crate::codes::Code;
 use crate::diagnostic::{FixSafety, TextEdit};
-use crate::layout::MAX_DEPTH;
 use crate::parser::{Parser, fix};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
@@ -88,9 +87,7 @@ fn listed_statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -> bo
 }
 
 fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
-    if p.depth >= MAX_DEPTH {
-        recovery::too_deep(p, p.range());
-        p.skip_line();
+    if recovery::is_too_deep(p) {
         return;
     }
     p.depth += 1;

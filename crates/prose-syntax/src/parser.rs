@@ -426,6 +426,15 @@ impl Parser<'_> {
         self.finish();
     }
 
+    /// Passes the ends of as many of `indented` regions as end here.
+    pub(crate) fn leave_indented(&mut self, indented: &mut usize) {
+        while *indented > 0 && (self.at(DEDENT) || (self.at(LINE_END) && self.nth(1) == DEDENT)) {
+            self.eat(LINE_END);
+            self.bump();
+            *indented -= 1;
+        }
+    }
+
     /// Wraps the rest of the logical line in an `ERROR` node, if there is any.
     pub(crate) fn skip_line(&mut self) {
         if self.at_line_end() {

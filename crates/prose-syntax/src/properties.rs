@@ -46,7 +46,7 @@ impl Property {
 
 use Owner::{Agent, Resume, Session};
 
-/// Every property the language knows.
+/// Every property of the language.
 pub const PROPERTIES: &[Property] = &[
     Property {
         name: "model",

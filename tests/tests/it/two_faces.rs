@@ -422,18 +422,26 @@ fn warnings_are_shown_at_the_start_of_a_run() {
     assert!(stderr.contains("warning[W141]: prose.toml:2:1"), "{stderr}");
 }
 
+/// Both faces run `main.prose` with a remark.
+#[track_caller]
+fn check_remark(world: &mut World, remark: &str) {
+    let output = world.prose(&["run", "main.prose"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains(remark), "{stderr}");
+    world.workspace.open_saved("main.prose");
+    assert_eq!(world.run_in_editor("prose.run", "main.prose"), Ok(()));
+    let shown = world.workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    assert!(shown["params"]["message"].as_str().unwrap().contains(remark), "{shown}");
+}
+
 #[test]
 fn what_a_program_is_run_with_is_remarked_at_the_start_by_both() {
     let case =
         Case::new("", &[("main.prose", USES)]).settings("[registry]\nurl = \"URL\"\nvendor = \"copies\"\n");
     let remark = "copies` of `registry.vendor` has no copies of programs";
     let mut world = World::of(&case);
-    let stderr = String::from_utf8(world.prose(&["run", "main.prose"]).stderr).unwrap();
-    assert!(stderr.contains(remark), "{stderr}");
-    world.workspace.open_saved("main.prose");
-    assert_eq!(world.run_in_editor("prose.run", "main.prose"), Ok(()));
-    let said = world.workspace.client.wait_for(|message| message["method"] == "window/showMessage");
-    assert!(said["params"]["message"].as_str().unwrap().contains(remark), "{said}");
+    check_remark(&mut world, remark);
 }
 
 #[test]
@@ -449,14 +457,7 @@ fn settings_of_another_user_are_ignored_by_both_which_is_remarked() {
     std::os::unix::fs::symlink(theirs, world.path("prose.toml")).unwrap();
     world.workspace.restart();
     let remark = "prose.toml` belongs to another user and is ignored";
-    let output = world.prose(&["run", "main.prose"]);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    assert!(stderr.contains(remark), "{stderr}");
-    world.workspace.open_saved("main.prose");
-    assert_eq!(world.run_in_editor("prose.run", "main.prose"), Ok(()));
-    let said = world.workspace.client.wait_for(|message| message["method"] == "window/showMessage");
-    assert!(said["params"]["message"].as_str().unwrap().contains(remark), "{said}");
+    check_remark(&mut world, remark);
 }
 
 #[test]

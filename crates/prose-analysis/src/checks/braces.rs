@@ -1,4 +1,4 @@
-//! Braces in texts that fill in nothing although they are nearly right, and those of other languages, of which a part stays in the text.
+//! Braces in texts that are nearly interpolations, and those of other languages, which leave a part in the text.
 
 use prose_syntax::braces::{BrokenInterpolationKind, broken_interpolations};
 use prose_syntax::{Code, Diagnostic, Fix, TextRange, TextSize};

@@ -138,7 +138,7 @@ struct Order<'db> {
     statements: Vec<TopStatement<'db>>,
     /// Where each statement stands among the others.
     positions: FxHashMap<TopStatement<'db>, usize>,
-    /// Where the first statement stands that has somebody work.
+    /// The position of the first statement that runs a session.
     first_work: OnceCell<usize>,
 }
 

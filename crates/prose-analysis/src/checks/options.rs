@@ -309,7 +309,7 @@ fn shares_word(name: &str, option: &str) -> bool {
     has_word(name, option) || has_word(option, name) || (name, option) == ("maximum", "max")
 }
 
-/// What is known of a strategy.
+/// The value of a strategy, as far as it is known.
 enum Known {
     /// There is none.
     Nothing,

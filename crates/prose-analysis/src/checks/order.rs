@@ -454,7 +454,7 @@ impl<'db> Order<'_, 'db> {
                     let mut finding = Finding::new(Code::E018, range(), message);
                     if let Some(keyword) = keyword {
                         let edit = TextEdit::replace(keyword, "session");
-                        // Only the author knows which of the two was meant.
+                        // Either of the two may be meant.
                         let fix = Fix::suggestion("Start it with `session`", vec![edit]);
                         finding.diagnostic.other_fixes.push(fix);
                     }

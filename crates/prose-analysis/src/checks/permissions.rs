@@ -334,7 +334,7 @@ fn covers(kind: &str, pattern: &str, other: &str) -> bool {
     )
 }
 
-/// Whether the parts of a pattern, of which some stand for any number of parts, match those of another one.
+/// Whether the parts of a pattern, some of which match any number of parts, match those of another one.
 fn matches_all<T>(
     pattern: &[T],
     other: &[T],

@@ -449,7 +449,7 @@ impl<'db> Checker<'_, 'db> {
         self.report(finding);
     }
 
-    /// Where the agent of a session is defined and what is known of it. None if it is not defined.
+    /// The definition of the agent of a session, and its facts. None if it is not defined.
     pub(super) fn agent_facts(&self, agent: RefId) -> Option<(crate::index::Site<'db>, &'db AgentFacts)> {
         let named = self.look_up(&self.body[agent].text)?;
         let site = *named.agents.first()?;

@@ -5,7 +5,7 @@
 //! one step for all of its statements.
 //!
 //! Where a chunk begins depends on the text of the statement there and on how long the chunk before has become, and so is the same again a few
-//! statements behind an edit. It makes no difference to what is found.
+//! statements after an edit. It makes no difference to what is found.
 
 #![allow(missing_docs, reason = "the macros of salsa write functions that have none")]
 
@@ -190,7 +190,7 @@ pub(crate) fn members<'db>(db: &'db dyn Db, chunk: Chunk<'db>) -> Vec<Member<'db
     members.collect()
 }
 
-/// What others want to know of the statements of a chunk, without places: an edit of a prompt leaves it as it is.
+/// The summaries of the statements of a chunk, without positions: an edit of a prompt does not change them.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn summaries<'db>(db: &'db dyn Db, chunk: Chunk<'db>) -> Vec<Summarized<'db>> {
     let summarized = |Member { statement, tree }: &Member<'db>| Summarized {
@@ -200,14 +200,14 @@ pub(crate) fn summaries<'db>(db: &'db dyn Db, chunk: Chunk<'db>) -> Vec<Summariz
     members(db, chunk).iter().map(summarized).collect()
 }
 
-/// A statement and what others want to know of it.
+/// A statement and its summary.
 #[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
 pub(crate) struct Summarized<'db> {
     pub(crate) statement: TopStatement<'db>,
     pub(crate) summary: Arc<Summary>,
 }
 
-/// The statements of a file with what others want to know of them, in the order of the text.
+/// The statements of a file with their summaries, in the order of the text.
 pub(crate) fn summarized(
     db: &dyn Db,
     file: SourceFile,
@@ -215,7 +215,7 @@ pub(crate) fn summarized(
     file_summaries(db, file).iter().map(|member| (member.statement, &*member.summary))
 }
 
-/// The same as a query, so that each of those who ask has one to look at when they are found valid, and not all chunks.
+/// The same as a query, so that dependents validate one query and not all chunks.
 #[salsa::tracked(returns(ref))]
 fn file_summaries(db: &dyn Db, file: SourceFile) -> Vec<Summarized<'_>> {
     chunks(db, file).list.iter().flat_map(|chunk| summaries(db, *chunk)).cloned().collect()
@@ -247,7 +247,7 @@ fn header(node: &GreenNodeData) -> u64 {
             {
                 break;
             }
-            // What is typed behind the first words of a prompt moves no border.
+            // Edits after the first words of a prompt move no border.
             NodeOrToken::Node(node) => hash_text(node, &mut 16, &mut hasher),
             NodeOrToken::Token(token) => token.text().hash(&mut hasher),
         }

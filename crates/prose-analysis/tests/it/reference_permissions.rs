@@ -2,6 +2,15 @@
 
 use crate::support::check_strict;
 
+/// Permissions that are right.
+const GRANTED: &str = r#"
+        use "alice/search"
+        agent writer:
+          prompt: "Write"
+          skills: ["search"]
+        session: writer
+        "#;
+
 /// Skills: must be an array. E013.
 #[test]
 fn skills_without_array() {
@@ -15,15 +24,7 @@ fn skills_without_array() {
         session: writer
         "#,
     );
-    check_strict(
-        r#"
-        use "alice/search"
-        agent writer:
-          prompt: "Write"
-          skills: ["search"]
-        session: writer
-        "#,
-    );
+    check_strict(GRANTED);
 }
 
 /// Skills: a name must be a string. E014.
@@ -40,15 +41,7 @@ fn skill_without_quotes() {
         session: writer
         "#,
     );
-    check_strict(
-        r#"
-        use "alice/search"
-        agent writer:
-          prompt: "Write"
-          skills: ["search"]
-        session: writer
-        "#,
-    );
+    check_strict(GRANTED);
 }
 
 /// Skills: not imported. W007.
@@ -88,15 +81,7 @@ fn empty_skills() {
         session: writer
         "#,
     );
-    check_strict(
-        r#"
-        use "alice/search"
-        agent writer:
-          prompt: "Write"
-          skills: ["search"]
-        session: writer
-        "#,
-    );
+    check_strict(GRANTED);
 }
 
 /// Permissions: must be a block. E015.

@@ -3,6 +3,15 @@
 
 use crate::support::check_strict;
 
+/// An agent that is right.
+const AGENT: &str = r#"
+        agent writer:
+          prompt: "Write"
+          persist: true
+        session: writer
+        resume: writer
+        "#;
+
 /// Strings: unterminated string.
 #[test]
 fn unterminated_string() {
@@ -227,15 +236,7 @@ fn undefined_agent() {
         #       ^^^^^^ error[E007]
         "#,
     );
-    check_strict(
-        r#"
-        agent writer:
-          prompt: "Write"
-          persist: true
-        session: writer
-        resume: writer
-        "#,
-    );
+    check_strict(AGENT);
 }
 
 /// Sessions: whitespace-only prompt. W002.
@@ -318,15 +319,7 @@ fn resume_before_the_first_session() {
         #       ^^^^^^ error[E018]
         "#,
     );
-    check_strict(
-        r#"
-        agent writer:
-          prompt: "Write"
-          persist: true
-        session: writer
-        resume: writer
-        "#,
-    );
+    check_strict(AGENT);
 }
 
 /// `resume`: `session:` of a persistent agent with memory. W011.
@@ -342,15 +335,7 @@ fn session_that_ignores_memory() {
         #        ^^^^^^ warning[W011]
         "#,
     );
-    check_strict(
-        r#"
-        agent writer:
-          prompt: "Write"
-          persist: true
-        session: writer
-        resume: writer
-        "#,
-    );
+    check_strict(AGENT);
 }
 
 /// When a block runs is not known, so its sessions start no memory that one behind it would drop.

@@ -166,7 +166,7 @@ fn params<'db>(
     let is_hidden = params.iter().any(|param| {
         names.bound.iter().any(|bound| is_inside(bound.range) && bound.entity.name == param.name)
     });
-    // Nor what the blocks that they call mean by it, which know what their callers call so (R16).
+    // Nor blocks that they call, which see the names of their callers (R16).
     let has_calls = names.used.iter().any(|used| is_inside(used.range) && used.kind == RefKind::Block);
     let is_in_block = |range: TextRange| {
         !is_inside(range)

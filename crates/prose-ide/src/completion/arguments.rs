@@ -7,7 +7,7 @@ use super::calls::{blocks, program};
 use super::{Completion, CompletionKind, Context, values};
 use crate::cursor::{Piece, last_item, names_before_colons};
 
-/// The arguments of a call: `before` ends with what is called, `inside` is what stands behind the parenthesis.
+/// The arguments of a call: `before` ends with what is called, `inside` is what follows the parenthesis.
 pub(super) fn arguments(context: &mut Context<'_>, before: &[Piece<'_>], inside: &[Piece<'_>]) {
     let item = last_item(inside);
     if !item.is_empty() {

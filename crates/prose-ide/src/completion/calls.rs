@@ -261,7 +261,7 @@ pub(super) fn program(cursor: &Cursor<'_>, name: &SmolStr) -> Option<SourceFile>
     })
 }
 
-/// What stands behind the dot that the pieces end with: the parts of a value.
+/// The parts of a value, after the dot that ends the pieces.
 pub(super) fn fields(context: &mut Context<'_>) {
     let pieces = &context.cursor.pieces[..context.cursor.pieces.len() - 1];
     match pieces {

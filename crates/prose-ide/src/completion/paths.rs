@@ -64,7 +64,7 @@ fn candidates(context: &Context<'_>) -> Vec<(String, &'static str)> {
     found
 }
 
-/// Where a program lies that is not on this machine.
+/// The location of a remote program.
 fn place(reference: &Reference) -> Option<&'static str> {
     match reference {
         Reference::Registry(_) => Some("program in a registry"),

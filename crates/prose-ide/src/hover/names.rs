@@ -110,7 +110,7 @@ fn agent<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
     ]))
 }
 
-/// Where the memory of an agent lies (R42).
+/// The place of the memory of an agent (R42).
 fn memory<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
     let facts = summary(db, site.statement).agent(site.name)?;
     let body = body(db, site.statement);

@@ -20,7 +20,7 @@ use crate::workspace::settings::FileConfig;
 /// A document that the client has open.
 #[derive(Debug)]
 pub(crate) struct Document {
-    /// Where it lies, or would lie.
+    /// Its path, whether it exists or not.
     pub(crate) path: PathBuf,
     version: i32,
     text: Rope,
@@ -102,7 +102,7 @@ impl Document {
         self.version = version;
     }
 
-    /// The path that settings are about: that of the file that somebody writes.
+    /// The path that settings are about: that of the file that is edited.
     pub(crate) fn path_of_file(&self) -> &Path {
         self.part_of.as_ref().map_or(&self.path, |part_of| &part_of.path)
     }
@@ -206,7 +206,7 @@ impl Document {
         contents
     }
 
-    /// The present state, which the analysis knows as `file`.
+    /// The current state, which is `file` in the analysis.
     pub(crate) fn snapshot(
         &self,
         name: &DocumentUri,

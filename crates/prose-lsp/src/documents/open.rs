@@ -47,7 +47,7 @@ pub(crate) struct OpenDocuments {
     pub(crate) others: HashMap<DocumentUri, Document>,
     /// The names of all documents by their paths, since a client may write the name of one file in two ways.
     pub(crate) names: HashMap<PathBuf, DocumentUri>,
-    /// The programs that the analysis does not know in their present state.
+    /// The programs whose current state the analysis does not have yet.
     pub(crate) edited: Vec<DocumentUri>,
     /// The semantic tokens that the client has.
     pub(crate) tokens: Arc<SentTokens>,
@@ -92,7 +92,7 @@ impl OpenDocuments {
     }
 
     pub(crate) fn open_markdown(&mut self, uri: &DocumentUri, document: Document) {
-        // One that is opened twice has the programs that are known of it.
+        // One that is opened twice keeps its programs.
         let known = self.markdown.remove(uri).map(|markdown| markdown.programs);
         let markdown = Markdown { document, programs: known.unwrap_or_default() };
         self.markdown.insert(Arc::clone(uri), markdown);

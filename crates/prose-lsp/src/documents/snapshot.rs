@@ -26,7 +26,7 @@ pub(crate) struct PartOf {
 /// One state of a program, for work that goes on while its document changes.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
-    /// The name of the program: that of its document, and behind it which one it is, if there may be several.
+    /// The name of the program: that of its document, followed by its number, if there may be several.
     pub(crate) name: DocumentUri,
     /// The document that the client has open.
     pub(crate) uri: DocumentUri,

@@ -73,7 +73,7 @@ impl Fetcher {
         (self.under_way.len(), first.map(|remote| remote.reference.to_string()))
     }
 
-    /// What is known of a program without asking anybody. If that is not enough, and the mode allows it, it is looked up.
+    /// The known text of a program, without a request. If it is not enough, and the mode allows it, the program is looked up.
     fn look(&mut self, remote: &Remote, asker: &Origin, mode: FetchMode, when: When) -> Option<Fetched> {
         if when == When::Opened {
             return None;
@@ -193,11 +193,11 @@ pub(crate) enum When {
     Now,
     /// When typing has paused for a moment.
     TypingStops,
-    /// When somebody opens the program, or one that imports it. Nobody may ever look at what lies in a folder.
+    /// When the program, or one that imports it, is opened. Most files of a folder are never opened.
     Opened,
 }
 
-/// What the analysis asks about the imports of one program.
+/// The requested imports of one program.
 pub(crate) struct Imports<'a> {
     pub(crate) fetcher: &'a mut Fetcher,
     pub(crate) settings: &'a mut Settings,

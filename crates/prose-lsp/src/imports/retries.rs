@@ -11,7 +11,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(5);
 /// How much longer each pause is than the one before.
 const GROWTH: u32 = 3;
 
-/// After so many, about ten minutes, it is for a person to have it tried again: by the action, by saving or by opening a program.
+/// After so many, about ten minutes, the user has to retry: by the action, by saving or by opening a program.
 const MAX_RETRIES: u32 = 5;
 
 /// The look-ups to try again.
@@ -25,7 +25,7 @@ struct Retry {
 }
 
 impl Retries {
-    /// A look-up failed, and its host wants to be left alone for some time at least. Gives how long to wait before the next one; none if
+    /// A look-up failed, and its host may require a pause. Returns how long to wait before the next one; none if
     /// one is waited for already, or if there were enough.
     pub(crate) fn failed(&mut self, remote: &Remote, at_least: Duration) -> Option<Duration> {
         let retry = self.0.entry(remote.clone()).or_default();

@@ -30,7 +30,7 @@ impl Owner {
             }
         }
         if !self.scanner.has_found(path) && self.is_in_folders(path) {
-            // Only a scan knows which files are ignored.
+            // Only a scan determines which files are ignored.
             self.start_scan();
         }
     }

@@ -180,9 +180,10 @@ More:
             self.version += 1;
             let text = self.owner.documents.markdown[URI].document.text().to_string();
             let at = text.find(old).unwrap();
+            let lines = prose_syntax::LineIndex::new(&text);
             let position = |at: usize| {
-                let line_start = text[..at].rfind('\n').map_or(0, |before| before + 1);
-                json!({ "line": text[..at].matches('\n').count(), "character": at - line_start })
+                let line = lines.line(at);
+                json!({ "line": line, "character": at - lines.range(line).start })
             };
             let change: crate::protocol::lsp::TextDocumentContentChangeEvent =
                 serde_json::from_value(json!({

@@ -18,7 +18,7 @@ impl Owner {
         self.publisher.mark(uri);
     }
 
-    /// Whether the analysis and the client know all that they have to.
+    /// Whether the analysis and the client are up to date.
     pub(super) fn is_up_to_date(&self) -> bool {
         self.publisher.is_up_to_date() && self.documents.edited.is_empty() && self.requests.is_up_to_date()
     }
@@ -74,7 +74,7 @@ impl Owner {
         if is_news {
             self.publisher.waiting.push(publication);
         }
-        // What a person types is answered at once. What that means for many other programs goes out in few pieces, since each wakes up
+        // Diagnostics of the edited program are sent at once. Those of many other programs are sent in few batches, since each wakes up
         // a thread here and the client.
         if is_edited || self.publisher.waiting.len() >= MAX_BATCH {
             self.publisher.send_waiting();

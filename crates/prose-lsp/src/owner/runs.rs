@@ -199,7 +199,7 @@ impl Owner {
             money: config.money(),
             subject: config.subject(&project.root),
             trust: config.user_trust(),
-            // It is the one that the person has open.
+            // It is the one that is open in the editor.
             names_program: true,
             project,
         })

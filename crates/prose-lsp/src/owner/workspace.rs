@@ -182,7 +182,7 @@ impl Owner {
         paths.filter(|path| is_in(path)).map(|path| path.to_path_buf()).collect()
     }
 
-    /// Whether a program lies in the folders of the session.
+    /// Whether a program is in the folders of the session.
     pub(super) fn is_in_folders(&self, path: &Path) -> bool {
         is_program(path) && self.session.folders.iter().any(|folder| path.starts_with(folder))
     }
@@ -206,7 +206,7 @@ impl Owner {
             return None;
         }
         let file = self.analysis.host.file(path).filter(|file| !self.analysis.programs.is_open(*file))?;
-        // A copy of somebody else's program is nothing that a person could put right.
+        // The user cannot fix a copy of somebody else's program.
         let is_ours = *file.origin(self.analysis.host.db()) == Origin::Local
             && !self.documents.names.contains_key(path);
         let uri = uri_of_path(path).filter(|_| is_ours)?;

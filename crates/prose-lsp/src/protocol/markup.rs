@@ -1,4 +1,4 @@
-//! Texts for people, in the form that the client shows.
+//! Markup in the form that the client supports.
 
 use serde_json::{Value, json};
 

@@ -63,9 +63,9 @@ pub(crate) struct Session {
     pub(crate) receives_run_events: bool,
     /// The client shows the views of runs.
     pub(crate) receives_views: bool,
-    /// The client lets a person choose the name that a refactoring has made up.
+    /// The client starts a rename at the generated name of a refactoring.
     pub(crate) renames_afterwards: bool,
-    /// The folders that the person works in.
+    /// The folders of the workspace.
     pub(crate) folders: Vec<PathBuf>,
 }
 

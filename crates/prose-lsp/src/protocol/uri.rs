@@ -10,7 +10,7 @@ use crate::protocol::lsp;
 /// The name of a document, exactly as the client writes it.
 pub(crate) type DocumentUri = Arc<str>;
 
-/// Where a document lies. One that is in no file has a path too, which no file has.
+/// The path of a document. One that is in no file has a path too, which no file has.
 pub(crate) fn path_of_uri(uri: &str) -> PathBuf {
     let file = uri.starts_with("file:").then(|| uri.parse::<lsp::Uri>().ok()).flatten();
     match file.as_ref().and_then(lsp::Uri::to_file_path) {

@@ -15,11 +15,11 @@ use crate::protocol::shown::Shown;
 use crate::protocol::uri::DocumentUri;
 use crate::runs::registry::Runs;
 
-/// The programs of a document among all others, as the analysis knows them. Most documents are one program.
+/// The programs of a document among all others, as they are in the analysis. Most documents are one program.
 pub(crate) struct Views {
     pub(crate) snapshots: Vec<Snapshot>,
     pub(crate) db: Database,
-    /// The documents that are open, and the programs that were read from files, by what the analysis knows them as.
+    /// The documents that are open, and the programs that were read from files, by their file in the analysis.
     pub(crate) programs: Arc<Programs>,
     /// The cache of fetched programs.
     pub(crate) cache: Arc<Cache>,

@@ -1,4 +1,4 @@
-//! Files that a person moves: the programs that import them follow.
+//! Files that the user moves: the programs that import them follow.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub(crate) fn filters() -> Value {
 
 /// A program whose paths may change.
 pub(crate) struct Importer {
-    /// Where it lies.
+    /// Its path.
     pub(crate) path: PathBuf,
     /// The document that shows it.
     pub(crate) uri: DocumentUri,

@@ -10,7 +10,7 @@ use crate::workspace::files::{files_below, is_program};
 
 /// The most programs of a workspace. Others are checked when they are opened.
 pub(crate) const MAX_PROGRAMS: usize = 10_000;
-/// How long a program may be, in bytes: longer ones were hardly written by a person.
+/// The maximum size of a program in bytes.
 const MAX_PROGRAM_BYTES: u64 = 1 << 20;
 /// How long all of them may be together, in bytes.
 const MAX_BYTES: u64 = 64 << 20;

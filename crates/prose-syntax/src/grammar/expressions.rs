@@ -27,9 +27,7 @@ pub(super) fn condition_before_modifiers(p: &mut Parser<'_>) -> SyntaxKind {
 }
 
 fn ternary(p: &mut Parser<'_>, calls: Calls) -> SyntaxKind {
-    if p.depth >= MAX_DEPTH {
-        recovery::too_deep(p, p.range());
-        p.skip_line();
+    if recovery::is_too_deep(p) {
         return ERROR;
     }
     p.depth += 1;
@@ -93,9 +91,7 @@ fn binary(p: &mut Parser<'_>, loosest: u8, calls: Calls) -> SyntaxKind {
 }
 
 fn unary(p: &mut Parser<'_>, operand: impl FnOnce(&mut Parser<'_>) -> SyntaxKind) -> SyntaxKind {
-    if p.depth >= MAX_DEPTH {
-        recovery::too_deep(p, p.range());
-        p.skip_line();
+    if recovery::is_too_deep(p) {
         return ERROR;
     }
     p.depth += 1;

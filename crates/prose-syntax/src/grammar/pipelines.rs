@@ -24,11 +24,7 @@ pub(super) fn pipeline(p: &mut Parser<'_>, checkpoint: Checkpoint) -> bool {
             p.bump();
         }
         stage(p);
-        while indented > 0 && (p.at(DEDENT) || (p.at(LINE_END) && p.nth(1) == DEDENT)) {
-            p.eat(LINE_END);
-            p.bump();
-            indented -= 1;
-        }
+        p.leave_indented(&mut indented);
     }
     for _ in 0..indented {
         recovery::rest_of_block(p, "a stage that starts with `|`");

@@ -74,6 +74,16 @@ pub(super) fn rest_of_block(p: &mut Parser<'_>, expected: &str) {
     p.eat(DEDENT);
 }
 
+/// Whether the nesting is too deep. Reports it and passes the line.
+pub(super) fn is_too_deep(p: &mut Parser<'_>) -> bool {
+    let is_too_deep = p.depth >= MAX_DEPTH;
+    if is_too_deep {
+        too_deep(p, p.range());
+        p.skip_line();
+    }
+    is_too_deep
+}
+
 pub(super) fn too_deep(p: &mut Parser<'_>, range: TextRange) {
     p.error(
         Code::E111,

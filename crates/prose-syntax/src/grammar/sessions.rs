@@ -42,11 +42,7 @@ pub(super) fn session_chain(p: &mut Parser<'_>, keyword: SyntaxKind) {
         spans_lines |= p.is_past_line();
         // The line above is one of the chain only where the chain has several.
         p.clause_has_error |= p.line_has_error() || (spans_lines && p.line_above_has_error);
-        while indented > 0 && (p.at(DEDENT) || (p.at(LINE_END) && p.nth(1) == DEDENT)) {
-            p.eat(LINE_END);
-            p.bump();
-            indented -= 1;
-        }
+        p.leave_indented(&mut indented);
     }
     for _ in 0..indented {
         recovery::rest_of_block(p, "a session after `->`");

@@ -2,6 +2,25 @@
 
 use crate::support::check_strict;
 
+/// A choice that is right.
+const CHOICE: &str = r#"
+        choice **which is best**:
+          option "one":
+            session "One"
+          option "two":
+            session "Two"
+        "#;
+
+/// An `if` that is right.
+const IF: &str = r#"
+        if **the tests pass**:
+          session "One"
+        elif **the tests are slow**:
+          session "Two"
+        else:
+          session "Three"
+        "#;
+
 /// Parallel: Invalid join strategy. E124
 #[test]
 fn parallel_invalid_join_strategy() {
@@ -308,15 +327,7 @@ fn choices_choice_without_options() {
         #<^^^^^^ error[E131] `choice` has no options; add one with `option "label":`
         "#,
     );
-    check_strict(
-        r#"
-        choice **which is best**:
-          option "one":
-            session "One"
-          option "two":
-            session "Two"
-        "#,
-    );
+    check_strict(CHOICE);
 }
 
 /// Choice: Empty criteria. E129
@@ -332,15 +343,7 @@ fn choices_empty_criteria() {
             session "Two"
         "#,
     );
-    check_strict(
-        r#"
-        choice **which is best**:
-          option "one":
-            session "One"
-          option "two":
-            session "Two"
-        "#,
-    );
+    check_strict(CHOICE);
 }
 
 /// Choice: Duplicate option labels. W112
@@ -356,15 +359,7 @@ fn choices_duplicate_option_labels() {
             session "Two"
         "#,
     );
-    check_strict(
-        r#"
-        choice **which is best**:
-          option "one":
-            session "One"
-          option "two":
-            session "Two"
-        "#,
-    );
+    check_strict(CHOICE);
 }
 
 /// Choice: Empty option body. W101
@@ -379,15 +374,7 @@ fn choices_empty_option_body() {
         # ^^^^^^ warning[W101] `option` has an empty body
         "#,
     );
-    check_strict(
-        r#"
-        choice **which is best**:
-          option "one":
-            session "One"
-          option "two":
-            session "Two"
-        "#,
-    );
+    check_strict(CHOICE);
 }
 
 /// If: Empty condition. E129
@@ -403,16 +390,7 @@ fn conditions_empty_condition() {
           session "Two"
         "#,
     );
-    check_strict(
-        r#"
-        if **the tests pass**:
-          session "One"
-        elif **the tests are slow**:
-          session "Two"
-        else:
-          session "Three"
-        "#,
-    );
+    check_strict(IF);
 }
 
 /// If: Elif without if. E104
@@ -426,16 +404,7 @@ fn conditions_elif_without_if() {
           session "Two"
         "#,
     );
-    check_strict(
-        r#"
-        if **the tests pass**:
-          session "One"
-        elif **the tests are slow**:
-          session "Two"
-        else:
-          session "Three"
-        "#,
-    );
+    check_strict(IF);
 }
 
 /// If: Else without if. E104
@@ -449,16 +418,7 @@ fn conditions_else_without_if() {
           session "Two"
         "#,
     );
-    check_strict(
-        r#"
-        if **the tests pass**:
-          session "One"
-        elif **the tests are slow**:
-          session "Two"
-        else:
-          session "Three"
-        "#,
-    );
+    check_strict(IF);
 }
 
 /// If: Multiple else. E104
@@ -475,16 +435,7 @@ fn conditions_multiple_else() {
           session "Three"
         "#,
     );
-    check_strict(
-        r#"
-        if **the tests pass**:
-          session "One"
-        elif **the tests are slow**:
-          session "Two"
-        else:
-          session "Three"
-        "#,
-    );
+    check_strict(IF);
 }
 
 /// If: Empty body. W101
@@ -498,14 +449,5 @@ fn conditions_empty_body() {
           session "Two"
         "#,
     );
-    check_strict(
-        r#"
-        if **the tests pass**:
-          session "One"
-        elif **the tests are slow**:
-          session "Two"
-        else:
-          session "Three"
-        "#,
-    );
+    check_strict(IF);
 }

@@ -2,6 +2,12 @@
 
 use crate::support::check_strict;
 
+/// A loop that is right.
+const LOOP: &str = r#"
+        loop until **all tests pass** (max: 5):
+          session "Try"
+        "#;
+
 /// Repeat and for: Repeat count must be positive. E112
 #[test]
 fn fixed_loops_repeat_count_must_be_positive() {
@@ -105,12 +111,7 @@ fn unbounded_loops_max_iterations_less_or_equal_0() {
           session "Try"
         "#,
     );
-    check_strict(
-        r#"
-        loop until **all tests pass** (max: 5):
-          session "Try"
-        "#,
-    );
+    check_strict(LOOP);
 }
 
 /// Loop: Max iterations not integer. E112
@@ -123,12 +124,7 @@ fn unbounded_loops_max_iterations_not_integer() {
           session "Try"
         "#,
     );
-    check_strict(
-        r#"
-        loop until **all tests pass** (max: 5):
-          session "Try"
-        "#,
-    );
+    check_strict(LOOP);
 }
 
 /// Loop: Empty discretion condition. E129
@@ -141,12 +137,7 @@ fn unbounded_loops_empty_discretion_condition() {
           session "Try"
         "#,
     );
-    check_strict(
-        r#"
-        loop until **all tests pass** (max: 5):
-          session "Try"
-        "#,
-    );
+    check_strict(LOOP);
 }
 
 /// Loop: Very short condition. W104
@@ -159,12 +150,7 @@ fn unbounded_loops_very_short_condition() {
           session "Try"
         "#,
     );
-    check_strict(
-        r#"
-        loop until **all tests pass** (max: 5):
-          session "Try"
-        "#,
-    );
+    check_strict(LOOP);
 }
 
 /// Loop: Loop variable shadows outer. W106

@@ -2,6 +2,13 @@
 
 use crate::support::check_strict;
 
+/// An import that is right.
+const IMPORT: &str = r#"
+        use "@alice/research"
+
+        output found = research(topic: "tides")
+        "#;
+
 /// Use statements: Empty path. E011
 #[test]
 fn use_empty_path() {
@@ -13,13 +20,7 @@ fn use_empty_path() {
         output found = research(topic: "tides")
         "#,
     );
-    check_strict(
-        r#"
-        use "@alice/research"
-
-        output found = research(topic: "tides")
-        "#,
-    );
+    check_strict(IMPORT);
 }
 
 /// Use statements: Invalid path format. E012
@@ -33,13 +34,7 @@ fn use_invalid_path_format() {
         output found = research(topic: "tides")
         "#,
     );
-    check_strict(
-        r#"
-        use "@alice/research"
-
-        output found = research(topic: "tides")
-        "#,
-    );
+    check_strict(IMPORT);
 }
 
 /// Use statements: Duplicate import. E010
@@ -54,13 +49,7 @@ fn use_duplicate_import() {
         output found = research(topic: "tides")
         "#,
     );
-    check_strict(
-        r#"
-        use "@alice/research"
-
-        output found = research(topic: "tides")
-        "#,
-    );
+    check_strict(IMPORT);
 }
 
 /// Use statements: Missing alias for dup. E133
@@ -251,13 +240,7 @@ fn invocation_unknown_program() {
         #              ^^^^^^^^ error[E025] program `research` is not imported
         "#,
     );
-    check_strict(
-        r#"
-        use "@alice/research"
-
-        output found = research(topic: "tides")
-        "#,
-    );
+    check_strict(IMPORT);
 }
 
 /// Program invocation: Missing required input. E026
