@@ -320,7 +320,7 @@ const ASKED: &[(&str, &str)] = &[
     ("client/registerCapability", "to watch programs and settings on disk"),
     ("client/unregisterCapability", ""),
     ("window/showDocument", "shows the first error of a program that cannot run"),
-    ("window/showMessageRequest", ""),
+    ("window/showMessageRequest", "asks whether an agent may use a tool"),
     (
         "window/workDoneProgress/create",
         "runs, fetches of imported programs, and the first scan of the workspace",
