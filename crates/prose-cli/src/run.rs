@@ -294,6 +294,7 @@ fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> RunRequest {
         limits: Limits {
             max_parallel: args.max_parallel.map_or(config.max_parallel.get() as usize, Into::into),
             allow_unenforced_permissions: args.allow_unenforced_permissions,
+            stalled_after: config.stalled_after.duration(),
             ..Limits::default()
         },
         money: Money {
@@ -350,6 +351,7 @@ fn execute(
             progress.tell(&view, event, is_new);
         }
         view.apply(event);
+        progress.report(&view, event);
         if let Some(recorder) = &mut recorder {
             recorder.tell(event);
         }

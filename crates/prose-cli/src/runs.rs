@@ -1,5 +1,7 @@
 //! `prose runs`: the runs of a project.
 
+mod sessions;
+
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -161,16 +163,22 @@ pub(crate) fn details(project: &Project, start: Option<&str>) -> Result<RunDetai
 /// Prints the view of a run, as far as its journal can be read.
 fn show_view(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(), CommandError> {
     let details = details(project, start).map_err(CommandError::Message)?;
-    let mut view = View::default();
-    for event in JournalReader::open(&details.summary.folder.join(JOURNAL_FILE))? {
-        // The last line of a run that goes on may be just being written.
-        let Ok(event) = event else { break };
-        view.apply(&event);
-    }
+    let view = view_of(&details.summary.folder)?;
     let mut out = terminal.stdout();
     serde_json::to_writer(&mut out, &view.since(0)).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(())
+}
+
+/// The view of the run in a folder, as far as its journal can be read.
+fn view_of(folder: &Path) -> Result<View, StateError> {
+    let mut view = View::default();
+    for event in JournalReader::open(&folder.join(JOURNAL_FILE))? {
+        // The last line of a run that goes on may be just being written.
+        let Ok(event) = event else { break };
+        view.apply(&event);
+    }
+    Ok(view)
 }
 
 fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(), CommandError> {
@@ -218,6 +226,10 @@ fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(
             let kind = binding.kind.as_deref().unwrap_or("?");
             writeln!(out, "  {kind:6} {} ({} bytes)", one_line(&binding.name), binding.bytes)?;
         }
+    }
+    // A run of another implementation has no journal.
+    if let Ok(view) = view_of(&run.folder) {
+        sessions::write(&view, &run.folder, &mut out)?;
     }
     if let Some(prompts) = failed_prompts(&run.folder) {
         writeln!(out, "\n{BOLD}prompts of failed sessions{BOLD:#}")?;

@@ -26,7 +26,7 @@ pub use rights::{ImportConfig, ImportRights};
 pub use settings::{CheckConfig, Config, MarkdownConfig, RegistryConfig, RunConfig};
 pub use values::{
     CodePattern, FetchMode, FileIgnore, Folder, HarnessName, ModelAliases, PerFileIgnores, ProviderName,
-    Variable, Word,
+    Variable, WaitTime, Word,
 };
 
 use std::path::Path;

@@ -11,7 +11,7 @@ use crate::permissions::PermissionRules;
 use crate::registry_url::RegistryUrl;
 use crate::rights::ImportRights;
 use crate::setting::settings;
-use crate::values::{FetchMode, Folder, HarnessName, ModelAliases, PerFileIgnores, Word};
+use crate::values::{FetchMode, Folder, HarnessName, ModelAliases, PerFileIgnores, WaitTime, Word};
 
 settings! {
     /// Settings of the OpenProse programs in this folder and the folders below it.
@@ -103,6 +103,9 @@ settings! {
         /// The permissions of agents where neither a session nor its agent has a rule about the subject: `"allow"`, `"deny"`, `"prompt"` or a list of
         /// patterns for each of `read`, `write`, `execute`, `bash` and `network`. Without a rule, shell commands are denied.
         permissions: PermissionRules = "permissions",
+        /// The time without a report of its agent after which a session is reported as stalled, such as `"90s"`, `"10m"` or `"1h"`; `"off"` to report
+        /// none. The session continues until its `timeout:`.
+        stalled_after: WaitTime = "stalled-after" or WaitTime::minutes(10),
         /// The delay before each retry with `backoff: linear`, and before the first retry with `exponential`, in milliseconds.
         backoff_ms: NonZeroU32 = "backoff-ms" or NonZeroU32::MIN.saturating_add(999),
         /// The maximum delay before a retry with `backoff: exponential`, in milliseconds.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
+use std::time::Duration;
 
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use prose_syntax::text::enumerated;
@@ -186,6 +187,61 @@ impl Setting for Variable {
                 reader.report(Code::E142, value.span(), message, None);
                 None
             }
+        }
+    }
+}
+
+/// A time to wait for something; none to wait without an end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WaitTime {
+    /// In seconds.
+    seconds: Option<u64>,
+}
+
+/// The units of times, and their seconds.
+const UNITS: [(&str, u64); 3] = [("h", 3600), ("m", 60), ("s", 1)];
+
+impl WaitTime {
+    /// A number of minutes.
+    pub(crate) const fn minutes(minutes: u64) -> Self {
+        Self { seconds: Some(60 * minutes) }
+    }
+
+    /// The time; `None` for `"off"`.
+    pub fn duration(self) -> Option<Duration> {
+        self.seconds.map(Duration::from_secs)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        if text == "off" {
+            return Some(Self { seconds: None });
+        }
+        let (count, seconds) =
+            UNITS.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, *seconds)))?;
+        let count: u64 = count.parse().ok().filter(|count| (1..1_000_000).contains(count))?;
+        Some(Self { seconds: Some(count * seconds) })
+    }
+}
+
+impl Setting for WaitTime {
+    fn expected() -> String {
+        "a time such as \"90s\", \"10m\" or \"1h\", or \"off\"".to_owned()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "pattern": "^([1-9][0-9]{0,5}[smh]|off)$" })
+    }
+
+    fn to_json(&self) -> Value {
+        let Some(seconds) = self.seconds else { return "off".into() };
+        let unit = UNITS.iter().find(|(_, unit)| seconds % unit == 0);
+        unit.map_or(Value::Null, |(name, unit)| format!("{}{name}", seconds / unit).into())
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        match value.get_ref().as_str().and_then(Self::parse) {
+            Some(time) => Some(time),
+            None => reader.wrong::<Self, _>(value),
         }
     }
 }

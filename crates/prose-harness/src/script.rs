@@ -1,5 +1,6 @@
 //! Replies from a file, for tests of programs and for reproducing a run (`--script`). `docs/scripts.md` describes the file.
 
+mod activity;
 pub(crate) mod entry;
 mod read;
 pub(crate) mod written;
@@ -101,7 +102,8 @@ impl Script {
     fn answer<'a, T: Send + 'a>(
         &'a self,
         asked: &Asked<'_>,
-        session: Option<(&'a SessionTask, &'a Reporter)>,
+        task: Option<&'a SessionTask>,
+        reporter: &'a Reporter,
         read: impl FnOnce(&'a Said, &'a Entry) -> Result<T, Failure> + Send + 'a,
         otherwise: impl FnOnce(&'a Offline) -> HarnessFuture<'a, T>,
     ) -> HarnessFuture<'a, T> {
@@ -115,10 +117,8 @@ impl Script {
             };
         };
         Box::pin(async move {
-            if !entry.delay.is_zero() {
-                tokio::time::sleep(entry.delay).await;
-            }
-            if let Some((task, reporter)) = session {
+            activity::perform(&entry.activity, entry.delay, reporter).await;
+            if let Some(task) = task {
                 self.use_tools(&entry.tools, task, reporter).await?;
             }
             match said {
@@ -213,7 +213,7 @@ impl Harness for Script {
             (Said::Outcome(Outcome::Reply(reply)), None) => Ok(reply.clone()),
             _ => Ok(Reply::default()),
         };
-        self.answer(&Asked::session(request, task), Some((task, reporter)), read, |offline| {
+        self.answer(&Asked::session(request, task), Some(task), reporter, read, |offline| {
             offline.session(request, task, reporter)
         })
     }
@@ -229,7 +229,7 @@ impl Harness for Script {
             _ => Ok(Verdict { met: false, reason: String::new(), no_progress: false }),
         };
         let asked = Asked::question(Kind::Condition, request, question);
-        self.answer(&asked, None, read, |offline| offline.judge(request, question, reporter))
+        self.answer(&asked, None, reporter, read, |offline| offline.judge(request, question, reporter))
     }
 
     fn choose<'a>(
@@ -259,7 +259,7 @@ impl Harness for Script {
             }
         };
         let asked = Asked::question(Kind::Choice, request, question);
-        self.answer(&asked, None, read, |offline| offline.choose(request, question, reporter))
+        self.answer(&asked, None, reporter, read, |offline| offline.choose(request, question, reporter))
     }
 
     fn extract<'a>(
@@ -274,7 +274,7 @@ impl Harness for Script {
             _ => Ok(None),
         };
         let asked = Asked::question(Kind::Extract, request, question);
-        self.answer(&asked, None, read, |offline| offline.extract(request, question, reporter))
+        self.answer(&asked, None, reporter, read, |offline| offline.extract(request, question, reporter))
     }
 
     fn summarise<'a>(
@@ -287,7 +287,7 @@ impl Harness for Script {
             Said::Outcome(Outcome::Value(value)) => Ok(value.to_string()),
             _ => Ok(String::new()),
         };
-        self.answer(&Asked::summary(request, summary), None, read, |offline| {
+        self.answer(&Asked::summary(request, summary), None, reporter, read, |offline| {
             offline.summarise(request, summary, reporter)
         })
     }

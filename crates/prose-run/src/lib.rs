@@ -32,6 +32,7 @@ pub use prose_narration::transcript::{Recovered, read as read_narration};
 pub use prose_project::UserFiles;
 pub use prose_project::trust::{TrustError, TrustSubject, UserTrust};
 pub use prose_rights::{Grants, Right};
+use prose_state::agent_log::AgentLogs;
 pub use prose_state::folder::Project;
 use prose_vm::activity::Approvals;
 use prose_vm::effect::{Effect, Outcome, Request, RequestId, Usage};
@@ -40,6 +41,7 @@ use prose_vm::harness::{Capabilities, Harness};
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Inputs, Limits, RunError};
+use prose_vm::secrets::Secrets;
 use prose_vm::settings::Settings;
 use prose_vm::store::Recording;
 use prose_vm::value::Value;
@@ -156,6 +158,7 @@ pub struct PreparedRun {
     accounts: Arc<RunAccounts>,
     size: ProgramSize,
     settings: Settings,
+    secrets: Arc<Secrets>,
     /// The folder of the run, if it has one.
     pub folder: Option<PathBuf>,
     /// Notes for the user, such as that the journal was damaged.
@@ -271,6 +274,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         accounts,
         size,
         settings,
+        secrets: Arc::new(secrets()),
         folder: opened.folder,
         notes: opened.notes.into_iter().chain(note).collect(),
         rights,
@@ -382,12 +386,16 @@ impl PreparedRun {
             let narrator = Narrator::new(markers).with_size(self.size);
             (narrator, sink)
         });
+        let mut logs = self.folder.as_deref().map(AgentLogs::new);
         let mut answers = 0;
         let mut observe = |event: &Event, is_new: bool| {
             if let EventKind::Effect { effect, .. } = &event.kind
                 && !Effect::KINDS_WITHOUT_AGENT.contains(&effect.as_str())
             {
                 answers += 1;
+            }
+            if let Some(logs) = &mut logs {
+                logs.observe(event);
             }
             if let Some((narrator, sink)) = &mut narration {
                 let lines = narrator.narrate(event);
@@ -407,6 +415,7 @@ impl PreparedRun {
             interrupted,
             limits: self.limits,
             accounts: self.accounts,
+            secrets: self.secrets,
             clock: &runner::now,
         };
         let end = runtime.block_on(async {
@@ -427,6 +436,14 @@ impl PreparedRun {
         }
         Ok(FinishedRun { end, unrecorded, reused, ran: answers - reused })
     }
+}
+
+/// The values of the environment that agents must not report: keys that they may have received.
+fn secrets() -> Secrets {
+    let variables = std::env::vars_os();
+    Secrets::of_variables(
+        variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+    )
 }
 
 /// Counts the reused results of agents.

@@ -5,6 +5,7 @@
 //! is remembered by [`recall`], and that of another machine, which keeps no journal, by [`foreign`]; `legacy` brings
 //! runs of the layout before `.prose/runs` into this one. [`runs`] lists the runs of a project.
 
+pub mod agent_log;
 pub mod binding_file;
 mod context_file;
 mod disk;

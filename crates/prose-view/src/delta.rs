@@ -6,6 +6,7 @@ use prose_vm::place::Site;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use crate::activity::NodeActivity;
 use crate::node::{Counts, Node, NodeId, NodeKind};
 use crate::statement::Statement;
 use crate::text::shortened;
@@ -62,6 +63,16 @@ impl<'a> Delta<'a> {
         self.view.entries.since(self.since).map(|(_, entry)| entry)
     }
 
+    /// What the backends of open nodes report, as far as it changed.
+    pub fn activities(&self) -> impl Iterator<Item = &NodeActivity> + Clone {
+        let changed = self.view.activities.since(self.since);
+        // The others are free.
+        let used = |(slot, activity): &(usize, &NodeActivity)| {
+            self.view.activity_of.get(&activity.node) == Some(slot)
+        };
+        changed.filter(used).map(|(_, activity)| activity)
+    }
+
     fn site(&self, mut site: Site) -> Site {
         if site.program == 0 {
             site.line += self.first_line;
@@ -96,6 +107,9 @@ impl Serialize for Delta<'_> {
         let own = self.statements().filter(|statement| statement.site.program == 0);
         map.serialize_entry("statements", &Sequence(own.map(|statement| ShownStatement(self, statement))))?;
         map.serialize_entry("entries", &Sequence(self.entries().map(|entry| ShownEntry(self, entry))))?;
+        if self.activities().next().is_some() {
+            map.serialize_entry("activities", &Sequence(self.activities()))?;
+        }
         map.end()
     }
 }
@@ -208,6 +222,10 @@ impl Serialize for ShownEntry<'_> {
             EntryKind::Cancelled(_) => "cancelled",
             EntryKind::MemoryAwaited(_) => "memory",
             EntryKind::Warning(_) => "warning",
+            EntryKind::Denied(..) => "denied",
+            EntryKind::Asked(..) => "asked",
+            EntryKind::ProviderRetry(..) => "provider-retry",
+            EntryKind::Stalled(..) => "stalled",
             EntryKind::Ended => "ended",
         };
         map.serialize_entry("kind", kind)?;
@@ -225,6 +243,26 @@ impl Serialize for ShownEntry<'_> {
                 map.serialize_entry("delay", delay)?;
             }
             EntryKind::Node(node) | EntryKind::Cancelled(node) => map.serialize_entry("node", node)?,
+            EntryKind::Denied(node, denial) => {
+                map.serialize_entry("node", node)?;
+                map.serialize_entry("title", &shortened(&denial.title))?;
+                map.serialize_entry("reason", &shortened(&denial.reason))?;
+            }
+            EntryKind::Asked(node, question) => {
+                map.serialize_entry("node", node)?;
+                map.serialize_entry("title", &shortened(&question.title))?;
+                map.serialize_entry("rule", &shortened(&question.rule))?;
+            }
+            EntryKind::ProviderRetry(node, retry) => {
+                map.serialize_entry("node", node)?;
+                map.serialize_entry("status", &retry.status)?;
+                map.serialize_entry("delay", &retry.delay_ms)?;
+                map.serialize_entry("message", &shortened(&retry.message))?;
+            }
+            EntryKind::Stalled(node, silent) => {
+                map.serialize_entry("node", node)?;
+                map.serialize_entry("silent", silent)?;
+            }
             EntryKind::MemoryAwaited(agent) => map.serialize_entry("agent", agent)?,
             EntryKind::Warning(message) => map.serialize_entry("message", &**message)?,
             EntryKind::Started(harness) | EntryKind::Resumed(harness) => {

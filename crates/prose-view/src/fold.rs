@@ -1,5 +1,6 @@
 //! Folds events into a view.
 
+mod activities;
 mod nodes;
 mod sessions;
 mod statements;
@@ -94,10 +95,11 @@ impl View {
                 self.log(event, EntryKind::MemoryAwaited(agent.clone()));
             }
             EventKind::MemoryAcquired { request } => drop(self.memories.remove(request)),
-            EventKind::Effect { request, outcome, began, .. } => {
+            EventKind::Effect { request, effect, outcome, began, work, .. } => {
+                self.worked(event, *request, effect, work);
                 self.answered(event, *request, outcome, *began);
             }
-            EventKind::Activity { .. } => {}
+            EventKind::Activity { request, activity } => self.reported(event, *request, activity),
             EventKind::SessionEnded { request, status, error } => {
                 self.sessions_ended += 1;
                 let Some(open) = self.sessions.get(request) else { return };
@@ -167,7 +169,7 @@ impl View {
                 self.end_node(id, at, status, None);
             }
 
-            EventKind::ConditionAsked { text, of, .. } => {
+            EventKind::ConditionAsked { request, text, of } => {
                 // The condition of a loop is judged between its iterations.
                 let around = place.as_str().rfind("/i").map(|end| &place.as_str()[..end]);
                 let of_loop = around.filter(|_| *of == ConditionOf::Loop);
@@ -175,6 +177,7 @@ impl View {
                     self.end_iteration(id, at, Status::Complete);
                 }
                 let id = self.add(event, NodeKind::Condition, text, "", None, false);
+                self.conditions.extend(request.map(|request| (request, id)));
                 self.asked.insert(place.clone(), id);
             }
             EventKind::ConditionJudged { met, reason, of } => {
@@ -187,7 +190,9 @@ impl View {
             }
             EventKind::Chosen { criterion, label, reason } => {
                 let id = self.add(event, NodeKind::Choice(label.clone()), criterion, "", None, true);
-                self.change(id, |node| node.note = noted(label, reason));
+                // What it is in has the usage already.
+                let usage = self.usage_of_choices.remove(place);
+                self.change(id, |node| (node.note, node.usage) = (noted(label, reason), usage));
                 self.end_node(id, at, Status::Complete, None);
             }
             EventKind::InputAsked { name, prompt, .. } => {
@@ -325,6 +330,8 @@ impl View {
     fn end_all(&mut self, at: u64, status: Status, error: Option<&Arc<RuntimeError>>) {
         self.stop_executions("", at);
         self.memories.clear();
+        self.conditions.clear();
+        self.used.clear();
         self.end_node(NodeId::ROOT, at, status, error);
         // What a damaged journal puts into something that has ended.
         for node in self.sessions.values().map(|open| open.node).collect::<Vec<_>>() {

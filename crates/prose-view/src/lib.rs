@@ -4,6 +4,7 @@
 //! [`History`] gives the view after any event of a run. Times are in milliseconds on the clock of [`prose_vm::event::Event::active_at`],
 //! which stands still while the run is stopped.
 
+mod activity;
 mod delta;
 mod fold;
 mod history;
@@ -13,8 +14,10 @@ mod text;
 mod versioned;
 mod view;
 
+pub use activity::{NodeActivity, Retry};
 pub use delta::Delta;
 pub use history::History;
 pub use node::{Attempt, Counts, Node, NodeId, NodeKind, Session, Span, Status, WaitsFor};
 pub use statement::{Execution, ExecutionId, Outcome, Statement};
+pub use text::{duration, usage_text};
 pub use view::{BoundName, Entry, EntryKind, Failure, Program, View};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prose_vm::activity::{AgentSession, Denial};
 use prose_vm::effect::{RequestId, Usage};
 use prose_vm::error::RuntimeError;
 use prose_vm::event::LoopKind;
@@ -12,7 +13,7 @@ use smol_str::SmolStr;
 use crate::text::shortened;
 
 /// The index of a node in its view, from 0 for the run itself. It is greater than the index of the node's parent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize)]
 #[serde(transparent)]
 pub struct NodeId(pub u32);
 
@@ -175,6 +176,22 @@ pub struct Attempt {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "message")]
     pub error: Option<Arc<RuntimeError>>,
+    /// Its usage up to now, if any was reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// The number of tool calls, once it has ended.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub calls: u32,
+    /// The tool calls that were denied.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denials: Vec<Denial>,
+    /// The session of the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<Box<AgentSession>>,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Attempt {
@@ -194,6 +211,8 @@ pub enum WaitsFor {
     Retry,
     /// A person who gives the input.
     Input,
+    /// A person who allows a tool call.
+    Permission,
 }
 
 /// How many sessions are in a node, and how they stand.

@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use prose_vm::effect::{Binding, RequestId, SessionTask};
+use prose_vm::activity::{Denial, PermissionQuestion, ProviderRetry};
+use prose_vm::effect::{Binding, RequestId, SessionTask, Usage};
 use prose_vm::error::RuntimeError;
 use prose_vm::event::{DefinedAgent, RunEnd, RunHead};
 use prose_vm::place::{Place, Site};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
+use crate::activity::NodeActivity;
 use crate::node::{Attempt, Node, NodeId, NodeKind};
 use crate::statement::{Execution, ExecutionId, Statement};
 use crate::versioned::Versioned;
@@ -31,6 +33,7 @@ pub struct View {
     pub(crate) executions: Versioned<Execution>,
     pub(crate) statements: Versioned<Statement>,
     pub(crate) entries: Versioned<Entry>,
+    pub(crate) activities: Versioned<NodeActivity>,
     /// The indices of statements by program, line and bytes.
     pub(crate) statement_of: BTreeMap<(u32, u32, u32, u32), usize>,
     pub(crate) programs: BTreeMap<u32, Program>,
@@ -51,6 +54,17 @@ pub struct View {
     pub(crate) frames: FxHashMap<u32, NodeId>,
     pub(crate) calls: FxHashMap<Place, u32>,
     pub(crate) running: BTreeMap<Place, ExecutionId>,
+    /// The conditions that are being judged.
+    pub(crate) conditions: BTreeMap<RequestId, NodeId>,
+    /// What open requests have used, as far as reported.
+    pub(crate) used: BTreeMap<RequestId, Usage>,
+    /// The usage of choices that have no node yet.
+    pub(crate) usage_of_choices: FxHashMap<Place, Usage>,
+    /// The activities of open nodes, and those that no node has any more.
+    pub(crate) activity_of: BTreeMap<NodeId, usize>,
+    pub(crate) free_activities: Vec<usize>,
+    /// The nodes in which a tool call was denied.
+    pub(crate) denied: BTreeSet<NodeId>,
 }
 
 #[derive(Debug, Clone)]
@@ -122,6 +136,14 @@ pub enum EntryKind {
     MemoryAwaited(SmolStr),
     /// A warning.
     Warning(Arc<str>),
+    /// A tool call of a session or a decision was denied.
+    Denied(NodeId, Denial),
+    /// An agent asks for permission.
+    Asked(NodeId, PermissionQuestion),
+    /// The provider of a session failed and is tried again.
+    ProviderRetry(NodeId, ProviderRetry),
+    /// A session has reported nothing for so many milliseconds.
+    Stalled(NodeId, u64),
     /// The run ended, for now if it was interrupted.
     Ended,
 }
@@ -258,6 +280,22 @@ impl View {
         let node = self.node(self.sessions.get(&request)?.node)?;
         let attempt = node.session()?.attempts.iter().rfind(|attempt| attempt.request == request)?;
         Some((node, attempt))
+    }
+
+    /// What the backend of an open node reports.
+    pub fn activity(&self, node: NodeId) -> Option<&NodeActivity> {
+        self.activities.get(*self.activity_of.get(&node)?)
+    }
+
+    /// What the backend of an open request reports.
+    pub fn activity_of(&self, request: RequestId) -> Option<&NodeActivity> {
+        let session = self.sessions.get(&request).map(|open| open.node);
+        self.activity(session.or_else(|| self.conditions.get(&request).copied())?)
+    }
+
+    /// The nodes in which tool calls were denied.
+    pub fn denied(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        self.denied.iter().filter_map(|id| Some((*id, self.node(*id)?)))
     }
 
     /// How many attempts of sessions have ended.

@@ -52,6 +52,7 @@ fn run(runtime: &Runtime, program: &Arc<Program>, observer: &mut dyn FnMut(&Even
         interrupted: Box::pin(std::future::pending()),
         accounts: Arc::new(NoAccounts),
         limits: Limits { max_parallel: usize::MAX, ..Limits::default() },
+        secrets: Arc::default(),
         clock: &|| 0,
     };
     let end = runtime.block_on(runner::run(machine, host)).expect("nothing is kept, so nothing fails");

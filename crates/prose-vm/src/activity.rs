@@ -10,6 +10,7 @@ use smol_str::SmolStr;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::effect::{RequestId, Usage};
+use crate::secrets::Secrets;
 
 /// Something that a backend reports about a request at work. Emitted as [`crate::event::EventKind::Activity`], which is not recorded; [`Work`]
 /// keeps what has to survive.
@@ -155,6 +156,9 @@ pub struct Work {
     /// Whether the usage is estimated, since the backend reported none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_estimated: bool,
+    /// The number of tool calls.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub calls: u32,
     /// The denied tool calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denials: Vec<Denial>,
@@ -176,6 +180,10 @@ pub struct AskedPermission {
     pub is_allowed: Option<bool>,
 }
 
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
 /// The maximum number of recorded denials and of questions of a request.
 const MAX_DENIALS: usize = 100;
 
@@ -185,7 +193,7 @@ impl Work {
         *self == Self::default()
     }
 
-    /// Adds a report.
+    /// Adds a report. Tool calls are not counted, since several reports may be about one call.
     pub fn add(&mut self, activity: &Activity) {
         match activity {
             Activity::Used(usage) => self.usage = Usage::sum([self.usage, Some(*usage)]),
@@ -232,6 +240,7 @@ pub struct Reporter {
     request: RequestId,
     sink: Option<UnboundedSender<(RequestId, Activity)>>,
     approvals: Arc<dyn Approvals>,
+    secrets: Arc<Secrets>,
 }
 
 impl fmt::Debug for Reporter {
@@ -247,30 +256,72 @@ impl Reporter {
         sink: UnboundedSender<(RequestId, Activity)>,
         approvals: Arc<dyn Approvals>,
     ) -> Self {
-        Self { request, sink: Some(sink), approvals }
+        Self { request, sink: Some(sink), approvals, secrets: Arc::default() }
+    }
+
+    /// The same with secrets that are masked in what it reports.
+    pub(crate) fn masking(self, secrets: Arc<Secrets>) -> Self {
+        Self { secrets, ..self }
     }
 
     /// A reporter whose reports nobody receives, for backends that are used outside of a run.
     pub fn silent() -> Self {
-        Self { request: RequestId(0), sink: None, approvals: Arc::new(NoApprovals) }
+        Self { request: RequestId(0), sink: None, approvals: Arc::new(NoApprovals), secrets: Arc::default() }
     }
 
-    /// Reports an activity.
+    /// Reports an activity. Secrets in it are masked; those in texts when their parts are merged.
     pub fn report(&self, activity: Activity) {
         if let Some(sink) = &self.sink {
             // Without a receiver the run has ended, and nothing is left to be told.
-            let _ = sink.send((self.request, activity));
+            let _ = sink.send((self.request, activity.masked(&self.secrets)));
         }
     }
 
     /// Asks the user whether a tool may be used; `None` if there is no one to answer.
     pub async fn ask(&self, question: PermissionQuestion) -> Option<bool> {
+        let question = question.masked(&self.secrets);
         self.report(Activity::Asked(question.clone()));
         let answer = self.approvals.ask(&question).await;
         if let Some(is_allowed) = answer {
             self.report(Activity::Answered { id: question.id, is_allowed });
         }
         answer
+    }
+}
+
+impl Activity {
+    /// The activity with masked secrets, except in texts, whose parts may each hold a part of one.
+    fn masked(self, secrets: &Secrets) -> Self {
+        if secrets.is_empty() {
+            return self;
+        }
+        match self {
+            Activity::Tool(tool) => Activity::Tool(ToolUse {
+                title: secrets.mask(&tool.title).into(),
+                paths: tool.paths.iter().map(|path| secrets.mask(path).into()).collect(),
+                ..tool
+            }),
+            Activity::Asked(question) => Activity::Asked(question.masked(secrets)),
+            Activity::Denied(Denial { title, reason }) => Activity::Denied(Denial {
+                title: secrets.mask(&title).into_owned(),
+                reason: secrets.mask(&reason).into_owned(),
+            }),
+            Activity::ProviderRetry(retry) => Activity::ProviderRetry(ProviderRetry {
+                message: secrets.mask(&retry.message).into_owned(),
+                ..retry
+            }),
+            activity => activity,
+        }
+    }
+}
+
+impl PermissionQuestion {
+    fn masked(self, secrets: &Secrets) -> Self {
+        Self {
+            title: secrets.mask(&self.title).into_owned(),
+            rule: secrets.mask(&self.rule).into_owned(),
+            ..self
+        }
     }
 }
 

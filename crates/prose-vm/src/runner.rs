@@ -13,7 +13,6 @@ use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use smol_str::SmolStr;
-use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use crate::activity::{Activity, Approvals, PermissionQuestion, Reporter, Work};
 use crate::budget::{Accounts, Budget, Meter, Reached, Spent};
@@ -28,7 +27,9 @@ use crate::harness::{Harness, HarnessFuture};
 use crate::machine::{Machine, MachineOutput, NewEvent};
 use crate::permissions;
 use crate::place::{Place, Site};
+use crate::reports::Reports;
 use crate::room::Room;
+use crate::secrets::Secrets;
 use crate::store::{PendingRequests, Recording, Store, Turn};
 use crate::value::Value;
 use crate::writers::Writers;
@@ -53,6 +54,8 @@ pub struct Host<'a> {
     pub limits: Limits,
     /// Prices, and the usage of the user's other runs.
     pub accounts: Arc<dyn Accounts>,
+    /// What is masked in the reports of backends.
+    pub secrets: Arc<Secrets>,
     /// Returns the time in milliseconds since 1970-01-01 in UTC.
     pub clock: &'a dyn Fn() -> u64,
 }
@@ -66,11 +69,18 @@ pub struct Limits {
     pub budget: Budget,
     /// Whether to run sessions with permissions that the harness cannot enforce (decision 13).
     pub allow_unenforced_permissions: bool,
+    /// The time without a report after which a request that has reported something is reported as stalled; `None` for never.
+    pub stalled_after: Option<Duration>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_parallel: 8, budget: Budget::default(), allow_unenforced_permissions: false }
+        Self {
+            max_parallel: 8,
+            budget: Budget::default(),
+            allow_unenforced_permissions: false,
+            stalled_after: Some(Duration::from_secs(10 * 60)),
+        }
     }
 }
 
@@ -182,7 +192,7 @@ pub fn now() -> u64 {
 /// Executes a program until it ends or is interrupted.
 pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunError> {
     let now = (host.clock)();
-    let (report, reports) = mpsc::unbounded_channel();
+    let reports = Reports::new(Arc::clone(&host.secrets), host.limits.stalled_after);
     let today = host.accounts.spend(Spent::default());
     let meter = Meter::new(host.limits.budget.clone(), today);
     let mut runner = Runner {
@@ -204,7 +214,6 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         usage: None,
         last_to_wait: None,
         began: BTreeMap::new(),
-        report,
         reports,
         worked: BTreeMap::new(),
         asked_again: BTreeMap::new(),
@@ -276,9 +285,8 @@ struct Runner<'a> {
     last_to_wait: Option<RequestId>,
     /// The start times of requests that had to wait for an agent.
     began: BTreeMap<RequestId, u64>,
-    /// Where backends report, and the reports.
-    report: UnboundedSender<(RequestId, Activity)>,
-    reports: UnboundedReceiver<(RequestId, Activity)>,
+    /// What backends report.
+    reports: Reports,
     /// What was reported for the requests at work.
     worked: BTreeMap<RequestId, Work>,
     /// The requests whose agent has only confirmed its result and is asked for it, with the usage of the first reply.
@@ -368,7 +376,7 @@ impl Runner<'_> {
                     if needs_agent && self.is_put_off(id, &outcome) {
                         continue;
                     }
-                    self.drain_reports();
+                    self.drain_reports(Some(id));
                     if let Outcome::Failed(failure) = &outcome && failure.kind.stops_run() {
                         let reason = failure.message.clone();
                         return self.interrupt(reason);
@@ -377,7 +385,7 @@ impl Runner<'_> {
                         self.deliver(machine, id, outcome)?;
                     }
                 }
-                Some((request, activity)) = self.reports.recv() => self.report_activity(request, activity),
+                (request, activity) = self.reports.next() => self.report_activity(request, activity),
                 (limit, answer) = answered(&mut self.question) => {
                     self.question = None;
                     match answer {
@@ -437,6 +445,7 @@ impl Runner<'_> {
             true => self.settle(&request, Some(&outcome)),
             false => Work::default(),
         };
+        self.reports.end(id);
         self.ended += u32::from(matches!(request.effect, Effect::Session(_)));
         let outcome = permissions::with_denials(outcome, &work.denials);
         let event = NewEvent {
@@ -507,8 +516,8 @@ impl Runner<'_> {
     }
 
     /// Handles the reports that have arrived: what was reported before an outcome is recorded with it.
-    fn drain_reports(&mut self) {
-        while let Ok((request, activity)) = self.reports.try_recv() {
+    fn drain_reports(&mut self, of: Option<RequestId>) {
+        while let Some((request, activity)) = self.reports.arrived(of) {
             self.report_activity(request, activity);
         }
     }
@@ -516,6 +525,7 @@ impl Runner<'_> {
     fn report_activity(&mut self, request: RequestId, activity: Activity) {
         let Some(waiting) = self.waiting.get(&request) else {
             // The request was cancelled; what it has used is paid for all the same.
+            self.reports.end(request);
             if let Activity::Used(usage) = activity {
                 self.usage = Usage::sum([self.usage, Some(usage)]);
             }
@@ -588,7 +598,7 @@ impl Runner<'_> {
     fn cancel(&mut self, id: RequestId) {
         self.host.store.end_turn(id);
         self.memories_awaited.remove(&id);
-        self.drain_reports();
+        self.drain_reports(Some(id));
         if let Some(request) = self.waiting.remove(&id)
             && let Some(handle) = self.handles.remove(&id)
         {
@@ -601,6 +611,7 @@ impl Runner<'_> {
                 self.usage = Usage::sum([self.usage, work.usage]);
             }
         }
+        self.reports.end(id);
         self.began.remove(&id);
         self.forget(id);
     }
@@ -608,6 +619,7 @@ impl Runner<'_> {
     /// The reports of a request that has ended, with the cost of its usage. Also a request that failed or was cancelled is paid for.
     fn settle(&mut self, request: &Request, outcome: Option<&Outcome>) -> Work {
         let mut work = self.worked.remove(&request.id).unwrap_or_default();
+        work.calls = self.reports.end(request.id);
         let accounts = &self.host.accounts;
         let is_reported =
             work.usage.is_some() || matches!(outcome, Some(Outcome::Reply(Reply { usage: Some(_), .. })));
@@ -715,7 +727,7 @@ impl Runner<'_> {
         }
         // Dropping a future cancels its work: agents are killed.
         self.running = FuturesUnordered::new();
-        self.drain_reports();
+        self.drain_reports(None);
         for id in std::mem::take(&mut self.is_started) {
             if let Some(request) = self.waiting.get(&id).cloned() {
                 let work = self.settle(&request, None);
@@ -828,7 +840,7 @@ impl Runner<'_> {
             title: format!("{}; {title}", reached.reason),
             rule,
         };
-        let reporter = Reporter::new(id, self.report.clone(), Arc::clone(&self.host.approvals));
+        let reporter = self.reports.reporter(id, Arc::clone(&self.host.approvals));
         self.question = Some((reached.limit, Box::pin(async move { reporter.ask(question).await })));
     }
 
@@ -859,7 +871,7 @@ impl Runner<'_> {
     fn work(&self, request: Request) -> Option<Answering> {
         let id = request.id;
         let harness = Arc::clone(&self.host.harness);
-        let reporter = Reporter::new(id, self.report.clone(), Arc::clone(&self.host.approvals));
+        let reporter = self.reports.reporter(id, Arc::clone(&self.host.approvals));
         let allow = self.host.limits.allow_unenforced_permissions;
         Some(match &request.effect {
             Effect::Memory(_) | Effect::File(_) | Effect::FileCheck(_) => return None,

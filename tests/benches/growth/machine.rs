@@ -31,6 +31,7 @@ pub(crate) fn run(host: &AnalysisHost, file: SourceFile) -> usize {
         approvals: Arc::new(NoApprovals),
         accounts: Arc::new(NoAccounts),
         limits: Limits { max_parallel: usize::MAX, ..Limits::default() },
+        secrets: Arc::default(),
         clock: &|| 0,
     };
     let runtime =

@@ -1,15 +1,18 @@
 //! Shows how a run goes: a tree of what it does, with times and states.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use prose_run::PreparedRun;
-use prose_view::View;
+use prose_view::{View, usage_text};
+use prose_vm::activity::{Activity, ToolStatus};
 use prose_vm::effect::{RequestId, SessionTask};
 use prose_vm::event::{ConditionOf, Event, EventKind, Status};
+
+use smol_str::SmolStr;
 
 use super::echo::{self, Echo};
 use super::printed::shown;
@@ -42,8 +45,12 @@ pub(crate) struct Progress<'a> {
     is_live: bool,
     /// Whether the run has come to what happens now, rather than once more. What is only executed once more is not shown.
     is_now: Cell<bool>,
-    /// The bars of sessions that run.
-    running: RefCell<HashMap<RequestId, ProgressBar>>,
+    /// The bars of sessions that run, with their lines.
+    running: RefCell<HashMap<RequestId, (ProgressBar, String)>>,
+    /// The last bar, with the usage up to now.
+    total: RefCell<Option<ProgressBar>>,
+    /// The tool calls that have a line, where there are no bars.
+    calls: RefCell<HashSet<(RequestId, SmolStr)>>,
     /// Given back at the end.
     _echo: Option<Echo>,
 }
@@ -63,6 +70,8 @@ impl<'a> Progress<'a> {
             is_live,
             is_now: Cell::default(),
             running: RefCell::default(),
+            total: RefCell::default(),
+            calls: RefCell::default(),
             _echo: echo,
         }
     }
@@ -163,10 +172,80 @@ impl<'a> Progress<'a> {
         }
     }
 
+    /// Shows what a backend reports. The view is that of the run after the event.
+    pub(crate) fn report(&self, view: &View, event: &Event) {
+        let EventKind::Activity { request, activity } = &event.kind else {
+            if matches!(event.kind, EventKind::Effect { .. }) {
+                self.show_total(view);
+            }
+            return;
+        };
+        let task = view.task(*request);
+        let agent = task.and_then(|task| task.agent.as_ref());
+        let who = agent.map_or(String::new(), |agent| format!("{agent}: "));
+        let line = event.site.map_or(0, |site| site.line);
+        let nesting = view.attempt(*request).map_or(0, |(node, _)| node.nesting);
+        let indent = indent(nesting);
+        match activity {
+            Activity::Stalled { silent_ms } => {
+                let silent = humantime::format_duration(Duration::from_millis(*silent_ms));
+                let limit = match task.and_then(|task| task.timeout) {
+                    Some(timeout) => format!("it is cancelled after {}", humantime::format_duration(timeout)),
+                    None => "give it a `timeout:` to cancel it".to_owned(),
+                };
+                self.line(format_args!(
+                    "{WARNING}warning{WARNING:#}: line {line}: {who}no activity for {silent}; {limit}"
+                ));
+            }
+            _ if self.is_quiet => {}
+            Activity::ProviderRetry(retry) => {
+                let status = retry.status.map_or(String::new(), |status| format!(" with status {status}"));
+                let delay = humantime::format_duration(Duration::from_millis(retry.delay_ms));
+                let why = beginning(&retry.message);
+                self.line(format_args!("{indent}{who}provider failed{status}, retrying in {delay}: {why}"));
+            }
+            Activity::Tool(tool) if !self.is_live && tool.status != ToolStatus::Pending => {
+                if self.calls.borrow_mut().insert((*request, tool.id.clone())) {
+                    self.line(format_args!("· {indent}{who}{}", beginning(&tool.title)));
+                }
+            }
+            _ => {}
+        }
+        if let (Some((bar, line)), Some((_, attempt))) =
+            (self.running.borrow().get(request), view.attempt(*request))
+        {
+            let now = view.activity_of(*request);
+            let doing = now.map_or(String::new(), |now| now.summary(event.active_at()));
+            let calls = now.map_or(String::new(), |now| now.counted_calls());
+            let usage = attempt.usage.map_or(String::new(), usage_text);
+            let parts = [line.clone(), beginning(&doing), calls, usage];
+            let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            bar.set_message(parts.join(" · "));
+        }
+        self.show_total(view);
+    }
+
+    /// Shows what the run has used up to now.
+    fn show_total(&self, view: &View) {
+        let Some(usage) = view.root().and_then(|root| root.usage).filter(|_| self.is_live) else { return };
+        let mut total = self.total.borrow_mut();
+        let bar = total.get_or_insert_with(|| {
+            let bar = self.bars.0.add(ProgressBar::new_spinner());
+            if let Ok(style) = ProgressStyle::with_template("  {wide_msg:.dim}") {
+                bar.set_style(style);
+            }
+            bar
+        });
+        bar.set_message(format!("{} up to now", usage_text(usage)));
+    }
+
     /// Takes the lines away that show what is under way.
     pub(crate) fn finish(&self) {
         // Those of sessions that were interrupted would be drawn again by their clocks.
-        for bar in self.running.borrow().values() {
+        for (bar, _) in self.running.borrow().values() {
+            bar.finish_and_clear();
+        }
+        if let Some(bar) = &*self.total.borrow() {
             bar.finish_and_clear();
         }
         _ = self.bars.0.clear();
@@ -177,19 +256,23 @@ impl<'a> Progress<'a> {
         if !self.is_live {
             self.line(format_args!("… {line}"));
         } else if running.len() < MAX_SESSIONS {
-            let bar = self.bars.0.add(ProgressBar::new_spinner());
+            let bar = ProgressBar::new_spinner();
+            let bar = match &*self.total.borrow() {
+                Some(total) => self.bars.0.insert_before(total, bar),
+                None => self.bars.0.add(bar),
+            };
             // What is too long for the terminal is cut off: a line that wraps is not taken away as a whole everywhere.
             if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed:.dim}") {
                 bar.set_style(style);
             }
-            bar.set_message(line);
+            bar.set_message(line.clone());
             bar.enable_steady_tick(Duration::from_millis(120));
-            running.insert(request, bar);
+            running.insert(request, (bar, line));
         }
     }
 
     fn session_ended(&self, request: RequestId, status: Status, line: &str, why: &str, took: u64) {
-        if let Some(bar) = self.running.borrow_mut().remove(&request) {
+        if let Some((bar, _)) = self.running.borrow_mut().remove(&request) {
             bar.finish_and_clear();
             self.bars.0.remove(&bar);
         }

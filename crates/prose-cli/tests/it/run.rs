@@ -1,5 +1,6 @@
 //! `prose run`, `prose resume`, `prose runs` and `prose examples`, as a person uses them.
 
+mod activities;
 #[cfg(unix)]
 mod agents;
 mod folders;

@@ -1,5 +1,7 @@
 //! Right and wrong values and keys.
 
+use std::time::Duration;
+
 use crate::support::{check, mended};
 use expect_test::expect;
 use prose_config::{Config, FetchMode};
@@ -25,6 +27,7 @@ fn every_setting_is_read() {
         [run]
         max-parallel = 3
         max-iterations = 0x20
+        stalled-after = "90s"
         "#,
     );
     assert_eq!(problems, []);
@@ -40,6 +43,38 @@ fn every_setting_is_read() {
     assert_eq!(config.registry.fetch, FetchMode::Manual);
     assert_eq!(config.run.max_parallel.get(), 3);
     assert_eq!(config.run.max_iterations.get(), 32);
+    assert_eq!(config.run.stalled_after.duration(), Some(Duration::from_secs(90)));
+}
+
+#[test]
+fn times_have_units() {
+    check(
+        r#"
+        [run]
+        stalled-after = "10"
+        "#,
+        expect![[r#"
+            [run]
+            stalled-after = "10"
+            #               ^^^^ error[E142] `run.stalled-after` must be a time such as "90s", "10m" or "1h", or "off", not the string "10"
+        "#]],
+    );
+    check(
+        r#"
+        [run]
+        stalled-after = "0m"
+        "#,
+        expect![[r#"
+            [run]
+            stalled-after = "0m"
+            #               ^^^^ error[E142] `run.stalled-after` must be a time such as "90s", "10m" or "1h", or "off", not the string "0m"
+        "#]],
+    );
+    for (text, seconds) in [("off", None), ("2h", Some(7200)), ("30m", Some(1800))] {
+        let (config, problems) = Config::parse(&format!("[run]\nstalled-after = \"{text}\"\n"));
+        assert_eq!(problems, []);
+        assert_eq!(config.run.stalled_after.duration(), seconds.map(Duration::from_secs));
+    }
 }
 
 #[test]

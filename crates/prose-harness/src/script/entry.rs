@@ -7,6 +7,7 @@ use prose_vm::effect::{InputRequest, MemoryPlace, Outcome, Question, Request, Se
 use regex::Regex;
 
 use crate::permissions::ToolRequest;
+use crate::script::activity::Step;
 use crate::script::written;
 
 /// Kinds of entries, one for each kind of effect that a script supports.
@@ -149,6 +150,8 @@ pub(crate) struct Entry {
     pub(crate) delay: Duration,
     /// The tools that the session asks to use before it replies.
     pub(crate) tools: Vec<ToolRequest>,
+    /// What is reported during the delay.
+    pub(crate) activity: Vec<Step>,
     /// Its answers, used in order; at least one.
     pub(crate) answers: Vec<Said>,
 }

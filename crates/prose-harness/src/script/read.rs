@@ -1,5 +1,7 @@
 //! Parses scripts.
 
+mod activity;
+
 use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
@@ -20,8 +22,8 @@ use toml::de::DeValue;
 use super::entry::{Entry, KINDS, Kind, KindInfo, Said};
 use crate::permissions::{About, ToolRequest};
 
-/// The keys of every entry, except those for inputs and memories, which are answered immediately.
-const TIMING: &[&str] = &["times", "delay"];
+/// The keys of every entry about its use: memories are read immediately, and only backends report activities.
+const TIMING: &[&str] = &["times", "delay", "activity"];
 
 /// The content of a script.
 pub(super) struct File {
@@ -125,7 +127,11 @@ impl Reader<'_> {
             self.report(value.span(), message);
             return None;
         };
-        let timing = if info.kind == Kind::Memory { &TIMING[..1] } else { TIMING };
+        let timing = match info.kind {
+            Kind::Memory => &TIMING[..1],
+            Kind::Input => &TIMING[..2],
+            _ => TIMING,
+        };
         let known = [info.selectors, info.answers, info.details, timing].concat();
         for key in table.keys() {
             let name: &str = key.get_ref();
@@ -154,8 +160,9 @@ impl Reader<'_> {
             place: get("place").and_then(|value| self.string("place", value)),
             order: get("order").and_then(|value| self.number("order", value)),
             times,
-            delay: get("delay").and_then(|value| self.duration(value)).unwrap_or_default(),
+            delay: get("delay").and_then(|value| self.duration("delay", value)).unwrap_or_default(),
             tools: get("tools").and_then(|value| self.tools(value)).unwrap_or_default(),
+            activity: get("activity").map(|value| self.activity(value)).unwrap_or_default(),
             answers: Vec::new(),
         };
         // Only now, so that all errors in an entry are reported.
@@ -294,9 +301,9 @@ impl Reader<'_> {
         self.expect(number.filter(|number| *number > 0), key, "a whole number from 1", value)
     }
 
-    fn duration(&mut self, value: &TomlValue<'_>) -> Option<Duration> {
+    fn duration(&mut self, key: &str, value: &TomlValue<'_>) -> Option<Duration> {
         let duration = value.get_ref().as_str().and_then(|text| humantime::parse_duration(text).ok());
-        self.expect(duration, "delay", "a duration such as \"200ms\", \"3s\" or \"1m 30s\"", value)
+        self.expect(duration, key, "a duration such as \"200ms\", \"3s\" or \"1m 30s\"", value)
     }
 
     /// Tool calls such as `bash: git log`, by the subjects of permissions.

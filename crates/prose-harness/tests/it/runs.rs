@@ -36,6 +36,7 @@ fn run(program: &str, harness: Arc<dyn Harness>) -> Vec<Event> {
         interrupted: Box::pin(std::future::pending()),
         accounts: Arc::new(NoAccounts),
         limits: Limits::default(),
+        secrets: Arc::default(),
         clock: &|| 0,
     };
     let mut runtime = tokio::runtime::Builder::new_current_thread();

@@ -272,6 +272,45 @@ async fn entries_are_taken_in_the_order_of_the_requests_whoever_is_done_first() 
 }
 
 #[test]
+fn mistakes_in_activities_are_told_with_their_place() {
+    let text = r#"
+[[session]]
+reply = "x"
+activity = [
+  { txt = "x" },
+  { text = 3 },
+  { tool = "edti" },
+  { tool = "edit", titel = "x" },
+  { retry = 42 },
+  { used = { inptu = 3 } },
+  { used = { cost = -1 } },
+  { text = "x", after = "soon" },
+]
+
+[[session]]
+reply = "y"
+activity = "edit"
+
+[[input]]
+value = 3
+activity = []
+"#;
+    let errors = Script::parse("answers.toml", text, 0).unwrap_err();
+    expect![[r#"
+        answers.toml:5:3: an activity must be a table with one of `text`, `reasoning`, `tool`, `ask`, `denied`, `retry`, `used`, `agent`
+        answers.toml:6:12: `text` must be a text in quotes, not `3`
+        answers.toml:7:12: `edti` is not a kind of tool: unknown variant `edti`, expected one of `read`, `edit`, `delete`, `move`, `search`, `execute`, `fetch`, `think`, `other`
+        answers.toml:8:20: an activity with `tool` has no `titel`; did you mean `title`?
+        answers.toml:9:13: `retry` must be an HTTP status such as 429, not `42`
+        answers.toml:10:14: `used` has no `inptu`; did you mean `input`?
+        answers.toml:11:21: `cost` must be an amount in US dollars such as 0.02, not `-1`
+        answers.toml:12:25: `after` must be a duration such as "200ms", "3s" or "1m 30s", not `"soon"`
+        answers.toml:17:12: `activity` must be a list of tables, such as `[{ text = "…" }]`
+        answers.toml:21:1: a `[[input]]` has no `activity`; the keys are `name`, `label`, `pattern`, `place`, `order`, `value`, `json`, `absent`, `fail`, `kind`, `times`, `delay`
+    "#]].assert_eq(&format!("{errors}\n"));
+}
+
+#[test]
 fn mistakes_are_all_told_with_their_place_and_what_was_probably_meant() {
     check_errors(
         r#"unmatched = "ofline"

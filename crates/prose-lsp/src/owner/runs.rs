@@ -182,7 +182,11 @@ impl Owner {
         {
             return Err(refusal);
         }
-        let limits = Limits { max_parallel: config.run().max_parallel.get() as usize, ..Limits::default() };
+        let limits = Limits {
+            max_parallel: config.run().max_parallel.get() as usize,
+            stalled_after: config.run().stalled_after.duration(),
+            ..Limits::default()
+        };
         Ok(RunRequest {
             program,
             start,

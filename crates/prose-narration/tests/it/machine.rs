@@ -90,6 +90,7 @@ fn run(fixture: &str, script: &str, state: StateMode, recall: &mut dyn Recording
         interrupted: Box::pin(std::future::pending()),
         accounts: Arc::new(NoAccounts),
         limits: Limits::default(),
+        secrets: Arc::default(),
         clock: &|| 0,
     };
     let end = runtime.expect("a runtime").block_on(runner::run(machine, host)).expect("a run");

@@ -4,6 +4,7 @@
 
 mod support;
 
+mod agent_log;
 mod binding_files;
 mod context_files;
 mod faults;

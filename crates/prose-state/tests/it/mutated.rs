@@ -233,6 +233,7 @@ fn execute(
         }),
         accounts: Arc::new(NoAccounts),
         limits: Limits { max_parallel: 3, ..Limits::default() },
+        secrets: Arc::default(),
         clock: &|| 0,
     };
     let end = runtime.block_on(runner::run(Machine::new(Arc::clone(program), settings), host)).unwrap();

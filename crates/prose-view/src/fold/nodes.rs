@@ -146,6 +146,7 @@ impl View {
     }
 
     pub(super) fn close(&mut self, id: NodeId, at: u64, status: Status, error: Option<&Arc<RuntimeError>>) {
+        self.close_activity(id);
         let closed = self.change(id, |node| {
             (node.to, node.waits_for) = (Some(at), None);
             if let Some(error) = error {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prose_vm::effect::{Outcome, RequestId, SessionTask, Usage};
+use prose_vm::effect::{Outcome, RequestId, SessionTask};
 use prose_vm::event::Event;
 use prose_vm::place::Place;
 
@@ -22,6 +22,10 @@ impl View {
             to: None,
             status: Status::Running,
             error: None,
+            usage: None,
+            calls: 0,
+            denials: Vec::new(),
+            session: None,
         };
         let before = (task.attempt > 0).then(|| self.asked.get(base(&event.place)).copied()).flatten();
         let node = before.unwrap_or_else(|| {
@@ -58,6 +62,10 @@ impl View {
             session.attempts.len() as u32
         });
         self.set_status(node, Status::Running);
+        if before.is_some() {
+            // Clients remove what they show of the attempt before.
+            self.activity_slot(node);
+        }
         self.sessions.insert(request, OpenSession { node, task: Arc::clone(task) });
         self.log(event, EntryKind::Attempt(node, count.unwrap_or(1) - 1));
     }
@@ -106,7 +114,6 @@ impl View {
         outcome: &Outcome,
         began: Option<u64>,
     ) {
-        let Some(node) = self.sessions.get(&request).map(|open| open.node) else { return };
         self.change_attempt(request, |node, attempt| {
             attempt.began = began.map(|at| at.saturating_sub(event.paused)).or(attempt.began);
             attempt.queued = false;
@@ -115,8 +122,6 @@ impl View {
             }
             None
         });
-        let Some(usage) = event.kind.usage() else { return };
-        self.change_upwards(node, |node| node.usage = Usage::sum([node.usage, Some(usage)]));
     }
 }
 

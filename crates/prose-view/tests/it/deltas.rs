@@ -125,7 +125,11 @@ fn a_delta_holds_what_changed_and_no_more() {
                 {
                   "request": 2,
                   "from": 4,
-                  "status": "running"
+                  "status": "running",
+                  "usage": {
+                    "input_tokens": 6,
+                    "output_tokens": 1
+                  }
                 }
               ]
             }

@@ -4,6 +4,7 @@
 
 mod support;
 
+mod activities;
 mod bad_programs;
 mod bindings;
 mod blocks;

@@ -168,8 +168,12 @@ impl Checked {
         let script = Script::parse("answers.toml", ANSWERS, 0).unwrap_or_else(|errors| panic!("{errors}"));
         let mut setup = Setup::new(Arc::new(script));
         setup.settings.max_iterations = 3;
-        setup.limits =
-            Limits { max_parallel: 1, budget: Budget::sessions(60), allow_unenforced_permissions: true };
+        setup.limits = Limits {
+            max_parallel: 1,
+            budget: Budget::sessions(60),
+            allow_unenforced_permissions: true,
+            ..Limits::default()
+        };
         setup.inputs = Arc::new(Anything);
         run_program(Arc::clone(&self.program), setup)
     }

@@ -27,6 +27,7 @@ use prose_vm::machine::{Machine, MachineOutput};
 use prose_vm::place::Place;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Inputs, Limits, NoInputs};
+use prose_vm::secrets::Secrets;
 use prose_vm::settings::Settings;
 use prose_vm::store::{PendingRequests, Recording, Store, Turn};
 use prose_vm::value::Value;
@@ -59,6 +60,8 @@ pub(crate) fn run(fixture: &str, script: &str) -> Ran {
 pub(crate) struct Setup {
     pub(crate) settings: Settings,
     pub(crate) limits: Limits,
+    /// What is masked in reports.
+    pub(crate) secrets: Arc<Secrets>,
     pub(crate) harness: Arc<dyn Harness>,
     pub(crate) inputs: Arc<dyn Inputs>,
     pub(crate) approvals: Arc<dyn Approvals>,
@@ -87,6 +90,7 @@ impl Setup {
         Self {
             settings: Settings::new("20260115-143052-a7b3c9"),
             limits: Limits::default(),
+            secrets: Arc::default(),
             harness,
             inputs: Arc::new(NoInputs),
             approvals: Arc::new(NoApprovals),
@@ -156,6 +160,7 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
             interrupted: setup.interrupted,
             accounts: setup.accounts,
             limits: setup.limits,
+            secrets: setup.secrets,
             clock: &|| setup.starts_at + start.elapsed().as_millis() as u64,
         };
         runner::run(Machine::new(program, setup.settings), host).await.unwrap()

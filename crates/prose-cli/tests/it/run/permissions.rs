@@ -22,17 +22,18 @@ fn a_denied_call_is_a_warning_at_its_session_and_recorded() {
     workspace.check(
         RUN,
         expect![[r#"
-        status: 0
-        ---- stdout
-        done
-        ---- stderr
-        Run ID with script
-        … First
-        ✓ First (TIME)
-        … historian: Read
-        warning: line 7: denied: `git log` (`bash: deny`)
-        ✓ historian: Read (TIME)
-    "#]],
+            status: 0
+            ---- stdout
+            done
+            ---- stderr
+            Run ID with script
+            … First
+            ✓ First (TIME)
+            … historian: Read
+            · historian: git log
+            warning: line 7: denied: `git log` (`bash: deny`)
+            ✓ historian: Read (TIME)
+        "#]],
     );
     let journal = std::fs::read_to_string(workspace.run_folder().join("journal.jsonl")).unwrap();
     let warnings = journal.lines().filter(|line| line.contains(r#""event":"warning""#));
@@ -67,6 +68,7 @@ fn without_a_rule_shell_commands_are_denied_and_the_rule_to_write_is_named() {
         … First
         ✓ First (TIME)
         … historian: Read
+        · historian: git log
         warning: line 5: denied: `git log` (no rule allows shell commands; write `bash: allow`, or patterns such as `execute: ["git log*"]`, below `permissions:` of the agent or in `[run.permissions]` in `prose.toml`)
         ✓ historian: Read (TIME)
     "#]]);
@@ -113,6 +115,7 @@ fn rules_of_the_project_count_for_subjects_without_a_rule() {
         … First
         ✓ First (TIME)
         … historian: Read
+        · historian: git log
         warning: line 5: denied: `git log` (no rule allows shell commands; write `bash: allow`, or patterns such as `execute: ["git log*"]`, below `permissions:` of the agent or in `[run.permissions]` in `prose.toml`)
         ✓ historian: Read (TIME)
     "#]]);
@@ -120,16 +123,17 @@ fn rules_of_the_project_count_for_subjects_without_a_rule() {
     workspace.check(
         RUN,
         expect![[r#"
-        status: 0
-        ---- stdout
-        done
-        ---- stderr
-        Run ID with script
-        … First
-        ✓ First (TIME)
-        … historian: Read
-        ✓ historian: Read (TIME)
-    "#]],
+            status: 0
+            ---- stdout
+            done
+            ---- stderr
+            Run ID with script
+            … First
+            ✓ First (TIME)
+            … historian: Read
+            · historian: git log
+            ✓ historian: Read (TIME)
+        "#]],
     );
     let workspace = historian("bash: deny");
     workspace.write("prose.toml", b"[run.permissions]\nexecute = \"allow\"\n");
@@ -137,17 +141,18 @@ fn rules_of_the_project_count_for_subjects_without_a_rule() {
     workspace.check(
         RUN,
         expect![[r#"
-        status: 0
-        ---- stdout
-        done
-        ---- stderr
-        Run ID with script
-        … First
-        ✓ First (TIME)
-        … historian: Read
-        warning: line 7: denied: `git log` (`bash: deny`)
-        ✓ historian: Read (TIME)
-    "#]],
+            status: 0
+            ---- stdout
+            done
+            ---- stderr
+            Run ID with script
+            … First
+            ✓ First (TIME)
+            … historian: Read
+            · historian: git log
+            warning: line 7: denied: `git log` (`bash: deny`)
+            ✓ historian: Read (TIME)
+        "#]],
     );
 }
 
