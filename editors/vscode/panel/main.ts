@@ -1,7 +1,7 @@
 // The panel of a run: messages of the editor update the run, which is drawn once per frame.
 
 import type { FromPanel, PanelCommand, ToPanel } from "../src/runs/messages";
-import { counted, duration, durationText, type Item, Run, type RunDelta, usageText } from "../src/runs/run";
+import { activityText, callsText, counted, denialsOf, denialText, duration, durationText, type Item, Run, type RunDelta, usageText } from "../src/runs/run";
 import { button, element, icon, setIcon, setText } from "./dom";
 import { Graph } from "./graph";
 import type { FlowNode } from "./layout";
@@ -36,6 +36,8 @@ let scheduled = false;
 let isUrgent = false;
 let drawnAt = 0;
 let ticking: ReturnType<typeof setTimeout> | undefined;
+/** The part whose details are shown. */
+let described: Item | undefined;
 /** The changes since the last frame. */
 let pending: RunDelta[] = [];
 
@@ -188,10 +190,13 @@ function lastOf({ bytes: [start, end] }: FlowNode): Item | undefined {
 }
 
 function describe(item: Item): void {
+  described = item;
+  const denials = denialsOf(item);
   const parts = [
     item.agent,
-    item.model,
+    item.attempts.at(-1)?.session?.model ?? item.model,
     durationText(duration(item, model.now)),
+    callsText(item),
     usageText(item.usage),
     item.site === undefined ? "" : `line ${item.site.line}`,
   ];
@@ -200,7 +205,8 @@ function describe(item: Item): void {
   chosenText.replaceChildren(
     element("strong", "", item.label || item.kind),
     element("span", "facts", parts.filter(Boolean).join(" · ")),
-    element("span", item.error === undefined ? "note" : "note error", item.error ?? item.note ?? ""),
+    element("span", item.error === undefined ? "note" : "note error", item.error ?? (activityText(item.activity, model.now) || (item.note ?? ""))),
+    ...denials.slice(-3).map((denial) => element("span", "note error", `denied: ${denialText(denial)}`)),
   );
 }
 
@@ -228,6 +234,7 @@ function frame(): void {
   if (pending.length > 0) {
     for (const delta of pending) model.apply(delta);
     pending = [];
+    if (described !== undefined && !chosen.hidden) describe(described);
     if (follows && !model.isOver) timeline.follow();
   }
   drawHeading(model.now);
@@ -240,12 +247,13 @@ function drawHeading(now: number): void {
   const { root } = model;
   if (root === undefined) return;
   const { total, running, waiting, complete, failed } = root.sessions;
-  const isWaitingForPerson = model.items.some(({ kind, to }) => kind === "input" && to === undefined);
-  const state = isWaitingForPerson && root.to === undefined ? "waiting" : root.status;
+  const asksInput = model.items.some(({ kind, to }) => kind === "input" && to === undefined);
+  const asksPermission = model.items.some(({ activity }) => (activity?.questions ?? []).length > 0);
+  const state = (asksInput || asksPermission) && root.to === undefined ? "waiting" : root.status;
   setIcon(status, state);
   setText(name, root.label);
   document.title = root.label;
-  const words = { complete: "completed", failed: "failed", interrupted: "stopped", running: "running", waiting: "waits for an input", skipped: "" };
+  const words = { complete: "completed", failed: "failed", interrupted: "stopped", running: "running", waiting: asksInput ? "waits for an input" : "waits for permission", skipped: "" };
   const parts = [
     words[state],
     durationText((root.to ?? Math.max(now, model.last)) - root.from),
@@ -275,6 +283,7 @@ window.addEventListener("message", ({ data }: MessageEvent<ToPanel>) => {
       model.apply(data.delta);
       can(data.can);
       chosen.hidden = true;
+      described = undefined;
       follow(!model.isOver);
       timeline.show(model);
       graph.show(model, data.graph);

@@ -1,7 +1,7 @@
 // The timeline of a run: a tree of its parts on the left, and their times on the right. The page contains only visible rows, so that a run
 // of thousands of sessions costs the same as a short one.
 
-import { duration, durationText, type Item, type Run, usageText } from "../src/runs/run";
+import { activityText, callsText, denialsOf, denialText, duration, durationText, type Item, type Run, usageText } from "../src/runs/run";
 import { element, icon, setIcon, setText } from "./dom";
 import { activity, bars, load, moved, type Row, rowOf, rows, ticks, type TimeWindow, zoomed } from "./rows";
 
@@ -207,12 +207,12 @@ export class Timeline {
     if (this.sizer.style.height !== height) this.sizer.style.height = height;
     const first = Math.floor(this.scroller.scrollTop / ROW);
     const count = Math.min(this.list.length - first, Math.ceil(this.size.height / ROW) + 1);
-    this.drawLabels(first, count);
+    this.drawLabels(first, count, now);
     this.drawBars(first, count, model, to);
     this.drawAxis(from);
   }
 
-  private drawLabels(first: number, count: number): void {
+  private drawLabels(first: number, count: number, now: number): void {
     const offset = first * ROW - this.scroller.scrollTop;
     this.labels.style.transform = `translateY(${offset}px)`;
     while (this.slots.length < count) this.addSlot();
@@ -234,7 +234,7 @@ export class Timeline {
       setIcon(slot.status, item.status);
       setText(slot.prefix, row.prefix);
       setText(slot.label, item.label || item.kind);
-      setText(slot.detail, detailOf(item));
+      setText(slot.detail, detailOf(item, now));
       this.describe(slot.root, row, isActive);
     });
     const described = activeId === "" ? null : activeId;
@@ -644,8 +644,11 @@ export class Timeline {
   }
 }
 
-function detailOf(item: Item): string {
-  if (item.kind === "session") return item.agent ?? "";
+function detailOf(item: Item, now: number): string {
+  if (item.kind === "session") {
+    const denied = denialsOf(item).length;
+    return [item.agent, activityText(item.activity, now), denied > 0 && `${denied} denied`].filter(Boolean).join(" · ");
+  }
   const { total, complete, failed } = item.sessions;
   const sessions = total > 1 ? `${complete + failed}/${total}` : "";
   return [item.detail, sessions].filter(Boolean).join(" · ");
@@ -661,7 +664,12 @@ function tipOf({ item, prefix }: Row, now: number): Node[] {
   const queued = item.attempts[0]?.began;
   if (queued !== undefined) facts.push(["waited", durationText(queued - item.from)]);
   if (item.attempts.length > 1) facts.push(["attempts", String(item.attempts.length)]);
+  const doing = activityText(item.activity, now);
+  if (doing !== "") facts.push(["now", doing]);
+  const calls = callsText(item);
+  if (calls !== "") facts.push(["used", calls]);
   if (item.usage !== undefined) facts.push(["used", usageText(item.usage)]);
+  for (const denial of denialsOf(item).slice(0, 5)) facts.push(["denied", denialText(denial)]);
   const { total, complete, failed, running } = item.sessions;
   if (item.kind !== "session" && total > 0) {
     const parts = [`${complete} done`, running > 0 && `${running} running`, failed > 0 && `${failed} failed`];

@@ -1,6 +1,6 @@
 // The lines about a run in the output. Independent of the editor, so that tests need no editor.
 
-import type { Entry, Item, RunDelta } from "./runs/run";
+import { durationText, type Entry, type Item, type RunDelta } from "./runs/run";
 
 /** The changes of a run: `prose/runView`. */
 export interface RunView {
@@ -18,7 +18,8 @@ export function narrated({ run, view }: RunView): string[] {
   });
 }
 
-function line(run: string, view: RunDelta, { kind, attempt: index, message, harness }: Entry, node?: Partial<Item>): string | undefined {
+function line(run: string, view: RunDelta, entry: Entry, node?: Partial<Item>): string | undefined {
+  const { kind, attempt: index, message, harness } = entry;
   const name = [node?.agent, firstLine(node?.label ?? "")].filter((part) => part !== undefined).join(": ");
   switch (kind) {
     case "started":
@@ -40,6 +41,14 @@ function line(run: string, view: RunDelta, { kind, attempt: index, message, harn
       return node?.kind === "part" ? `caught: ${node.detail}` : undefined;
     case "warning":
       return `warning: ${message}`;
+    case "asked":
+      return `${name} asks for permission: ${firstLine(entry.title ?? "")}`;
+    case "provider-retry": {
+      const status = entry.status == null ? "" : ` with status ${entry.status}`;
+      return `${name}: provider failed${status}, retrying in ${durationText(entry.delay ?? 0)}: ${firstLine(message ?? "")}`;
+    }
+    case "stalled":
+      return `warning: ${name}: no activity for ${durationText(entry.silent ?? 0)}`;
     case "ended":
       return view.end === undefined ? undefined : ended(run, view.end);
     default:

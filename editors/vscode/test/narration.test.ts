@@ -51,6 +51,26 @@ test("sessions, warnings and the end of a run are told", () => {
   ]);
 });
 
+test("retries of the provider, stalls and permission questions are told", () => {
+  const lines = narrated({
+    run: "r1",
+    uri: "file:///a.prose",
+    view: delta(
+      [{ id: 1, kind: "session", agent: "writer", label: "Write", attempts: [{ request: 1, from: 0, status: "running" }] }],
+      [
+        { kind: "provider-retry", node: 1, status: 429, delay: 2000, message: "slow down" },
+        { kind: "stalled", node: 1, silent: 600_000 },
+        { kind: "asked", node: 1, title: "git push", rule: "execute: prompt" },
+      ],
+    ),
+  });
+  assert.deepEqual(lines, [
+    "writer: Write: provider failed with status 429, retrying in 2.0 s: slow down",
+    "warning: writer: Write: no activity for 10 m 0 s",
+    "writer: Write asks for permission: git push",
+  ]);
+});
+
 test("a real run is told line by line as it goes", () => {
   const text = readFileSync("test/recorded/review.deltas.jsonl", "utf8");
   const deltas = text.trim().split("\n").map((line) => JSON.parse(line) as RunDelta);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { LineMap } from "../src/runs/lines";
-import { durationText, type Item, Run, type RunDelta, usageText } from "../src/runs/run";
+import { type Activity, activityText, callsText, denialsOf, denialText, durationText, type Item, Run, type RunDelta, usageText } from "../src/runs/run";
 import { type Session, sessionAsText } from "../src/runs/session";
 
 /** What the server sends of a real run, a delta for each event. */
@@ -51,6 +51,55 @@ test("a part stays the same object, and loses what is no longer so", () => {
   assert.deepEqual([run.root, root.error, run.isOver], [root, undefined, false]);
 });
 
+/** What a session does after the activities of the server, in a run that has just started it. */
+function doing(...activities: Partial<Activity>[]): { run: Run; texts: string[] } {
+  const run = new Run();
+  const session = { id: 1, kind: "session", parent: 0, label: "Write", status: "running", from: 0, attempts: [{ request: 1, from: 0, status: "running" }] };
+  const nodes = [{ id: 0, kind: "run", label: "a.prose", status: "running", from: 0 }, session] as Partial<Item>[];
+  const start = { whole: true, seq: 1, now: 0, paused: 0, harness: "claude", statements: [], entries: [] };
+  run.apply({ ...start, nodes });
+  const texts = activities.map((activity) => {
+    run.apply({ ...start, whole: false, nodes: [], activities: [{ node: 1, last: 1, calls: 0, ...activity }] });
+    return activityText(run.items[1]?.activity, 1000);
+  });
+  return { run, texts };
+}
+
+test("a session shows what its agent does", () => {
+  const tool = { title: "Edit a.rs", kind: "edit", status: "running" as const };
+  const { texts } = doing(
+    { reasoning: true },
+    { text: "I look first." },
+    { tool, text: "I look first." },
+    { tool: { ...tool, status: "completed" }, text: "I look first." },
+    { tool, stalledSince: 400 },
+    { retry: { attempt: 1, status: 429, until: 3000, message: "slow down" } },
+    { questions: [{ id: "q", title: "git push", rule: "execute: prompt" }] },
+    {},
+  );
+  assert.deepEqual(texts, [
+    "thinking",
+    "I look first.",
+    "Edit a.rs",
+    "I look first.",
+    "no activity for 600 ms in Edit a.rs",
+    "provider failed 429, retrying in 2.0 s",
+    "waits for permission: git push",
+    "",
+  ]);
+});
+
+test("what an agent does is gone with its session; its calls and denials stay", () => {
+  const { run } = doing({ calls: 2, text: "Done." });
+  const session = run.items[1] as Item;
+  assert.equal(callsText(session), "2 tool calls");
+  const denials = [{ title: "git push", reason: "execute: deny" }];
+  const ended = { id: 1, kind: "session", parent: 0, label: "Write", status: "complete", from: 0, to: 9 };
+  const attempts = [{ request: 1, from: 0, to: 9, status: "complete", calls: 2, denials }];
+  run.apply({ whole: false, seq: 2, now: 9, paused: 0, harness: "claude", statements: [], entries: [], nodes: [{ ...ended, attempts }] as Partial<Item>[] });
+  assert.deepEqual([session.activity, callsText(session), denialsOf(session).map(denialText)], [undefined, "2 tool calls", ["git push (execute: deny)"]]);
+});
+
 test("the clock of a run stands still while it is stopped", () => {
   const run = runOf(DELTAS.slice(0, 1));
   const day = 24 * 60 * 60 * 1000;
@@ -87,6 +136,7 @@ const SESSION: Session = {
   context: [{ name: "draft", text: "Tides.", file: "file:///d.md" }, { name: "old", text: null, file: null }],
   memory: { scope: "project", resumes: true, before: "Nothing yet.", after: "Tides.", file: null },
   name: "facts", file: null, reply: "All true.", usage: { input_tokens: 10, output_tokens: 5, cost: 0.25 },
+  calls: 2, denials: [{ title: "git push", reason: "execute: deny" }], agentSession: { id: "abc", model: "small-1" }, log: null,
   warnings: ["no file"], error: null, status: "complete", started: 1000, began: 3000, ended: 4500,
 };
 
@@ -98,7 +148,7 @@ test("a session is a document with its prompt, its context, its memory and its r
     "# critic: Look for facts", "## Reply", "## Prompt", "## System prompt", "## Context", "### draft", "### old",
     "## Memory", "### Before", "### After", "## Files",
   ]);
-  assert.match(text, /complete · model opus · line 9 · took 1.5 s · waited 2.0 s · attempt 2 of 3 · 10 tokens read, 5 written, \$0.25/);
+  assert.match(text, /complete · model opus · line 9 · took 1.5 s · waited 2.0 s · attempt 2 of 3 · 10 tokens read, 5 written, \$0.25 · 2 tool calls · session `abc` with small-1/);
   assert.match(text, /Attempt 1 failed: the agent is gone/);
   assert.match(text, /````\nLook for facts\n```\nin code\n```\n````/);
   assert.match(text, /The file no longer exists/);

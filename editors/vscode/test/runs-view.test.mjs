@@ -241,6 +241,24 @@ test("a run that goes on is shown from what the server tells", async () => {
   assert.equal(client.asked.filter(([method]) => method === "prose/runView").length, 0);
 });
 
+test("a session at work shows what its agent does, and that it waits for permission", async () => {
+  const { run } = OVER;
+  const started = delta(0, EVENTS.findIndex(({ event }) => event === "session-ended"));
+  view.told({ run, uri: URI, view: started });
+  const [node] = await editor.tree.getChildren();
+  const [session] = await editor.tree.getChildren(node);
+  const { id } = session.item;
+  const report = (activity) => {
+    view.told({ run, uri: URI, view: { ...started, whole: false, nodes: [], entries: [], activities: [{ node: id, last: 1, calls: 2, ...activity }] } });
+    return [editor.tree.getTreeItem(session).description, editor.tree.getTreeItem(node).description];
+  };
+  const [doing] = report({ tool: { title: "Edit a.rs", kind: "edit", status: "running" } });
+  assert.match(doing, / · Edit a.rs · 2 tool calls$/);
+  const [asking, ofRun] = report({ questions: [{ id: "q", title: "git push", rule: "execute: prompt" }] });
+  assert.match(asking, / · waits for permission: git push · 2 tool calls$/);
+  assert.match(ofRun, /^waits for permission · /);
+});
+
 test("a run of a terminal is followed from its journal", async () => {
   client.runs = [{ ...OVER, status: "running" }];
   client.events = 60;

@@ -1,5 +1,6 @@
 //! Programs that are run from an editor, over the wire.
 
+mod activities;
 mod approvals;
 mod commands;
 mod inputs;

@@ -7,11 +7,12 @@ use std::time::SystemTime;
 use dashmap::DashMap;
 use prose_run::Project;
 use prose_state::runs::{RunDetails, RunState};
+use prose_view::duration;
 use prose_vm::event::RunStatus;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 
-use crate::runs::trace::{counted, duration};
+use crate::runs::trace::counted;
 
 /// How many runs are looked at, the latest first. A program that was not run for longer than that has no last run here.
 const MAX_RUNS: usize = 100;

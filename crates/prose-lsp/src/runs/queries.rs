@@ -9,11 +9,12 @@ use prose_analysis::{AnalysisHost, Text};
 use prose_files::{Limit, read, read_text};
 use prose_ide::flow_graph;
 use prose_run::Project;
-use prose_state::binding_file;
 use prose_state::journal::JOURNAL_FILE;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunSummary};
+use prose_state::{agent_log, binding_file};
 use prose_view::View;
+use prose_vm::activity::Work;
 use prose_vm::effect::{MemoryScope, Outcome, RequestId, SessionTask, Usage};
 use prose_vm::event::{Event, EventKind, Status};
 use ropey::Rope;
@@ -189,6 +190,7 @@ struct SessionRecord {
     started: Option<(Event, Arc<SessionTask>)>,
     effect: Option<(Outcome, Option<u64>)>,
     usage: Option<Usage>,
+    work: Work,
     memory: Option<Arc<str>>,
     ended: Option<(u64, Status)>,
 }
@@ -203,7 +205,8 @@ fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
                 let task = Arc::clone(task);
                 told = SessionRecord { started: Some((event, task)), ..SessionRecord::default() };
             }
-            EventKind::Effect { request, outcome, began, .. } if *request == wanted => {
+            EventKind::Effect { request, outcome, began, work, .. } if *request == wanted => {
+                told.work = work.clone();
                 told.effect = Some((outcome.clone(), *began));
                 told.usage = event.kind.usage();
             }
@@ -273,6 +276,10 @@ fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
         "file": existing(folder.join(&*task.binding.path)).as_deref(),
         "reply": reply.map(|reply| &reply.text),
         "usage": told.usage,
+        "calls": told.work.calls,
+        "denials": told.work.denials,
+        "agentSession": told.work.agent,
+        "log": existing(folder.join(agent_log::path(wanted, &task.binding.name))).as_deref(),
         "warnings": reply.map(|reply| &reply.warnings),
         "error": error.map(|error| &error.message),
         "status": told.ended.map(|(_, status)| status),

@@ -4,6 +4,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use prose_view::Delta;
+use prose_vm::activity::Activity;
 use prose_vm::event::{Event, EventKind};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -17,6 +18,9 @@ use crate::runs::trace::progress;
 
 /// How long events are gathered into one notification, so that clients are not flooded.
 const BATCH_TIME: Duration = Duration::from_millis(16);
+
+/// The same for what agents report while they work, which is much and changes little.
+const ACTIVITY_BATCH_TIME: Duration = Duration::from_millis(200);
 
 /// The interval between progress reports.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
@@ -140,16 +144,38 @@ impl Reporter<'_> {
     }
 }
 
-/// An event and those that come soon after it.
+/// An event and those that come soon after it. Reports of agents wait longer, unless something else happens.
 fn gathered(first: Event, events: &Receiver<Event>) -> Vec<Event> {
+    let is_activity = |event: &Event| matches!(event.kind, EventKind::Activity { .. });
     let since = Instant::now();
+    let mut until = since + if is_activity(&first) { ACTIVITY_BATCH_TIME } else { BATCH_TIME };
     let mut gathered = vec![first];
-    while let Ok(event) = events.recv_timeout(BATCH_TIME.saturating_sub(since.elapsed())) {
+    while let Ok(event) = events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        if !is_activity(&event) {
+            until = until.min(Instant::now().max(since) + BATCH_TIME);
+        }
         gathered.push(event);
         // A stream that never pauses is reported as well.
-        if since.elapsed() >= BATCH_TIME {
+        if Instant::now() >= until {
             break;
         }
     }
-    gathered
+    merge_texts(gathered)
+}
+
+/// The events with each run of parts of the same text as one part.
+fn merge_texts(events: Vec<Event>) -> Vec<Event> {
+    let mut merged: Vec<Event> = Vec::with_capacity(events.len());
+    for event in events {
+        if let EventKind::Activity { request, activity: Activity::Text { text } } = &event.kind
+            && let Some(EventKind::Activity { request: before, activity: Activity::Text { text: start } }) =
+                merged.last_mut().map(|event| &mut event.kind)
+            && before == request
+        {
+            *start = format!("{start}{text}").into();
+            continue;
+        }
+        merged.push(event);
+    }
+    merged
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prose_view::{Outcome, Statement, View};
+use prose_view::{Outcome, Statement, View, duration, usage_text};
 use prose_vm::place::Site;
 
 /// How much of a result is kept. More than that is read in its file.
@@ -38,7 +38,36 @@ pub(crate) fn marks(view: &View) -> BTreeMap<u32, String> {
             spans.entry(span).or_default().push(statement);
         }
     }
-    spans.into_iter().map(|(span, statements)| (span.first, mark(&statements))).collect()
+    let mut doing: BTreeMap<Span, Vec<String>> = BTreeMap::new();
+    for (_, node, _) in view.open_sessions() {
+        let site = view.node(node).and_then(|node| node.site);
+        if let (Some(span), Some(activity)) = (site.and_then(span), view.activity(node)) {
+            let parts = [first_line(&activity.summary(view.now())), activity.counted_calls()];
+            let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            doing.entry(span).or_default().push(parts.join(" · "));
+        }
+    }
+    let mut denied: BTreeMap<Span, usize> = BTreeMap::new();
+    for (_, node) in view.denied() {
+        let attempts = node.session().map(|session| &session.attempts[..]).unwrap_or_default();
+        if let Some(span) = node.site.and_then(span) {
+            *denied.entry(span).or_default() +=
+                attempts.iter().map(|attempt| attempt.denials.len()).sum::<usize>();
+        }
+    }
+    let shown = |(span, statements): (Span, Vec<&Statement>)| {
+        let mut mark = match doing.get(&span).map(Vec::as_slice) {
+            Some([doing]) if !doing.is_empty() => format!("⟳ {doing}"),
+            _ => mark(&statements),
+        };
+        match denied.get(&span) {
+            None | Some(0) => {}
+            Some(1) => mark += "  ⚠ 1 tool call denied",
+            Some(count) => mark += &format!("  ⚠ {count} tool calls denied"),
+        }
+        (span.first, mark)
+    };
+    spans.into_iter().map(shown).collect()
 }
 
 /// The progress of a run, in a line.
@@ -55,8 +84,10 @@ pub(crate) fn progress(view: &View) -> String {
         return format!("{done} done; waiting for the memory of {agent}, which another run is using");
     }
     let running = if running == 0 { String::new() } else { format!(", {running} running") };
+    let usage = view.root().and_then(|root| root.usage);
+    let usage = usage.map_or_else(String::new, |usage| format!(", {}", usage_text(usage)));
     let current = view.current().map_or_else(String::new, |source| format!(": {}", first_line(source)));
-    format!("{done} done{running}{current}")
+    format!("{done} done{running}{usage}{current}")
 }
 
 /// How the statements with the same lines go.
@@ -102,17 +133,6 @@ fn first_line(text: &str) -> String {
 /// `1 session`, `12 sessions`
 pub(crate) fn counted(sessions: u32) -> String {
     if sessions == 1 { "1 session".to_owned() } else { format!("{sessions} sessions") }
-}
-
-/// A time in milliseconds as people say it: `40 ms`, `1.2 s`, `3 m 10 s`, `2 h 5 m`.
-pub(crate) fn duration(ms: u64) -> String {
-    let seconds = (ms + 500) / 1000;
-    match ms {
-        0..100 => format!("{ms} ms"),
-        100..59_950 => format!("{:.1} s", ms as f64 / 1000.0),
-        _ if seconds < 3600 => format!("{} m {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} m", seconds / 3600, seconds % 3600 / 60),
-    }
 }
 
 #[cfg(test)]

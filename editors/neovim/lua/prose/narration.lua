@@ -48,7 +48,9 @@ function M:reset()
   self.lines, self.places = {}, {}
   -- The entries of the log with a line, by their nodes.
   self.entries_of = {}
-  self.program, self.status = nil, nil
+  -- The open sessions and what their agents report, by their ids.
+  self.open, self.activities = {}, {}
+  self.program, self.status, self.usage = nil, nil, nil
   self.running, self.done = 0, 0
   return self
 end
@@ -69,26 +71,66 @@ function M:put_text(text)
   end
 end
 
+local function usage_text(usage)
+  local text = M.count(usage.input_tokens + usage.output_tokens, "token")
+  return is_given(usage.cost) and ("%s, $%.4f"):format(text, usage.cost) or text
+end
+
 local function took(node, attempt)
-  local text = duration(attempt.to - (attempt.again or attempt.from))
-  if node.usage then
-    text = ("%s, %s"):format(text, M.count(node.usage.input_tokens + node.usage.output_tokens, "token"))
-    if is_given(node.usage.cost) then
-      text = ("%s, $%.4f"):format(text, node.usage.cost)
-    end
+  local parts = { duration(attempt.to - (attempt.again or attempt.from)) }
+  if attempt.calls then
+    table.insert(parts, M.count(attempt.calls, "tool call"))
   end
-  return text
+  local usage = attempt.usage or node.usage
+  if usage then
+    table.insert(parts, usage_text(usage))
+  end
+  return table.concat(parts, ", ")
+end
+
+-- What an agent does now, in a few words.
+local function activity_text(activity)
+  local questions, tool, retry = activity.questions, activity.tool, activity.retry
+  local is_open = tool and (tool.status == "running" or tool.status == "pending")
+  if questions then
+    return "waits for permission: " .. beginning(questions[#questions].title)
+  elseif activity.stalledSince then
+    return "no activity" .. (is_open and " in " .. beginning(tool.title) or "")
+  elseif retry then
+    return "provider failed" .. (retry.status and " " .. retry.status or "") .. ", retrying"
+  elseif is_open then
+    return beginning(tool.title)
+  elseif activity.reasoning then
+    return "thinking"
+  end
+  return beginning(activity.text or tool and tool.title or "")
+end
+
+-- What an open session does, its tool calls and its usage.
+local function progress_text(attempt, activity)
+  local parts = {}
+  local doing = activity and activity_text(activity) or ""
+  if doing ~= "" then
+    table.insert(parts, doing)
+  end
+  if activity and activity.calls > 0 then
+    table.insert(parts, M.count(activity.calls, "tool call"))
+  end
+  if attempt.usage then
+    table.insert(parts, usage_text(attempt.usage))
+  end
+  return #parts > 0 and " · " .. table.concat(parts, " · ") or ""
 end
 
 -- The line of an attempt of a session, which changes when the attempt ends.
-local function attempt_line(node, entry, indent)
+local function attempt_line(node, entry, indent, activity)
   local attempt = node.attempts[entry.attempt + 1]
   local who = node.agent and node.agent .. ": " or ""
   local what = beginning(node.label ~= "" and node.label or node.name)
   local retry = entry.attempt > 0 and (" (retry %d of %d)"):format(entry.attempt, node.retries) or ""
   local text = indent .. who .. what .. retry
   if not attempt.to then
-    return "⟳ " .. text
+    return "⟳ " .. text .. progress_text(attempt, activity)
   elseif attempt.status == "complete" then
     local reply = node.note and " → " .. beginning(node.note) or ""
     return ("✓ %s (%s)%s"):format(text, took(node, attempt), reply)
@@ -144,9 +186,16 @@ local function line(self, entry, node)
   elseif entry.kind == "resumed" then
     return "The run resumes; recorded results are reused."
   elseif entry.kind == "attempt" then
-    return attempt_line(node, entry, indent)
+    return attempt_line(node, entry, indent, self.activities[entry.node])
   elseif entry.kind == "pause" then
     return ("  %swaits %s before it tries again"):format(indent, duration(entry.delay))
+  elseif entry.kind == "provider-retry" then
+    local status = is_given(entry.status) and " with status " .. entry.status or ""
+    return ("  %sprovider failed%s, retrying in %s: %s"):format(indent, status, duration(entry.delay), beginning(entry.message))
+  elseif entry.kind == "stalled" then
+    return ("! %sno activity for %s"):format(indent, duration(entry.silent))
+  elseif entry.kind == "asked" then
+    return ("? %spermission: %s"):format(indent, beginning(entry.title))
   elseif entry.kind == "warning" then
     return ("! %s%s"):format(indent, beginning(entry.message))
   elseif entry.kind == "node" and node_lines[node.kind] then
@@ -184,8 +233,16 @@ function M:show(view)
   end
   self.done = view.ended
   local nodes = {}
+  for _, activity in ipairs(view.activities or {}) do
+    self.activities[activity.node] = activity
+  end
   for _, node in ipairs(view.nodes) do
     nodes[node.id] = node
+    if node.to then
+      self.open[node.id], self.activities[node.id] = nil, nil
+    elseif node.attempts then
+      self.open[node.id] = node
+    end
     for at, entry in pairs(self.entries_of[node.id] or {}) do
       local text = line(self, entry, node)
       if text ~= self.lines[at] then
@@ -193,9 +250,19 @@ function M:show(view)
       end
     end
   end
-  -- The node of the run changes with every event.
+  for _, activity in ipairs(view.activities or {}) do
+    local node = not nodes[activity.node] and self.open[activity.node]
+    for at, entry in pairs(node and self.entries_of[node.id] or {}) do
+      local text = line(self, entry, node)
+      if text ~= self.lines[at] then
+        self:put(text, entry, at)
+      end
+    end
+  end
+  -- The node of the run changes with every event but what agents report.
   local root = nodes[0]
   if root then
+    self.usage = root.usage
     self.running = root.sessions and root.sessions.running + root.sessions.waiting or 0
     self.status = not root.to and "running" or view["end"] and view["end"].status or self.status
   end
@@ -218,6 +285,9 @@ end
 function M:title()
   local counts = self.status == "running" and ("%d running, %d done"):format(self.running, self.done)
     or M.count(self.done, "session")
+  if self.usage then
+    counts = counts .. " · " .. usage_text(self.usage)
+  end
   return (" %s · %s · %s "):format(self.program or "a run", self.status or "starting", counts)
 end
 

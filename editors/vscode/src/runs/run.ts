@@ -42,6 +42,19 @@ export interface Span {
   to?: number;
 }
 
+/** A tool call that was denied. */
+export interface Denial {
+  title: string;
+  reason: string;
+}
+
+/** The session of an agent, as its own program names it. */
+export interface AgentSession {
+  id: string;
+  model?: string;
+  transcript?: string;
+}
+
 /** One attempt of a session. */
 export interface Attempt extends Span {
   request: number;
@@ -51,6 +64,31 @@ export interface Attempt extends Span {
   queued?: boolean;
   status: Status;
   error?: string;
+  usage?: Usage;
+  /** The number of tool calls, once it has ended. */
+  calls?: number;
+  denials?: Denial[];
+  session?: AgentSession;
+}
+
+/** What the agent of an open session reports. */
+export interface Activity {
+  node: number;
+  /** The time of the last report; 0 before the first one. */
+  last: number;
+  /** The number of tool calls. */
+  calls: number;
+  /** The number of denied tool calls. */
+  denied?: number;
+  tool?: { title: string; kind: string; paths?: string[]; status: "pending" | "running" | "completed" | "failed" | "denied" };
+  /** The last line of the reply up to now. */
+  text?: string;
+  reasoning?: boolean;
+  /** The retry that the provider is waited for. */
+  retry?: { attempt: number; status?: number; until: number; message: string };
+  /** The permission questions without an answer. */
+  questions?: { id: string; title: string; rule: string }[];
+  stalledSince?: number;
 }
 
 /** A part of a run, in the tree of its parts. */
@@ -78,6 +116,8 @@ export interface Item {
   /** The pauses between them. */
   pauses: Span[];
   usage?: Usage;
+  /** What the agent of an open session does. */
+  activity?: Activity;
   /** The numbers of its sessions by status. */
   sessions: { total: number; running: number; waiting: number; complete: number; failed: number };
 }
@@ -97,12 +137,19 @@ export interface StatementState {
 
 /** A line of a log of the run. */
 export interface Entry {
-  kind: "started" | "resumed" | "attempt" | "attempt-ended" | "pause" | "node" | "cancelled" | "memory" | "warning" | "ended";
+  kind: "started" | "resumed" | "attempt" | "attempt-ended" | "pause" | "node" | "cancelled" | "memory" | "warning" | "denied" | "asked" | "provider-retry" | "stalled" | "ended";
   nesting: number;
   node?: number;
   attempt?: number;
   message?: string;
   harness?: string;
+  title?: string;
+  reason?: string;
+  rule?: string;
+  status?: number | null;
+  /** A time in milliseconds. */
+  delay?: number;
+  silent?: number;
 }
 
 /** What changed in a run: `prose/runView`. */
@@ -122,6 +169,8 @@ export interface RunDelta {
   nodes: Partial<Item>[];
   statements: StatementState[];
   entries: Entry[];
+  /** What the agents of open sessions report, as far as it changed. */
+  activities?: Activity[];
 }
 
 /** The defaults of a node. */
@@ -177,6 +226,10 @@ export class Run {
     this.last = delta.now;
     this.paused = delta.paused;
     for (const node of delta.nodes) this.put(node);
+    for (const activity of delta.activities ?? []) {
+      const item = this.items[activity.node];
+      if (item !== undefined && item.to === undefined) item.activity = activity;
+    }
     for (const state of delta.statements) this.statements.set(siteKey(state.site), state);
   }
 
@@ -186,6 +239,7 @@ export class Run {
     if (before !== undefined) {
       // The editor identifies parts by object identity.
       Object.assign(before, UNSAID, { attempts: [], pauses: [] }, node);
+      if (before.to !== undefined) delete before.activity;
       return;
     }
     const parent = node.parent === undefined ? undefined : this.items[node.parent];
@@ -257,6 +311,40 @@ export function usageText(usage: Usage | undefined): string {
   if (usage === undefined) return "";
   const cost = usage.cost === undefined ? "" : `, ${costText(usage.cost)}`;
   return `${short(usage.input_tokens + usage.output_tokens)} tokens${cost}`;
+}
+
+/** What an agent does now, in a few words; empty before its first report. */
+export function activityText(activity: Activity | undefined, now: number): string {
+  if (activity === undefined) return "";
+  const { tool, questions, retry, stalledSince, reasoning, text } = activity;
+  const question = questions?.at(-1);
+  if (question !== undefined) return `waits for permission: ${question.title}`;
+  const isOpen = tool?.status === "pending" || tool?.status === "running";
+  if (stalledSince !== undefined) return `no activity for ${durationText(now - stalledSince)}${isOpen ? ` in ${tool.title}` : ""}`;
+  if (retry !== undefined) {
+    const status = retry.status === undefined ? "" : ` ${retry.status}`;
+    const left = retry.until - now;
+    return `provider failed${status}, retrying${left > 0 ? ` in ${durationText(left)}` : ""}`;
+  }
+  if (isOpen) return tool.title;
+  if (reasoning) return "thinking";
+  return text ?? tool?.title ?? "";
+}
+
+/** `3 tool calls`; empty without any. */
+export function callsText({ attempts, activity }: Item): string {
+  const calls = attempts.reduce((sum, { calls }) => sum + (calls ?? 0), activity?.calls ?? 0);
+  return calls === 0 ? "" : counted(calls, "tool call", "tool calls");
+}
+
+/** The tool calls of a session that were denied. */
+export function denialsOf({ attempts }: Item): Denial[] {
+  return attempts.flatMap(({ denials }) => denials ?? []);
+}
+
+/** `git push (execute: deny)` */
+export function denialText({ title, reason }: Denial): string {
+  return reason === "" ? title : `${title} (${reason})`;
 }
 
 export function costText(cost: number): string {

@@ -1,7 +1,7 @@
 // The document of a session, with its prompt and its reply. Independent of the editor, so that tests need no editor.
 
 import { fenceFor } from "../narration";
-import { durationText, type Usage, usageText } from "./run";
+import { type AgentSession, counted, type Denial, denialText, durationText, type Usage, usageText } from "./run";
 
 /** A session: the result of `prose/session`. Texts are complete. */
 export interface Session {
@@ -22,6 +22,10 @@ export interface Session {
   file: string | null;
   reply: string | null;
   usage: Usage | null;
+  calls: number;
+  denials: Denial[];
+  agentSession: AgentSession | null;
+  log: string | null;
   warnings: string[] | null;
   error: string | null;
   status: string | null;
@@ -39,6 +43,7 @@ export function sessionAsText(attempts: readonly Session[]): string {
     parts.push(`Attempt ${attempt + 1} failed: ${error ?? "it did not end"}\n`);
   }
   for (const warning of session.warnings ?? []) parts.push(`Warning: ${warning}\n`);
+  for (const denial of session.denials) parts.push(`Warning: tool call denied: ${denialText(denial)}\n`);
   if (session.error !== null) parts.push(`## Error\n\n${fenced(session.error)}\n`);
   else if (session.reply !== null) parts.push(`## Reply\n\n${fenced(session.reply)}\n`);
   else parts.push(`## Reply\n\n*${session.ended === null ? "No reply yet." : "No reply."}*\n`);
@@ -60,6 +65,7 @@ export function sessionAsText(attempts: readonly Session[]): string {
     [session.name, session.file],
     ...session.context.map(({ name, file }): [string, string | null] => [name, file]),
     ["memory.md", memory?.file],
+    ["Log of the agent", session.log],
   ];
   const links = files.flatMap(([name, file]) => (file == null ? [] : [`- [${name}](${file})`]));
   if (links.length > 0) parts.push(`## Files\n\n${links.join("\n")}\n`);
@@ -74,7 +80,7 @@ const SCOPES: Record<string, string> = {
 };
 
 function factsOf(session: Session): string[] {
-  const { line, model, retries, attempt, began, started, ended, usage, status, skills, permissions, name } = session;
+  const { line, model, retries, attempt, began, started, ended, usage, calls, agentSession, status, skills, permissions, name } = session;
   const rules = permissions.map(({ about, rule }) => `${about}: ${typeof rule === "string" ? rule : rule.patterns.join(", ")}`);
   return [
     status ?? "running",
@@ -84,6 +90,9 @@ function factsOf(session: Session): string[] {
     began === null ? "" : `waited ${durationText(began - started)}`,
     retries === 0 ? "" : `attempt ${attempt + 1} of ${retries + 1}`,
     usage === null ? "" : `${usage.input_tokens} tokens read, ${usage.output_tokens} written${usage.cost === undefined ? "" : `, ${usageText(usage).split(", ")[1]}`}`,
+    calls === 0 ? "" : counted(calls, "tool call", "tool calls"),
+    agentSession === null ? "" : `session \`${agentSession.id}\`${agentSession.model === undefined ? "" : ` with ${agentSession.model}`}`,
+    agentSession?.transcript === undefined ? "" : `transcript \`${agentSession.transcript}\``,
     skills.length === 0 ? "" : `skills ${skills.join(", ")}`,
     ...rules,
     `bound to \`${name}\``,

@@ -1,7 +1,7 @@
 // The tree of runs, with the sessions, branches and iterations of each.
 
 import * as vscode from "vscode";
-import { type Item, type ItemKind, duration, durationText, type Status, usageText } from "./run";
+import { activityText, callsText, denialsOf, denialText, type Item, type ItemKind, duration, durationText, type Status, usageText } from "./run";
 import type { Entry, RunStore } from "./store";
 
 /** A node of the tree: a run, or a part of one. */
@@ -119,13 +119,14 @@ function runItem(entry: Entry): vscode.TreeItem {
   );
   const status = isRunning ? "running" : (summary?.status ?? "running");
   const isAsking = isRunning && model.items.some(({ kind, to }) => kind === "input" && to === undefined);
+  const needsPermission = isRunning && model.items.some(({ activity }) => (activity?.questions ?? []).length > 0);
   const live = isRunning && entry.isLoaded ? model.root : undefined;
   const took = live === undefined ? summary?.milliseconds : duration(live, model.now);
   const sessions = live === undefined ? summary?.sessions : `${live.sessions.complete}/${live.sessions.total}`;
   shown.id = entry.run;
-  shown.iconPath = isAsking ? STATUS_ICONS.waiting : (RUN_ICONS[status] ?? STATUS_ICONS.interrupted);
+  shown.iconPath = isAsking || needsPermission ? STATUS_ICONS.waiting : (RUN_ICONS[status] ?? STATUS_ICONS.interrupted);
   shown.description = [
-    isAsking ? "waits for an input" : status === "completed" ? "" : status,
+    isAsking ? "waits for an input" : needsPermission ? "waits for permission" : status === "completed" ? "" : status,
     timeText(summary?.started ?? model.root?.from),
     took == null ? "" : durationText(took),
     sessions == null ? "" : `${sessions} ${sessions === 1 ? "session" : "sessions"}`,
@@ -172,18 +173,23 @@ function partItem(entry: Entry, item: Item): vscode.TreeItem {
   shown.iconPath = kind === undefined ? STATUS_ICONS[item.status] : new vscode.ThemeIcon(kind);
   const { total, complete, failed } = item.sessions;
   const isLeaf = item.kind === "session";
+  const denials = denialsOf(item);
   shown.description = [
     isLeaf ? item.agent : item.detail,
     item.kind === "condition" || item.kind === "choice" || item.kind === "loop" ? item.note : "",
     item.kind === "choice" ? "" : item.status === "waiting" ? "waiting" : durationText(duration(item, entry.model.now)),
     item.attempts.length > 1 ? `attempt ${item.attempts.length}` : "",
     !isLeaf && total > 1 ? `${complete + failed}/${total} sessions` : "",
+    activityText(item.activity, entry.model.now),
+    callsText(item),
+    denials.length > 0 ? `${denials.length} denied` : "",
     usageText(item.usage),
   ]
     .filter(Boolean)
     .join(" · ");
   const tip = new vscode.MarkdownString();
-  tip.appendText([`${item.kind}: ${item.label}`, item.error ?? item.note].filter(Boolean).join("\n\n"));
+  const denied = denials.map((denial) => `Denied: ${denialText(denial)}`);
+  tip.appendText([`${item.kind}: ${item.label}`, item.error ?? item.note, ...denied].filter(Boolean).join("\n\n"));
   shown.tooltip = tip;
   shown.contextValue = `part ${item.kind}`;
   shown.command = { title: "Show Statement", command: "prose.runs.reveal", arguments: [{ entry, item }] };
