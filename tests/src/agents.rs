@@ -53,6 +53,51 @@ impl AgentProject {
         self.folder.path().join("home")
     }
 
+    /// A program that starts the agent with the home folder and without anything else of the user, and notes each start. `command` is in the language of `sh`.
+    #[cfg(unix)]
+    pub fn program(&self, name: &str, command: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt;
+
+        let home = self.home();
+        let program = home.join("bin").join(name);
+        fs::create_dir_all(home.join("bin")).expect("the folder is writable");
+        let home = home.display();
+        let script = format!("#!/bin/sh\necho $$ >> {home}/started\nexport HOME={home}\n{command} \"$@\"\n");
+        fs::write(&program, script).expect("the folder is writable");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("the file is there");
+        program
+    }
+
+    /// The processes of the programs that were started, in this order.
+    pub fn started(&self) -> Vec<i32> {
+        let started = fs::read_to_string(self.home().join("started")).unwrap_or_default();
+        started.lines().map(|line| line.parse().expect("lines are numbers")).collect()
+    }
+
+    /// Runs a program with `prose` and kills `prose` as soon as the model is asked. Returns the last process of the agent.
+    #[cfg(unix)]
+    pub fn kill_prose(&self, agent: &Path, requests: &str) -> i32 {
+        let name = agent.file_name().and_then(|name| name.to_str()).expect("names are text");
+        fs::write(self.root().join("main.prose"), "session \"Count the waves\"\n").expect("it is writable");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folder = agent.parent().expect("it is in a folder").to_owned();
+        let path = std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&path)));
+        let mut prose = Command::new(crate::prose_binary())
+            .args(["run", "main.prose", "--trust", "--harness", name])
+            .current_dir(self.root())
+            .env("PATH", path.expect("no folder has a separator in its name"))
+            .env("HOME", self.home())
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("prose is built");
+        wait_until("the model is asked", || !self.provider.requests(requests).is_empty());
+        let process = *self.started().last().expect("it has started");
+        assert!(is_running(process));
+        prose.kill().and_then(|()| prose.wait()).expect("it runs");
+        process
+    }
+
     /// The binding file of [`task`].
     pub fn binding(&self) -> PathBuf {
         binding(&self.root())
@@ -64,13 +109,38 @@ pub fn binding(root: &Path) -> PathBuf {
     root.join(".prose/runs/r/bindings/research.md")
 }
 
+/// Whether a process runs.
+pub fn is_running(process: i32) -> bool {
+    // A process that has ended and that nobody has waited for is not running.
+    let state = Command::new("ps").args(["-o", "stat=", "-p", &process.to_string()]).output();
+    let state = state.expect("ps is installed").stdout;
+    !state.trim_ascii().is_empty() && !state.starts_with(b"Z")
+}
+
+/// Kills a process.
+pub fn kill(process: i32) {
+    let status = Command::new("kill").args(["-9", &process.to_string()]).status();
+    assert!(status.is_ok_and(|status| status.success()), "{process} is running");
+}
+
+/// The fixture for a model that replies slowly when it is asked about `task`.
+pub fn replies_slowly(task: &str) -> Value {
+    json!({ "match": { "userMessage": task }, "response": { "content": "wave ".repeat(500) }, "latency": 200 })
+}
+
 /// The fixtures for a model that calls a tool when it is asked about `task`, and then replies.
 pub fn calls_tool(task: &str, tool: &str, arguments: Value, reply: &str) -> [Value; 2] {
-    let call = json!({ "name": tool, "arguments": arguments });
+    calls_tools(task, &[(tool, arguments)], reply)
+}
+
+/// The fixtures for a model that calls several tools at once when it is asked about `task`, and then replies.
+pub fn calls_tools(task: &str, tools: &[(&str, Value)], reply: &str) -> [Value; 2] {
+    let calls = tools.iter().map(|(name, arguments)| json!({ "name": name, "arguments": arguments }));
+    let calls: Vec<_> = calls.collect();
     [
         json!({
             "match": { "userMessage": task, "hasToolResult": false },
-            "response": { "toolCalls": [call], "usage": USAGE.to_json() },
+            "response": { "toolCalls": calls, "usage": USAGE.to_json() },
         }),
         json!({
             "match": { "userMessage": task, "hasToolResult": true },

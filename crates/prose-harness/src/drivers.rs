@@ -3,6 +3,7 @@
 pub mod claude;
 pub mod codex;
 pub mod connection;
+pub mod opencode;
 mod program;
 pub mod provider;
 

@@ -16,6 +16,7 @@ use crate::decide::{PromptedDecisions, QuestionsTo, Sessions};
 use crate::drivers::AgentProgram;
 use crate::drivers::claude::Claude;
 use crate::drivers::codex::Codex;
+use crate::drivers::opencode::OpenCode;
 use crate::drivers::provider::{PROVIDERS, Provider, ProviderSettings};
 use crate::offline::Offline;
 use crate::router::{self, Router};
@@ -145,7 +146,13 @@ pub const HARNESSES: &[HarnessInfo] = &[
         name: "opencode",
         description: "starts OpenCode, `opencode run`, for each session",
         starts: Starts::Agent(Agent::OpenCode),
-        make: |name, settings| Ok(command(name, settings, || Agent::OpenCode.settings())),
+        make: |name, settings| match settings.commands.get(name) {
+            Some(own) => Ok(command(name, settings, || own.clone())),
+            None => {
+                let program = program(Agent::OpenCode, settings);
+                Ok(Arc::new(PromptedDecisions(OpenCode::new(program, settings.folders.clone()))))
+            }
+        },
     },
     HarnessInfo {
         name: "command",

@@ -3,7 +3,7 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,11 +12,10 @@ use prose_harness::decide::{PromptedDecisions, Sessions};
 use prose_harness::drivers::AgentProgram;
 use prose_harness::drivers::codex::Codex;
 use prose_tests::agents::{
-    AgentProject, Reports, USAGE, WRITTEN, binding, calls_tool, packages, question, recorded, replies,
-    request, task, wait_until,
+    AgentProject, Reports, USAGE, WRITTEN, binding, calls_tool, is_running, kill, packages, question,
+    recorded, replies, replies_slowly, request, task, wait_until,
 };
 use prose_tests::fault_proxy::{Fault, FaultProxy};
-use prose_tests::prose_binary;
 use prose_vm::activity::{Activity, Reporter, ToolKind, ToolStatus};
 use prose_vm::effect::{Effect, Failure, Permission, PermissionRule, Reply, SessionTask, Usage, Verdict};
 use prose_vm::error::ErrorKind;
@@ -256,14 +255,8 @@ async fn the_user_is_asked_where_a_rule_says_so() {
 #[tokio::test]
 #[ignore = "needs npm"]
 async fn sessions_share_a_server_and_a_cancelled_one_leaves_it_running() {
-    let project = Project::new(|_| {
-        let slow = json!({
-            "match": { "userMessage": "Count the waves" },
-            "response": { "content": "wave ".repeat(200) },
-            "latency": 200,
-        });
-        vec![slow, replies("Look into tides", "done")]
-    });
+    let project =
+        Project::new(|_| vec![replies_slowly("Count the waves"), replies("Look into tides", "done")]);
     let codex = project.codex();
     let (reporter, mut reports) = Reports::new(None);
     let slow = Arc::new(task("Count the waves"));
@@ -283,36 +276,30 @@ async fn sessions_share_a_server_and_a_cancelled_one_leaves_it_running() {
     for text in futures_util::future::join_all(sessions).await {
         assert_eq!(&*text, "done");
     }
-    assert_eq!(project.started().len(), 1, "one server for all");
+    assert_eq!(project.project.started().len(), 1, "one server for all");
     codex.settled().await;
-    assert!(!is_running(project.started()[0]), "a run leaves no server behind");
+    assert!(!is_running(project.project.started()[0]), "a run leaves no server behind");
 }
 
 #[tokio::test]
 #[ignore = "needs npm"]
 async fn a_crash_ends_the_session_and_the_next_one_starts_another_server() {
-    let project = Project::new(|_| {
-        let slow = json!({
-            "match": { "userMessage": "Count the waves" },
-            "response": { "content": "wave ".repeat(200) },
-            "latency": 200,
-        });
-        vec![slow, replies("Look into tides", "done")]
-    });
+    let project =
+        Project::new(|_| vec![replies_slowly("Count the waves"), replies("Look into tides", "done")]);
     let codex = project.codex();
     let (reporter, mut reports) = Reports::new(None);
     let slow = Arc::new(task("Count the waves"));
     let asked = request(Effect::Session(slow.clone()));
     let (reply, ()) = tokio::join!(codex.session(&asked, &slow, &reporter), async {
         reports.until(|it| matches!(it, Activity::Text { .. })).await;
-        kill(project.started()[0]);
+        kill(project.project.started()[0]);
     });
     assert_eq!(reply.unwrap_err().kind, ErrorKind::AgentCrashed);
 
     let quick = Arc::new(task("Look into tides"));
     let reply = codex.session(&request(Effect::Session(quick.clone())), &quick, &reporter).await;
     assert_eq!(&*reply.unwrap().text, "done");
-    assert_eq!(project.started().len(), 2);
+    assert_eq!(project.project.started().len(), 2);
 }
 
 #[tokio::test]
@@ -343,30 +330,8 @@ async fn attempts_to_reach_the_provider_are_reported() {
 #[test]
 #[ignore = "needs npm"]
 fn codex_ends_when_prose_is_killed() {
-    let project = Project::new(|_| {
-        vec![json!({
-            "match": { "userMessage": "Count the waves" },
-            "response": { "content": "wave ".repeat(2_000) },
-            "latency": 500,
-        })]
-    });
-    fs::write(project.path("main.prose"), "session \"Count the waves\"\n").unwrap();
-    let bin = project.wrapper().parent().unwrap().to_owned();
-    let path = std::env::join_paths(
-        std::iter::once(bin).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
-    );
-    let mut prose = std::process::Command::new(prose_binary())
-        .args(["run", "main.prose", "--harness", "codex", "--trust"])
-        .current_dir(project.project.root())
-        .env("PATH", path.unwrap())
-        .env("HOME", project.project.home())
-        .spawn()
-        .unwrap();
-    wait_until("the model is asked", || !project.requests().is_empty());
-    let server = project.started()[0];
-    assert!(is_running(server));
-    prose.kill().unwrap();
-    prose.wait().unwrap();
+    let project = Project::new(|_| vec![replies_slowly("Count the waves")]);
+    let server = project.project.kill_prose(&project.wrapper(), "/v1/responses");
     wait_until("codex has ended", || !is_running(server));
 }
 
@@ -409,30 +374,19 @@ impl Project {
         self.project.provider.requests("/v1/responses")
     }
 
-    /// A program `codex` with a home folder and a provider of its own, which notes each start.
+    /// A program `codex` with a home folder and a provider of its own.
     fn wrapper(&self) -> PathBuf {
-        let folder = self.project.home().join("bin");
-        fs::create_dir_all(&folder).unwrap();
-        let program = folder.join("codex");
-        let address =
-            self.proxy.as_ref().map_or_else(|| self.project.provider.address.clone(), FaultProxy::address);
+        let provider = &self.project.provider.address;
+        let address = self.proxy.as_ref().map_or_else(|| provider.clone(), FaultProxy::address);
         let provider = format!(
             r#"model_providers.mock={{name="mock",base_url="{address}/v1",wire_api="responses",env_key="OPENAI_API_KEY"}}"#
         );
-        let script = format!(
-            "#!/bin/sh\necho $$ >> {home}/started\nexport HOME={home} OPENAI_API_KEY=none\nexec node {codex} -c 'model_provider=\"mock\"' -c '{provider}' \"$@\"\n",
-            home = self.project.home().display(),
-            codex = packages().join("node_modules/@openai/codex/bin/codex.js").display(),
+        let codex = packages().join("node_modules/@openai/codex/bin/codex.js");
+        let command = format!(
+            "OPENAI_API_KEY=none exec node {} -c 'model_provider=\"mock\"' -c '{provider}'",
+            codex.display()
         );
-        fs::write(&program, script).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        program
-    }
-
-    /// The processes of the servers that were started.
-    fn started(&self) -> Vec<i32> {
-        let started = fs::read_to_string(self.project.home().join("started")).unwrap_or_default();
-        started.lines().map(|line| line.parse().unwrap()).collect()
+        self.project.program("codex", &command)
     }
 
     fn codex(&self) -> Codex {
@@ -493,15 +447,4 @@ fn patches(task: &str, path: &str, text: &str) -> Vec<Value> {
         task,
         &format!("apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\nEOF\n"),
     )
-}
-
-fn is_running(process: i32) -> bool {
-    // A process that has ended and that nobody has waited for is not running.
-    let state = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    state.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
-}
-
-fn kill(process: i32) {
-    let status = std::process::Command::new("kill").args(["-9", &process.to_string()]).status().unwrap();
-    assert!(status.success());
 }

@@ -4,6 +4,7 @@
 
 mod agent_claude;
 mod agent_codex;
+mod agent_opencode;
 mod agent_provider;
 mod bad_programs;
 mod cli_official_programs;

@@ -105,6 +105,14 @@ impl Connection {
         }
     }
 
+    /// Sends a text as it is, such as a prompt; does nothing after [`Self::close`].
+    pub fn send_text(&self, text: &str) {
+        if let Some(Sender(lines)) = &self.sender {
+            // It is not an error if the program does not read it any more: the end is received.
+            let _ = lines.send(text.as_bytes().to_vec());
+        }
+    }
+
     /// Sends values from elsewhere, such as other tasks; `None` after [`Self::close`].
     pub fn sender(&self) -> Option<Sender> {
         self.sender.clone()
