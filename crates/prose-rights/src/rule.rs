@@ -106,6 +106,12 @@ const EACH: &[RuleKind] = &[RuleKind::Deny, RuleKind::Prompt, RuleKind::Patterns
 const ALL: &[(About, &[RuleKind])] =
     &[(About::Read, EACH), (About::Write, EACH), (About::Execute, EACH), (About::Network, EACH)];
 
+const DENIED: &[RuleKind] = &[RuleKind::Deny];
+
+/// The rules of a harness that removes tools.
+const WITHOUT_TOOLS: &[(About, &[RuleKind])] =
+    &[(About::Read, DENIED), (About::Write, DENIED), (About::Execute, DENIED), (About::Network, DENIED)];
+
 /// What each harness can enforce. A test compares the table with the harnesses.
 const ENFORCEMENTS: &[Enforcement] = &[
     Enforcement { harness: "offline", rules: Enforced::Everything },
@@ -113,7 +119,7 @@ const ENFORCEMENTS: &[Enforcement] = &[
     Enforcement { harness: "provider", rules: Enforced::Everything },
     Enforcement { harness: "claude", rules: Enforced::Rules(ALL) },
     Enforcement { harness: "codex", rules: Enforced::Rules(ALL) },
-    Enforcement { harness: "opencode", rules: Enforced::Rules(&[]) },
+    Enforcement { harness: "opencode", rules: Enforced::Rules(WITHOUT_TOOLS) },
     Enforcement { harness: "command", rules: Enforced::Rules(&[]) },
 ];
 

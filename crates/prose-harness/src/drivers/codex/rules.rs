@@ -51,7 +51,7 @@ impl<'a> Rules<'a> {
     }
 
     fn denies(&self, about: About) -> bool {
-        self.of(about).any(|rule| *rule == PermissionRule::Deny || is_empty(rule))
+        self.of(about).any(PermissionRule::denies_all)
     }
 
     /// Whether Codex asks before each command and each change.
@@ -194,10 +194,6 @@ fn without_servers(config: &mut Value, mcp_servers: &[String]) {
     }
 }
 
-fn is_empty(rule: &PermissionRule) -> bool {
-    matches!(rule, PermissionRule::Patterns(patterns) if patterns.is_empty())
-}
-
 fn is_all_or_nothing(rule: &PermissionRule) -> bool {
-    matches!(rule, PermissionRule::Allow | PermissionRule::Deny) || is_empty(rule)
+    *rule == PermissionRule::Allow || rule.denies_all()
 }

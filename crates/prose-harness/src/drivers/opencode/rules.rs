@@ -12,7 +12,7 @@ use crate::permissions::{About, Folders};
 
 /// Whether OpenCode can enforce a permission.
 pub(super) fn enforces(about: &str, rule: &PermissionRule) -> bool {
-    *rule == PermissionRule::Allow || About::of(about).is_some() && denies_all(rule)
+    *rule == PermissionRule::Allow || About::of(about).is_some() && rule.denies_all()
 }
 
 /// The tools that read files, other than `read`.
@@ -26,8 +26,8 @@ pub(super) fn of_session(permissions: &[Permission], folders: &Folders) -> Value
     let of =
         |about| permissions.iter().filter(move |it| About::of(&it.about) == Some(about)).map(|it| &it.rule);
     // What cannot be enforced is denied, unless the user starts the session regardless.
-    let denies = |about| of(about).any(denies_all);
-    let is_restricted = permissions.iter().any(|it| denies_all(&it.rule));
+    let denies = |about| of(about).any(PermissionRule::denies_all);
+    let is_restricted = permissions.iter().any(|it| it.rule.denies_all());
     // A command can do anything, and so can tools of others and agents with permissions of their own.
     let executes = of(About::Execute).next().is_some() && !is_restricted;
     if executes {
@@ -84,14 +84,6 @@ fn outside(folders: &Folders) -> Value {
         }
     }
     rules
-}
-
-fn denies_all(rule: &PermissionRule) -> bool {
-    match rule {
-        PermissionRule::Deny => true,
-        PermissionRule::Patterns(patterns) => patterns.is_empty(),
-        PermissionRule::Allow | PermissionRule::Prompt => false,
-    }
 }
 
 #[cfg(test)]
