@@ -150,7 +150,7 @@ pub const HARNESSES: &[HarnessInfo] = &[
             Some(own) => Ok(command(name, settings, || own.clone())),
             None => {
                 let program = program(Agent::OpenCode, settings);
-                Ok(Arc::new(PromptedDecisions(OpenCode::new(program, settings.folders.clone()))))
+                Ok(decisions(OpenCode::new(program, settings.folders.clone()), Some(CHEAPEST), settings))
             }
         },
     },

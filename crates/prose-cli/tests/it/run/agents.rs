@@ -79,7 +79,7 @@ fn permissions_that_cannot_be_enforced_are_refused_unless_allowed() {
     workspace.check(&["run", "main.prose"], expect![[r#"
         status: 2
         ---- stderr
-        main.prose:3:5: warning[W150]: harness `command` cannot enforce `write: deny`; `claude` and `codex` can
+        main.prose:3:5: warning[W150]: harness `command` cannot enforce `write: deny`; `claude`, `codex` and `opencode` can
         error: the harness `command` cannot enforce `write: deny` (line 3); use a harness that can, such as `claude`, or change the rules, or pass `--allow-unenforced-permissions` to run the program all the same
     "#]]);
     workspace.check(
@@ -89,7 +89,7 @@ fn permissions_that_cannot_be_enforced_are_refused_unless_allowed() {
             ---- stdout
             done
             ---- stderr
-            main.prose:3:5: warning[W150]: harness `command` cannot enforce `write: deny`; `claude` and `codex` can
+            main.prose:3:5: warning[W150]: harness `command` cannot enforce `write: deny`; `claude`, `codex` and `opencode` can
             Run ID with command, at most $5.00 (default; change it with `--max-cost`); while no price is known, 1,000,000 tokens or 100 requests stand for $5.00
             … a: x
             ✓ a: x (TIME)

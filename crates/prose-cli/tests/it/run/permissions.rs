@@ -165,8 +165,8 @@ fn a_program_with_rules_that_the_harness_cannot_enforce_is_refused_before_its_fi
         status: 2
         ---- stderr
         main.prose:3:5: warning[W150]: harness `command` cannot enforce patterns of `write`; `claude` and `codex` can
-        main.prose:8:7: warning[W150]: harness `command` cannot enforce `read: deny`; `claude` and `codex` can
-        main.prose:13:5: warning[W150]: harness `command` cannot enforce `network: deny`; `claude` and `codex` can
+        main.prose:8:7: warning[W150]: harness `command` cannot enforce `read: deny`; `claude`, `codex` and `opencode` can
+        main.prose:13:5: warning[W150]: harness `command` cannot enforce `network: deny`; `claude`, `codex` and `opencode` can
         error: the harness `command` cannot enforce `write: ["docs/"]` (line 3), `network: deny` (line 13); use a harness that can, such as `claude`, or change the rules, or pass `--allow-unenforced-permissions` to run the program all the same
     "#]]);
     assert!(workspace.runs().is_empty());
@@ -174,8 +174,8 @@ fn a_program_with_rules_that_the_harness_cannot_enforce_is_refused_before_its_fi
         status: 2
         ---- stderr
         main.prose:3:5: warning[W150]: harness `command` cannot enforce patterns of `write`; `claude` and `codex` can
-        main.prose:8:7: warning[W150]: harness `command` cannot enforce `read: deny`; `claude` and `codex` can
-        main.prose:13:5: warning[W150]: harness `command` cannot enforce `network: deny`; `claude` and `codex` can
+        main.prose:8:7: warning[W150]: harness `command` cannot enforce `read: deny`; `claude`, `codex` and `opencode` can
+        main.prose:13:5: warning[W150]: harness `command` cannot enforce `network: deny`; `claude`, `codex` and `opencode` can
         error: the harness `command` cannot enforce `write: ["docs/"]` (line 3), `network: deny` (line 13); use a harness that can, such as `claude`, or change the rules, or pass `--allow-unenforced-permissions` to run the program all the same
     "#]]);
     workspace.check(
@@ -203,13 +203,13 @@ fn a_program_with_rules_that_the_harness_cannot_enforce_is_refused_before_its_fi
             8 -       read: deny
               |
 
-            warning[W150]: harness `command` cannot enforce `read: deny`; `claude` and `codex` can
+            warning[W150]: harness `command` cannot enforce `read: deny`; `claude`, `codex` and `opencode` can
              --> main.prose:8:7
               |
             8 |       read: deny
               |       ^^^^^^^^^^
 
-            warning[W150]: harness `command` cannot enforce `network: deny`; `claude` and `codex` can
+            warning[W150]: harness `command` cannot enforce `network: deny`; `claude`, `codex` and `opencode` can
               --> main.prose:13:5
                |
             13 |     network: deny
