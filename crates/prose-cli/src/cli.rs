@@ -56,6 +56,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Run(run::RunArgs),
     Resume(run::ResumeArgs),
+    Estimate(run::EstimateArgs),
     Runs(run::RunsArgs),
     Trust(run::TrustArgs),
     Examples(run::ExamplesArgs),

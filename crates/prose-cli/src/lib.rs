@@ -66,6 +66,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
     let status = match command {
         Command::Run(args) => return Ok(run::run(args, terminal).context(UNWRITABLE)?.into()),
         Command::Resume(args) => return Ok(run::resume(args, terminal).context(UNWRITABLE)?.into()),
+        Command::Estimate(args) => return Ok(run::estimate::run(args, terminal).context(UNWRITABLE)?.into()),
         Command::Runs(args) => runs::run(args, terminal).context(UNWRITABLE)?,
         Command::Trust(args) => trust::run(args, terminal).context(UNWRITABLE)?,
         Command::Examples(args) => examples::run(args, terminal).context(UNWRITABLE)?,

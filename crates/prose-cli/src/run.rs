@@ -2,6 +2,7 @@
 
 mod echo;
 pub(crate) mod ended;
+pub(crate) mod estimate;
 mod failures;
 mod given;
 mod interrupt;

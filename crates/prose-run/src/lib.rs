@@ -5,6 +5,7 @@
 mod approvals;
 mod changes;
 mod error;
+mod estimate;
 mod money;
 mod origin;
 mod permissions;
@@ -24,7 +25,8 @@ use std::time::Duration;
 
 use prose_config::{AgentConfigs, Config, ModelAliases, RunConfig};
 use prose_harness::offline::Offline;
-use prose_harness::registry::{HarnessSettings, asks_model, harness};
+pub use prose_harness::registry::asks_model;
+use prose_harness::registry::{HarnessSettings, harness};
 pub use prose_narration::Markers;
 use prose_narration::Narrator;
 use prose_narration::ProgramSize;
@@ -48,6 +50,7 @@ use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 pub use crate::approvals::{ApprovalAnswer, AsksUser, UserApprovals, approval_text};
+pub use crate::estimate::{EstimateRequest, History, MAX_RUNS, RunEstimate, estimate_run};
 pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
 use crate::money::RunAccounts;
 pub use crate::money::{Caps, Money};

@@ -80,6 +80,12 @@ pub trait Assumptions {
         None
     }
 
+    /// The number of items of an input of the program, if it is given.
+    fn input_items(&self, name: &str) -> Option<usize> {
+        let _ = name;
+        None
+    }
+
     /// The usage of a request.
     fn usage(&self, work: &Work) -> WorkUsage {
         let _ = work;
@@ -250,9 +256,23 @@ impl<'a> Walk<'a> {
             Expr::Null => Some(0),
             _ => None,
         });
-        match written {
+        match written.or_else(|| self.input_items(at, collection?)) {
             Some(count) => Count::exactly(count as f64),
             None => Count { least: 0.0, most: f64::INFINITY, expected: 5.0 },
+        }
+    }
+
+    /// The number of items of an input that is given and never assigned.
+    fn input_items(&self, at: At, expr: ExprId) -> Option<usize> {
+        let body = self.program.body(at);
+        let text = &body[body.name_of(expr).filter(|_| self.depth == 0)?].text;
+        let names = self.program.statements.iter().flat_map(|statement| statement.body.names());
+        let mut bound = names.filter(|(_, name)| name.text == *text);
+        match (bound.next(), bound.next()) {
+            (Some((_, name)), None) if name.kind == NameKind::Input => {
+                self.found.assumptions.input_items(text)
+            }
+            _ => None,
         }
     }
 

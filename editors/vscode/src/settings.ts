@@ -14,6 +14,7 @@ export const SERVER_SETTINGS = [
   "run.maxParallel",
   "run.allowOutside",
   "run.inlayHints",
+  "run.estimates",
   "inlayHints.models",
   "inlayHints.parameters",
   "inlayHints.contracts",

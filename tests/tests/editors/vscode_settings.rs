@@ -36,6 +36,7 @@ const OF_THE_EDITOR: &[&str] = &[
     "inlayHints.models",
     "inlayHints.parameters",
     "run.allowOutside",
+    "run.estimates",
     "run.inlayHints",
     "server.logFile",
     "server.logLevel",

@@ -197,6 +197,42 @@ pub(crate) struct ResumeArgs {
     pub(crate) runner: RunnerArgs,
 }
 
+/// Estimate the sessions, tokens and cost of a run before it starts
+#[derive(Debug, Args)]
+#[command(after_help = "The least holds for every run that completes, the most for every run, as far as sessions and decisions are concerned. Tokens and cost are
+estimated from the lengths of prompts, from earlier runs of the program in this folder, and from the prices of models.
+
+Exit status:
+  0  the program was estimated
+  2  the program has errors, wrong inputs, or a file cannot be read
+
+Examples:
+  prose estimate review.prose
+  prose estimate review.prose --harness claude --input topics='[\"tides\", \"winds\"]'
+  prose estimate alice/research --json")]
+pub(crate) struct EstimateArgs {
+    /// The program: a file, `-` for standard input, `handle/slug` of the registry, or an address; `README.md#2` is the second program of a Markdown
+    /// document
+    #[arg(value_name = "PROGRAM")]
+    pub(crate) program: String,
+
+    /// An input of the program; can be repeated. The length of a list is the number of iterations of loops over it
+    #[arg(short, long = "input", value_name = "NAME=VALUE", value_parser = input)]
+    pub(crate) inputs: Vec<(String, String)>,
+
+    /// The backend to estimate for; overrides `run.harness` in `prose.toml`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) harness: Option<String>,
+
+    /// Write the estimate as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Fetch nothing; use cached copies of imported programs, however old
+    #[arg(long)]
+    pub(crate) offline: bool,
+}
+
 /// Trust a project, so that its programs can start agents
 ///
 /// Runs that start an agent need a trusted project. Reading, checking and formatting programs does not, nor do runs with the harnesses `offline` and

@@ -3,6 +3,7 @@
 mod activities;
 #[cfg(unix)]
 mod agents;
+mod estimates;
 mod folders;
 #[cfg(unix)]
 mod forged;

@@ -2,6 +2,8 @@
 
 use prose_analysis::location::Origin;
 use prose_analysis::statements::statements;
+use prose_run::{EstimateRequest, Project, asks_model, estimate_run};
+use prose_vm::program::Program;
 use serde_json::{Value, json};
 
 use crate::protocol::json::{Json, json as text};
@@ -66,6 +68,9 @@ fn lenses(view: &View<'_>, session: &Session) -> Vec<Lens> {
             lenses.add(top, "▶ Run program", RUN, json!({ "uri": uri }));
         }
         lenses.add(top, "Dry run", DRY_RUN, json!({ "uri": uri }));
+        if let Some(project) = project.as_ref().filter(|_| snapshot.config.client().estimates) {
+            lenses.add_estimate(top, view, project);
+        }
     }
     for run in view.runs.live(&snapshot.name) {
         lenses.add(top, "■ Stop", CANCEL, json!({ "uri": uri, "run": run }));
@@ -101,6 +106,27 @@ impl Lenses<'_> {
     fn add(&mut self, range: lsp::Range, title: &str, command: &str, argument: Value) {
         let command = json!({ "title": title, "command": command, "arguments": [argument] });
         self.list.push(Lens { range, command });
+    }
+
+    /// Adds what a run is expected to come to, if it asks a model.
+    fn add_estimate(&mut self, range: lsp::Range, view: &View<'_>, project: &Project) {
+        let config = &view.snapshot.config;
+        let run = config.run();
+        if !asks_model(run.harness.as_str()) {
+            return;
+        }
+        let program = Program::new(view.db, view.snapshot.file);
+        let history = view.runs.used_before(project, &program);
+        let estimate = estimate_run(&EstimateRequest {
+            program: &program,
+            harness: run.harness.as_str(),
+            money: &config.money(),
+            max_iterations: run.max_iterations.get(),
+            inputs: &[],
+            history: &history,
+        });
+        // Without a command it can be read and does nothing.
+        self.add(range, &estimate.title(), "", json!({ "uri": self.uri }));
     }
 
     fn add_last(&mut self, range: lsp::Range, last: Option<&LastRun>) {

@@ -2,13 +2,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use dashmap::DashMap;
-use prose_run::Project;
+use prose_run::{History as Used, Project};
 use prose_state::runs::{RunDetails, RunState};
 use prose_view::duration;
 use prose_vm::event::RunStatus;
+use prose_vm::program::Program;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 
@@ -21,7 +23,12 @@ const MAX_RUNS: usize = 100;
 #[derive(Default)]
 pub(crate) struct History {
     known: DashMap<PathBuf, Known>,
+    /// What runs of a program have used, by its text, with the time at which the folder of runs got its last one.
+    used: DashMap<String, (SystemTime, Arc<Used>)>,
 }
+
+/// How many runs an estimate is based on.
+const MAX_ESTIMATED: usize = 5;
 
 struct Known {
     /// When the folder of runs got its last run.
@@ -37,6 +44,19 @@ pub(crate) struct LastRun {
 }
 
 impl History {
+    /// What the latest runs of a program have used.
+    pub(crate) fn used_before(&self, project: &Project, program: &Program) -> Arc<Used> {
+        let changed = project.runs().metadata().and_then(|metadata| metadata.modified());
+        let Ok(changed) = changed else { return Arc::default() };
+        let known = self.used.get(&program.sha256).filter(|known| known.0 == changed);
+        if let Some(known) = known {
+            return Arc::clone(&known.1);
+        }
+        let used = Arc::new(Used::read(project, program, MAX_ESTIMATED));
+        self.used.insert(program.sha256.clone(), (changed, Arc::clone(&used)));
+        used
+    }
+
     /// The last run of a program as a whole, and that of each of its blocks.
     pub(crate) fn last_runs(&self, project: &Project, program: &Path) -> Vec<LastRun> {
         let folder = project.runs();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use dashmap::DashMap;
 use prose_run::Project;
 use prose_view::View;
+use prose_vm::program::Program;
 use ropey::Rope;
 use smol_str::SmolStr;
 
@@ -200,6 +201,11 @@ impl Runs {
     /// The last run of a program as a whole, and that of each of its blocks, as far as their folders tell.
     pub(crate) fn last_runs(&self, project: &Project, program: &Path) -> Vec<LastRun> {
         self.history.last_runs(project, program)
+    }
+
+    /// What the latest runs of a program have used.
+    pub(crate) fn used_before(&self, project: &Project, program: &Program) -> Arc<prose_run::History> {
+        self.history.used_before(project, program)
     }
 
     /// The runs of a document that are under way.

@@ -51,6 +51,8 @@ pub(crate) struct RunSettings {
     environment: Option<Vec<Word>>,
     /// Whether statements show how they went.
     pub(crate) inlay_hints: bool,
+    /// Whether programs show what a run is expected to come to.
+    pub(crate) estimates: bool,
     /// Whether agents may keep their memory in folders outside the project (decision 14).
     pub(crate) allows_outside: bool,
 }
@@ -64,6 +66,7 @@ impl Default for RunSettings {
             command: None,
             environment: None,
             inlay_hints: true,
+            estimates: true,
             allows_outside: false,
         }
     }
@@ -107,6 +110,7 @@ impl RunSettings {
             command: words("command"),
             environment: words("environment"),
             inlay_hints: flag(settings, "run", "inlayHints").unwrap_or(true),
+            estimates: flag(settings, "run", "estimates").unwrap_or(true),
             allows_outside: flag(settings, "run", "allowOutside").unwrap_or(false),
         }
     }
@@ -442,6 +446,7 @@ mod tests {
             max_parallel: NonZeroU32::new(2),
             command: words(&["my-agent", "--quiet"]),
             environment: words(&[]),
+            estimates: true,
             inlay_hints: false,
             allows_outside: true,
         };

@@ -13,6 +13,7 @@ mod context;
 mod determinism;
 mod discretion;
 mod errors;
+mod estimates;
 mod frames;
 mod inputs_and_imports;
 mod loops;
