@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use prose_config::{Config, FILE_NAME, HarnessName};
-use prose_harness::command::Agent;
 use prose_harness::drivers::provider::KnownProvider;
+use prose_harness::registry;
 use prose_project::files::shown;
 use prose_project::imports::block_on;
 use prose_registry::{
@@ -159,26 +159,27 @@ fn harness(config: &Config, report: &mut Report<'_>) -> io::Result<()> {
             )?;
         }
         HarnessName::Script => report.good(ABOUT, "`script` takes replies from the file of `--script`")?,
-        HarnessName::Claude => agent::check(Agent::Claude, name, report)?,
-        HarnessName::Codex => agent::check(Agent::Codex, name, report)?,
-        HarnessName::OpenCode => agent::check(Agent::OpenCode, name, report)?,
         HarnessName::Provider => provider(config, report)?,
-        HarnessName::Command => match config.run.command.first().map(|word| word.as_str()) {
+        HarnessName::Command | HarnessName::Acp => match config.run.command.first().map(|word| word.as_str())
+        {
             None => report.problem(
                 ABOUT,
-                "`command` needs `run.command`, which is not set in `prose.toml`",
+                format_args!("`{name}` needs `run.command`, which is not set in `prose.toml`"),
                 "add, for example, `command = [\"my-agent\", \"--quiet\"]` to `[run]`",
             )?,
             // It may not support `--version`, so it is not started.
-            Some(program) if on_path(program) => {
-                report.good(ABOUT, format_args!("`command`: `{program}`"))?
-            }
+            Some(program) if on_path(program) => report.good(ABOUT, format_args!("`{name}`: `{program}`"))?,
             Some(program) => report.problem(
                 ABOUT,
                 format_args!("`{program}` of `run.command` is not installed"),
                 "install it; if it is installed, add its folder to PATH or set its full path",
             )?,
         },
+        _ => {
+            if let Some(agent) = registry::known_agent(name) {
+                agent::check(&agent, name, report)?;
+            }
+        }
     }
     for name in config.run.environment.iter().map(|word| word.as_str()) {
         if !machine::is_set(name) {

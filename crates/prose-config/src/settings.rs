@@ -84,7 +84,7 @@ settings! {
         /// The maximum number of iterations of a loop without `max:`; more iterations are an error.
         max_iterations: NonZeroU32 = "max-iterations" or NonZeroU32::MIN.saturating_add(999),
         /// The backend that runs sessions: `offline` generates placeholder replies without a model, `script` takes replies from a file, `claude`,
-        /// `codex` and `opencode` start these agents, `command` starts the command in `run.command`, and `provider` sends prompts to a model of the
+        /// `codex`, `opencode`, `gemini` and others start these agents, `command` starts the command in `run.command`, and `provider` sends prompts to a model of the
         /// provider in `run.provider`.
         harness: HarnessName = "harness",
         /// The command that the harness `command` starts for each session, with its arguments. `{prompt}`, `{system}` and `{model}` are replaced

@@ -80,6 +80,18 @@ pub enum HarnessName {
     Codex,
     /// OpenCode.
     OpenCode,
+    /// Claude Code by the Agent Client Protocol.
+    ClaudeAgentAcp,
+    /// Codex by the Agent Client Protocol.
+    CodexAcp,
+    /// Gemini CLI.
+    Gemini,
+    /// OpenCode by the Agent Client Protocol.
+    OpenCodeAcp,
+    /// Qwen Code.
+    Qwen,
+    /// Any agent of the Agent Client Protocol.
+    Acp,
     /// Any program.
     Command,
     /// A model of a provider.
@@ -94,6 +106,12 @@ impl HarnessName {
         HarnessName::Claude,
         HarnessName::Codex,
         HarnessName::OpenCode,
+        HarnessName::ClaudeAgentAcp,
+        HarnessName::CodexAcp,
+        HarnessName::Gemini,
+        HarnessName::OpenCodeAcp,
+        HarnessName::Qwen,
+        HarnessName::Acp,
         HarnessName::Command,
         HarnessName::Provider,
     ];
@@ -106,6 +124,12 @@ impl HarnessName {
             HarnessName::Claude => "claude",
             HarnessName::Codex => "codex",
             HarnessName::OpenCode => "opencode",
+            HarnessName::ClaudeAgentAcp => "claude-agent-acp",
+            HarnessName::CodexAcp => "codex-acp",
+            HarnessName::Gemini => "gemini",
+            HarnessName::OpenCodeAcp => "opencode-acp",
+            HarnessName::Qwen => "qwen",
+            HarnessName::Acp => "acp",
             HarnessName::Command => "command",
             HarnessName::Provider => "provider",
         }

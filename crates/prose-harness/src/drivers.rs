@@ -1,5 +1,6 @@
 //! Drivers of agents that speak a protocol while they work.
 
+pub mod acp;
 pub mod claude;
 pub mod codex;
 pub mod connection;

@@ -271,9 +271,9 @@ pub fn failure_of(kind: ErrorKind, who: &str, status: Option<u16>, message: &str
 /// How to sign in to an agent or provider.
 pub fn sign_in(who: &str) -> Cow<'static, str> {
     Cow::Borrowed(match who {
-        "claude" => "sign in with `claude auth login`, or set `ANTHROPIC_API_KEY`",
-        "codex" => "sign in with `codex login`, or set `OPENAI_API_KEY`",
-        "opencode" => "sign in with `opencode auth login`",
+        "claude" | "claude-agent-acp" => "sign in with `claude auth login`, or set `ANTHROPIC_API_KEY`",
+        "codex" | "codex-acp" => "sign in with `codex login`, or set `OPENAI_API_KEY`",
+        "opencode" | "opencode-acp" => "sign in with `opencode auth login`",
         "gemini" => "start `gemini` once and sign in, or set `GEMINI_API_KEY`",
         "qwen" => "start `qwen` once and sign in with `/auth`",
         "anthropic" => "set `ANTHROPIC_API_KEY` to a valid key",

@@ -1,5 +1,6 @@
 //! The table of all harnesses, for the command line, editors and the documentation.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -14,9 +15,11 @@ use smol_str::SmolStr;
 use crate::command::{Agent, Argument, Command, CommandSettings};
 use crate::decide::{PromptedDecisions, QuestionsTo, Sessions};
 use crate::drivers::AgentProgram;
+use crate::drivers::acp::{AGENTS, Acp, AcpAgent};
 use crate::drivers::claude::Claude;
 use crate::drivers::codex::Codex;
 use crate::drivers::opencode::OpenCode;
+use crate::faults;
 use crate::drivers::provider::{PROVIDERS, Provider, ProviderSettings};
 use crate::offline::Offline;
 use crate::router::{self, Router};
@@ -96,6 +99,8 @@ enum Starts {
     Nothing,
     /// The program of an agent, unless the project configures another one.
     Agent(Agent),
+    /// The program of an agent that speaks the Agent Client Protocol, unless the project configures another one.
+    Acp(&'static AcpAgent),
     /// The program that the project configures.
     Named,
     /// None, but it sends prompts to a provider.
@@ -154,13 +159,24 @@ pub const HARNESSES: &[HarnessInfo] = &[
             }
         },
     },
+    acp_agent(&AGENTS[0]),
+    acp_agent(&AGENTS[1]),
+    acp_agent(&AGENTS[2]),
+    acp_agent(&AGENTS[3]),
+    acp_agent(&AGENTS[4]),
+    HarnessInfo {
+        name: "acp",
+        description: "starts any agent of the Agent Client Protocol",
+        starts: Starts::Named,
+        make: |name, settings| acp(name, settings, None),
+    },
     HarnessInfo {
         name: "command",
         description: "starts any command that reads a prompt and writes a reply",
         starts: Starts::Named,
         make: |name, settings| match settings.commands.get(name) {
             Some(own) => Ok(command(name, settings, || own.clone())),
-            None => Err(HarnessError::NoCommand),
+            None => Err(HarnessError::NoCommand(name)),
         },
     },
     HarnessInfo {
@@ -178,6 +194,49 @@ pub const HARNESSES: &[HarnessInfo] = &[
 
 /// The name of the cheapest model of a harness.
 const CHEAPEST: &str = "haiku";
+
+/// The program of an agent that a harness starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownAgent {
+    /// Its name, which is searched in `PATH`.
+    pub program: &'static str,
+    /// The command that installs it.
+    pub install: &'static str,
+    /// The environment variables with its keys and settings; a trailing `*` is a wildcard.
+    pub variables: Vec<String>,
+    /// The arguments with which it succeeds if it is signed in; `None` if it cannot be asked.
+    pub sign_in_status: Option<&'static [&'static str]>,
+    /// How to sign in to it.
+    pub sign_in: Cow<'static, str>,
+    /// Names of models that it does not support, so that it uses its default.
+    pub unknown_models: Vec<String>,
+}
+
+/// The agent of a harness; `None` if it has none or the project configures it.
+pub fn known_agent(name: &str) -> Option<KnownAgent> {
+    match HARNESSES.iter().find(|info| info.name == name)?.starts {
+        Starts::Agent(agent) => {
+            let CommandSettings { variables, unknown_models, .. } = agent.settings();
+            Some(KnownAgent {
+                program: agent.program(),
+                install: agent.install(),
+                variables,
+                sign_in_status: agent.sign_in_status(),
+                sign_in: faults::sign_in(name),
+                unknown_models,
+            })
+        }
+        Starts::Acp(agent) => Some(KnownAgent {
+            program: agent.program,
+            install: agent.install,
+            variables: agent.variables.iter().map(|name| (*name).to_owned()).collect(),
+            sign_in_status: None,
+            sign_in: faults::sign_in(name),
+            unknown_models: Vec::new(),
+        }),
+        Starts::Nothing | Starts::Named | Starts::Requests => None,
+    }
+}
 
 /// The program that a harness starts for each session, or the provider that it sends prompts to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -204,6 +263,10 @@ pub fn agent_command(name: &str, settings: &HarnessSettings) -> Option<AgentComm
             });
         }
         Starts::Agent(agent) => Some(agent.settings()),
+        Starts::Acp(agent) => Some(CommandSettings {
+            variables: agent.variables.iter().map(|name| (*name).to_owned()).collect(),
+            ..CommandSettings::new(agent.program)
+        }),
         Starts::Named => None,
     };
     let own = settings.commands.get(name);
@@ -283,6 +346,38 @@ fn script(_: &'static str, settings: &HarnessSettings) -> Result<Arc<dyn Harness
     Ok(Arc::new(script.in_folders(settings.folders.clone())))
 }
 
+/// The harness of a known agent that speaks the Agent Client Protocol.
+const fn acp_agent(agent: &'static AcpAgent) -> HarnessInfo {
+    HarnessInfo {
+        name: agent.name,
+        description: agent.description,
+        starts: Starts::Acp(agent),
+        make: |name, settings| acp(name, settings, AGENTS.iter().find(|agent| agent.name == name)),
+    }
+}
+
+fn acp(
+    name: &'static str,
+    settings: &HarnessSettings,
+    agent: Option<&'static AcpAgent>,
+) -> Result<Arc<dyn Harness>, HarnessError> {
+    let words = agent_command(name, settings).ok_or(HarnessError::NoCommand(name))?;
+    let [program, arguments @ ..] = words.command.as_slice() else {
+        return Err(HarnessError::NoCommand(name));
+    };
+    let program = AgentProgram {
+        program: program.clone(),
+        arguments: match agent.filter(|_| arguments.is_empty()) {
+            Some(agent) => agent.arguments.iter().map(|argument| (*argument).to_owned()).collect(),
+            None => arguments.to_vec(),
+        },
+        variables: words.variables,
+        unknown_models: Vec::new(),
+        install: agent.map_or("", |agent| agent.install),
+    };
+    Ok(Arc::new(PromptedDecisions(Acp::new(name, program, agent, settings.folders.clone()))))
+}
+
 fn command(
     name: &'static str,
     settings: &HarnessSettings,
@@ -320,8 +415,8 @@ pub enum HarnessError {
     Unknown(String),
     /// The harness `script` without a script.
     NoScript,
-    /// The harness `command` without a command.
-    NoCommand,
+    /// The harness `command` or `acp` without a command.
+    NoCommand(&'static str),
     /// The script cannot be read.
     Unreadable(PathBuf, ReadError),
     /// The script has errors.
@@ -344,8 +439,9 @@ impl fmt::Display for HarnessError {
             HarnessError::NoScript => {
                 f.write_str("harness `script` needs a script; pass it with `--script FILE.toml`")
             }
-            HarnessError::NoCommand => f.write_str(
-                "harness `command` needs a program to start; set it in `run.command` in `prose.toml`, such as `command = [\"my-agent\", \"--quiet\"]`",
+            HarnessError::NoCommand(name) => write!(
+                f,
+                "harness `{name}` needs a program to start; set it in `run.command` in `prose.toml`, such as `command = [\"my-agent\", \"--quiet\"]`"
             ),
             HarnessError::Unreadable(path, error) => {
                 write!(f, "the script `{}` {error}", path.display())

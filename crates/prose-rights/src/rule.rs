@@ -100,6 +100,9 @@ enum Enforced {
     Rules(&'static [(About, &'static [RuleKind])]),
 }
 
+/// The maximum number of harnesses that a message suggests.
+const MAX_SUGGESTED: usize = 3;
+
 const EACH: &[RuleKind] = &[RuleKind::Deny, RuleKind::Prompt, RuleKind::Patterns];
 
 /// The rules of a harness that has `prose` decide about each tool call.
@@ -120,6 +123,22 @@ const ENFORCEMENTS: &[Enforcement] = &[
     Enforcement { harness: "claude", rules: Enforced::Rules(ALL) },
     Enforcement { harness: "codex", rules: Enforced::Rules(ALL) },
     Enforcement { harness: "opencode", rules: Enforced::Rules(WITHOUT_TOOLS) },
+    // These agents ask before they use a tool of the named subjects, and not always about others.
+    Enforcement {
+        harness: "claude-agent-acp",
+        rules: Enforced::Rules(&[(About::Write, EACH), (About::Network, EACH)]),
+    },
+    Enforcement { harness: "codex-acp", rules: Enforced::Rules(&[]) },
+    Enforcement {
+        harness: "gemini",
+        rules: Enforced::Rules(&[(About::Write, EACH), (About::Execute, EACH)]),
+    },
+    Enforcement {
+        harness: "opencode-acp",
+        rules: Enforced::Rules(&[(About::Write, EACH), (About::Execute, EACH), (About::Network, EACH)]),
+    },
+    Enforcement { harness: "qwen", rules: Enforced::Rules(&[(About::Write, EACH)]) },
+    Enforcement { harness: "acp", rules: Enforced::Rules(&[]) },
     Enforcement { harness: "command", rules: Enforced::Rules(&[]) },
 ];
 
@@ -139,12 +158,13 @@ impl Enforcement {
         }
     }
 
-    /// The harnesses with tools that can enforce a kind of rule about a subject.
+    /// The first harnesses with tools that can enforce a kind of rule about a subject, as suggestions.
     pub fn covering(about: &str, kind: RuleKind) -> impl Iterator<Item = &'static str> {
         ENFORCEMENTS
             .iter()
             .filter(move |known| matches!(known.rules, Enforced::Rules(_)) && known.covers(about, kind))
             .map(|known| known.harness)
+            .take(MAX_SUGGESTED)
     }
 }
 

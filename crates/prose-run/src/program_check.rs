@@ -36,6 +36,6 @@ pub(crate) fn check_program(
 /// The programs of agents that a project's settings name.
 pub(crate) fn commands(config: &RunConfig) -> BTreeMap<String, CommandSettings> {
     let command = CommandSettings::from_words(config.command.iter().map(Word::as_str));
-    let name = HarnessName::Command.as_str().to_owned();
-    command.map(|command| (name, command)).into_iter().collect()
+    let names = [HarnessName::Command, HarnessName::Acp].map(|name| name.as_str().to_owned());
+    command.map(|command| names.map(|name| (name, command.clone()))).into_iter().flatten().collect()
 }

@@ -12,7 +12,7 @@ use prose_state::runs::RunState;
 /// The options that `prose run` and `prose resume` share.
 #[derive(Debug, Args)]
 pub(crate) struct RunnerArgs {
-    /// The backend that runs sessions: `offline`, `script`, `claude`, `codex`, `opencode` or `command`
+    /// The backend that runs sessions: `offline`, `script`, an agent such as `claude` or `codex`, or `command`
     ///
     /// Overrides `run.harness` in `prose.toml`. `offline`, the default, generates placeholder replies without a model.
     #[arg(long, value_name = "NAME")]

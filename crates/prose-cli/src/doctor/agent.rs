@@ -2,8 +2,7 @@
 
 use std::io;
 
-use prose_harness::command::Agent;
-use prose_harness::registry::{HarnessSettings, harness};
+use prose_harness::registry::{HarnessSettings, KnownAgent, harness};
 use prose_vm::effect::PermissionRule;
 use prose_vm::harness::{Harness, RunFolders};
 
@@ -13,22 +12,22 @@ use super::machine::{Answer, asked_for_version, is_set, succeeds};
 const ABOUT: &str = "harness";
 
 /// Checks the agent of a harness.
-pub(super) fn check(agent: Agent, name: &str, report: &mut Report<'_>) -> io::Result<()> {
-    let program = agent.program();
+pub(super) fn check(agent: &KnownAgent, name: &str, report: &mut Report<'_>) -> io::Result<()> {
+    let KnownAgent { program, install, unknown_models: unknown, .. } = agent;
     match asked_for_version(program) {
         Answer::Version(version) => report.good(ABOUT, format_args!("`{name}`: {version}"))?,
         Answer::NotFound => {
             return report.problem(
                 ABOUT,
                 format_args!("`{name}` starts the program `{program}`, which is not on PATH"),
-                format_args!("install it, for example with `{}`", agent.install()),
+                format_args!("install it, for example with `{install}`"),
             );
         }
         Answer::Failed(reason) => {
             return report.problem(
                 ABOUT,
                 format_args!("`{program} --version` {reason}"),
-                format_args!("try it in a terminal; to reinstall it, run `{}`", agent.install()),
+                format_args!("try it in a terminal; to reinstall it, run `{install}`"),
             );
         }
     }
@@ -37,7 +36,6 @@ pub(super) fn check(agent: Agent, name: &str, report: &mut Report<'_>) -> io::Re
     if let Ok(harness) = harness(name, &HarnessSettings::new(RunFolders { root, run: None })) {
         report.good(ABOUT, format_args!("`{name}` {}", enforced(harness.as_ref())))?;
     }
-    let unknown = agent.settings().unknown_models;
     if !unknown.is_empty() {
         let models = unknown.iter().map(|model| format!("`{model}`")).collect::<Vec<_>>().join(", ");
         report.note(
@@ -50,25 +48,22 @@ pub(super) fn check(agent: Agent, name: &str, report: &mut Report<'_>) -> io::Re
     Ok(())
 }
 
-fn signed_in(agent: Agent, report: &mut Report<'_>) -> io::Result<()> {
-    let program = agent.program();
-    let variables = agent.settings().variables;
+fn signed_in(agent: &KnownAgent, report: &mut Report<'_>) -> io::Result<()> {
+    let KnownAgent { program, variables, sign_in, .. } = agent;
     // The agent uses them instead of an account.
     if variables.iter().any(|name| is_set(name)) {
         return Ok(());
     }
     let names = variables.join(", ");
-    match agent.sign_in_status().and_then(|arguments| succeeds(program, arguments)) {
+    match agent.sign_in_status.and_then(|arguments| succeeds(program, arguments)) {
         Some(true) => report.good(ABOUT, format_args!("`{program}` is signed in")),
         Some(false) => report.problem(
             ABOUT,
             format_args!("`{program}` is not signed in, and none of {names} is set"),
-            format_args!("run `{}`", agent.sign_in()),
+            format_args!("{sign_in}"),
         ),
-        None => report.note(
-            ABOUT,
-            format_args!("none of {names} is set, so `{program}` must be signed in (`{}`)", agent.sign_in()),
-        ),
+        None => report
+            .note(ABOUT, format_args!("none of {names} is set, so `{program}` must be signed in: {sign_in}")),
     }
 }
 

@@ -111,7 +111,7 @@ fn an_agent_that_is_not_signed_in_is_a_problem() {
             ok       settings: prose.toml
             ok       harness: `claude`: 2.0.1 (Claude Code)
             problem  harness: `claude` is not signed in, and none of ANTHROPIC_*, CLAUDE_*, API_TIMEOUT_MS is set
-                     help: run `claude auth login`
+                     help: sign in with `claude auth login`, or set `ANTHROPIC_API_KEY`
             ok       harness: `claude` enforces …
             ok       runs: runs are stored in .prose/runs
             ok       imports: the cache is no-cache
@@ -148,7 +148,7 @@ fn an_agent_that_is_not_signed_in_is_a_problem() {
             ok       editors: `prose` on PATH is prose VERSION
             ok       settings: prose.toml
             ok       harness: `opencode`: 1.0
-            note     harness: none of OPENCODE_*, ANTHROPIC_*, OPENAI_*, GEMINI_*, OPENROUTER_* is set, so `opencode` must be signed in (`opencode auth login`)
+            note     harness: none of OPENCODE_*, ANTHROPIC_*, OPENAI_*, GEMINI_*, OPENROUTER_* is set, so `opencode` must be signed in: sign in with `opencode auth login`
             ok       harness: `opencode` enforces …
             note     harness: `opencode` uses its default model for `haiku`, `sonnet`, `opus`; set ids for them in `[models]` in `prose.toml`
             ok       runs: runs are stored in .prose/runs
@@ -224,7 +224,7 @@ fn what_is_wrong_in_settings_is_told_with_its_line() {
             ---- stdout
             ok       version: prose VERSION (OS, CPU)
             ok       editors: `prose` on PATH is prose VERSION
-            problem  settings: prose.toml:2: `run.harness` must be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"`, `"command"` or `"provider"`, not the string "claud"; did you mean "claude"?
+            problem  settings: prose.toml:2: `run.harness` must be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"`, `"claude-agent-acp"`, `"codex-acp"`, `"gemini"`, `"opencode-acp"`, `"qwen"`, `"acp"`, `"command"` or `"provider"`, not the string "claud"; did you mean "claude"?
                      help: run `prose check prose.toml` for details
             problem  settings: prose.toml:4: `chekc` is not a setting; did you mean `check`?
                      help: run `prose check prose.toml` for details

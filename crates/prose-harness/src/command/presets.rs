@@ -88,15 +88,6 @@ impl Agent {
         }
     }
 
-    /// The command that signs in.
-    pub fn sign_in(self) -> &'static str {
-        match self {
-            Agent::Claude => "claude auth login",
-            Agent::Codex => "codex login",
-            Agent::OpenCode => "opencode auth login",
-        }
-    }
-
     /// Whether it can enforce a permission (decision 13). Uncertain cases count as no.
     pub(super) fn enforces(self, about: &str, rule: &PermissionRule) -> bool {
         match (self, rule, About::of(about)) {

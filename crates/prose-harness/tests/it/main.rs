@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 #[cfg(unix)]
+mod acp;
+#[cfg(unix)]
 mod claude;
 #[cfg(unix)]
 mod command;

@@ -27,7 +27,9 @@ async fn every_harness_is_made_by_its_name() {
     fs::write(&script, "[[session]]\nreply = \"from the script\"").unwrap();
     let mut settings = settings();
     settings.script = Some(script.path().to_owned());
-    settings.commands.insert("command".to_owned(), CommandSettings::new("cat"));
+    for name in ["command", "acp"] {
+        settings.commands.insert(name.to_owned(), CommandSettings::new("cat"));
+    }
     for info in HARNESSES {
         assert_eq!(harness(info.name, &settings).unwrap().name(), info.name);
     }
@@ -50,7 +52,9 @@ fn the_table_of_enforced_permissions_agrees_with_every_harness() {
     let script = tempfile::NamedTempFile::new().unwrap();
     let mut settings = settings();
     settings.script = Some(script.path().to_owned());
-    settings.commands.insert("command".to_owned(), CommandSettings::new("cat"));
+    for name in ["command", "acp"] {
+        settings.commands.insert(name.to_owned(), CommandSettings::new("cat"));
+    }
     let rules =
         [PermissionRule::Deny, PermissionRule::Prompt, PermissionRule::Patterns(vec!["x".to_owned()])];
     for info in HARNESSES {
@@ -103,7 +107,7 @@ fn what_cannot_be_made_is_explained() {
         "gpt",
         &settings,
         expect![
-            "harness `gpt` does not exist; use one of `offline`, `script`, `claude`, `codex`, `opencode`, `command`, `provider`"
+            "harness `gpt` does not exist; use one of `offline`, `script`, `claude`, `codex`, `opencode`, `claude-agent-acp`, `codex-acp`, `gemini`, `opencode-acp`, `qwen`, `acp`, `command`, `provider`"
         ],
     );
     check_error(

@@ -79,7 +79,16 @@ local function check_parser()
 end
 
 -- The programs that harnesses start; other harnesses start none.
-local programs = { claude = "claude", codex = "codex", opencode = "opencode" }
+local programs = {
+  claude = "claude",
+  codex = "codex",
+  opencode = "opencode",
+  ["claude-agent-acp"] = "claude-agent-acp",
+  ["codex-acp"] = "codex-acp",
+  gemini = "gemini",
+  ["opencode-acp"] = "opencode",
+  qwen = "qwen",
+}
 
 local function check_project()
   start("OpenProse: project")

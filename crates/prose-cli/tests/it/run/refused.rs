@@ -70,7 +70,7 @@ fn a_harness_that_cannot_work_leaves_no_run_behind() {
     workspace.check(&["run", "two.prose", "--harness", "nope"], expect![[r#"
         status: 2
         ---- stderr
-        error: harness `nope` does not exist; use one of `offline`, `script`, `claude`, `codex`, `opencode`, `command`, `provider`
+        error: harness `nope` does not exist; use one of `offline`, `script`, `claude`, `codex`, `opencode`, `claude-agent-acp`, `codex-acp`, `gemini`, `opencode-acp`, `qwen`, `acp`, `command`, `provider`
     "#]]);
     workspace.check(
         &["run", "two.prose", "--harness", "script"],
@@ -148,10 +148,10 @@ fn settings_that_are_not_understood() {
         expect![[r#"
             status: 2
             ---- stderr
-            warning[E142]: prose.toml:2:11: `run.harness` must be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"`, `"command"` or `"provider"`, not the string "claud"; did you mean "claude"?
+            warning[E142]: prose.toml:2:11: `run.harness` must be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"`, `"claude-agent-acp"`, `"codex-acp"`, `"gemini"`, `"opencode-acp"`, `"qwen"`, `"acp"`, `"command"` or `"provider"`, not the string "claud"; did you mean "claude"?
             warning[W141]: prose.toml:3:1: `run.max-paralel` is not a setting; did you mean `max-parallel`?
             warning[E142]: prose.toml:4:16: `run.max-parallel` must be a whole number from 1 to 4294967295, not `0`
-            error: `two.prose` is not run: fix prose.toml:2:11: `run.harness` must be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"`, `"command"` or `"provider"`, not the string "claud"; did you mean "claude"?
+            error: `two.prose` is not run: fix prose.toml:2:11: `run.harness` must be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"`, `"claude-agent-acp"`, `"codex-acp"`, `"gemini"`, `"opencode-acp"`, `"qwen"`, `"acp"`, `"command"` or `"provider"`, not the string "claud"; did you mean "claude"?
         "#]],
     );
     check(

@@ -1,0 +1,210 @@
+//! The messages of the Agent Client Protocol that the driver uses.
+//!
+//! The crate of the protocol has all of them, but it makes JSON objects keep the order of their keys in the whole program, and the order in files of runs and in
+//! output would change with it.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// The result of `initialize`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Initialized {
+    #[serde(default)]
+    pub(super) auth_methods: Vec<Named>,
+}
+
+/// Something with an id.
+#[derive(Debug, Deserialize)]
+pub(super) struct Named {
+    pub(super) id: String,
+}
+
+/// The result of `session/new`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NewSession {
+    pub(super) session_id: String,
+    pub(super) modes: Option<Modes>,
+    pub(super) config_options: Option<Vec<ConfigOption>>,
+    /// The models of agents of earlier versions of the protocol.
+    pub(super) models: Option<Models>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Modes {
+    pub(super) current_mode_id: String,
+    pub(super) available_modes: Vec<Named>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Models {
+    pub(super) current_model_id: String,
+    pub(super) available_models: Vec<Model>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Model {
+    pub(super) model_id: String,
+}
+
+/// An option of a session, such as its model.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ConfigOption {
+    pub(super) id: String,
+    pub(super) category: Option<String>,
+    #[serde(default)]
+    pub(super) current_value: Value,
+    #[serde(default)]
+    pub(super) options: Vec<ConfigValue>,
+}
+
+/// A value of an option, or a group of them.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum ConfigValue {
+    One { value: String },
+    Group { options: Vec<ConfigValue> },
+}
+
+impl ConfigValue {
+    /// The values, without their groups.
+    pub(super) fn values(&self) -> Vec<&str> {
+        match self {
+            ConfigValue::One { value } => vec![value],
+            ConfigValue::Group { options } => options.iter().flat_map(ConfigValue::values).collect(),
+        }
+    }
+}
+
+/// The result of `session/prompt`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Ended {
+    pub(super) stop_reason: StopReason,
+    pub(super) usage: Option<Tokens>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum StopReason {
+    EndTurn,
+    MaxTokens,
+    MaxTurnRequests,
+    Refusal,
+    #[serde(other)]
+    Cancelled,
+}
+
+/// Used tokens. Input tokens do not include those of the cache.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Tokens {
+    #[serde(default)]
+    pub(super) input_tokens: u64,
+    #[serde(default)]
+    pub(super) output_tokens: u64,
+    pub(super) cached_read_tokens: Option<u64>,
+    pub(super) cached_write_tokens: Option<u64>,
+}
+
+/// The parameters of `session/update`.
+#[derive(Debug, Deserialize)]
+pub(super) struct SessionNotification {
+    pub(super) update: Update,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "sessionUpdate", rename_all = "snake_case")]
+pub(super) enum Update {
+    AgentMessageChunk(Chunk),
+    AgentThoughtChunk(Chunk),
+    ToolCall(ToolCall),
+    ToolCallUpdate(ToolCall),
+    UsageUpdate {
+        cost: Option<Cost>,
+    },
+    #[serde(other)]
+    Other,
+}
+
+/// A part of a message.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Chunk {
+    pub(super) content: Content,
+    pub(super) message_id: Option<String>,
+    #[serde(rename = "_meta", default)]
+    pub(super) meta: Map<String, Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Content {
+    Text {
+        text: String,
+    },
+    #[serde(other)]
+    Other,
+}
+
+/// The cost of a session so far.
+#[derive(Debug, Deserialize)]
+pub(super) struct Cost {
+    pub(super) amount: f64,
+    pub(super) currency: String,
+}
+
+/// A tool call, or what has changed in it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ToolCall {
+    pub(super) tool_call_id: String,
+    pub(super) title: Option<String>,
+    pub(super) kind: Option<String>,
+    pub(super) status: Option<String>,
+    pub(super) locations: Option<Vec<Location>>,
+    pub(super) raw_input: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Location {
+    pub(super) path: String,
+}
+
+/// The parameters of `session/request_permission`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PermissionRequest {
+    pub(super) tool_call: ToolCall,
+    #[serde(default)]
+    pub(super) options: Vec<PermissionOption>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PermissionOption {
+    pub(super) option_id: String,
+    pub(super) kind: String,
+}
+
+/// The parameters of `fs/read_text_file`.
+#[derive(Debug, Deserialize)]
+pub(super) struct ReadFile {
+    pub(super) path: PathBuf,
+    pub(super) line: Option<u32>,
+    pub(super) limit: Option<u32>,
+}
+
+/// The parameters of `fs/write_text_file`.
+#[derive(Debug, Deserialize)]
+pub(super) struct WriteFile {
+    pub(super) path: PathBuf,
+    pub(super) content: String,
+}

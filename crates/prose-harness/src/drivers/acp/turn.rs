@@ -1,0 +1,295 @@
+//! What an agent reports and requests between a prompt and the end of its turn.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use prose_files::Limit;
+use prose_vm::activity::{Activity, Reporter, ToolKind, ToolStatus, ToolUse};
+use prose_vm::effect::{Failure, Permission, Usage};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::client::unknown_method;
+use super::protocol::{
+    Chunk, Content, PermissionRequest, ReadFile, SessionNotification, ToolCall, Update, WriteFile,
+};
+use crate::permissions::{Folders, ToolRequest, permit};
+
+/// The rules of a session.
+pub(super) struct Rules<'a> {
+    pub(super) agent: Option<&'a str>,
+    pub(super) permissions: &'a [Permission],
+    pub(super) folders: Folders,
+    /// Whether nothing may be changed, as for a question.
+    pub(super) denies_all: bool,
+}
+
+/// The state of a turn.
+#[derive(Default)]
+pub(super) struct Turn {
+    /// What the agent has written since its last tool call.
+    reply: String,
+    /// The message that the last part belongs to.
+    message: Option<String>,
+    tools: HashMap<String, Tool>,
+    /// The cost of the session so far, in US dollars.
+    pub(super) cost: Option<f64>,
+    /// Usage that came with parts of messages.
+    of_parts: Option<Usage>,
+}
+
+/// A tool call.
+#[derive(Debug, Clone, Default)]
+struct Tool {
+    kind: Option<ToolKind>,
+    title: String,
+    paths: Vec<String>,
+    status: Option<ToolStatus>,
+    /// What it was called with, in the words of the agent.
+    input: Value,
+}
+
+impl Tool {
+    fn update(&mut self, call: ToolCall) {
+        self.kind = call.kind.map(|name| kind(&name)).or(self.kind);
+        self.status = call.status.map(|name| status(&name)).or(self.status);
+        self.title = call.title.unwrap_or(std::mem::take(&mut self.title));
+        if let Some(locations) = call.locations.filter(|locations| !locations.is_empty()) {
+            self.paths = locations.into_iter().map(|it| it.path).collect();
+        }
+        self.input = call.raw_input.unwrap_or(std::mem::take(&mut self.input));
+    }
+
+    fn kind(&self) -> ToolKind {
+        self.kind.unwrap_or(ToolKind::Other)
+    }
+
+    fn activity(&self, id: &str) -> ToolUse {
+        ToolUse {
+            id: id.into(),
+            kind: self.kind(),
+            title: self.title.as_str().into(),
+            paths: self.paths.iter().map(Into::into).collect(),
+            status: self.status.unwrap_or(ToolStatus::Pending),
+        }
+    }
+
+    /// The call as the rules see it. Agents name the command, the files and the address in their input.
+    fn request(&self) -> ToolRequest {
+        let text =
+            |names: &[&str]| names.iter().find_map(|name| self.input.get(name)?.as_str()).map(str::to_owned);
+        let mut request = ToolRequest::new(self.kind(), self.title.as_str());
+        request.paths = self.paths.clone();
+        let named = text(&["file_path", "filePath", "path", "filepath", "notebook_path"]);
+        request.paths.extend(named.filter(|path| !self.paths.contains(path)));
+        if request.kind == ToolKind::Execute {
+            // A command in parts is not a shell command, but it is understood as one.
+            let parts = self.input.get("command").and_then(Value::as_array).map(|parts| {
+                let parts: Vec<&str> = parts.iter().filter_map(Value::as_str).collect();
+                parts.join(" ")
+            });
+            request.command = text(&["command", "cmd"]).or(parts).or_else(|| Some(self.title.clone()));
+            request.paths.clear();
+        }
+        if request.kind == ToolKind::Fetch {
+            request.url = text(&["url", "uri"]);
+        }
+        request
+    }
+}
+
+fn kind(name: &str) -> ToolKind {
+    match name {
+        "read" => ToolKind::Read,
+        "edit" => ToolKind::Edit,
+        "delete" => ToolKind::Delete,
+        "move" => ToolKind::Move,
+        "search" => ToolKind::Search,
+        "execute" => ToolKind::Execute,
+        "fetch" => ToolKind::Fetch,
+        "think" => ToolKind::Think,
+        _ => ToolKind::Other,
+    }
+}
+
+fn status(name: &str) -> ToolStatus {
+    match name {
+        "in_progress" => ToolStatus::Running,
+        "completed" => ToolStatus::Completed,
+        "failed" => ToolStatus::Failed,
+        _ => ToolStatus::Pending,
+    }
+}
+
+impl Turn {
+    /// The usage that came with parts of messages.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        let usage = self.of_parts.or(self.cost.map(|_| Usage::default()))?;
+        Some(Usage { cost: self.cost, ..usage })
+    }
+
+    pub(super) fn into_reply(self) -> String {
+        self.reply
+    }
+
+    /// Handles a notification.
+    pub(super) fn notified(&mut self, method: &str, params: &Value, report: &mut dyn FnMut(Activity)) {
+        if method != "session/update" {
+            return;
+        }
+        // Updates of later versions are no errors.
+        let Ok(SessionNotification { update, .. }) = SessionNotification::deserialize(params) else { return };
+        match update {
+            Update::AgentMessageChunk(chunk) => self.wrote(chunk, report),
+            Update::AgentThoughtChunk(Chunk { content: Content::Text { text }, .. }) => {
+                report(Activity::Reasoning { text: text.into() });
+            }
+            Update::ToolCall(call) => {
+                self.called(call, report);
+                self.reply.clear();
+            }
+            Update::ToolCallUpdate(call) => self.called(call, report),
+            Update::UsageUpdate { cost } => {
+                let cost = cost.filter(|cost| cost.currency == "USD");
+                self.cost = cost.map(|cost| cost.amount).or(self.cost);
+            }
+            Update::AgentThoughtChunk(_) | Update::Other => {}
+        }
+    }
+
+    fn called(&mut self, call: ToolCall, report: &mut dyn FnMut(Activity)) {
+        let id = call.tool_call_id.clone();
+        let tool = self.tools.entry(id.clone()).or_default();
+        tool.update(call);
+        report(Activity::Tool(tool.activity(&id)));
+    }
+
+    fn wrote(&mut self, chunk: Chunk, report: &mut dyn FnMut(Activity)) {
+        let meta = Value::Object(chunk.meta);
+        if let Some(usage) = meta.get("usage") {
+            let tokens = |name: &str| usage[name].as_u64().unwrap_or_default();
+            self.of_parts = Usage::sum([
+                self.of_parts,
+                Some(Usage {
+                    input_tokens: tokens("inputTokens"),
+                    cache_read_tokens: tokens("cachedReadTokens"),
+                    output_tokens: tokens("outputTokens"),
+                    ..Usage::default()
+                }),
+            ]);
+        }
+        // Messages of the agent's program to its user are not a part of the reply.
+        let is_notice = meta["claudeCode"]["kind"] == "informational";
+        let Content::Text { text } = chunk.content else { return };
+        if is_notice || text.is_empty() {
+            return;
+        }
+        if chunk.message_id != self.message && !self.reply.is_empty() {
+            self.reply.push_str("\n\n");
+        }
+        self.message = chunk.message_id;
+        self.reply.push_str(&text);
+        report(Activity::Text { text: text.into() });
+    }
+
+    /// Handles a request: its result, or the error to answer with.
+    pub(super) async fn requested(
+        &mut self,
+        method: &str,
+        params: &Value,
+        rules: &Rules<'_>,
+        reporter: &Reporter,
+    ) -> Result<Result<Value, Value>, Failure> {
+        if method == "session/request_permission" {
+            return self.permission(params, rules, reporter).await;
+        }
+        if method == "fs/read_text_file" {
+            let Ok(request) = ReadFile::deserialize(params) else {
+                return Ok(Err(invalid(method)));
+            };
+            let path = request.path.to_string_lossy().into_owned();
+            if !may(&ToolRequest::file(ToolKind::Read, path), rules, reporter).await? {
+                return Ok(Err(denied("reading", &request.path)));
+            }
+            let (line, limit) = (request.line.unwrap_or(1).max(1) as usize, request.limit);
+            return Ok(
+                match prose_files::read_text(&rules.folders.root.join(&request.path), Limit::CONTEXT) {
+                    Ok(text) if line == 1 && limit.is_none() => Ok(json!({ "content": text })),
+                    Ok(text) => {
+                        let lines = text.split_inclusive('\n').skip(line - 1);
+                        let content: String =
+                            lines.take(limit.map_or(usize::MAX, |limit| limit as usize)).collect();
+                        Ok(json!({ "content": content }))
+                    }
+                    Err(error) => Err(file_error(&request.path, &error.to_string(), error.is_missing())),
+                },
+            );
+        }
+        if method == "fs/write_text_file" {
+            let Ok(request) = WriteFile::deserialize(params) else {
+                return Ok(Err(invalid(method)));
+            };
+            let path = request.path.to_string_lossy().into_owned();
+            if rules.denies_all || !may(&ToolRequest::file(ToolKind::Edit, path), rules, reporter).await? {
+                return Ok(Err(denied("writing", &request.path)));
+            }
+            // The protocol wants absolute paths; others are those of the session's folder.
+            let path = rules.folders.root.join(&request.path);
+            let written = path.parent().map_or(Ok(()), fs::create_dir_all);
+            return Ok(match written.and_then(|()| fs::write(&path, &request.content)) {
+                Ok(()) => Ok(Value::Null),
+                Err(error) => Err(file_error(&request.path, &format!(": {error}"), false)),
+            });
+        }
+        Ok(Err(unknown_method(method)))
+    }
+
+    async fn permission(
+        &mut self,
+        params: &Value,
+        rules: &Rules<'_>,
+        reporter: &Reporter,
+    ) -> Result<Result<Value, Value>, Failure> {
+        let Ok(request) = PermissionRequest::deserialize(params) else {
+            return Ok(Ok(json!({ "outcome": { "outcome": "cancelled" } })));
+        };
+        let id = request.tool_call.tool_call_id.clone();
+        let tool = self.tools.entry(id.clone()).or_default();
+        tool.update(request.tool_call);
+        let is_allowed = !rules.denies_all && may(&tool.request(), rules, reporter).await?;
+        // An answer for once, since the rules are asked each time.
+        let kinds = match is_allowed {
+            true => ["allow_once", "allow_always"],
+            false => ["reject_once", "reject_always"],
+        };
+        let option = kinds.iter().find_map(|kind| request.options.iter().find(|option| option.kind == *kind));
+        if !is_allowed {
+            let denied = ToolUse { status: ToolStatus::Denied, ..tool.activity(&id) };
+            reporter.report(Activity::Tool(denied));
+        }
+        Ok(Ok(match option {
+            Some(option) => {
+                json!({ "outcome": { "outcome": "selected", "optionId": option.option_id } })
+            }
+            None => json!({ "outcome": { "outcome": "cancelled" } }),
+        }))
+    }
+}
+
+async fn may(tool: &ToolRequest, rules: &Rules<'_>, reporter: &Reporter) -> Result<bool, Failure> {
+    permit(reporter, rules.agent, rules.permissions, tool, &rules.folders).await
+}
+
+fn denied(what: &str, path: &Path) -> Value {
+    json!({ "code": -32001, "message": format!("{what} `{}` is not allowed in this session", path.display()) })
+}
+
+fn file_error(path: &Path, error: &str, is_absent: bool) -> Value {
+    let code = if is_absent { -32002 } else { -32603 };
+    json!({ "code": code, "message": format!("`{}` {error}", path.display()) })
+}
+
+fn invalid(method: &str) -> Value {
+    json!({ "code": -32602, "message": format!("the parameters of `{method}` are not valid") })
+}
