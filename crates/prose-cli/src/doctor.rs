@@ -2,8 +2,8 @@
 
 mod agent;
 mod machine;
+mod report;
 
-use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::SystemTime;
@@ -22,16 +22,11 @@ use prose_state::runs::RunState;
 use prose_syntax::Severity;
 
 use self::machine::{Answer, asked_for_version, on_path};
+use self::report::Report;
 use crate::cli::DoctorArgs;
 use crate::run::project::present_project;
 use crate::status::Status;
-use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, counted, one_line};
-
-/// The report, written while checking.
-struct Report<'a> {
-    terminal: &'a Terminal,
-    problems: usize,
-}
+use crate::terminal::{BOLD, Terminal, counted};
 
 /// Checks everything that `prose` needs in the current folder.
 pub(crate) fn run(args: &DoctorArgs, terminal: &Terminal) -> io::Result<Status> {
@@ -50,31 +45,6 @@ pub(crate) fn run(args: &DoctorArgs, terminal: &Terminal) -> io::Result<Status> 
         count => writeln!(terminal.stderr(), "{BOLD}{} found.{BOLD:#}", counted(count, "problem"))?,
     }
     Ok(if report.problems == 0 { Status::Clean } else { Status::ErrorsFound })
-}
-
-impl Report<'_> {
-    fn good(&mut self, about: &str, message: impl Display) -> io::Result<()> {
-        let message = message.to_string();
-        writeln!(self.terminal.stdout(), "ok       {BOLD}{about}{BOLD:#}: {}", one_line(&message))
-    }
-
-    /// A note about a possible problem.
-    fn note(&mut self, about: &str, message: impl Display) -> io::Result<()> {
-        let message = message.to_string();
-        writeln!(
-            self.terminal.stdout(),
-            "{WARNING}note{WARNING:#}     {BOLD}{about}{BOLD:#}: {}",
-            one_line(&message)
-        )
-    }
-
-    fn problem(&mut self, about: &str, message: impl Display, help: impl Display) -> io::Result<()> {
-        self.problems += 1;
-        let (message, help) = (message.to_string(), help.to_string());
-        let mut out = self.terminal.stdout();
-        writeln!(out, "{ERROR}problem{ERROR:#}  {BOLD}{about}{BOLD:#}: {}", one_line(&message))?;
-        writeln!(out, "         {HELP}help{HELP:#}: {}", one_line(&help))
-    }
 }
 
 const EDITORS: &str = "editors";

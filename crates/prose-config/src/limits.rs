@@ -22,7 +22,7 @@ settings! {
 }
 
 settings! {
-    /// What a run, an agent or all runs of a day may use. `max-…` stops, `ask-…` asks whether to go on, and stops if no one answers.
+    /// What a run, an agent or all runs of a day may use. `max-…` stops, `ask-…` asks whether to continue, and stops if no one answers.
     pub struct LimitConfig {
         /// The cost in US dollars from which you are asked.
         ask_cost: Option<Dollars> = "ask-cost",

@@ -12,7 +12,9 @@ use prose_state::journal::JOURNAL_FILE;
 use prose_state::reader::{JournalReader, read_head};
 use prose_vm::budget::{dollars, grouped};
 use prose_vm::effect::Usage;
-use prose_vm::estimate::{Amounts, Assumptions, Estimate, Spot, Unbounded, Work, WorkKind, WorkUsage, estimate};
+use prose_vm::estimate::{
+    Amounts, Assumptions, Estimate, Spot, Unbounded, Work, WorkKind, WorkUsage, estimate,
+};
 use prose_vm::event::{Event, EventKind};
 use prose_vm::place::Site;
 use prose_vm::program::Program;
@@ -91,9 +93,8 @@ impl History {
         let mut history = Self::default();
         let Ok(runs) = project.list_runs() else { return history };
         let journals = runs.into_iter().map(|run| run.folder.join(JOURNAL_FILE));
-        let own = journals.filter(|path| {
-            read_head(path).is_ok_and(|(_, head)| head.sha256 == program.sha256)
-        });
+        let own =
+            journals.filter(|path| read_head(path).is_ok_and(|(_, head)| head.sha256 == program.sha256));
         for path in own.take(most) {
             let Ok(events) = JournalReader::open(&path) else { continue };
             history.add(program, events.map_while(Result::ok));
@@ -214,11 +215,12 @@ impl Assumptions for Assumed<'_> {
         };
         let share = 1.0 / used.len() as f64;
         let cost = |used: &Used| used.cost.unwrap_or_else(|| one((used.tokens, 0.0)).1);
-        let average = used.iter().fold((0.0, 0.0), |(tokens, sum), used| {
-            (tokens + used.tokens * share, sum + cost(used) * share)
-        });
+        let average = used
+            .iter()
+            .fold((0.0, 0.0), |(tokens, sum), used| (tokens + used.tokens * share, sum + cost(used) * share));
         let seen = |pick: fn(f64, f64) -> f64, (tokens, sum): (f64, f64)| {
-            used.iter().fold((tokens, sum), |(tokens, sum), used| (pick(tokens, used.tokens), pick(sum, cost(used))))
+            used.iter()
+                .fold((tokens, sum), |(tokens, sum), used| (pick(tokens, used.tokens), pick(sum, cost(used))))
         };
         WorkUsage { least: seen(f64::min, least), most: seen(f64::max, most), expected: average }
     }
@@ -231,7 +233,10 @@ impl RunEstimate {
         let mut title = range(least.sessions, most.sessions, |count| grouped(count as u64));
         title.push_str(if title == "1" { " session" } else { " sessions" });
         if most.sessions == 0.0 && most.decisions > 0.0 {
-            title = format!("{} decisions", range(least.decisions, most.decisions, |count| grouped(count as u64)));
+            title = format!(
+                "{} decisions",
+                range(least.decisions, most.decisions, |count| grouped(count as u64))
+            );
         }
         if self.asks_model && self.is_priced {
             title.push_str(" · ");
@@ -247,7 +252,9 @@ impl RunEstimate {
     pub fn to_json(&self, program: &str) -> serde_json::Value {
         let Estimate { least, most, expected, unbounded, .. } = &self.bounds;
         let amounts = |amount: fn(&Amounts) -> f64| {
-            let number = |amount: f64| if amount.is_finite() { serde_json::json!(amount) } else { serde_json::Value::Null };
+            let number = |amount: f64| {
+                if amount.is_finite() { serde_json::json!(amount) } else { serde_json::Value::Null }
+            };
             serde_json::json!({
                 "least": number(amount(least)),
                 "expected": number(amount(expected)),
@@ -290,7 +297,10 @@ impl fmt::Display for RunEstimate {
             row("tokens", count(least.tokens), count(expected.tokens), count(most.tokens))?;
             match self.is_priced {
                 true => row("cost", cost(least.cost), cost(expected.cost), cost(most.cost))?,
-                false => writeln!(f, "cost      unknown: no price is known for a model of the program; set it in `[prices]` of prose.toml")?,
+                false => writeln!(
+                    f,
+                    "cost      unknown: no price is known for a model of the program; set it in `[prices]` of prose.toml"
+                )?,
             }
         }
         for Unbounded { program, line, reason } in unbounded {

@@ -50,8 +50,8 @@ use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 pub use crate::approvals::{ApprovalAnswer, AsksUser, UserApprovals, approval_text};
-pub use crate::estimate::{EstimateRequest, History, MAX_RUNS, RunEstimate, estimate_run};
 pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
+pub use crate::estimate::{EstimateRequest, History, MAX_RUNS, RunEstimate, estimate_run};
 use crate::money::RunAccounts;
 pub use crate::money::{Caps, Money};
 use crate::origin::Origin;

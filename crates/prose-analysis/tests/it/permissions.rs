@@ -82,10 +82,14 @@ session "Go"
     read: deny
 "#;
     let project = Project::default().with_harness("claude").with_agent_harnesses([("reviewer", "command")]);
-    check_in(project, program, expect![[r#"
+    check_in(
+        project,
+        program,
+        expect![[r#"
         Warning[W150] bash: deny: harness `command` cannot enforce `bash: deny`; `claude`, `codex` and `opencode` can
         Warning[W150] write: deny: harness `command` cannot enforce `write: deny`; `claude`, `codex` and `opencode` can
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

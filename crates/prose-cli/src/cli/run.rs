@@ -199,7 +199,8 @@ pub(crate) struct ResumeArgs {
 
 /// Estimate the sessions, tokens and cost of a run before it starts
 #[derive(Debug, Args)]
-#[command(after_help = "The least holds for every run that completes, the most for every run, as far as sessions and decisions are concerned. Tokens and cost are
+#[command(
+    after_help = "The least holds for every run that completes, the most for every run, as far as sessions and decisions are concerned. Tokens and cost are
 estimated from the lengths of prompts, from earlier runs of the program in this folder, and from the prices of models.
 
 Exit status:
@@ -209,7 +210,8 @@ Exit status:
 Examples:
   prose estimate review.prose
   prose estimate review.prose --harness claude --input topics='[\"tides\", \"winds\"]'
-  prose estimate alice/research --json")]
+  prose estimate alice/research --json"
+)]
 pub(crate) struct EstimateArgs {
     /// The program: a file, `-` for standard input, `handle/slug` of the registry, or an address; `README.md#2` is the second program of a Markdown
     /// document

@@ -6,8 +6,8 @@ use prose_harness::registry::{HarnessSettings, KnownAgent, harness};
 use prose_vm::effect::PermissionRule;
 use prose_vm::harness::{Harness, RunFolders};
 
-use super::Report;
 use super::machine::{Answer, asked_for_version, is_set, succeeds};
+use super::report::Report;
 
 const ABOUT: &str = "harness";
 

@@ -24,8 +24,7 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> io::Result<Ended>
         return refuse(terminal, &message);
     }
     let config = &loaded.config;
-    let money =
-        Money { caps: Caps::default(), limits: config.limits.clone(), prices: config.prices.clone() };
+    let money = Money { caps: Caps::default(), limits: config.limits.clone(), prices: config.prices.clone() };
     let history = History::read(&project_of(loaded.project.clone()), &loaded.program, MAX_RUNS);
     let estimate = estimate_run(&EstimateRequest {
         program: &loaded.program,
@@ -37,7 +36,8 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> io::Result<Ended>
     });
     let mut out = terminal.stdout();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &estimate.to_json(&loaded.program.from)).map_err(io::Error::from)?;
+        serde_json::to_writer_pretty(&mut out, &estimate.to_json(&loaded.program.from))
+            .map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
         writeln!(out, "{}", one_line(&estimate.title()))?;

@@ -46,7 +46,10 @@ fn check(name: &str, text: &str, estimate: &Estimate, ran: &Ran) {
     ] {
         assert!(happened <= most, "{name}: {happened} {what}, at most {most} were estimated\n{text}");
         let completed = ran.end.status == RunStatus::Completed;
-        assert!(!completed || happened >= least, "{name}: {happened} {what}, at least {least} were estimated\n{text}");
+        assert!(
+            !completed || happened >= least,
+            "{name}: {happened} {what}, at least {least} were estimated\n{text}"
+        );
         assert!(least <= expected && expected <= most, "{name}: {least} {expected} {most}\n{text}");
     }
 }
@@ -113,7 +116,13 @@ fn statement(random: &mut Rng, depth: usize, is_loop: bool, text: &mut String) {
         9 => "loop while **going**:",
         10 => "parallel for x in [1, 2]:",
         11 => {
-            let options = ["", " (\"first\")", " (on-fail: \"continue\")", " (\"any\", count: 2)", " (on-fail: \"ignore\")"];
+            let options = [
+                "",
+                " (\"first\")",
+                " (on-fail: \"continue\")",
+                " (\"any\", count: 2)",
+                " (on-fail: \"ignore\")",
+            ];
             line(&format!("parallel{}:", random.choice(options).unwrap_or_default()));
             for _ in 0..random.usize(2..4) {
                 text.push_str(&format!("{indent}  do:\n"));

@@ -195,7 +195,8 @@ fn what_a_run_took_is_told_where_its_agent_tells_it() {
     let reply = r#"{"type":"result","is_error":false,"result":"ok","total_cost_usd":0.125,"usage":{"input_tokens":30,"output_tokens":7}}"#;
     let agent = workspace.path("bin/claude");
     fs::create_dir_all(workspace.path("bin")).expect("it is ours");
-    fs::write(&agent, format!("#!/bin/sh\nread -r initialize\nread -r prompt\necho '{reply}'\n")).expect("it is ours");
+    fs::write(&agent, format!("#!/bin/sh\nread -r initialize\nread -r prompt\necho '{reply}'\n"))
+        .expect("it is ours");
     fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let path = format!("{}:{}", workspace.path("bin").display(), std::env::var("PATH").unwrap_or_default());
     let mut command = workspace.command();

@@ -9,7 +9,9 @@ const PROGRAM: &str = "input topics: \"What about\"\nagent critic:\n  model: opu
 #[test]
 fn a_program_is_estimated_before_it_runs() {
     let workspace = Workspace::new(&[("main.prose", PROGRAM)]);
-    workspace.check(&["estimate", "main.prose"], expect![[r#"
+    workspace.check(
+        &["estimate", "main.prose"],
+        expect![[r#"
         status: 0
         ---- stdout
         0 or more sessions · unbounded (line 5)
@@ -17,15 +19,19 @@ fn a_program_is_estimated_before_it_runs() {
         sessions             0           8   unbounded
         decisions            1           4   unbounded
         unbounded: main.prose:5: the number of items of `topics` is only known in the run
-    "#]]);
-    workspace.check(&["estimate", "main.prose", "--input", "topics=[\"tides\", \"winds\"]"], expect![[r#"
+    "#]],
+    );
+    workspace.check(
+        &["estimate", "main.prose", "--input", "topics=[\"tides\", \"winds\"]"],
+        expect![[r#"
         status: 0
         ---- stdout
         2–7 sessions
                          least    expected        most
         sessions             2           5           7
         decisions            1           4           6
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -33,7 +39,9 @@ fn costs_are_those_of_the_models() {
     let prices = "[prices.opus]\ninput = 10\noutput = 50\n[prices.sonnet]\ninput = 1\noutput = 5\n";
     let workspace = Workspace::new(&[("main.prose", PROGRAM), ("prose.toml", prices)]);
     let topics = "topics=[\"tides\", \"winds\"]";
-    workspace.check(&["estimate", "main.prose", "--harness", "claude", "--input", topics], expect![[r#"
+    workspace.check(
+        &["estimate", "main.prose", "--harness", "claude", "--input", topics],
+        expect![[r#"
         status: 0
         ---- stdout
         2–7 sessions · $0.0002–$28.23
@@ -42,8 +50,10 @@ fn costs_are_those_of_the_models() {
         decisions            1           4           4
         tokens              14     227,760   3,958,000
         cost           $0.0002       $1.11      $28.23
-    "#]]);
-    let json = workspace.prose(&["estimate", "main.prose", "--harness", "claude", "--input", topics, "--json"]);
+    "#]],
+    );
+    let json =
+        workspace.prose(&["estimate", "main.prose", "--harness", "claude", "--input", topics, "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json.stdout).expect("it is JSON");
     assert_eq!(json["sessions"], serde_json::json!({ "least": 2.0, "expected": 5.0, "most": 7.0 }));
     assert_eq!(json["unbounded"], serde_json::json!([]));
@@ -55,7 +65,9 @@ fn earlier_runs_refine_an_estimate() {
     let script = "[[session]]\nlabel = \"List\"\nreply = \"- a\\n- b\"\n[[session]]\nreply = \"ok\"\n";
     let workspace = Workspace::new(&[("main.prose", program), ("answers.toml", script)]);
     assert_eq!(workspace.prose(&["run", "main.prose", "-q", "--script", "answers.toml"]).status, 0);
-    workspace.check(&["estimate", "main.prose"], expect![[r#"
+    workspace.check(
+        &["estimate", "main.prose"],
+        expect![[r#"
         status: 0
         ---- stdout
         1 or more sessions · unbounded (line 2)
@@ -64,5 +76,6 @@ fn earlier_runs_refine_an_estimate() {
         decisions            0           0   unbounded
         unbounded: main.prose:2: the number of items of `xs` is only known in the run
         Based on 1 earlier run.
-    "#]]);
+    "#]],
+    );
 }

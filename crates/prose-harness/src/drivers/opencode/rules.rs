@@ -109,10 +109,33 @@ mod tests {
     fn only_tools_that_a_session_may_use_are_left() {
         use PermissionRule::{Allow, Deny};
 
-        check(&[], expect![[r#"{"*":"deny","codesearch":"allow","edit":"allow","external_directory":{"*":"deny","/home/me/.prose/*":"allow"},"glob":"allow","grep":"allow","list":"allow","read":{"*":"allow","*.env":"deny","*.env.*":"deny","*.env.example":"allow"},"skill":"allow","todowrite":"allow","webfetch":"allow","websearch":"allow"}"#]]);
-        check(&[("bash", Allow)], expect![[r#"{"external_directory":{"*":"deny","/home/me/.prose/*":"allow"}}"#]]);
-        check(&[("bash", Allow), ("network", Deny)], expect![[r#"{"*":"deny","edit":"allow","external_directory":{"*":"deny","/home/me/.prose/*":"allow"},"glob":"allow","grep":"allow","list":"allow","read":{"*":"allow","*.env":"deny","*.env.*":"deny","*.env.example":"allow"},"skill":"allow","todowrite":"allow"}"#]]);
-        check(&[("write", Deny)], expect![[r#"{"*":"deny","codesearch":"allow","external_directory":{"*":"deny","/home/me/.prose/*":"allow"},"glob":"allow","grep":"allow","list":"allow","read":{"*":"allow","*.env":"deny","*.env.*":"deny","*.env.example":"allow"},"skill":"allow","todowrite":"allow","webfetch":"allow","websearch":"allow"}"#]]);
-        check(&[("read", Deny)], expect![[r#"{"*":"deny","codesearch":"allow","edit":"allow","external_directory":{"*":"deny","/home/me/.prose/*":"allow"},"read":{"*":"deny","p/context.md":"allow"},"todowrite":"allow","webfetch":"allow","websearch":"allow"}"#]]);
+        check(
+            &[],
+            expect![[
+                r#"{"*":"deny","codesearch":"allow","edit":"allow","external_directory":{"*":"deny","/home/me/.prose/*":"allow"},"glob":"allow","grep":"allow","list":"allow","read":{"*":"allow","*.env":"deny","*.env.*":"deny","*.env.example":"allow"},"skill":"allow","todowrite":"allow","webfetch":"allow","websearch":"allow"}"#
+            ]],
+        );
+        check(
+            &[("bash", Allow)],
+            expect![[r#"{"external_directory":{"*":"deny","/home/me/.prose/*":"allow"}}"#]],
+        );
+        check(
+            &[("bash", Allow), ("network", Deny)],
+            expect![[
+                r#"{"*":"deny","edit":"allow","external_directory":{"*":"deny","/home/me/.prose/*":"allow"},"glob":"allow","grep":"allow","list":"allow","read":{"*":"allow","*.env":"deny","*.env.*":"deny","*.env.example":"allow"},"skill":"allow","todowrite":"allow"}"#
+            ]],
+        );
+        check(
+            &[("write", Deny)],
+            expect![[
+                r#"{"*":"deny","codesearch":"allow","external_directory":{"*":"deny","/home/me/.prose/*":"allow"},"glob":"allow","grep":"allow","list":"allow","read":{"*":"allow","*.env":"deny","*.env.*":"deny","*.env.example":"allow"},"skill":"allow","todowrite":"allow","webfetch":"allow","websearch":"allow"}"#
+            ]],
+        );
+        check(
+            &[("read", Deny)],
+            expect![[
+                r#"{"*":"deny","codesearch":"allow","edit":"allow","external_directory":{"*":"deny","/home/me/.prose/*":"allow"},"read":{"*":"deny","p/context.md":"allow"},"todowrite":"allow","webfetch":"allow","websearch":"allow"}"#
+            ]],
+        );
     }
 }
