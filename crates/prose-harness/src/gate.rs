@@ -91,8 +91,8 @@ struct State {
 impl Gate {
     /// The gate for a provider or agent and a key. `folder` is the folder of gates in the user's cache.
     pub fn of(provider: &str, key: Option<&str>, folder: Option<&Path>) -> Arc<Self> {
-        static GATES: LazyLock<Mutex<HashMap<(String, Option<PathBuf>), Weak<Gate>>>> =
-            LazyLock::new(Mutex::default);
+        type Gates = HashMap<(String, Option<PathBuf>), Weak<Gate>>;
+        static GATES: LazyLock<Mutex<Gates>> = LazyLock::new(Mutex::default);
         let hash =
             Sha256::new().chain_update(provider).chain_update([0]).chain_update(key.unwrap_or_default());
         let name: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();

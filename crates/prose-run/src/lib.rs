@@ -248,7 +248,6 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     };
     let mut settings = settings(&request, &origin, &opened, harness.as_ref())?;
     settings.grants = Arc::new(request.grants);
-    let absolute = |folder: &Path| std::path::absolute(folder).ok()?.to_str().map(Arc::from);
     settings.root = absolute(&request.project.root);
     settings.home = request.project.home.as_deref().and_then(absolute);
     settings.permissions = permissions;
@@ -283,6 +282,11 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         rights,
         question_prompts,
     })
+}
+
+/// A folder as it stands in prompts; `None` if it is not text.
+fn absolute(folder: &Path) -> Option<Arc<str>> {
+    std::path::absolute(folder).ok()?.to_str().map(Arc::from)
 }
 
 /// The settings of a run; a resumed run keeps its own, since the same settings give the same run.

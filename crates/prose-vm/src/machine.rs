@@ -30,6 +30,7 @@ pub struct Machine {
 
 /// The output of a machine, in order.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "most outputs are events, and each is moved once")]
 pub enum MachineOutput {
     /// An event.
     Event(NewEvent),

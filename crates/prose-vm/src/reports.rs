@@ -141,10 +141,10 @@ impl Reports {
             self.merge(request, is_reasoning, part, now);
         } else {
             match &activity {
-                Activity::Tool(tool) => {
-                    if reported.tools.insert(tool.id.clone(), tool.clone()).as_ref() == Some(tool) {
-                        return self.wake_for_stall(now);
-                    }
+                Activity::Tool(tool)
+                    if reported.tools.insert(tool.id.clone(), tool.clone()).as_ref() == Some(tool) =>
+                {
+                    return self.wake_for_stall(now);
                 }
                 Activity::Asked(_) => reported.questions += 1,
                 // Questions that no one answers are denied.

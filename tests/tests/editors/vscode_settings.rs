@@ -22,6 +22,16 @@ const OF_THE_PROJECT: &[&str] = &[
     "registry.vendor",
     // About `prose check`, which no editor calls.
     "markdown.check",
+    // Which backends and models its agents and decisions have, what its sessions may do, and what they may cost.
+    "agents",
+    "limits.agents",
+    "limits.day",
+    "limits.run",
+    "prices",
+    "run.judge",
+    "run.permissions",
+    "run.provider",
+    "run.stalled-after",
     // Part of what its programs do.
     "run.max-iterations",
     "run.backoff-ms",

@@ -204,10 +204,12 @@ impl<'a> Progress<'a> {
                 let why = beginning(&retry.message);
                 self.line(format_args!("{indent}{who}provider failed{status}, retrying in {delay}: {why}"));
             }
-            Activity::Tool(tool) if !self.is_live && tool.status != ToolStatus::Pending => {
-                if self.calls.borrow_mut().insert((*request, tool.id.clone())) {
-                    self.line(format_args!("· {indent}{who}{}", beginning(&tool.title)));
-                }
+            Activity::Tool(tool)
+                if !self.is_live
+                    && tool.status != ToolStatus::Pending
+                    && self.calls.borrow_mut().insert((*request, tool.id.clone())) =>
+            {
+                self.line(format_args!("· {indent}{who}{}", beginning(&tool.title)));
             }
             _ => {}
         }

@@ -8,6 +8,7 @@
 //! - `{"exit": 1}` exits.
 
 #![allow(clippy::unwrap_used, reason = "an agent of tests may fail")]
+#![allow(clippy::print_stderr, reason = "agents write to it")]
 
 use std::io::{BufRead, Write};
 

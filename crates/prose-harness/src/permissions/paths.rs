@@ -54,7 +54,7 @@ pub(super) fn resolve(folder: &Path, path: &Path) -> io::Result<PathBuf> {
             }
             Component::RootDir => {
                 // Of `\x` on Windows, the drive stays.
-                resolved = resolved.ancestors().last().map(|root| root.join("/")).unwrap_or_default();
+                resolved.push("/");
             }
             Component::CurDir => {}
             Component::ParentDir => _ = resolved.pop(),

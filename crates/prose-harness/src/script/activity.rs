@@ -41,13 +41,11 @@ pub(super) async fn perform(steps: &[Step], duration: Duration, reporter: &Repor
                 reporter.report(Activity::Tool(ToolUse { status: ToolStatus::Running, ..tool.clone() }));
                 running = Some(tool);
             }
-            Some(Action::Ask(question)) => {
-                if reporter.ask(question.clone()).await != Some(true) {
-                    let (title, reason) = (question.title.clone(), question.rule.clone());
-                    reporter.report(Activity::Denied(Denial { title, reason }));
-                }
+            Some(Action::Ask(question)) if reporter.ask(question.clone()).await != Some(true) => {
+                let (title, reason) = (question.title.clone(), question.rule.clone());
+                reporter.report(Activity::Denied(Denial { title, reason }));
             }
-            None => {}
+            Some(Action::Ask(_)) | None => {}
         }
     }
 }

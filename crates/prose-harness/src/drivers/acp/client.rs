@@ -9,7 +9,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::protocol::{ConfigOption, Ended, Initialized, Models, NewSession, StopReason};
+use super::protocol::{
+    ConfigOption, Ended, Initialized, METHOD_NOT_FOUND, Models, NewSession, StopReason, unknown_method,
+};
 use super::turn::{Rules, Turn};
 use crate::drivers::connection::{Connection, End};
 use crate::drivers::program::unknown_model;
@@ -22,9 +24,6 @@ const SESSION_NEW: &str = "session/new";
 
 /// The code of an error that asks for a sign-in.
 const AUTH_REQUIRED: i64 = -32000;
-
-/// The code of an error about a method that does not exist.
-const METHOD_NOT_FOUND: i64 = -32601;
 
 /// The modes in which agents ask before they act, the most common name first.
 const ASKING_MODES: &[&str] = &["default", "ask", "manual", "read-only"];
@@ -342,11 +341,6 @@ fn response(message: &Value, call: i64) -> Option<Result<&Value, CallError>> {
 fn incoming(mut message: Value) -> Option<Incoming> {
     let method = message.get("method")?.as_str()?.to_owned();
     Some(Incoming { id: message.get("id").cloned(), method, params: message["params"].take() })
-}
-
-/// The error for a method that the client does not have.
-pub(super) fn unknown_method(method: &str) -> Value {
-    json!({ "code": METHOD_NOT_FOUND, "message": format!("method `{method}` is not supported") })
 }
 
 fn read<T: DeserializeOwned>(who: &str, method: &str, result: &Value) -> Result<T, Failure> {

@@ -6,7 +6,15 @@
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+
+/// The code of an error about a method that does not exist.
+pub(super) const METHOD_NOT_FOUND: i64 = -32601;
+
+/// The error for a method that the client does not have.
+pub(super) fn unknown_method(method: &str) -> Value {
+    json!({ "code": METHOD_NOT_FOUND, "message": format!("method `{method}` is not supported") })
+}
 
 /// The result of `initialize`.
 #[derive(Debug, Deserialize)]
@@ -126,8 +134,10 @@ pub(super) enum Update {
     AgentMessageChunk(Chunk),
     AgentThoughtChunk(Chunk),
     ToolCall(ToolCall),
-    ToolCallUpdate(ToolCall),
-    UsageUpdate {
+    #[serde(rename = "tool_call_update")]
+    ToolCallChanged(ToolCall),
+    #[serde(rename = "usage_update")]
+    Usage {
         cost: Option<Cost>,
     },
     #[serde(other)]

@@ -10,9 +10,9 @@ use prose_vm::effect::{Failure, Permission, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::client::unknown_method;
 use super::protocol::{
     Chunk, Content, PermissionRequest, ReadFile, SessionNotification, ToolCall, Update, WriteFile,
+    unknown_method,
 };
 use crate::permissions::{Folders, ToolRequest, permit};
 
@@ -149,8 +149,8 @@ impl Turn {
                 self.called(call, report);
                 self.reply.clear();
             }
-            Update::ToolCallUpdate(call) => self.called(call, report),
-            Update::UsageUpdate { cost } => {
+            Update::ToolCallChanged(call) => self.called(call, report),
+            Update::Usage { cost } => {
                 let cost = cost.filter(|cost| cost.currency == "USD");
                 self.cost = cost.map(|cost| cost.amount).or(self.cost);
             }

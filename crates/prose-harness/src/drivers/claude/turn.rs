@@ -427,8 +427,8 @@ impl Turn<'_> {
                 self.meter.begin(message.usage);
                 self.is_new_message = true;
             }
-            StreamEvent::ContentBlockDelta { delta: Delta::TextDelta { text } } if is_own => self.text(&text),
-            StreamEvent::ContentBlockDelta { delta: Delta::ThinkingDelta { thinking } } if is_own => {
+            StreamEvent::ContentBlockDelta { delta: Delta::Text { text } } if is_own => self.text(&text),
+            StreamEvent::ContentBlockDelta { delta: Delta::Thinking { thinking } } if is_own => {
                 self.reporter.report(Activity::Reasoning { text: thinking.into() });
             }
             StreamEvent::MessageDelta { usage } => self.meter.end(usage),

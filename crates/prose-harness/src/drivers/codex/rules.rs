@@ -35,7 +35,7 @@ fn answer(is_allowed: bool) -> Value {
 impl<'a> Rules<'a> {
     pub(super) fn new(agent: Option<&'a str>, permissions: &'a [Permission], folders: Folders) -> Self {
         let mut rules = Self { agent, permissions, folders, is_asked: false };
-        let holds_in_sandbox = |about| rules.of(about).all(|rule| is_all_or_nothing(rule));
+        let holds_in_sandbox = |about| rules.of(about).all(is_all_or_nothing);
         let executes = rules.of(About::Execute).all(|rule| *rule == PermissionRule::Allow)
             && rules.of(About::Execute).next().is_some();
         let reads = rules.of(About::Read).all(|rule| *rule == PermissionRule::Allow);
