@@ -354,3 +354,15 @@ pub fn packages() -> PathBuf {
     }
     folder
 }
+
+/// The program of OpenCode for this system. The package itself has it only after a script that is not run.
+pub fn opencode_program() -> PathBuf {
+    let packages = fs::read_dir(packages().join("node_modules")).expect("the packages are installed");
+    let is_opencode = |package: &PathBuf| {
+        package.file_name().is_some_and(|name| name.to_string_lossy().starts_with("opencode-"))
+    };
+    let packages = packages.map(|package| package.expect("the folder can be read").path());
+    let programs = packages.filter(is_opencode).map(|package| package.join("bin/opencode"));
+    // That for older processors comes last.
+    programs.filter(|program| program.is_file()).max().expect("there is one for this system")
+}

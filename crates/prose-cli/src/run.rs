@@ -29,7 +29,7 @@ use prose_run::{
     Caps, FinishedRun, Markers, Money, Project, Routes, RunFailure, RunHooks, RunRequest, Start,
     TrustSubject, UserTrust,
 };
-use prose_view::View;
+use prose_view::{View, usage_text};
 use prose_vm::activity::NoApprovals;
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, EventKind, RunEnd, RunStatus, StateMode};
@@ -403,6 +403,10 @@ fn execute(
         let FinishedRun { reused, ran, .. } = finished;
         let reused = counted(reused as usize, "result");
         writeln!(stderr, "Reused {reused} from the earlier execution, ran {ran}.")?;
+    }
+    if let Some(usage) = end.usage.filter(|_| !args.quiet) {
+        let sessions = counted(end.sessions as usize, "session");
+        writeln!(stderr, "{sessions}: {}", usage_text(usage))?;
     }
     let ended = match (&end.error, end.status) {
         (None, _) => Ended::Completed,

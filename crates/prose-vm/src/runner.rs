@@ -1,188 +1,43 @@
 //! Executes a machine with a harness and a store.
 
+mod clock;
+mod error;
+mod host;
+mod recorded;
+mod session;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::future::Future;
-use std::io;
 use std::ops::Bound;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use smol_str::SmolStr;
 
-use crate::activity::{Activity, Approvals, PermissionQuestion, Reporter, Work};
-use crate::budget::{Accounts, Budget, Meter, Reached, Spent};
+use self::clock::RunClock;
+use self::recorded::is_same;
+use self::session::{outcome, session};
+use crate::activity::{Activity, PermissionQuestion, Work};
+use crate::budget::{Meter, Reached, Spent};
 use crate::confirmation;
-use crate::effect::{
-    Effect, Failure, InputRequest, Outcome, Permission, Reply, Request, RequestId, SessionTask, Usage,
-    fingerprint,
-};
+use crate::effect::{Effect, Failure, Outcome, Permission, Reply, Request, RequestId, Usage, fingerprint};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{Event, EventKind, RunEnd, RunStatus};
-use crate::harness::{Harness, HarnessFuture};
 use crate::machine::{Machine, MachineOutput, NewEvent};
 use crate::permissions;
 use crate::place::{Place, Site};
 use crate::reports::Reports;
 use crate::room::Room;
-use crate::secrets::Secrets;
-use crate::store::{PendingRequests, Recording, Store, Turn};
+use crate::store::{PendingRequests, Turn};
 use crate::value::Value;
 use crate::writers::Writers;
 
-/// The environment of a run.
-pub struct Host<'a> {
-    /// The backend that runs sessions.
-    pub harness: Arc<dyn Harness>,
-    /// The backend that stores the state.
-    pub store: &'a mut dyn Store,
-    /// The recording of an earlier execution of the same run.
-    pub recall: &'a mut dyn Recording,
-    /// The source of inputs.
-    pub inputs: Arc<dyn Inputs>,
-    /// Answers permission questions of agents.
-    pub approvals: Arc<dyn Approvals>,
-    /// Receives every event. The second argument is false for recorded events that are executed again.
-    pub observer: &'a mut dyn FnMut(&Event, bool),
-    /// Interrupts the run when it completes, with a reason for the user.
-    pub interrupted: Pin<Box<dyn Future<Output = String> + 'a>>,
-    /// The limits of the run.
-    pub limits: Limits,
-    /// Prices, and the usage of the user's other runs.
-    pub accounts: Arc<dyn Accounts>,
-    /// What is masked in the reports of backends.
-    pub secrets: Arc<Secrets>,
-    /// Returns the time in milliseconds since 1970-01-01 in UTC.
-    pub clock: &'a dyn Fn() -> u64,
-}
-
-/// The limits of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Limits {
-    /// The maximum number of sessions, conditions and choices at the same time (R58, `run.max-parallel`).
-    pub max_parallel: usize,
-    /// What the run may use, in all its executions.
-    pub budget: Budget,
-    /// Whether to run sessions with permissions that the harness cannot enforce (decision 13).
-    pub allow_unenforced_permissions: bool,
-    /// The time without a report after which a request that has reported something is reported as stalled; `None` for never.
-    pub stalled_after: Option<Duration>,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            max_parallel: 8,
-            budget: Budget::default(),
-            allow_unenforced_permissions: false,
-            stalled_after: Some(Duration::from_secs(10 * 60)),
-        }
-    }
-}
-
-/// The source of inputs.
-pub trait Inputs: Send + Sync {
-    /// Provides an input.
-    fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value>;
-}
-
-/// Provides no inputs: optional ones are `null`, others are an error (R89).
-pub struct NoInputs;
-
-impl Inputs for NoInputs {
-    fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value> {
-        Box::pin(async move {
-            if input.optional {
-                return Ok(Value::Null);
-            }
-            let hint = match input.keys.first() {
-                Some(key) => format!("give it with `--input {key}=…`"),
-                None => "run the program at a terminal to answer".to_owned(),
-            };
-            let message = format!("a required input is not given; {hint}: {}", input.prompt);
-            Err(Failure { kind: ErrorKind::MissingInput, message })
-        })
-    }
-}
-
-/// The reason why a run cannot continue, other than an error of its program.
-#[derive(Debug)]
-pub enum RunError {
-    /// The state cannot be recorded.
-    Store {
-        /// The error of the store.
-        error: io::Error,
-        /// The part of the program that the last event belongs to.
-        site: Option<Site>,
-    },
-    /// The program has ended, but the end cannot be recorded.
-    Unrecorded {
-        /// The end.
-        end: Box<RunEnd>,
-        /// The error of the store.
-        error: io::Error,
-    },
-    /// The run differs from its recording.
-    Diverged(Box<Divergence>),
-}
-
-/// The place where a run differs from its recording.
-#[derive(Debug)]
-pub struct Divergence {
-    /// The recorded event.
-    pub expected: Event,
-    /// The event of this execution.
-    pub found: Event,
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::Store { error, site } => {
-                f.write_str("cannot record the state of the run")?;
-                match site {
-                    Some(Site { program: 0, line, .. }) => write!(f, " from line {line}")?,
-                    Some(Site { line, .. }) => write!(f, " from line {line} of an imported program")?,
-                    None => {}
-                }
-                write!(f, ": {error}")
-            }
-            RunError::Unrecorded { error, .. } => {
-                write!(f, "the program has completed, but its end cannot be recorded: {error}")
-            }
-            RunError::Diverged(divergence) => {
-                let Divergence { expected, found } = divergence.as_ref();
-                let line = |event: &Event| event.site.map_or(0, |site| site.line);
-                write!(
-                    f,
-                    "the run differs from its recording at event {}: `{}` at line {} was recorded, but `{}` at line {} happened",
-                    expected.seq,
-                    name(&expected.kind),
-                    line(expected),
-                    name(&found.kind),
-                    line(found)
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
-
-fn name(kind: &EventKind) -> String {
-    let json = serde_json::to_value(kind).unwrap_or_default();
-    json.get("event").and_then(|event| event.as_str()).unwrap_or("?").to_owned()
-}
-
-impl From<io::Error> for RunError {
-    fn from(error: io::Error) -> Self {
-        RunError::Store { error, site: None }
-    }
-}
+pub use self::error::{Divergence, RunError};
+pub use self::host::{Host, Inputs, Limits, NoInputs};
 
 /// The current time.
 pub fn now() -> u64 {
@@ -1006,106 +861,4 @@ async fn answered(question: &mut Option<Question>) -> (usize, Option<bool>) {
         Some((limit, answer)) => (*limit, answer.await),
         None => std::future::pending().await,
     }
-}
-
-/// Computes how long a run was stopped before this execution.
-struct RunClock {
-    /// The start of this execution.
-    started: u64,
-    /// The time and the pauses of the last recorded event.
-    replayed: Option<(u64, u64)>,
-    /// The total pauses before this execution, once computed.
-    paused: Option<u64>,
-}
-
-impl RunClock {
-    fn start(started: u64) -> Self {
-        Self { started, replayed: None, paused: None }
-    }
-
-    fn replay(&mut self, event: &Event) {
-        self.replayed = Some((event.at, event.paused));
-    }
-
-    /// The time that the run was stopped before and between its executions. `stopped` comes from an event that is not executed again.
-    fn paused(&mut self, stopped: Option<(u64, u64)>) -> u64 {
-        *self.paused.get_or_insert_with(|| {
-            // A run without recorded events starts at this execution.
-            let last = self.replayed.map(|replayed| stopped.unwrap_or(replayed));
-            last.map_or(0, |(at, paused)| paused + self.started.saturating_sub(at))
-        })
-    }
-}
-
-/// Whether an event is equal to a recorded one, apart from what may differ when a run is resumed: the project may have been moved, and a later version
-/// may build prompts and word messages differently.
-fn is_same(event: &Event, recorded: &Event) -> bool {
-    event == recorded
-        || matches!((comparable(event), comparable(recorded)), (Ok(event), Ok(recorded)) if event == recorded)
-}
-
-fn comparable(event: &Event) -> serde_json::Result<serde_json::Value> {
-    let mut json = serde_json::to_value(event)?;
-    if matches!(event.kind, EventKind::Imported { .. }) {
-        json["from"].take();
-    }
-    if let Some(task) =
-        json.get_mut("task").filter(|_| matches!(event.kind, EventKind::SessionStarted { .. }))
-    {
-        task["prompt"].take();
-        task["mark"].take();
-        task["writes_result"].take();
-    }
-    take_messages(&mut json);
-    Ok(json)
-}
-
-fn take_messages(json: &mut serde_json::Value) {
-    match json {
-        serde_json::Value::Array(items) => items.iter_mut().for_each(take_messages),
-        serde_json::Value::Object(entries) => {
-            entries.remove("message");
-            entries.values_mut().for_each(take_messages);
-        }
-        _ => {}
-    }
-}
-
-fn outcome(result: Result<Outcome, Failure>) -> Outcome {
-    result.unwrap_or_else(Outcome::Failed)
-}
-
-/// Runs a session within its timeout, if the harness can enforce its permissions.
-async fn session(
-    harness: &dyn Harness,
-    request: &Request,
-    task: &Arc<SessionTask>,
-    reporter: &Reporter,
-    allow_unenforced: bool,
-) -> Outcome {
-    let enforcing = harness.of_agent(task.agent.as_deref()).unwrap_or(harness);
-    let broken = task.permissions.iter().find(|rule| !enforcing.enforces(&rule.about, &rule.rule));
-    if let Some(rule) = broken.filter(|_| !allow_unenforced) {
-        let message = format!(
-            "the harness `{}` cannot enforce `{}`, so the session is not started; use a harness that can, or pass \
-            `--allow-unenforced-permissions`",
-            enforcing.name(),
-            rule.rule.shown(&rule.about)
-        );
-        return Outcome::Failed(Failure { kind: ErrorKind::Permission, message });
-    }
-    let reply = harness.session(request, task, reporter);
-    let reply: Result<Reply, Failure> = match task.timeout {
-        None => reply.await,
-        Some(limit) => tokio::time::timeout(limit, reply).await.unwrap_or_else(|_| {
-            let message = format!("the session exceeded its timeout of {}", shown(limit));
-            Err(Failure { kind: ErrorKind::Timeout, message })
-        }),
-    };
-    outcome(reply.map(Outcome::Reply))
-}
-
-fn shown(duration: Duration) -> String {
-    let seconds = duration.as_secs_f64();
-    if seconds < 1.0 { format!("{} ms", duration.as_millis()) } else { format!("{seconds} s") }
 }

@@ -237,11 +237,11 @@ fn run(version: Version) {
     assert_eq!(seen["log"], seen["withdrawn"], "a run is told the same from its journal");
     let dry_run = seen["dry_run"].as_str().unwrap();
     assert!(
-        dry_run.starts_with(
-            "# Prompt 1, line 8, agent writer, model sonnet\n\nWrite warmly\n\nWrite about [topic]"
-        ),
+        dry_run.starts_with("# Prompt 1, line 8, agent writer, model sonnet\n\nWrite warmly\n\n"),
         "{dry_run}"
     );
+    assert!(dry_run.contains("\n\nWrite about [topic]\n"), "{dry_run}");
+    assert!(dry_run.contains("# Prompt 4, line 17\n\nPut it together"), "{dry_run}");
     assert_eq!(
         seen["mistaken"],
         "unknown command `:Prose rnu`; expected cancel, dry-run, install-parser, log, resume, run, runs"

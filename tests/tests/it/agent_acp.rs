@@ -9,7 +9,7 @@ use std::sync::Arc;
 use prose_harness::decide::PromptedDecisions;
 use prose_harness::drivers::AgentProgram;
 use prose_harness::drivers::acp::{AGENTS, Acp};
-use prose_tests::agents::{AgentProject, packages, question, request, task};
+use prose_tests::agents::{AgentProject, opencode_program, question, request, task};
 use prose_vm::activity::{Activity, NoApprovals, Reporter, ToolStatus};
 use prose_vm::effect::{Effect, Failure, Permission, PermissionRule, Reply, RequestId, SessionTask};
 use prose_vm::harness::{Harness, RunFolders};
@@ -55,6 +55,7 @@ async fn decision_13_a_judge_of_opencode_changes_nothing() {
     let asked = request(Effect::Judge(Arc::clone(&question)));
     let verdict = opencode(&project).judge(&asked, &question, &Reporter::silent()).await;
     assert!(!project.root().join("tides.md").exists(), "{verdict:?}");
+    assert!(verdict.unwrap().met);
 }
 
 /// The model writes a file when it is asked to write about tides.
@@ -68,8 +69,13 @@ fn fixtures(root: &Path) -> Vec<Value> {
             "match": { "userMessage": "write about tides", "hasToolResult": false },
             "response": { "toolCalls": [write] },
         }),
+        json!({
+            "match": { "userMessage": "Is this condition met", "hasToolResult": true },
+            "response": { "content": "VERDICT: yes\nREASON: it is so" },
+        }),
         json!({ "match": { "hasToolResult": true }, "response": { "content": "It is written." } }),
-        json!({ "match": {}, "response": { "content": "VERDICT: yes\nREASON: it is so" } }),
+        // For the request of a title.
+        json!({ "match": {}, "response": { "content": "Tides" } }),
     ]
 }
 
@@ -112,7 +118,7 @@ fn opencode(project: &AgentProject) -> PromptedDecisions<Acp> {
         arguments: vec![
             format!("HOME={}", project.home().display()),
             "OPENCODE_DISABLE_MODELS_FETCH=1".into(),
-            packages().join("node_modules/.bin/opencode").display().to_string(),
+            opencode_program().display().to_string(),
             "acp".into(),
         ],
         variables: Vec::new(),

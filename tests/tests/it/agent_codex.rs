@@ -26,7 +26,8 @@ use serde_json::{Value, json};
 #[ignore = "needs npm"]
 async fn r030_codex_writes_the_binding_file() {
     let project = Project::new(|root| patches("Look into tides", &binding(root).to_string_lossy(), WRITTEN));
-    let (reply, reports) = project.session(task("Look into tides"), None).await;
+    let (reply, reports) =
+        project.session(SessionTask { writes_result: true, ..task("Look into tides") }, None).await;
 
     assert_eq!(&*reply.unwrap().text, "done");
     assert_eq!(fs::read_to_string(project.project.binding()).unwrap(), WRITTEN);

@@ -13,8 +13,8 @@ use prose_harness::decide::{PromptedDecisions, Sessions};
 use prose_harness::drivers::AgentProgram;
 use prose_harness::drivers::opencode::OpenCode;
 use prose_tests::agents::{
-    AgentProject, Reports, USAGE, WRITTEN, binding, calls_tool, calls_tools, is_running, kill, packages,
-    question, recorded, replies, replies_slowly, request, task, wait_until,
+    AgentProject, Reports, USAGE, WRITTEN, binding, calls_tool, calls_tools, is_running, kill,
+    opencode_program, question, recorded, replies, replies_slowly, request, task, wait_until,
 };
 use prose_tests::fault_proxy::{Fault, FaultProxy};
 use prose_vm::activity::{Activity, Reporter, ToolKind, ToolStatus};
@@ -289,7 +289,7 @@ impl Project {
         let folder = self.project.home().join(".config/opencode");
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("opencode.json"), config.to_string()).unwrap();
-        let program = binary();
+        let program = opencode_program();
         let command = format!("OPENCODE_DISABLE_MODELS_FETCH=1 exec {}", program.display());
         self.project.program("opencode", &command)
     }
@@ -315,20 +315,4 @@ impl Project {
         opencode.settled().await;
         (reply, reports.take())
     }
-}
-
-/// The program of OpenCode for this system. The package itself has it only after a script that is not run.
-fn binary() -> PathBuf {
-    let packages = fs::read_dir(packages().join("node_modules")).unwrap();
-    let mut binaries: Vec<_> = packages
-        .map(|package| package.unwrap().path())
-        .filter(|package| {
-            package.file_name().is_some_and(|name| name.to_string_lossy().starts_with("opencode-"))
-        })
-        .map(|package| package.join("bin/opencode"))
-        .filter(|binary| binary.is_file())
-        .collect();
-    // That for older processors comes last.
-    binaries.sort();
-    binaries.pop().unwrap()
 }

@@ -2,7 +2,7 @@
 
 local M = {}
 
-local harnesses = { "offline", "script", "claude", "codex", "opencode", "claude-agent-acp", "codex-acp", "gemini", "opencode-acp", "qwen", "acp", "command" }
+local harnesses = { "offline", "script", "claude", "codex", "opencode", "claude-agent-acp", "codex-acp", "gemini", "opencode-acp", "qwen", "acp", "command", "provider" }
 
 --- Parses the arguments of `run`, `dry-run` and `resume`: `name=value` are inputs, `--harness=`, `--script=` and `--accept-changes` are options, and
 --- the rest is `plain`.

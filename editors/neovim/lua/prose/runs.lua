@@ -170,7 +170,8 @@ local function prompts_in_lines(result)
     local model = type(prompt.model) == "string" and (", model %s"):format(prompt.model) or ""
     local kind = prompt.kind and prompt.kind ~= "session" and (", " .. prompt.kind) or ""
     table.insert(lines, ("# Prompt %d%s%s%s%s"):format(number, line, kind, agent, model))
-    for _, text in ipairs({ prompt.system, prompt.prompt }) do
+    for _, part in ipairs({ "system", "prompt" }) do
+      local text = prompt[part]
       if type(text) == "string" and text ~= "" then
         table.insert(lines, "")
         vim.list_extend(lines, vim.split(text, "\n", { plain = true }))

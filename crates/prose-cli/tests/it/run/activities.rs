@@ -49,6 +49,7 @@ fn lines_show_tool_calls_retries_and_denials() {
             writer: provider failed with status 429, retrying in 2s: slow down
             warning: line 5: denied: `git push` (execute: deny)
             ✓ writer: Write the draft (TIME)
+            1 session: 1.2k tokens, $0.03
         "#]],
     );
 }

@@ -48,6 +48,7 @@ fn bytes_that_are_no_text_are_replaced() {
             … Second
             warning: line 2: the reply of command is not valid UTF-8; invalid bytes are replaced with `�`
             ✓ Second (TIME)
+            2 sessions: 18 tokens
         "#]],
     );
 }
@@ -93,6 +94,7 @@ fn permissions_that_cannot_be_enforced_are_refused_unless_allowed() {
             Run ID with command, at most $5.00 (default; change it with `--max-cost`); while no price is known, 1,000,000 tokens or 100 requests stand for $5.00
             … a: x
             ✓ a: x (TIME)
+            1 session: 143 tokens
         "#]],
     );
 }
@@ -141,6 +143,7 @@ fn the_prompt_that_is_sent_is_the_one_that_a_dry_run_shows() {
             warning: line 1: the file `gone.md` of the context is not passed to the session: FOLDER/gone.md does not exist
             … Use
             ✓ Use (TIME)
+            1 session: 101 tokens
         "#]],
     );
     let sent = without_marks(&fs::read_to_string(workspace.path("sent.txt")).unwrap());

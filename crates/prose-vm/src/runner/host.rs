@@ -1,0 +1,91 @@
+//! The environment of a run: its backends, its limits, and the source of its inputs.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::activity::Approvals;
+use crate::budget::{Accounts, Budget};
+use crate::effect::{Failure, InputRequest};
+use crate::error::ErrorKind;
+use crate::event::Event;
+use crate::harness::{Harness, HarnessFuture};
+use crate::secrets::Secrets;
+use crate::store::{Recording, Store};
+use crate::value::Value;
+
+/// The environment of a run.
+pub struct Host<'a> {
+    /// The backend that runs sessions.
+    pub harness: Arc<dyn Harness>,
+    /// The backend that stores the state.
+    pub store: &'a mut dyn Store,
+    /// The recording of an earlier execution of the same run.
+    pub recall: &'a mut dyn Recording,
+    /// The source of inputs.
+    pub inputs: Arc<dyn Inputs>,
+    /// Answers permission questions of agents.
+    pub approvals: Arc<dyn Approvals>,
+    /// Receives every event. The second argument is false for recorded events that are executed again.
+    pub observer: &'a mut dyn FnMut(&Event, bool),
+    /// Interrupts the run when it completes, with a reason for the user.
+    pub interrupted: Pin<Box<dyn Future<Output = String> + 'a>>,
+    /// The limits of the run.
+    pub limits: Limits,
+    /// Prices, and the usage of the user's other runs.
+    pub accounts: Arc<dyn Accounts>,
+    /// What is masked in the reports of backends.
+    pub secrets: Arc<Secrets>,
+    /// Returns the time in milliseconds since 1970-01-01 in UTC.
+    pub clock: &'a dyn Fn() -> u64,
+}
+
+/// The limits of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limits {
+    /// The maximum number of sessions, conditions and choices at the same time (R58, `run.max-parallel`).
+    pub max_parallel: usize,
+    /// What the run may use, in all its executions.
+    pub budget: Budget,
+    /// Whether to run sessions with permissions that the harness cannot enforce (decision 13).
+    pub allow_unenforced_permissions: bool,
+    /// The time without a report after which a request that has reported something is reported as stalled; `None` for never.
+    pub stalled_after: Option<Duration>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_parallel: 8,
+            budget: Budget::default(),
+            allow_unenforced_permissions: false,
+            stalled_after: Some(Duration::from_secs(10 * 60)),
+        }
+    }
+}
+
+/// The source of inputs.
+pub trait Inputs: Send + Sync {
+    /// Provides an input.
+    fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value>;
+}
+
+/// Provides no inputs: optional ones are `null`, others are an error (R89).
+pub struct NoInputs;
+
+impl Inputs for NoInputs {
+    fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value> {
+        Box::pin(async move {
+            if input.optional {
+                return Ok(Value::Null);
+            }
+            let hint = match input.keys.first() {
+                Some(key) => format!("give it with `--input {key}=…`"),
+                None => "run the program at a terminal to answer".to_owned(),
+            };
+            let message = format!("a required input is not given; {hint}: {}", input.prompt);
+            Err(Failure { kind: ErrorKind::MissingInput, message })
+        })
+    }
+}
