@@ -123,21 +123,15 @@ const ENFORCEMENTS: &[Enforcement] = &[
     Enforcement { harness: "claude", rules: Enforced::Rules(ALL) },
     Enforcement { harness: "codex", rules: Enforced::Rules(ALL) },
     Enforcement { harness: "opencode", rules: Enforced::Rules(WITHOUT_TOOLS) },
-    // These agents ask before they use a tool of the named subjects, and not always about others.
-    Enforcement {
-        harness: "claude-agent-acp",
-        rules: Enforced::Rules(&[(About::Write, EACH), (About::Network, EACH)]),
-    },
+    Enforcement { harness: "claude-agent-acp", rules: Enforced::Rules(&[]) },
     Enforcement { harness: "codex-acp", rules: Enforced::Rules(&[]) },
-    Enforcement {
-        harness: "gemini",
-        rules: Enforced::Rules(&[(About::Write, EACH), (About::Execute, EACH)]),
-    },
+    Enforcement { harness: "gemini", rules: Enforced::Rules(&[]) },
+    // It asks before it uses a tool of these subjects.
     Enforcement {
         harness: "opencode-acp",
         rules: Enforced::Rules(&[(About::Write, EACH), (About::Execute, EACH), (About::Network, EACH)]),
     },
-    Enforcement { harness: "qwen", rules: Enforced::Rules(&[(About::Write, EACH)]) },
+    Enforcement { harness: "qwen", rules: Enforced::Rules(&[]) },
     Enforcement { harness: "acp", rules: Enforced::Rules(&[]) },
     Enforcement { harness: "command", rules: Enforced::Rules(&[]) },
 ];

@@ -51,9 +51,9 @@ session: reviewer
         expect![[r#"
             Warning[W150] read: ["src/**"]: harness `command` cannot enforce patterns of `read`; `claude` and `codex` can
             Warning[W150] write: []: harness `command` cannot enforce `write: []`; `claude`, `codex` and `opencode` can
-            Warning[W150] bash: prompt: harness `command` cannot enforce `bash: prompt`; `claude`, `codex` and `gemini` can
+            Warning[W150] bash: prompt: harness `command` cannot enforce `bash: prompt`; `claude`, `codex` and `opencode-acp` can
             Warning[W150] network: deny: harness `command` cannot enforce `network: deny`; `claude`, `codex` and `opencode` can
-            Warning[W150] network: ask: harness `command` cannot enforce `network: ask`; `claude`, `codex` and `claude-agent-acp` can
+            Warning[W150] network: ask: harness `command` cannot enforce `network: ask`; `claude`, `codex` and `opencode-acp` can
         "#]],
     );
     check_with_harness("codex", program, expect![""]);
