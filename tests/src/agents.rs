@@ -4,13 +4,17 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use prose_vm::activity::{Activity, Approvals, PermissionQuestion, Reporter, Work};
-use prose_vm::effect::{Binding, BindingKind, Effect, Question, Request, RequestId, SessionTask};
+use prose_vm::activity::{
+    Activity, AnswerFuture, AnswerSource, Approvals, PermissionAnswer, PermissionQuestion, Reporter, Work,
+};
+use prose_vm::effect::{
+    Binding, BindingKind, Effect, Failure, Outcome, Question, Reply, Request, RequestId, SessionTask, Verdict,
+};
+use prose_vm::harness::Harness;
 use prose_vm::place::{Place, Site};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -32,7 +36,7 @@ pub struct AgentProject {
 impl AgentProject {
     /// A project whose provider answers with the fixtures of aimock. The fixtures may depend on the folder of the project.
     pub fn new(fixtures: impl FnOnce(&Path) -> Vec<Value>) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder can be created");
+        let folder = prose_fixture::tempdir().expect("a temporary folder can be created");
         let root = folder.path().join("project");
         for created in [root.join(".prose/runs/r/bindings"), folder.path().join("home")] {
             fs::create_dir_all(created).expect("the folder is new");
@@ -74,6 +78,20 @@ impl AgentProject {
         started.lines().map(|line| line.parse().expect("lines are numbers")).collect()
     }
 
+    /// The running processes that have the home folder of this project.
+    #[cfg(target_os = "linux")]
+    pub fn processes(&self) -> Vec<i32> {
+        let home = format!("HOME={}", self.home().display());
+        let entries = fs::read_dir("/proc").expect("it can be read").flatten();
+        let processes = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let is_of_project = |process: &i32| {
+            // The variables of a process that has ended are empty.
+            let variables = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+            variables.split(|byte| *byte == 0).any(|variable| variable == home.as_bytes())
+        };
+        processes.filter(is_of_project).collect()
+    }
+
     /// Runs a program with `prose` and kills `prose` as soon as the model is asked. Returns the last process of the agent.
     #[cfg(unix)]
     pub fn kill_prose(&self, agent: &Path, requests: &str) -> i32 {
@@ -102,6 +120,76 @@ impl AgentProject {
     pub fn binding(&self) -> PathBuf {
         binding(&self.root())
     }
+}
+
+/// A program whose agent continues with what it knows.
+const CAPTAIN: &str = r#"
+agent captain:
+  persist: true
+  prompt: "You are the captain."
+  permissions:
+    write: deny
+session: captain
+  prompt: "Plan the voyage"
+resume: captain
+  prompt: "Set the course"
+"#;
+
+/// The answers of the model to the sessions of [`AgentProject::resume_captain`].
+pub fn replies_of_captain() -> Vec<Value> {
+    vec![replies("Set the course", "Forty degrees"), replies("Plan the voyage", "We sail at dawn")]
+}
+
+impl AgentProject {
+    /// Runs a program in which an agent is resumed, and stops it between its two sessions, where `between` happens. Returns what the model was told in
+    /// the second one, without the system part, the log of that session, and the input tokens of both sessions.
+    #[cfg(unix)]
+    pub fn resume_captain(
+        &self,
+        prose: &dyn Fn(&[&str]) -> Command,
+        requests: &str,
+        harness: &str,
+        between: impl FnOnce(&Path),
+    ) -> (Vec<String>, String, Vec<u64>) {
+        fs::write(self.root().join("main.prose"), CAPTAIN).expect("it is writable");
+        let run = |arguments: &[&str], status| {
+            let output = prose(arguments).stdin(Stdio::null()).output().expect("prose is built");
+            assert_eq!(output.status.code(), Some(status), "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        run(&["run", "main.prose", "--trust", "--harness", harness, "--max-sessions", "1"], 3);
+        between(&self.home());
+        run(&["resume", "--max-sessions", "9"], 0);
+
+        let asked = self
+            .provider
+            .requests(requests)
+            .into_iter()
+            .map(|mut request| request["body"]["messages"].take());
+        let asked: Vec<Value> =
+            asked.filter(|messages| messages.to_string().contains("Set the course")).collect();
+        let [messages] = &asked[..] else { panic!("the model was asked {} times", asked.len()) };
+        let messages = messages.as_array().expect("they are a list").iter();
+        let told = messages.filter(|message| matches!(message["role"].as_str(), Some("user" | "assistant")));
+        let told = told.map(|message| message["content"].to_string()).collect();
+        let mut runs = fs::read_dir(self.root().join(".prose/runs")).expect("there are runs").flatten();
+        let log = runs.find_map(|run| {
+            fs::read_dir(run.path().join("agents")).ok()?.flatten().find_map(|file| {
+                let text = fs::read_to_string(file.path()).ok()?;
+                text.contains("Forty degrees").then_some(text)
+            })
+        });
+        let mut runs = fs::read_dir(self.root().join(".prose/runs")).expect("there are runs").flatten();
+        let journal = runs.find_map(|run| fs::read_to_string(run.path().join("journal.jsonl")).ok());
+        let journal = journal.expect("there is a journal");
+        let events = journal.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let tokens = events.filter_map(|event| event["work"]["usage"]["input_tokens"].as_u64()).collect();
+        (told, log.expect("there is a log of the session"), tokens)
+    }
+}
+
+/// How often a text occurs in texts.
+pub fn occurrences(texts: &[String], text: &str) -> usize {
+    texts.iter().map(|other| other.matches(text).count()).sum()
 }
 
 /// The binding file of [`task`] in a project.
@@ -209,18 +297,16 @@ impl Reports {
 /// What is recorded of reports.
 pub fn recorded(reports: &[Activity]) -> Work {
     let mut work = Work::default();
-    reports.iter().for_each(|activity| work.add(activity));
+    reports.iter().for_each(|activity| work.add(activity, 0));
     work
 }
 
 struct User(Option<bool>);
 
 impl Approvals for User {
-    fn ask<'a>(
-        &'a self,
-        _: &'a PermissionQuestion,
-    ) -> Pin<Box<dyn Future<Output = Option<bool>> + Send + 'a>> {
-        Box::pin(std::future::ready(self.0))
+    fn ask<'a>(&'a self, _: &'a PermissionQuestion) -> AnswerFuture<'a> {
+        let answer = |is_allowed| PermissionAnswer { is_allowed, from: AnswerSource::Terminal, by: None };
+        Box::pin(std::future::ready(self.0.map_or_else(PermissionAnswer::of_no_one, answer)))
     }
 }
 
@@ -228,7 +314,7 @@ impl Approvals for User {
 pub fn wait_until(what: &str, happened: impl Fn() -> bool) {
     let start = Instant::now();
     while !happened() {
-        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        assert!(start.elapsed() < Duration::from_secs(180), "{what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -257,12 +343,26 @@ pub fn task(prompt: &str) -> SessionTask {
         memory: None,
         mark: None,
         writes_result: false,
+        folder: None,
     }
 }
 
-/// A condition without context.
-pub fn question(text: &str) -> Arc<Question> {
-    Arc::new(Question { text: text.into(), labels: Vec::new(), context: Vec::new(), of_loop: None })
+/// The reply of a harness to a session.
+pub async fn reply(harness: &dyn Harness, task: SessionTask, reporter: &Reporter) -> Result<Reply, Failure> {
+    match harness.perform(&request(Effect::Session(Arc::new(task))), reporter).await? {
+        Outcome::Reply(reply) => Ok(reply),
+        other => panic!("a session has {other:?}"),
+    }
+}
+
+/// The verdict of a harness on a condition without context.
+pub async fn judge(harness: &dyn Harness, condition: &str) -> Verdict {
+    let question =
+        Question { text: condition.into(), labels: Vec::new(), context: Vec::new(), of_loop: None };
+    match harness.perform(&request(Effect::Judge(Arc::new(question))), &Reporter::silent()).await {
+        Ok(Outcome::Verdict(verdict)) => verdict,
+        other => panic!("{}: {other:?}", harness.name()),
+    }
 }
 
 /// A request at the start of a program.
@@ -330,19 +430,27 @@ impl Drop for Provider {
 
 /// The folder with the packages of `tests/agents`. The first test that needs them installs them.
 pub fn packages() -> PathBuf {
+    installed("agents")
+}
+
+/// The folder with the packages of `tests/acp-agents`. The first test that needs them installs them.
+pub fn acp_packages() -> PathBuf {
+    installed("acp-agents")
+}
+
+fn installed(name: &str) -> PathBuf {
     static INSTALLING: Mutex<()> = Mutex::new(());
     let _alone = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     let test = std::env::current_exe().expect("a running test has a path");
     let target = test.ancestors().nth(3).expect("tests are in `target/<profile>/deps`");
-    let folder = target.join("tmp/agents");
-    let lock_file =
-        fs::read(repository().join("tests/agents/package-lock.json")).expect("it is in the repository");
+    let folder = target.join("tmp").join(name);
+    let packages = repository().join("tests").join(name);
+    let lock_file = fs::read(packages.join("package-lock.json")).expect("it is in the repository");
     let installed = folder.join("installed");
     if fs::read(&installed).ok().as_deref() != Some(&lock_file) {
         fs::create_dir_all(&folder).expect("the target folder is writable");
         for file in ["package.json", "package-lock.json", ".npmrc"] {
-            let source = repository().join("tests/agents").join(file);
-            fs::copy(source, folder.join(file)).expect("it is in the repository");
+            fs::copy(packages.join(file), folder.join(file)).expect("it is in the repository");
         }
         let mut npm = Command::new("npm");
         // `npm ci` rejects the lock file, which lists no packages for systems that the registry has none for.
@@ -353,6 +461,17 @@ pub fn packages() -> PathBuf {
         fs::write(&installed, lock_file).expect("the target folder is writable");
     }
     folder
+}
+
+/// The program of Claude Code for this system.
+pub fn claude_program() -> PathBuf {
+    let folder = packages().join("node_modules/@anthropic-ai");
+    let native = |entry: fs::DirEntry| {
+        let program = entry.path().join("claude");
+        program.is_file().then_some(program)
+    };
+    let found = fs::read_dir(folder).expect("the packages are installed").flatten().find_map(native);
+    found.expect("npm installs the program for this system")
 }
 
 /// The program of OpenCode for this system. The package itself has it only after a script that is not run.

@@ -21,7 +21,9 @@ pub struct FaultProxy {
 pub enum Fault {
     /// An answer with this HTTP status and a message as Anthropic and OpenAI have it.
     Status(u16),
-    /// The same with a header `Retry-After` in seconds.
+    /// The same with a message that quotes the key of the request.
+    Quoting(u16),
+    /// The same as the first with a header `Retry-After` in seconds.
     RetryAfter(u16, u64),
     /// No answer, until the client goes away.
     Hang,
@@ -95,12 +97,17 @@ impl FaultProxy {
             }
             Some(Fault::Status(status)) => {
                 read_body(&mut client, &head)?;
-                client.write_all(refusal(status, "").as_bytes())
+                client.write_all(refusal(status, "", message_of(status)).as_bytes())
+            }
+            Some(Fault::Quoting(status)) => {
+                read_body(&mut client, &head)?;
+                let message = format!("Incorrect API key provided: {}", key_of(&head));
+                client.write_all(refusal(status, "", &message).as_bytes())
             }
             Some(Fault::RetryAfter(status, seconds)) => {
                 read_body(&mut client, &head)?;
                 let header = format!("Retry-After: {seconds}\r\n");
-                client.write_all(refusal(status, &header).as_bytes())
+                client.write_all(refusal(status, &header, message_of(status)).as_bytes())
             }
             Some(Fault::Half) => {
                 let mut answer = Vec::new();
@@ -166,15 +173,36 @@ fn read_body(stream: &mut TcpStream, head: &str) -> io::Result<Vec<u8>> {
     Ok(body)
 }
 
+/// The key of a request.
+fn key_of(head: &str) -> &str {
+    let key = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        let is_key = ["x-api-key", "x-goog-api-key", "authorization"].contains(&&*name.to_ascii_lowercase());
+        is_key.then(|| value.trim_start_matches("Bearer "))
+    });
+    key.unwrap_or_default()
+}
+
+fn message_of(status: u16) -> &'static str {
+    match status {
+        400 => "the request is invalid",
+        401 => "invalid x-api-key",
+        403 => "the key has no permission for this model",
+        429 => "this request would exceed the rate limit",
+        529 => "Overloaded",
+        _ => "Internal server error",
+    }
+}
+
 /// An answer with an error.
-fn refusal(status: u16, header: &str) -> String {
-    let (kind, message) = match status {
-        400 => ("invalid_request_error", "the request is invalid"),
-        401 => ("authentication_error", "invalid x-api-key"),
-        403 => ("permission_error", "the key has no permission for this model"),
-        429 => ("rate_limit_error", "this request would exceed the rate limit"),
-        529 => ("overloaded_error", "Overloaded"),
-        _ => ("api_error", "Internal server error"),
+fn refusal(status: u16, header: &str, message: &str) -> String {
+    let kind = match status {
+        400 => "invalid_request_error",
+        401 => "authentication_error",
+        403 => "permission_error",
+        429 => "rate_limit_error",
+        529 => "overloaded_error",
+        _ => "api_error",
     };
     let error = json!({ "type": kind, "code": kind, "message": message });
     let body = json!({ "type": "error", "error": error }).to_string();

@@ -1,9 +1,14 @@
 //! What the end-to-end tests share.
 
 pub mod agents;
+#[cfg(unix)]
+pub mod drivers;
 pub mod fault_proxy;
 pub mod lsp;
+pub mod planted;
 pub mod registry;
+#[cfg(unix)]
+pub mod rules;
 pub mod vscode;
 pub mod workspace;
 

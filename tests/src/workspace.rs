@@ -57,7 +57,7 @@ impl Workspace {
 
     /// The same for a client that has settings, too.
     pub fn with_settings(capabilities: Value, settings: Value, files: &[(&str, &str)]) -> Self {
-        let folder = TempDir::new().unwrap();
+        let folder = prose_fixture::tempdir().unwrap();
         let client = server(&folder);
         let mut workspace = Self { folder, client, capabilities, settings, open: BTreeSet::new() };
         for (name, text) in files {

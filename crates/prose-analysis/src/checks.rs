@@ -20,6 +20,7 @@ mod permissions;
 mod properties;
 mod reach;
 mod texts;
+mod ungranted;
 mod unused;
 
 use std::cell::OnceCell;
@@ -174,8 +175,10 @@ pub(crate) fn check_isolated(db: &dyn Db, file: SourceFile) -> Found<'_> {
     isolation::check(db, file)
 }
 
-/// Which imports of a file lead to programs with errors.
+/// Which imports of a file lead to programs with errors, or that request rights which they do not have.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn check_imported(db: &dyn Db, file: SourceFile) -> Found<'_> {
-    faulty_imports::check(db, file)
+    let mut found = faulty_imports::check(db, file);
+    found.extend(ungranted::check(db, file));
+    found
 }

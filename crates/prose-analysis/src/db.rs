@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dashmap::{DashMap, DashSet};
+use prose_rights::Grants;
 use prose_syntax::{Parse, TextRange, TextSize};
 use salsa::Setter;
 use smol_str::SmolStr;
@@ -275,6 +276,9 @@ pub struct Settings {
     /// The harnesses of agents with one of their own.
     #[returns(ref)]
     pub agent_harnesses: AgentHarnesses,
+    /// The rights that the project grants to fetched programs.
+    #[returns(ref)]
+    pub grants: Arc<Grants>,
 }
 
 /// A place that a program may be imported from.

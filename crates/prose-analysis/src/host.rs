@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use prose_rights::Grants;
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Level};
 use rustc_hash::FxHashMap;
@@ -43,6 +44,8 @@ pub struct Project {
     pub harness: Option<SmolStr>,
     /// The harnesses of agents with one of their own.
     pub agent_harnesses: AgentHarnesses,
+    /// The rights of fetched programs.
+    pub grants: Arc<Grants>,
 }
 
 impl Project {
@@ -57,6 +60,7 @@ impl Project {
             registry: registry.into(),
             harness: None,
             agent_harnesses: AgentHarnesses::default(),
+            grants: Arc::default(),
         }
     }
 
@@ -71,6 +75,11 @@ impl Project {
         let agents = agents.into_iter().map(|(agent, harness)| (agent.into(), harness.into()));
         self.agent_harnesses = Arc::new(agents.collect());
         self
+    }
+
+    /// The same project with rights of fetched programs.
+    pub fn with_grants(self, grants: Grants) -> Self {
+        Self { grants: Arc::new(grants), ..self }
     }
 }
 
@@ -182,6 +191,7 @@ impl AnalysisHost {
             registry: settings.registry(&self.db).clone(),
             harness: settings.harness(&self.db).clone(),
             agent_harnesses: Arc::clone(settings.agent_harnesses(&self.db)),
+            grants: Arc::clone(settings.grants(&self.db)),
         }
     }
 
@@ -192,6 +202,7 @@ impl AnalysisHost {
             && *settings.registry(&self.db) == project.registry
             && *settings.harness(&self.db) == project.harness
             && *settings.agent_harnesses(&self.db) == project.agent_harnesses
+            && *settings.grants(&self.db) == project.grants
     }
 
     fn settings(&mut self, project: Project) -> Settings {
@@ -203,6 +214,7 @@ impl AnalysisHost {
                 project.registry.clone(),
                 project.harness.clone(),
                 Arc::clone(&project.agent_harnesses),
+                Arc::clone(&project.grants),
             )
         })
     }

@@ -1,11 +1,11 @@
 //! The rights that fetched programs request (decision 19).
 
-use prose_rights::{Identity, Right};
+use prose_rights::{About, Grants, Identity, PermissionRule, Right};
 
 use crate::db::{Db, SourceFile};
 use crate::imports::imported_programs;
 use crate::location::Origin;
-use crate::model::{Body, Expr, ExprId, Property, Stmt, TextKind};
+use crate::model::{Body, Expr, ExprId, Property, Stmt, TextKind, Value};
 use crate::statements::{body, statements};
 
 /// A fetched program and the rights that it requests.
@@ -48,8 +48,18 @@ pub fn requests(db: &dyn Db, file: SourceFile) -> Vec<Requests> {
     requests
 }
 
-/// The rights that a program would need if it was fetched: for files that it passes on, memories outside of the run, and skills that it names by
-/// path. Where the name of a file is only known when the program runs, this is a right to its folder.
+/// What a fetched program and those that it imports request and is not granted.
+pub fn missing(db: &dyn Db, file: SourceFile, grants: &Grants) -> Vec<Requests> {
+    let mut missing = requests(db, file);
+    for Requests { identity, rights } in &mut missing {
+        rights.retain(|right| !grants.permit(identity, right));
+    }
+    missing.retain(|requests| !requests.rights.is_empty());
+    missing
+}
+
+/// The rights that a program would need if it was fetched: for files that it passes on, memories outside of the run, skills that it names by path,
+/// and what its agents may not do without a rule. Where the name of a file is only known when the program runs, this is a right to its folder.
 pub fn asked(db: &dyn Db, file: SourceFile) -> Vec<Right> {
     let mut rights = Vec::new();
     for placed in &statements(db, file).list {
@@ -101,8 +111,45 @@ fn of_properties(body: &Body, properties: &[Property], rights: &mut Vec<Right>) 
                     add(rights, Right::skills(path));
                 }
             }
+            "permissions" => {
+                for entry in property.entries.iter().flatten() {
+                    let Some(about) = About::of(&entry.name.text) else { continue };
+                    let Some(value) = entry.value else { continue };
+                    of_rule(body, about, value).into_iter().for_each(|right| add(rights, right));
+                }
+            }
             _ => {}
         }
+    }
+}
+
+/// The rights to what a permission allows. A rule that is computed when the program runs may allow everything.
+fn of_rule(body: &Body, about: About, value: ExprId) -> Vec<Right> {
+    let literal = |value: ExprId| {
+        let text = body.text(value).filter(|text| text.interpolations.is_empty());
+        text.and_then(|text| text.value.as_deref())
+    };
+    let rule = match &body[value].expr {
+        Expr::Array(items) => {
+            let pattern = |item: &Value| match item {
+                Value::Expr(expr) => literal(*expr).map(str::to_owned),
+                Value::Stmt(_) => None,
+            };
+            items.iter().map(pattern).collect::<Option<Vec<String>>>().map(PermissionRule::Patterns)
+        }
+        Expr::Bool(is_allowed) => {
+            Some(if *is_allowed { PermissionRule::Allow } else { PermissionRule::Deny })
+        }
+        _ => match body.word(value).or_else(|| literal(value)).map(str::trim) {
+            Some("allow" | "true") => Some(PermissionRule::Allow),
+            Some("deny" | "false") => Some(PermissionRule::Deny),
+            Some("prompt" | "ask") => Some(PermissionRule::Prompt),
+            _ => literal(value).map(|pattern| PermissionRule::Patterns(vec![pattern.trim().to_owned()])),
+        },
+    };
+    match rule {
+        Some(rule) => Right::of_rule(about, &rule),
+        None => vec![Right::everything(about)],
     }
 }
 
@@ -181,6 +228,27 @@ mod tests {
         check(&agent("project"), &["memory:project"]);
         check(&agent("user"), &["memory:user"]);
         check(&agent("\"notes/./x\""), &["memory:notes/x"]);
+    }
+
+    #[test]
+    fn permissions_that_allow_more_than_agents_may_do_are_asked_for() {
+        let agent =
+            |rules: &str| format!("input x: \"x\"\nagent a:\n  permissions:\n    {rules}\nsession: a\n");
+        check(&agent("bash: allow"), &["execute:*"]);
+        check(&agent("execute: [\"git log*\", \"ls\"]"), &["execute:git log*", "execute:ls"]);
+        check(&agent("execute: [\"git log {x}\"]"), &["execute:*"]);
+        check(&agent("execute: [ls]"), &["execute:*"]);
+        check(&agent("bash: \"{x}\""), &["execute:*"]);
+        check(&agent("network: \"allow\""), &["network:*"]);
+        check(&agent("bash: prompt"), &[]);
+        check(&agent("bash: deny"), &[]);
+        check(&agent("bash: []"), &[]);
+        check(&agent("read: [\"src/**\", \"../x\"]"), &["read:../x"]);
+        check(&agent("write: allow"), &[]);
+        check(
+            "session \"x\"\n  permissions:\n    network: [\"https://example.com/*\"]\n",
+            &["network:https://example.com/*"],
+        );
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! `prose check`: finds programs, checks and fixes them in parallel, and writes the diagnostics in one of several formats.
 
+mod hook;
 mod job;
 mod outcome;
 pub(crate) mod write;
 
+use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::thread::available_parallelism;
-use std::{io, thread};
 
 use prose_config::Overrides;
 use prose_project::checker::{Checker, Context, diagnose};
@@ -30,7 +32,7 @@ use crate::panic::caught;
 use crate::sources::{OtherTexts, Sources};
 use crate::status::Status;
 use crate::terminal;
-use crate::terminal::{Terminal, one_line};
+use crate::terminal::{Terminal, one_line, write_failures};
 
 /// A program to check.
 struct Program {
@@ -47,6 +49,9 @@ struct Stdin<'a> {
 
 /// Checks what the arguments name and writes what is wrong.
 pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> io::Result<Status> {
+    if args.hook {
+        return check_edited(args, terminal);
+    }
     let job = Job::new(args, terminal);
     let outcome = check(args, &job);
     let written = outcome.write(args, &job, terminal);
@@ -55,6 +60,31 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> io::Result<Status> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
         _ => Ok(outcome.status(&job)),
     }
+}
+
+/// Checks the file that a coding agent has just edited. Agents read standard error of a hook that ends with status 2.
+fn check_edited(args: &CheckArgs, terminal: &Terminal) -> io::Result<Status> {
+    let mut stderr = BufWriter::new(terminal.stderr());
+    let path = match hook::edited_program() {
+        Ok(Some(path)) => path,
+        Ok(None) => return Ok(Status::Clean),
+        Err(problem) => {
+            writeln!(stderr, "error: {}", one_line(&problem))?;
+            return Ok(Status::ErrorsFound);
+        }
+    };
+    let mut args = args.clone();
+    (args.paths, args.output_format) = (vec![path], OutputFormat::Concise);
+    let job = Job::new(&args, terminal);
+    let outcome = check(&args, &job);
+    if outcome.status(&job) == Status::Clean {
+        return Ok(Status::Clean);
+    }
+    outcome.write_findings(&job, &mut stderr)?;
+    write_failures(&mut stderr, &outcome.failures)?;
+    writeln!(stderr, "`prose explain CODE` explains a code")?;
+    stderr.flush()?;
+    Ok(Status::Trouble)
 }
 
 fn check(args: &CheckArgs, job: &Job) -> Outcome {
@@ -168,7 +198,7 @@ impl Job {
             format: args.output_format,
             max_warnings: args.max_warnings,
             renderer: full::renderer(styled, terminal::width()),
-            look: diff::Look { styled, on_terminal: terminal::stdout_is_terminal() },
+            look: diff::DiffTarget { styled, on_terminal: terminal::stdout_is_terminal() },
         }
     }
 

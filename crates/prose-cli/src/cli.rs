@@ -66,6 +66,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     Doctor(DoctorArgs),
     Lsp(LspArgs),
+    Mcp(McpArgs),
     Replay(ReplayArgs),
     Fetch(FetchArgs),
     Lock(LockArgs),
@@ -81,7 +82,7 @@ pub(crate) enum Command {
 }
 
 /// Check programs for mistakes
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "Exit status:
   0  no errors (there may be warnings)
   1  at least one error, or more warnings than --max-warnings; with --diff, at least one program that --fix would change
@@ -167,6 +168,12 @@ pub(crate) struct CheckArgs {
     /// Write only diagnostics and errors, without a summary or notes
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    /// Check the file that a coding agent has edited, as the JSON of its hook on standard input says
+    ///
+    /// Files other than programs are ignored. If there are errors, they go to standard error with status 2, which returns them to the agent.
+    #[arg(long, conflicts_with_all = ["paths", "fix", "diff", "output_format"])]
+    pub(crate) hook: bool,
 
     /// How many threads to use [default: the number of processors]
     #[arg(long, value_name = "N")]
@@ -466,6 +473,27 @@ pub(crate) struct LspArgs {
     pub(crate) stdio: bool,
 }
 
+/// Serve agents by the Model Context Protocol on standard input and output
+///
+/// Agents can check, format, describe and estimate the programs of a project, read about the language, and, where the setting `mcp.run` of the project allows
+/// it, run them. No tool writes a file of the project.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  the client closed the connection
+  2  the server could not be started, or the connection broke
+
+Example, for the settings of a client:
+  { \"mcpServers\": { \"prose\": { \"command\": \"prose\", \"args\": [\"mcp\"] } } }")]
+pub(crate) struct McpArgs {
+    /// The folder of the project; programs outside of it are refused
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+
+    /// Fetch nothing; use cached copies of imported programs, however old
+    #[arg(long)]
+    pub(crate) offline: bool,
+}
+
 /// Replay a recorded editor session and compare the responses
 ///
 /// Sends the editor's messages from a recording of `prose lsp --record` to a new server, in order, and compares each response and all diagnostics.
@@ -555,7 +583,7 @@ mod tests {
         let made = clap_markdown::help_markdown_command_custom(&command, &options);
         let note = "<!-- Made from the definition of the command line by a test: UPDATE_EXPECT=1 cargo test -p prose-cli page_of -->";
         let page = made.replacen('\n', &format!("\n\n{note}\n"), 1);
-        expect_test::expect_file!["../../../docs/cli.md"].assert_eq(&with_fenced_examples(&page));
+        prose_fixture::check_page("docs/cli.md", &with_fenced_examples(&page), "-p prose-cli page_of");
     }
 
     /// Examples are lines that belong below each other, which Markdown would make a paragraph of.

@@ -3,6 +3,7 @@
 mod agent;
 mod machine;
 mod report;
+mod tools;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,7 +18,7 @@ use prose_registry::{
     CACHE_DIR, Cache, Credentials, Freshness, Importer, LOCK_FILE, Lock, Outcome, Problem, Reference,
     Settings,
 };
-use prose_run::Project;
+use prose_run::{MachineResources, Parallelism, Project};
 use prose_state::runs::RunState;
 use prose_syntax::Severity;
 
@@ -33,8 +34,10 @@ pub(crate) fn run(args: &DoctorArgs, terminal: &Terminal) -> io::Result<Status> 
     let mut report = Report { terminal, problems: 0 };
     version(&mut report)?;
     let config = settings(&mut report)?;
-    harness(&config, &mut report)?;
     let project = present_project();
+    harnesses(&config, &project.root, &mut report)?;
+    tools::skills(&config, &project.root, &mut report)?;
+    tools::servers(&config, &project.root, &mut report)?;
     runs(&project, &mut report)?;
     imports(&project.root, &mut report)?;
     if args.online {
@@ -117,11 +120,45 @@ fn settings(report: &mut Report<'_>) -> io::Result<Config> {
     Ok(config)
 }
 
-/// The harness.
-fn harness(config: &Config, report: &mut Report<'_>) -> io::Result<()> {
+/// The harnesses of the program, of its decisions and of its agents, and how many sessions they can run at the same time.
+fn harnesses(config: &Config, root: &Path, report: &mut Report<'_>) -> io::Result<()> {
     const ABOUT: &str = "harness";
-    let name = config.run.harness.as_str();
-    match config.run.harness {
+    let mut checked: Vec<HarnessName> = Vec::new();
+    let judge = config.run.judge.harness;
+    let agents = config.agents.values().map(|agent| agent.harness);
+    for name in std::iter::once(Some(config.run.harness)).chain([judge]).chain(agents).flatten() {
+        if !checked.contains(&name) {
+            checked.push(name);
+            harness(name, config, root, report)?;
+        }
+    }
+    for (agent, own) in &config.agents {
+        let name = own.harness.unwrap_or(config.run.harness).as_str();
+        if let Some(model) = &own.model {
+            report.good(ABOUT, format_args!("agent `{agent}` uses `{model}` of `{name}`"))?;
+        }
+    }
+    for name in config.run.environment.iter().map(|word| word.as_str()) {
+        if !machine::is_set(name) {
+            report.problem(
+                ABOUT,
+                format_args!("`run.environment` contains `{name}`, which is not set"),
+                "set it before you start `prose` and the editor, or remove it from `prose.toml`",
+            )?;
+        }
+    }
+    let parallelism = Parallelism::new(MachineResources::this(), config.run.max_parallel);
+    if let Some(parallelism) = parallelism.describe(config.run.harness.as_str()) {
+        report.good("parallel", parallelism)?;
+    }
+    Ok(())
+}
+
+/// A harness.
+fn harness(harness: HarnessName, config: &Config, root: &Path, report: &mut Report<'_>) -> io::Result<()> {
+    const ABOUT: &str = "harness";
+    let name = harness.as_str();
+    match harness {
         HarnessName::Offline => {
             report.good(
                 ABOUT,
@@ -147,17 +184,8 @@ fn harness(config: &Config, report: &mut Report<'_>) -> io::Result<()> {
         },
         _ => {
             if let Some(agent) = registry::known_agent(name) {
-                agent::check(&agent, name, report)?;
+                agent::check(&agent, name, root, report)?;
             }
-        }
-    }
-    for name in config.run.environment.iter().map(|word| word.as_str()) {
-        if !machine::is_set(name) {
-            report.problem(
-                ABOUT,
-                format_args!("`run.environment` contains `{name}`, which is not set"),
-                "set it before you start `prose` and the editor, or remove it from `prose.toml`",
-            )?;
         }
     }
     Ok(())

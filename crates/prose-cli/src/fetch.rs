@@ -32,7 +32,7 @@ pub(crate) fn run(args: &FetchArgs, terminal: &Terminal) -> io::Result<Status> {
         writeln!(stdout, "{}", one_line(&format!("{}{asked}", visited.outcome)))?;
     }
     stdout.flush()?;
-    if gathered.tell(terminal)? {
+    if gathered.report(terminal)? {
         return Ok(Status::Trouble);
     }
     if is_empty {

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &FmtArgs, terminal: &Terminal) -> io::Result<Status> {
             format_file(args, path, terminal, &mut outcome)?;
         }
     }
-    outcome.tell(args, terminal)?;
+    outcome.report(args, terminal)?;
     Ok(outcome.status(args))
 }
 
@@ -151,8 +151,10 @@ fn show(
     let name = path.to_string_lossy();
     let mut stdout = terminal.stdout();
     if args.diff {
-        let look =
-            diff::Look { styled: terminal.stdout_is_styled(), on_terminal: terminal::stdout_is_terminal() };
+        let look = diff::DiffTarget {
+            styled: terminal.stdout_is_styled(),
+            on_terminal: terminal::stdout_is_terminal(),
+        };
         stdout.write_all(diff::render(&name, old, new, look).as_bytes())?;
     } else {
         writeln!(stdout, "{}", one_line(&name))?;
@@ -171,7 +173,7 @@ impl Outcome {
         }
     }
 
-    fn tell(&self, args: &FmtArgs, terminal: &Terminal) -> io::Result<()> {
+    fn report(&self, args: &FmtArgs, terminal: &Terminal) -> io::Result<()> {
         let mut stderr = terminal.stderr();
         for Failure { path, reason } in &self.failures {
             let path = path.to_string_lossy();

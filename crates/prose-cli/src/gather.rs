@@ -106,7 +106,7 @@ impl Gathered {
     }
 
     /// Reports the failures. Returns whether a failure prevented some of the work.
-    pub(crate) fn tell(&mut self, terminal: &Terminal) -> io::Result<bool> {
+    pub(crate) fn report(&mut self, terminal: &Terminal) -> io::Result<bool> {
         self.failures.extend(self.imports.take_failures());
         let mut remarks = std::mem::take(&mut self.ignored);
         remarks.extend(self.imports.take_remarks());

@@ -14,6 +14,7 @@ mod fmt;
 mod gather;
 mod lock;
 mod lsp;
+mod mcp;
 mod outdated;
 mod output;
 mod panic;
@@ -76,6 +77,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Explain(args) => explain::run(args, terminal).context(UNWRITABLE)?,
         Command::Doctor(args) => doctor::run(args, terminal).context(UNWRITABLE)?,
         Command::Lsp(args) => return lsp::run(args),
+        Command::Mcp(args) => return mcp::run(args),
         Command::Replay(args) => replay::run(args, terminal)?,
         Command::Fetch(args) => fetch::run(args, terminal).context(UNWRITABLE)?,
         Command::Lock(args) => lock::run(args, terminal).context(UNWRITABLE)?,

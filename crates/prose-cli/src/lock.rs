@@ -26,7 +26,7 @@ pub(crate) fn run(args: &LockArgs, terminal: &Terminal) -> io::Result<Status> {
     let options =
         ImportOptions { past_vendor: true, lock: LockUse::Kept(update.clone()), ..ImportOptions::default() };
     let mut gathered = Gathered::new(&args.paths, Vec::new(), options);
-    if gathered.tell(terminal)? {
+    if gathered.report(terminal)? {
         // An unreadable lock file must not be overwritten.
         return Ok(Status::Trouble);
     }
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &LockArgs, terminal: &Terminal) -> io::Result<Status> {
         writeln!(stdout, "{name}: {what}, {} pinned.", counted(lock.pins().count(), "program"))?;
     }
     stdout.flush()?;
-    Ok(if gathered.tell(terminal)? { Status::Trouble } else { status })
+    Ok(if gathered.report(terminal)? { Status::Trouble } else { status })
 }
 
 /// The pins that `--update` selects.

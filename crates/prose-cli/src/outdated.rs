@@ -56,7 +56,7 @@ pub(crate) fn run(args: &OutdatedArgs, terminal: &Terminal) -> io::Result<Status
         }
     }
     stdout.flush()?;
-    if gathered.tell(terminal)? {
+    if gathered.report(terminal)? {
         return Ok(Status::Trouble);
     }
     if outdated == 0 {

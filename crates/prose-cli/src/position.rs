@@ -21,7 +21,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 pub(crate) struct Positions<'a> {
     text: &'a str,
     lines: LineIndex,
-    /// The last offset that was looked up, and its place. Findings come in the order of the text, so that counting goes on
+    /// The last offset that was looked up, and its place. Findings come in the order of the text, so that counting continues
     /// from there: a line of a megabyte with a finding every ten bytes would take seconds otherwise.
     last: Cell<(usize, Position)>,
 }

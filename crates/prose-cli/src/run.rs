@@ -45,6 +45,7 @@ use self::progress::Progress;
 use self::recorded::Recorder;
 use crate::cli::run::{Narration, ResumeArgs, RunArgs, RunnerArgs, State};
 use crate::run::ended::Ended;
+use crate::runs::agents;
 use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, counted, one_line};
 
 impl From<Narration> for Markers {
@@ -125,7 +126,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
     Ok(highest)
 }
 
-/// What to say of the inputs that are missing where nobody can be asked for them. A script may contain inputs, and a dry run makes them up.
+/// The message about missing inputs that cannot be asked for. A script may contain inputs, and a dry run generates them.
 fn missing_inputs(args: &RunArgs, loaded: &Loaded, inputs: &[(SmolStr, Value)]) -> Option<String> {
     let harness = harness(&args.runner).unwrap_or_else(|| loaded.config.run.harness.as_str().to_owned());
     if args.dry_run || harness == "script" || io::stdin().is_terminal() {
@@ -277,7 +278,8 @@ fn harness(args: &RunnerArgs) -> Option<String> {
 }
 
 fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> RunRequest {
-    let config = loaded.config.run.clone();
+    let mut config = loaded.config.run.clone();
+    config.max_parallel = args.max_parallel.or(config.max_parallel);
     let project = Project { allows_outside: args.allow_outside, ..project_of(loaded.project.clone()) };
     RunRequest {
         program: Arc::clone(&loaded.program),
@@ -293,7 +295,6 @@ fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> RunRequest {
         delay: args.delay.unwrap_or(Duration::ZERO),
         inputs: Vec::new(),
         limits: Limits {
-            max_parallel: args.max_parallel.map_or(config.max_parallel.get() as usize, Into::into),
             allow_unenforced_permissions: args.allow_unenforced_permissions,
             stalled_after: config.stalled_after.duration(),
             ..Limits::default()
@@ -349,12 +350,12 @@ fn execute(
     let mut observer = |event: &Event, is_new: bool| {
         // What is narrated need not be said twice.
         if narrates.is_none() || !matches!(event.kind, EventKind::Warning { .. }) {
-            progress.tell(&view, event, is_new);
+            progress.show(&view, event, is_new);
         }
         view.apply(event);
         progress.report(&view, event);
         if let Some(recorder) = &mut recorder {
-            recorder.tell(event);
+            recorder.record(event);
         }
         if args.json && is_new {
             output.write(|| write_json(event));
@@ -407,6 +408,9 @@ fn execute(
     if let Some(usage) = end.usage.filter(|_| !args.quiet) {
         let sessions = counted(end.sessions as usize, "session");
         writeln!(stderr, "{sessions}: {}", usage_text(usage))?;
+        for agent in agents::of_several(&view) {
+            writeln!(stderr, "  {agent}")?;
+        }
     }
     let ended = match (&end.error, end.status) {
         (None, _) => Ended::Completed,
@@ -472,6 +476,9 @@ fn dry_run(
         Ok(prepared) => prepared,
         Err(failure) => return refuse(terminal, &failure.to_string()),
     };
+    if prepared.isolates {
+        writeln!(terminal.stderr(), "{}", prose_run::ISOLATION)?;
+    }
     let question_prompts = prepared.question_prompts.clone();
     let mut written = Ok(());
     let mut number = 0;

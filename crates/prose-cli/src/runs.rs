@@ -1,5 +1,6 @@
 //! `prose runs`: the runs of a project.
 
+pub(crate) mod agents;
 mod sessions;
 
 use std::io::{self, Write};
@@ -14,15 +15,16 @@ use prose_state::journal::JOURNAL_FILE;
 use prose_state::prompt_file::PROMPTS_FOLDER;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunState, RunSummary};
-use prose_view::View;
-use prose_vm::event::EventKind;
+use prose_view::{Delta, RequestRecord, Requests, View};
+use prose_vm::event::{Event, EventKind};
+use serde::Serialize;
 use textwrap::core::display_width;
 
 use crate::cli::run::{Narration, RunsArgs, RunsCommand, RunsListArgs};
 use crate::command_error::CommandError;
 use crate::run::project::present_project;
 use crate::status::Status;
-use crate::terminal::{self, BOLD, Terminal, counted, first_line, one_line};
+use crate::terminal::{self, BOLD, Terminal, counted, first_line, one_line, time};
 
 /// How often a run that is followed is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -143,7 +145,7 @@ fn as_json(run: &RunSummary) -> serde_json::Value {
     })
 }
 
-/// The run whose id contains this, or the last one. What keeps it from being found is told in words for the person.
+/// The run whose id contains this, or the last one. The error is a message for the user.
 pub(crate) fn details(project: &Project, start: Option<&str>) -> Result<RunDetails, String> {
     let words = |error: StateError| error.to_string();
     let last = project.last_run().map_err(words)?;
@@ -163,20 +165,31 @@ pub(crate) fn details(project: &Project, start: Option<&str>) -> Result<RunDetai
 /// Prints the view of a run, as far as its journal can be read.
 fn show_view(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(), CommandError> {
     let details = details(project, start).map_err(CommandError::Message)?;
-    let view = view_of(&details.summary.folder)?;
+    let mut requests = Requests::default();
+    let view = view_of(&details.summary.folder, |event| requests.apply(event))?;
     let mut out = terminal.stdout();
-    serde_json::to_writer(&mut out, &view.since(0)).map_err(io::Error::from)?;
+    let shown = ShownRun { view: view.since(0), requests: requests.all() };
+    serde_json::to_writer(&mut out, &shown).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(())
 }
 
+/// A run as JSON: its view, and each request with its usage and why it failed.
+#[derive(Serialize)]
+struct ShownRun<'a> {
+    #[serde(flatten)]
+    view: Delta<'a>,
+    requests: &'a [RequestRecord],
+}
+
 /// The view of the run in a folder, as far as its journal can be read.
-fn view_of(folder: &Path) -> Result<View, StateError> {
+fn view_of(folder: &Path, mut read: impl FnMut(&Event)) -> Result<View, StateError> {
     let mut view = View::default();
     for event in JournalReader::open(&folder.join(JOURNAL_FILE))? {
-        // The last line of a run that goes on may be just being written.
+        // The last line of an active run may be incomplete.
         let Ok(event) = event else { break };
         view.apply(&event);
+        read(&event);
     }
     Ok(view)
 }
@@ -228,7 +241,8 @@ fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(
         }
     }
     // A run of another implementation has no journal.
-    if let Ok(view) = view_of(&run.folder) {
+    if let Ok(view) = view_of(&run.folder, |_| ()) {
+        agents::write(&view, &mut out)?;
         sessions::write(&view, &run.folder, &mut out)?;
     }
     if let Some(prompts) = failed_prompts(&run.folder) {
@@ -304,15 +318,12 @@ fn tail(
 fn remove(project: &Project, runs: &[String], terminal: &Terminal) -> Result<(), CommandError> {
     for start in runs {
         let id = project.find_run(start)?;
+        let folder = project.existing_run(&id)?;
         project.remove_run(&id)?;
+        prose_run::forget_trees(&project.root, &folder);
         writeln!(terminal.stdout(), "removed {id}")?;
     }
     Ok(())
-}
-
-fn time(milliseconds: u64) -> String {
-    let time: SystemTime = UNIX_EPOCH + Duration::from_millis(milliseconds);
-    humantime::format_rfc3339_seconds(time).to_string()
 }
 
 fn took(milliseconds: u64) -> String {

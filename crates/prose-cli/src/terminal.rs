@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, UNIX_EPOCH};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
@@ -43,7 +44,7 @@ impl Terminal {
         AutoStream::new(io::stderr().lock(), self.color)
     }
 
-    /// Whether standard output shows styles, so that nobody has to make those that would only be taken away again.
+    /// Whether standard output shows styles, so that none are made that would be removed again.
     pub(crate) fn stdout_is_styled(&self) -> bool {
         match self.color {
             ColorChoice::Auto => AutoStream::choice(&io::stdout()) != ColorChoice::Never,
@@ -57,7 +58,7 @@ pub(crate) fn raw_stdout() -> io::StdoutLock<'static> {
     io::stdout().lock()
 }
 
-/// Whether somebody looks at standard output.
+/// Whether standard output is a terminal.
 pub(crate) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
 }
@@ -65,6 +66,11 @@ pub(crate) fn stdout_is_terminal() -> bool {
 /// The width of the terminal that standard output goes to, if it goes to one.
 pub(crate) fn width() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+}
+
+/// A time, given in milliseconds since 1970.
+pub(crate) fn time(milliseconds: u64) -> String {
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(milliseconds)).to_string()
 }
 
 /// The first line of a text, by which it is told. One that ends with a colon says nothing without what stands below it, as in the message of a program

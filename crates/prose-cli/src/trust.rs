@@ -35,9 +35,9 @@ fn trust(dir: &Path, store: &TrustStore, terminal: &Terminal) -> Result<(), Comm
     let folder = settings.as_deref().and_then(Path::parent).unwrap_or(dir);
     let config = match &settings {
         None => prose_config::Config::default(),
-        Some(path) => match prose_config::load(path) {
-            Ok(loaded) => loaded.config,
-            Err(error) => {
+        Some(path) => match prose_config::Project::load(path.clone()) {
+            (project, None) => project.config,
+            (_, Some(error)) => {
                 return Err(CommandError::Message(format!("`{}` cannot be read: {error}", path.display())));
             }
         },
@@ -57,7 +57,7 @@ fn trust(dir: &Path, store: &TrustStore, terminal: &Terminal) -> Result<(), Comm
     Ok(())
 }
 
-/// The settings that a person means who names a folder: those in it, whoever they belong to, else the nearest ones above.
+/// The settings that a person means who names a folder: those in it, no matter whose they are, else the nearest ones above.
 fn settings_of(dir: &Path, store: &TrustStore) -> Option<PathBuf> {
     let here = dir.join(FILE_NAME);
     if here.is_file() {

@@ -12,13 +12,13 @@ use crate::gather::{Gathered, Walked};
 use crate::status::Status;
 use crate::terminal::{ERROR, Terminal, counted, one_line};
 
-/// Writes the copies and tells how they are used.
+/// Writes the copies and reports how they are used.
 pub(crate) fn run(args: &VendorArgs, terminal: &Terminal) -> io::Result<Status> {
     let options =
         ImportOptions { past_vendor: true, lock: LockUse::Kept(Update::Nothing), ..ImportOptions::default() };
     let mut gathered = Gathered::new(&args.paths, Vec::new(), options);
     let walked = gathered.walk();
-    if gathered.tell(terminal)? {
+    if gathered.report(terminal)? {
         return Ok(Status::Trouble);
     }
     let mut programs = Vec::new();

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use toml::Spanned;
 use toml::de::DeValue;
 
+use crate::mcp::ServerName;
 use crate::registry_url::RegistryUrl;
 use crate::setting::{Reader, Setting, settings, shorten};
-use crate::values::{HarnessName, ProviderName, Variable, is_name};
+use crate::values::{HarnessName, ProviderName, Variable, Word, is_name};
 
 settings! {
     /// The provider of the harness `provider`.
@@ -39,12 +40,16 @@ settings! {
 }
 
 settings! {
-    /// The backend of an agent.
+    /// The backend and the tools of an agent.
     pub struct AgentConfig {
         /// The harness, if it is another one than `run.harness`.
         harness: Option<HarnessName> = "harness",
         /// The model, instead of the one in the program.
         model: Option<String> = "model",
+        /// The servers in `[mcp.servers]` whose tools the agent can use. The permission `mcp` decides about each use.
+        mcp: Vec<ServerName> = "mcp",
+        /// The skills, instead of those in the program: names that the harness has, or paths of folders with a `SKILL.md` that start with `./`.
+        skills: Option<Vec<Word>> = "skills",
     }
 }
 

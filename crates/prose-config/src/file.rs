@@ -1,25 +1,9 @@
-//! Finding and reading the file.
+//! Finding the file.
 
 use std::path::{Component, Path, PathBuf};
 
-use prose_files::{Limit, ReadError};
-use prose_syntax::{Code, Diagnostic, TextRange, TextSize};
-
-use crate::Config;
-
 /// The name of the file with the settings of a project.
 pub const FILE_NAME: &str = "prose.toml";
-
-/// What a file of settings says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Loaded {
-    /// The settings.
-    pub config: Config,
-    /// What is wrong with the file.
-    pub problems: Vec<Diagnostic>,
-    /// The text that the problems are about.
-    pub text: String,
-}
 
 /// The nearest `prose.toml` in the folder `start`, or in that of the file `start`, or in a folder above.
 pub fn find(start: &Path) -> Option<PathBuf> {
@@ -52,19 +36,4 @@ pub fn programs_in(folder: &Path) -> Vec<String> {
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = names.filter_map(|entry| entry.file_name().into_string().ok());
     names.filter(|name| name.ends_with(".prose")).collect()
-}
-
-/// Reads a file of settings. It fails only if the file cannot be read; bytes that are not UTF-8 are a problem among others.
-pub fn load(path: &Path) -> Result<Loaded, ReadError> {
-    let bytes = prose_files::read(path, Limit::SETTINGS)?;
-    let invalid = std::str::from_utf8(&bytes).err().map(|error| error.valid_up_to());
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let (config, mut problems) = Config::parse(&text);
-    if let Some(at) = invalid.and_then(|at| TextSize::try_from(at).ok()) {
-        let range = TextRange::at(at, TextSize::of(char::REPLACEMENT_CHARACTER));
-        let message = "the file is not valid UTF-8; save it as UTF-8";
-        let after = problems.partition_point(|problem| problem.range.start() < at);
-        problems.insert(after, Diagnostic::new(Code::E141, range, message));
-    }
-    Ok(Loaded { config, problems, text })
 }

@@ -8,6 +8,7 @@ mod agents;
 mod document;
 mod file;
 mod limits;
+mod mcp;
 mod permissions;
 mod project;
 mod registry_url;
@@ -17,20 +18,22 @@ mod settings;
 mod values;
 
 pub use agents::{AgentConfig, AgentConfigs, JudgeConfig, ProviderConfig};
-pub use file::{FILE_NAME, Loaded, find, find_accepted, load, programs_in};
+pub use file::{FILE_NAME, find, find_accepted, programs_in};
 pub use limits::{Dollars, LimitConfig, LimitsConfig, Named, PriceConfig};
+pub use mcp::{Headers, McpServerConfig, McpServerConfigs, ServerName, ServerUrl, variables};
 pub use permissions::PermissionRules;
 pub use project::{Overrides, Project, Projects};
 pub use registry_url::RegistryUrl;
 pub use rights::{ImportConfig, ImportRights};
-pub use settings::{CheckConfig, Config, MarkdownConfig, RegistryConfig, RunConfig};
+pub use settings::{CheckConfig, Config, MarkdownConfig, McpConfig, RegistryConfig, RunConfig};
 pub use values::{
-    CodePattern, FetchMode, FileIgnore, Folder, HarnessName, ModelAliases, PerFileIgnores, ProviderName,
-    Variable, WaitTime, Word,
+    CodePattern, FetchMode, FileIgnore, Folder, HarnessName, Isolation, ModelAliases, PerFileIgnores,
+    ProviderName, Variable, WaitTime, Word,
 };
 
 use std::path::Path;
 
+use prose_rights::Grants;
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use serde_json::Value;
 
@@ -39,7 +42,13 @@ use crate::setting::Setting;
 impl Config {
     /// Reads the text of a `prose.toml`. What is wrong is reported, in the order of the text, and has no effect.
     pub fn parse(text: &str) -> (Config, Vec<Diagnostic>) {
-        document::read(text)
+        let (config, problems) = document::read(text);
+        (config, problems.into_iter().map(|problem| problem.diagnostic).collect())
+    }
+
+    /// What is granted to fetched programs: to each of them, and what the project lets all agents do.
+    pub fn grants(&self) -> Grants {
+        self.imports.grants().with_rules(self.run.permissions.iter())
     }
 
     /// The JSON schema of `prose.toml`, for editors.

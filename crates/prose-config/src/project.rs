@@ -5,11 +5,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_files::ReadError;
-use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
+use prose_files::{Limit, ReadError};
+use prose_syntax::{Code, Diagnostic, Level, Profile, Severity, TextRange, TextSize};
 
-use crate::setting::Reader;
-use crate::{Config, RegistryUrl, file};
+use crate::setting::Problem;
+use crate::{Config, RegistryUrl, document, file};
 
 /// A folder of programs and the settings for them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -20,6 +20,8 @@ pub struct Project {
     pub config: Config,
     /// What is wrong with the file.
     pub problems: Vec<Diagnostic>,
+    /// The first of the problems that prevents programs of the project from being run: an error in how they are run, or of TOML.
+    pub run_error: Option<Diagnostic>,
     /// The text that the problems are about.
     pub text: String,
     /// Why the file cannot be read, as the rest of a sentence that starts with its path.
@@ -36,29 +38,40 @@ pub struct Overrides {
 }
 
 impl Project {
-    /// Reads the settings at a path. A file that cannot be read is like none; why is returned beside it.
+    /// The settings in a text.
+    pub fn parse(path: Option<PathBuf>, text: String) -> Self {
+        let (config, problems) = document::read(&text);
+        Self::new(path, text, config, problems)
+    }
+
+    /// Reads the settings at a path. A file that cannot be read is like none; why is returned next to it. Bytes that are not UTF-8 are a problem among others.
     pub fn load(path: PathBuf) -> (Self, Option<ReadError>) {
-        match file::load(&path) {
-            Ok(file::Loaded { config, problems, text }) => {
-                (Self { path: Some(path), config, problems, text, unreadable: None }, None)
-            }
+        let bytes = match prose_files::read(&path, Limit::SETTINGS) {
+            Ok(bytes) => bytes,
             Err(error) => {
                 let mut config = Config::default();
                 config.registry.url = RegistryUrl::unknown();
                 let unreadable = Some(error.to_string());
-                (Self { path: Some(path), config, unreadable, ..Self::default() }, Some(error))
+                return (Self { path: Some(path), config, unreadable, ..Self::default() }, Some(error));
             }
+        };
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let (config, mut problems) = document::read(&text);
+        let invalid = std::str::from_utf8(&bytes).err().map(|error| error.valid_up_to());
+        if let Some(at) = invalid.and_then(|at| TextSize::try_from(at).ok()) {
+            let range = TextRange::at(at, TextSize::of(char::REPLACEMENT_CHARACTER));
+            let message = "the file is not valid UTF-8; save it as UTF-8";
+            let after = problems.partition_point(|problem| problem.diagnostic.range.start() < at);
+            problems.insert(after, document::of_toml(Diagnostic::new(Code::E141, range, message)));
         }
+        (Self::new(Some(path), text, config, problems), None)
     }
 
-    /// What keeps programs of the project from being run: errors in how they are to be run, or of TOML, which may hide anything. With a setting that is not
-    /// understood, made-up answers could be taken for those of an agent.
-    pub fn run_error(&self) -> Option<&Diagnostic> {
-        self.problems.iter().find(|problem| match problem.code {
-            Code::E141 => true,
-            Code::E142 => Reader::is_about(problem, "run") || Reader::is_about(problem, "agents"),
-            _ => false,
-        })
+    fn new(path: Option<PathBuf>, text: String, config: Config, problems: Vec<Problem>) -> Self {
+        let run_error = problems.iter().find(|problem| problem.prevents_runs);
+        let run_error = run_error.map(|problem| problem.diagnostic.clone());
+        let problems = problems.into_iter().map(|problem| problem.diagnostic).collect();
+        Self { path, config, problems, run_error, text, unreadable: None }
     }
 
     /// How grave a finding in a program is, or none if it is not reported. `program` is the absolute path of the program.

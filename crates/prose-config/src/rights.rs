@@ -16,7 +16,9 @@ settings! {
     pub struct ImportConfig {
         /// Additional rights of the program; without them, it can use only its inputs and its own memory folder. `files:docs/**` lets it pass on
         /// files (`context:` with `file:`), `memory:project`, `memory:user` and `memory:PATH` let its agents share memory (`persist:`), and
-        /// `skills:PATH` lets it use skills by path. Paths are relative to the folder of `prose.toml`.
+        /// `skills:PATH` lets it use skills by path. `execute:git log*`, `network:https://example.com/*`, `mcp:tracker`, `read:../notes/**` and
+        /// `write:../notes/**` let its agents do what its `permissions:` allow with these patterns; `execute:*`, `network:*` and `mcp:*` stand for
+        /// everything. Paths are relative to the folder of `prose.toml`.
         allow: Vec<Right> = "allow",
     }
 }
@@ -69,31 +71,17 @@ impl Setting for ImportRights {
     }
 }
 
-impl Setting for Vec<Right> {
-    fn expected() -> String {
-        "a list of rights, such as [\"files:docs/**\", \"memory:project\"]".to_owned()
-    }
-
-    fn schema() -> Value {
-        json!({ "type": "array", "items": Right::schema() })
-    }
-
-    fn to_json(&self) -> Value {
-        self.iter().map(Setting::to_json).collect()
-    }
-
-    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
-        reader.elements(value)
-    }
-}
-
 impl Setting for Right {
     fn expected() -> String {
         "a right such as \"files:docs/**\"".to_owned()
     }
 
+    fn expected_list() -> String {
+        "a list of rights, such as [\"files:docs/**\", \"memory:project\"]".to_owned()
+    }
+
     fn schema() -> Value {
-        json!({ "type": "string", "pattern": "^(files|memory|skills):.*\\S" })
+        json!({ "type": "string", "pattern": "^(files|memory|skills|execute|bash|network|read|write):.*\\S" })
     }
 
     fn to_json(&self) -> Value {

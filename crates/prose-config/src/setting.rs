@@ -15,8 +15,13 @@ use crate::registry_url::RegistryUrl;
 
 /// The type of a setting.
 pub(crate) trait Setting: Sized {
-    /// What a value looks like, as it stands behind "should be".
+    /// What a value looks like, as it comes after "should be".
     fn expected() -> String;
+
+    /// What a list of values looks like.
+    fn expected_list() -> String {
+        format!("a list in which each value is {}", Self::expected())
+    }
 
     /// The JSON schema of its values.
     fn schema() -> Value;
@@ -101,6 +106,17 @@ macro_rules! settings {
 
 pub(crate) use settings;
 
+/// A problem of a settings file.
+pub(crate) struct Problem {
+    pub(crate) diagnostic: Diagnostic,
+    /// Whether programs of the project are not run as long as it is there: it is in how they are to be run, or in the TOML, which may hide anything.
+    /// With a setting that is not understood, made-up answers could be taken for those of an agent.
+    pub(crate) prevents_runs: bool,
+}
+
+/// The tables that say how programs are run.
+const RUN_TABLES: [&str; 3] = ["run", "agents", "mcp"];
+
 /// Where reading stands, and what was found to be wrong.
 pub(crate) struct Reader<'a> {
     text: &'a str,
@@ -111,9 +127,11 @@ pub(crate) struct Reader<'a> {
     path: Vec<String>,
     /// The keys of the table that is being read.
     siblings: Vec<String>,
-    pub(crate) problems: Vec<Diagnostic>,
+    pub(crate) problems: Vec<Problem>,
     /// Whether an address stands where none is understood.
     pub(crate) has_stray_address: bool,
+    /// The MCP servers that agents name.
+    pub(crate) named_servers: Vec<(Range<usize>, String)>,
 }
 
 impl<'a> Reader<'a> {
@@ -126,6 +144,7 @@ impl<'a> Reader<'a> {
             siblings: Vec::new(),
             problems: Vec::new(),
             has_stray_address: false,
+            named_servers: Vec::new(),
         }
     }
 
@@ -148,21 +167,6 @@ impl<'a> Reader<'a> {
         }
         self.siblings = outer;
         Some(())
-    }
-
-    /// Reads the elements of an array, without those that are wrong.
-    pub(crate) fn elements<T: Setting>(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Vec<T>>
-    where
-        Vec<T>: Setting,
-    {
-        let DeValue::Array(array) = value.get_ref() else {
-            let fix = value.get_ref().as_str().map(|_| {
-                let text = format!("[{}]", self.text(value.span()));
-                self.replace(value.span(), text, "Put into brackets", FixSafety::Safe)
-            });
-            return self.wrong_with_fix::<Vec<T>, _>(value, None, fix);
-        };
-        Some(array.iter().filter_map(|value| T::read(value, self)).collect())
     }
 
     /// The text between two places of the document.
@@ -188,12 +192,6 @@ impl<'a> Reader<'a> {
         self.wrong_with_fix::<T, R>(value, None, None)
     }
 
-    /// Whether a report is about a value of a table: [`Self::wrong_with_fix`] begins it with the keys that lead there.
-    pub(crate) fn is_about(report: &Diagnostic, table: &str) -> bool {
-        let named = report.message.strip_prefix('`').and_then(|rest| rest.strip_prefix(table));
-        named.is_some_and(|rest| rest.starts_with(['.', '`']))
-    }
-
     /// Reports a value that is not what it should be, where one can tell what was probably meant.
     pub(crate) fn wrong_with_fix<T: Setting, R>(
         &mut self,
@@ -208,6 +206,15 @@ impl<'a> Reader<'a> {
         }
         self.report(Code::E142, value.span(), message, fix);
         None
+    }
+
+    /// Reads a text; one that cannot be parsed is reported.
+    pub(crate) fn parsed<T: Setting>(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        value.get_ref().as_str().and_then(parse).or_else(|| self.wrong::<T, _>(value))
     }
 
     /// Reads one of a few words.
@@ -253,8 +260,22 @@ impl<'a> Reader<'a> {
         fix: impl Into<Option<Fix>>,
     ) {
         if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(Diagnostic::new(code, self.range(span), message).with_fix(fix));
+            let diagnostic = Diagnostic::new(code, self.range(span), message).with_fix(fix);
+            let is_about_runs = self.path.first().is_some_and(|table| RUN_TABLES.contains(&table.as_str()));
+            self.problems.push(Problem { diagnostic, prevents_runs: code == Code::E142 && is_about_runs });
         }
+    }
+
+    /// Reports an error in how programs are run.
+    pub(crate) fn report_about_runs(
+        &mut self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        fix: impl Into<Option<Fix>>,
+    ) {
+        let before = self.problems.len();
+        self.report(Code::E142, span, message, fix);
+        self.problems.iter_mut().skip(before).for_each(|problem| problem.prevents_runs = true);
     }
 
     pub(crate) fn replace(
@@ -292,7 +313,7 @@ impl<'a> Reader<'a> {
         self.report(Code::W141, key.span(), format!("`{}` is not a setting; {hint}", self.name()), fix);
     }
 
-    /// What a value is, as it stands behind "not".
+    /// What a value is, as it comes after "not".
     fn describe(&self, value: &Spanned<DeValue<'_>>) -> String {
         match value.get_ref() {
             DeValue::Array(_) => "an array".to_owned(),
@@ -335,6 +356,31 @@ fn keys(schema: &Value) -> Vec<&str> {
 pub(crate) fn shorten(text: &str) -> Cow<'_, str> {
     const MAX_SHOWN: usize = 40;
     text::shorten(text, MAX_SHOWN)
+}
+
+impl<T: Setting> Setting for Vec<T> {
+    fn expected() -> String {
+        T::expected_list()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "array", "items": T::schema() })
+    }
+
+    fn to_json(&self) -> Value {
+        self.iter().map(Setting::to_json).collect()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        let DeValue::Array(array) = value.get_ref() else {
+            let fix = value.get_ref().as_str().map(|_| {
+                let text = format!("[{}]", reader.text(value.span()));
+                reader.replace(value.span(), text, "Put into brackets", FixSafety::Safe)
+            });
+            return reader.wrong_with_fix::<Self, _>(value, None, fix);
+        };
+        Some(array.iter().filter_map(|value| T::read(value, reader)).collect())
+    }
 }
 
 impl Setting for NonZeroU32 {

@@ -7,16 +7,19 @@ use prose_syntax::{Code, Level, Profile};
 
 use crate::agents::{AgentConfigs, JudgeConfig, ProviderConfig};
 use crate::limits::{LimitsConfig, Named, PriceConfig};
+use crate::mcp::McpServerConfigs;
 use crate::permissions::PermissionRules;
 use crate::registry_url::RegistryUrl;
 use crate::rights::ImportRights;
 use crate::setting::settings;
-use crate::values::{FetchMode, Folder, HarnessName, ModelAliases, PerFileIgnores, WaitTime, Word};
+use crate::values::{
+    FetchMode, Folder, HarnessName, Isolation, ModelAliases, PerFileIgnores, WaitTime, Word,
+};
 
 settings! {
     /// Settings of the OpenProse programs in this folder and the folders below it.
     pub struct Config {
-        /// Agents that are run by another backend than the other sessions. The key is the name of the agent in programs.
+        /// Agents with a backend, MCP servers or skills of their own. The key is the name of the agent in programs.
         agents: AgentConfigs = "agents",
         /// Diagnostics of `prose check` and of editors.
         check: CheckConfig = "check",
@@ -26,6 +29,8 @@ settings! {
         limits: LimitsConfig = "limits",
         /// Programs in Markdown documents: fenced code blocks whose info string starts with `prose`.
         markdown: MarkdownConfig = "markdown",
+        /// Servers of the Model Context Protocol (MCP), whose tools agents can use, and what clients of `prose mcp` may do.
+        mcp: McpConfig = "mcp",
         /// Names for models, used in programs like `sonnet`, `opus` and `haiku`. The value is the provider's id of the model.
         models: ModelAliases = "models",
         /// Prices of models in US dollars per million tokens. They override the built-in prices; the key is the provider's id of the model.
@@ -64,6 +69,17 @@ settings! {
 }
 
 settings! {
+    /// Servers of the Model Context Protocol (MCP), whose tools agents can use, and what clients of `prose mcp` may do.
+    pub struct McpConfig {
+        /// Whether clients may run programs of this project, with its harness, limits and permissions. Without it they can check, describe and estimate
+        /// them. The project must be trusted.
+        run: bool = "run",
+        /// The servers by name. `mcp` in `[agents.NAME]` gives an agent the tools of some of them.
+        servers: McpServerConfigs = "servers",
+    }
+}
+
+settings! {
     /// Where imported programs are fetched from.
     pub struct RegistryConfig {
         /// The base address of the registry. The path of a program, such as `handle/slug`, is appended to it.
@@ -79,8 +95,9 @@ settings! {
 settings! {
     /// How programs run.
     pub struct RunConfig {
-        /// The maximum number of sessions that run at the same time.
-        max_parallel: NonZeroU32 = "max-parallel" or NonZeroU32::MIN.saturating_add(7),
+        /// The maximum number of sessions that run at the same time. The default depends on the free memory and the number of cores; memory limits them
+        /// in any case.
+        max_parallel: Option<NonZeroU32> = "max-parallel",
         /// The maximum number of iterations of a loop without `max:`; more iterations are an error.
         max_iterations: NonZeroU32 = "max-iterations" or NonZeroU32::MIN.saturating_add(999),
         /// The backend that runs sessions: `offline` generates placeholder replies without a model, `script` takes replies from a file, `claude`,
@@ -103,6 +120,10 @@ settings! {
         /// The permissions of agents where neither a session nor its agent has a rule about the subject: `"allow"`, `"deny"`, `"prompt"` or a list of
         /// patterns for each of `read`, `write`, `execute`, `bash` and `network`. Without a rule, shell commands are denied.
         permissions: PermissionRules = "permissions",
+        /// Where branches that run at the same time change files: `none` in the folder of the project, `worktree` each in a git worktree of its own,
+        /// which starts with the uncommitted changes of the project; when all branches have ended, their changes are merged in the order of the
+        /// text, and a conflict is an error.
+        isolation: Isolation = "isolation",
         /// The time without a report of its agent after which a session is reported as stalled, such as `"90s"`, `"10m"` or `"1h"`; `"off"` to report
         /// none. The session continues until its `timeout:`.
         stalled_after: WaitTime = "stalled-after" or WaitTime::minutes(10),

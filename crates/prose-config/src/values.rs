@@ -15,8 +15,36 @@ use toml::de::DeValue;
 use crate::registry_url::RegistryUrl;
 use crate::setting::{Reader, Setting, shorten};
 
-/// Makes a setting of a type whose values are a few words.
+/// Declares a setting whose values are a few words, of which the first is the default, or makes a setting of types of that kind.
 macro_rules! words {
+    (
+        $(#[doc = $doc:literal])*
+        pub enum $type:ident { $($(#[doc = $about:literal])* $value:ident = $word:literal,)* }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $type { $($(#[doc = $about])* $value,)* }
+
+        impl $type {
+            /// All values.
+            pub const ALL: &[Self] = &[$(Self::$value),*];
+
+            /// The word used in settings.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$value => $word,)*
+                }
+            }
+        }
+
+        impl Default for $type {
+            fn default() -> Self {
+                Self::ALL[0]
+            }
+        }
+
+        words!($type);
+    };
     ($($type:ty)*) => {
         $(impl Setting for $type {
             fn expected() -> String {
@@ -38,143 +66,77 @@ macro_rules! words {
     };
 }
 
-words!(Profile Level FetchMode HarnessName ProviderName);
+words!(Profile Level);
 
-/// When imported programs are fetched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum FetchMode {
-    /// While one types, in the background.
-    #[default]
-    Automatic,
-    /// When one asks for it.
-    Manual,
-    /// Never.
-    Off,
-}
-
-impl FetchMode {
-    /// Every mode.
-    pub const ALL: &[FetchMode] = &[FetchMode::Automatic, FetchMode::Manual, FetchMode::Off];
-
-    /// The word used in settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            FetchMode::Automatic => "automatic",
-            FetchMode::Manual => "manual",
-            FetchMode::Off => "off",
-        }
+words! {
+    /// When imported programs are fetched.
+    pub enum FetchMode {
+        /// While one types, in the background.
+        Automatic = "automatic",
+        /// When one asks for it.
+        Manual = "manual",
+        /// Never.
+        Off = "off",
     }
 }
 
-/// Who answers sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum HarnessName {
-    /// Answers are made up.
-    #[default]
-    Offline,
-    /// Answers come from a file.
-    Script,
-    /// Claude Code.
-    Claude,
-    /// Codex.
-    Codex,
-    /// OpenCode.
-    OpenCode,
-    /// Claude Code by the Agent Client Protocol.
-    ClaudeAgentAcp,
-    /// Codex by the Agent Client Protocol.
-    CodexAcp,
-    /// Gemini CLI.
-    Gemini,
-    /// OpenCode by the Agent Client Protocol.
-    OpenCodeAcp,
-    /// Qwen Code.
-    Qwen,
-    /// Any agent of the Agent Client Protocol.
-    Acp,
-    /// Any program.
-    Command,
-    /// A model of a provider.
-    Provider,
-}
-
-impl HarnessName {
-    /// Every harness.
-    pub const ALL: &[HarnessName] = &[
-        HarnessName::Offline,
-        HarnessName::Script,
-        HarnessName::Claude,
-        HarnessName::Codex,
-        HarnessName::OpenCode,
-        HarnessName::ClaudeAgentAcp,
-        HarnessName::CodexAcp,
-        HarnessName::Gemini,
-        HarnessName::OpenCodeAcp,
-        HarnessName::Qwen,
-        HarnessName::Acp,
-        HarnessName::Command,
-        HarnessName::Provider,
-    ];
-
-    /// The word used in settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            HarnessName::Offline => "offline",
-            HarnessName::Script => "script",
-            HarnessName::Claude => "claude",
-            HarnessName::Codex => "codex",
-            HarnessName::OpenCode => "opencode",
-            HarnessName::ClaudeAgentAcp => "claude-agent-acp",
-            HarnessName::CodexAcp => "codex-acp",
-            HarnessName::Gemini => "gemini",
-            HarnessName::OpenCodeAcp => "opencode-acp",
-            HarnessName::Qwen => "qwen",
-            HarnessName::Acp => "acp",
-            HarnessName::Command => "command",
-            HarnessName::Provider => "provider",
-        }
+words! {
+    /// Who answers sessions.
+    pub enum HarnessName {
+        /// Answers are generated.
+        Offline = "offline",
+        /// Answers come from a file.
+        Script = "script",
+        /// Claude Code.
+        Claude = "claude",
+        /// Codex.
+        Codex = "codex",
+        /// OpenCode.
+        OpenCode = "opencode",
+        /// Claude Code by the Agent Client Protocol.
+        ClaudeAgentAcp = "claude-agent-acp",
+        /// Codex by the Agent Client Protocol.
+        CodexAcp = "codex-acp",
+        /// Gemini CLI.
+        Gemini = "gemini",
+        /// OpenCode by the Agent Client Protocol.
+        OpenCodeAcp = "opencode-acp",
+        /// Qwen Code.
+        Qwen = "qwen",
+        /// Any agent of the Agent Client Protocol.
+        Acp = "acp",
+        /// Any program.
+        Command = "command",
+        /// A model of a provider.
+        Provider = "provider",
     }
 }
 
-/// A provider of models, or a kind of server that has its API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum ProviderName {
-    /// Anthropic.
-    #[default]
-    Anthropic,
-    /// OpenAI.
-    OpenAi,
-    /// Google Gemini.
-    Google,
-    /// Ollama.
-    Ollama,
-    /// vLLM.
-    Vllm,
-    /// Any server with the API of OpenAI.
-    Compatible,
+words! {
+    /// In which folder branches that run at the same time change files.
+    pub enum Isolation {
+        /// All in the folder of the project.
+        None = "none",
+        /// Each in a working tree of git.
+        Worktree = "worktree",
+    }
 }
 
-impl ProviderName {
-    /// Every provider.
-    pub const ALL: &[ProviderName] = &[
-        ProviderName::Anthropic,
-        ProviderName::OpenAi,
-        ProviderName::Google,
-        ProviderName::Ollama,
-        ProviderName::Vllm,
-        ProviderName::Compatible,
-    ];
-
-    /// The word used in settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ProviderName::Anthropic => "anthropic",
-            ProviderName::OpenAi => "openai",
-            ProviderName::Google => "google",
-            ProviderName::Ollama => "ollama",
-            ProviderName::Vllm => "vllm",
-            ProviderName::Compatible => "compatible",
-        }
+words! {
+    /// A provider of models, or a kind of server that has its API.
+    pub enum ProviderName {
+        /// Anthropic.
+        Anthropic = "anthropic",
+        /// OpenAI.
+        OpenAi = "openai",
+        /// Google Gemini.
+        Google = "google",
+        /// Ollama.
+        Ollama = "ollama",
+        /// vLLM.
+        Vllm = "vllm",
+        /// Any server with the API of OpenAI.
+        Compatible = "compatible",
     }
 }
 
@@ -263,10 +225,7 @@ impl Setting for WaitTime {
     }
 
     fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
-        match value.get_ref().as_str().and_then(Self::parse) {
-            Some(time) => Some(time),
-            None => reader.wrong::<Self, _>(value),
-        }
+        reader.parsed(value, Self::parse)
     }
 }
 
@@ -466,27 +425,13 @@ impl fmt::Display for CodePattern {
     }
 }
 
-impl Setting for Vec<CodePattern> {
-    fn expected() -> String {
-        "a list of codes, such as `[\"W101\", \"W0*\"]`".to_owned()
-    }
-
-    fn schema() -> Value {
-        json!({ "type": "array", "items": CodePattern::schema() })
-    }
-
-    fn to_json(&self) -> Value {
-        self.iter().map(Setting::to_json).collect()
-    }
-
-    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
-        reader.elements(value)
-    }
-}
-
 impl Setting for CodePattern {
     fn expected() -> String {
         "a code or a prefix, such as \"W101\" or \"W0*\"".to_owned()
+    }
+
+    fn expected_list() -> String {
+        "a list of codes, such as `[\"W101\", \"W0*\"]`".to_owned()
     }
 
     fn schema() -> Value {
@@ -576,12 +521,8 @@ impl Setting for String {
     }
 
     fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
-        match value.get_ref().as_str() {
-            Some(id) if !id.is_empty() && !id.contains(char::is_whitespace) && !id.starts_with('-') => {
-                Some(id.to_owned())
-            }
-            _ => reader.wrong::<Self, _>(value),
-        }
+        let is_id = |id: &str| !id.is_empty() && !id.contains(char::is_whitespace) && !id.starts_with('-');
+        reader.parsed(value, |id| is_id(id).then(|| id.to_owned()))
     }
 }
 
@@ -599,8 +540,7 @@ impl Setting for RegistryUrl {
     }
 
     fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
-        let url = value.get_ref().as_str().and_then(Self::parse).or_else(|| reader.wrong::<Self, _>(value));
-        url.or_else(|| Some(Self::unknown()))
+        reader.parsed(value, Self::parse).or_else(|| Some(Self::unknown()))
     }
 }
 
@@ -629,8 +569,7 @@ impl Setting for Folder {
     }
 
     fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
-        let path = value.get_ref().as_str().filter(|path| !path.is_empty());
-        path.map(|path| Self(Some(path.to_owned()))).or_else(|| reader.wrong::<Self, _>(value))
+        reader.parsed(value, |path| (!path.is_empty()).then(|| Self(Some(path.to_owned()))))
     }
 }
 
@@ -650,27 +589,13 @@ impl Word {
     }
 }
 
-impl Setting for Vec<Word> {
-    fn expected() -> String {
-        "a list of strings, such as [\"my-agent\", \"--quiet\"]".to_owned()
-    }
-
-    fn schema() -> Value {
-        json!({ "type": "array", "items": Word::schema() })
-    }
-
-    fn to_json(&self) -> Value {
-        self.iter().map(Word::as_str).collect()
-    }
-
-    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
-        reader.elements(value)
-    }
-}
-
 impl Setting for Word {
     fn expected() -> String {
         "a string".to_owned()
+    }
+
+    fn expected_list() -> String {
+        "a list of strings, such as [\"my-agent\", \"--quiet\"]".to_owned()
     }
 
     fn schema() -> Value {
@@ -682,7 +607,6 @@ impl Setting for Word {
     }
 
     fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
-        let text = value.get_ref().as_str().filter(|text| !text.is_empty());
-        text.map(|text| Self(text.to_owned())).or_else(|| reader.wrong::<Self, _>(value))
+        reader.parsed(value, Self::new)
     }
 }

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 /// How temporary files start, by which those of a process that was killed are found again.
 pub(crate) const TEMPORARY: &str = ".prose-tmp-";
 
-/// By what a file is known that nobody has written to.
+/// Identifies an unchanged file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     pub(crate) modified: Option<SystemTime>,
@@ -20,7 +20,7 @@ pub(crate) enum Access {
     Read,
     /// Reading and writing a file that is made if it is missing.
     ReadWrite,
-    /// Writing behind what is there.
+    /// Writing after what is there.
     Append,
     /// The same for a file that is made if it is missing.
     AppendOrCreate,
@@ -32,11 +32,11 @@ pub(crate) enum Access {
 
 /// How a file gets into its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Placing {
+pub(crate) enum Placement {
     /// It is probably not there yet.
     First,
     /// It changes places with the one that is there. Some file systems bring a file to the disk before it replaces another one; where the two change
-    /// places instead, they do not, which is a hundred times faster for a file that is often written anew.
+    /// places instead, they do not, which is a hundred times faster for a file that is often rewritten.
     Exchange,
     /// It replaces the one that is there.
     Replace,

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::{fmt, io};
 
-use crate::access::{Access, Identity, Placing};
+use crate::access::{Access, Identity, Placement};
 #[cfg(not(unix))]
 use crate::portable::Handle;
 use crate::read::{Limit, ReadError, check};
@@ -25,7 +25,7 @@ pub struct Folder {
 
 /// Why a file or a folder cannot be used.
 #[derive(Debug)]
-pub enum FolderError {
+pub enum FileAccessError {
     /// A link is in place of a folder or a file.
     Link(PathBuf),
     /// A file cannot be read, or is none.
@@ -41,7 +41,7 @@ pub enum FolderError {
     },
 }
 
-impl fmt::Display for FolderError {
+impl fmt::Display for FileAccessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Link(path) => write!(f, "`{}` is a symbolic link, which is not followed", path.display()),
@@ -51,12 +51,12 @@ impl fmt::Display for FolderError {
     }
 }
 
-impl std::error::Error for FolderError {}
+impl std::error::Error for FileAccessError {}
 
 impl Folder {
     /// Opens a folder. Links in the path are followed, so that the caller looks at them.
-    pub fn open(path: &Path) -> Result<Self, FolderError> {
-        let io = |error| FolderError::Io { doing: "open", path: path.to_owned(), error };
+    pub fn open(path: &Path) -> Result<Self, FileAccessError> {
+        let io = |error| FileAccessError::Io { doing: "open", path: path.to_owned(), error };
         Ok(Self { path: path.to_owned(), handle: Handle::open(path).map_err(io)? })
     }
 
@@ -66,11 +66,11 @@ impl Folder {
     }
 
     /// The folder at a path below this one. None if it is not there.
-    pub fn folder(&self, below: &Path) -> Result<Option<Self>, FolderError> {
+    pub fn folder(&self, below: &Path) -> Result<Option<Self>, FileAccessError> {
         match self.enter(below, false) {
             Ok(folder) => Ok(Some(folder)),
             // A file that is in its place is not a folder.
-            Err(FolderError::Io { error, .. })
+            Err(FileAccessError::Io { error, .. })
                 if is_absent(&error) || error.kind() == io::ErrorKind::NotADirectory =>
             {
                 Ok(None)
@@ -80,11 +80,11 @@ impl Folder {
     }
 
     /// The folder at a path below this one. Parts that are missing are made, for the user alone.
-    pub fn make_folder(&self, below: &Path) -> Result<Self, FolderError> {
+    pub fn make_folder(&self, below: &Path) -> Result<Self, FileAccessError> {
         self.enter(below, true)
     }
 
-    fn enter(&self, below: &Path, makes: bool) -> Result<Self, FolderError> {
+    fn enter(&self, below: &Path, makes: bool) -> Result<Self, FileAccessError> {
         // Each part is closed as soon as the next one is open: descriptors may be few.
         let mut reached: Option<Self> = None;
         for part in below.components() {
@@ -114,7 +114,7 @@ impl Folder {
     }
 
     /// Makes a folder of that name, for the user alone. False if the name is taken.
-    pub fn make_new_folder(&self, name: &str) -> Result<bool, FolderError> {
+    pub fn make_new_folder(&self, name: &str) -> Result<bool, FileAccessError> {
         match self.handle.make_folder(OsStr::new(name)) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -123,55 +123,55 @@ impl Folder {
     }
 
     /// The content of a file. None if it is not there.
-    pub fn read(&self, name: &str, limit: Limit) -> Result<Option<Vec<u8>>, FolderError> {
+    pub fn read(&self, name: &str, limit: Limit) -> Result<Option<Vec<u8>>, FileAccessError> {
         let Some(file) = self.open_file(name, Access::Read)? else { return Ok(None) };
         let path = || self.path.join(name);
-        let io = |error| FolderError::Read(path(), ReadError::Io(error));
-        check(&file.metadata().map_err(io)?, limit).map_err(|error| FolderError::Read(path(), error))?;
+        let io = |error| FileAccessError::Read(path(), ReadError::Io(error));
+        check(&file.metadata().map_err(io)?, limit).map_err(|error| FileAccessError::Read(path(), error))?;
         let mut bytes = Vec::new();
         let read = file.take(limit.bytes + 1).read_to_end(&mut bytes).map_err(io)?;
         match read as u64 > limit.bytes {
-            true => Err(FolderError::Read(path(), ReadError::TooLarge(limit))),
+            true => Err(FileAccessError::Read(path(), ReadError::TooLarge(limit))),
             false => Ok(Some(bytes)),
         }
     }
 
     /// Opens a file for reading. None if it is not there.
-    pub fn reader(&self, name: &str) -> Result<Option<File>, FolderError> {
+    pub fn reader(&self, name: &str) -> Result<Option<File>, FileAccessError> {
         self.open_file(name, Access::Read)
     }
 
     /// Opens a file for reading and writing, and makes it if it is missing.
-    pub fn lockable(&self, name: &str) -> Result<File, FolderError> {
+    pub fn lockable(&self, name: &str) -> Result<File, FileAccessError> {
         self.present(name, Access::ReadWrite)
     }
 
     /// Opens a file for writing after what is there.
-    pub fn appender(&self, name: &str) -> Result<File, FolderError> {
+    pub fn appender(&self, name: &str) -> Result<File, FileAccessError> {
         self.present(name, Access::Append)
     }
 
     /// The same for a file that is created if it is missing.
-    pub fn appender_or_create(&self, name: &str) -> Result<File, FolderError> {
+    pub fn appender_or_create(&self, name: &str) -> Result<File, FileAccessError> {
         self.present(name, Access::AppendOrCreate)
     }
 
     /// The same for a file that must not exist yet.
-    pub fn new_appender(&self, name: &str) -> Result<File, FolderError> {
+    pub fn new_appender(&self, name: &str) -> Result<File, FileAccessError> {
         self.present(name, Access::CreateNew)
     }
 
     /// Opens an existing file for writing at any position.
-    pub fn writer(&self, name: &str) -> Result<File, FolderError> {
+    pub fn writer(&self, name: &str) -> Result<File, FileAccessError> {
         self.present(name, Access::Write)
     }
 
-    fn present(&self, name: &str, access: Access) -> Result<File, FolderError> {
+    fn present(&self, name: &str, access: Access) -> Result<File, FileAccessError> {
         let missing = || self.failure("open", OsStr::new(name), io::ErrorKind::NotFound.into());
         self.open_file(name, access)?.ok_or_else(missing)
     }
 
-    fn open_file(&self, name: &str, access: Access) -> Result<Option<File>, FolderError> {
+    fn open_file(&self, name: &str, access: Access) -> Result<Option<File>, FileAccessError> {
         let file = match self.handle.file(OsStr::new(name), access) {
             Ok(file) => file,
             Err(error) if is_absent(&error) => return Ok(None),
@@ -181,12 +181,12 @@ impl Folder {
         let metadata = file.metadata().map_err(|error| self.failure("open", OsStr::new(name), error))?;
         match check(&metadata, unlimited) {
             Ok(_) => Ok(Some(file)),
-            Err(error) => Err(FolderError::Read(self.path.join(name), error)),
+            Err(error) => Err(FileAccessError::Read(self.path.join(name), error)),
         }
     }
 
     /// Identifies a version of a file, so that a later write is noticed. None if the file does not exist.
-    pub fn identity(&self, name: &str) -> Result<Option<Identity>, FolderError> {
+    pub fn identity(&self, name: &str) -> Result<Option<Identity>, FileAccessError> {
         match self.handle.identity(OsStr::new(name)) {
             Ok(identity) => Ok(Some(identity)),
             Err(error) if is_absent(&error) => Ok(None),
@@ -195,56 +195,56 @@ impl Folder {
     }
 
     /// Writes a file atomically and replaces a link of that name. A loss of power may undo it.
-    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
-        self.put(name, bytes, Placing::Exchange)
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FileAccessError> {
+        self.put(name, bytes, Placement::Exchange)
     }
 
     /// The same, faster for a file that probably does not exist yet.
-    pub fn write_new(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
-        self.put(name, bytes, Placing::First)
+    pub fn write_new(&self, name: &str, bytes: &[u8]) -> Result<(), FileAccessError> {
+        self.put(name, bytes, Placement::First)
     }
 
     /// The same, synced to disk, for a file that cannot be recreated.
-    pub fn write_durable(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
-        self.put(name, bytes, Placing::Replace)
+    pub fn write_durable(&self, name: &str, bytes: &[u8]) -> Result<(), FileAccessError> {
+        self.put(name, bytes, Placement::Replace)
     }
 
-    fn put(&self, name: &str, bytes: &[u8], placing: Placing) -> Result<(), FolderError> {
+    fn put(&self, name: &str, bytes: &[u8], placing: Placement) -> Result<(), FileAccessError> {
         let put = self.handle.put(OsStr::new(name), bytes, placing);
         // Unlike in other cases, a link in this place is none of the reasons.
-        put.map_err(|error| FolderError::Io { doing: "write", path: self.path.join(name), error })
+        put.map_err(|error| FileAccessError::Io { doing: "write", path: self.path.join(name), error })
     }
 
     /// Removes a file, or a link of that name, if there is one.
-    pub fn remove(&self, name: &str) -> Result<(), FolderError> {
+    pub fn remove(&self, name: &str) -> Result<(), FileAccessError> {
         match self.handle.remove(OsStr::new(name)) {
             Err(error) if !is_absent(&error) => {
-                Err(FolderError::Io { doing: "remove", path: self.path.join(name), error })
+                Err(FileAccessError::Io { doing: "remove", path: self.path.join(name), error })
             }
             _ => Ok(()),
         }
     }
 
     /// The names of the entries of the folder.
-    pub fn names(&self) -> Result<Vec<String>, FolderError> {
+    pub fn names(&self) -> Result<Vec<String>, FileAccessError> {
         self.handle.names().map_err(|error| self.failure("read", OsStr::new(""), error))
     }
 
     /// Syncs the entries of the folder to disk.
-    pub fn sync(&self) -> Result<(), FolderError> {
+    pub fn sync(&self) -> Result<(), FileAccessError> {
         self.handle.sync().map_err(|error| self.failure("sync", OsStr::new(""), error))
     }
 
-    fn failure(&self, doing: &'static str, name: &OsStr, error: io::Error) -> FolderError {
+    fn failure(&self, doing: &'static str, name: &OsStr, error: io::Error) -> FileAccessError {
         if name.is_empty() {
-            return FolderError::Io { doing, path: self.path.clone(), error };
+            return FileAccessError::Io { doing, path: self.path.clone(), error };
         }
         let path = self.path.join(name);
         match self.handle.is_link(name) {
-            true => FolderError::Link(path),
+            true => FileAccessError::Link(path),
             false => match self.handle.is_pipe(name) {
-                true => FolderError::Read(path, ReadError::Pipe),
-                false => FolderError::Io { doing, path, error },
+                true => FileAccessError::Read(path, ReadError::Pipe),
+                false => FileAccessError::Io { doing, path, error },
             },
         }
     }
@@ -298,14 +298,14 @@ mod tests {
                 let folder = root.again().unwrap().folder(name("a")).unwrap();
                 assert_eq!(root.folder(name("b")).unwrap_err().kind(), io::ErrorKind::NotFound);
 
-                for placing in [Placing::First, Placing::Exchange, Placing::Replace] {
+                for placing in [Placement::First, Placement::Exchange, Placement::Replace] {
                     for text in ["one", "two"] {
                         folder.put(name("f"), text.as_bytes(), placing).unwrap();
                         assert_eq!(fs::read_to_string(temporary.path().join("a/f")).unwrap(), text);
                     }
                 }
                 assert_eq!(folder.names().unwrap(), ["f"], "nothing else is left");
-                assert!(root.folder(name("a")).unwrap().put(name("."), b"", Placing::Replace).is_err());
+                assert!(root.folder(name("a")).unwrap().put(name("."), b"", Placement::Replace).is_err());
                 assert_eq!(folder.names().unwrap(), ["f"], "nothing is left of what failed");
                 let before = folder.identity(name("f")).unwrap();
                 assert_eq!(before.length, 3);
@@ -360,7 +360,7 @@ mod tests {
                     assert!(root.file(name("file"), access).is_err(), "{access:?}");
                     assert!(root.file(name("nothing"), access).is_err(), "{access:?}");
                 }
-                for placing in [Placing::First, Placing::Exchange, Placing::Replace] {
+                for placing in [Placement::First, Placement::Exchange, Placement::Replace] {
                     fs::remove_file(temporary.path().join("file")).unwrap();
                     symlink(outside.path().join("secret"), temporary.path().join("file")).unwrap();
                     root.put(name("file"), b"mine", placing).unwrap();
@@ -428,7 +428,7 @@ mod tests {
         symlink("/tmp", root.path().join("link")).unwrap();
         symlink("/etc/passwd", root.path().join("file")).unwrap();
         mknodat(CWD, root.path().join("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-        let said = |error: FolderError| error.to_string().replace(root.path().to_str().unwrap(), "");
+        let said = |error: FileAccessError| error.to_string().replace(root.path().to_str().unwrap(), "");
         assert_eq!(
             said(root.folder(Path::new("link/x")).unwrap_err()),
             "`/link` is a symbolic link, which is not followed"
@@ -465,7 +465,7 @@ mod tests {
         fs::rename(root.path().join("a"), root.path().join("b")).unwrap();
         std::os::unix::fs::symlink(outside.path(), root.path().join("a")).unwrap();
         opened.write("f", b"x").unwrap();
-        assert!(matches!(root.make_folder(Path::new("a")), Err(FolderError::Link(_))));
+        assert!(matches!(root.make_folder(Path::new("a")), Err(FileAccessError::Link(_))));
         assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
         assert_eq!(fs::read(root.path().join("b/f")).unwrap(), b"x");
     }

@@ -14,5 +14,5 @@ mod read;
 mod unix;
 
 pub use access::Identity;
-pub use folder::{Folder, FolderError, has_too_many_files};
+pub use folder::{FileAccessError, Folder, has_too_many_files};
 pub use read::{Limit, ReadError, decode, read, read_named, read_named_text, read_stream, read_text, reason};

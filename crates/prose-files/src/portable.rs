@@ -6,7 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::access::{Access, Identity, Placing, temporary_name};
+use crate::access::{Access, Identity, Placement, temporary_name};
 
 /// A folder.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Handle {
         Ok(Identity { modified: metadata.modified().ok(), length: metadata.len(), inode: 0 })
     }
 
-    pub(crate) fn put(&self, name: &OsStr, bytes: &[u8], _: Placing) -> io::Result<()> {
+    pub(crate) fn put(&self, name: &OsStr, bytes: &[u8], _: Placement) -> io::Result<()> {
         let temporary = loop {
             let path = self.0.join(temporary_name());
             match OpenOptions::new().write(true).create_new(true).open(&path) {

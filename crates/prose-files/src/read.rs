@@ -141,7 +141,7 @@ impl From<ReadError> for io::Error {
     }
 }
 
-/// Reads a file. Pipes, devices, sockets, folders and files over the limit are rejected without waiting for anybody.
+/// Reads a file. Pipes, devices, sockets, folders and files over the limit are rejected without waiting.
 pub fn read(path: &Path, limit: Limit) -> Result<Vec<u8>, ReadError> {
     let (file, length) = open(path, limit)?;
     read_all(path, file, length, limit)
@@ -178,7 +178,7 @@ pub fn read_stream(stream: impl Read, limit: Limit) -> Result<Vec<u8>, ReadError
 
 fn read_all(path: &Path, file: File, length: u64, limit: Limit) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
-    // A failure to reserve is left to reading, which knows how much there really is.
+    // A failure to reserve is left to reading, which finds the actual size.
     let _ = bytes.try_reserve_exact(usize::try_from(length).unwrap_or_default().saturating_add(1));
     file.take(limit.bytes + 1).read_to_end(&mut bytes).map_err(|error| ReadError::of(path, error))?;
     within(bytes, limit)
@@ -373,7 +373,7 @@ mod tests {
         }
         assert!(read(Path::new("/dev/null"), SMALL).is_err());
         assert_eq!(read_named(Path::new("/dev/null"), SMALL).unwrap(), b"");
-        // It tells no length and has an end.
+        // It reports no length and has an end.
         assert!(!read(Path::new("/proc/self/status"), SMALL).unwrap().is_empty());
     }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 
-use crate::access::{Access, Identity, Placing, temporary_name};
+use crate::access::{Access, Identity, Placement, temporary_name};
 
 /// An open folder.
 #[derive(Debug)]
@@ -77,16 +77,16 @@ impl Handle {
         })
     }
 
-    pub(crate) fn put(&self, name: &OsStr, bytes: &[u8], placing: Placing) -> io::Result<()> {
-        // What is not possible here, or fails for a reason that has to be told, is tried again in the way that always is.
+    pub(crate) fn put(&self, name: &OsStr, bytes: &[u8], placing: Placement) -> io::Result<()> {
+        // What is not possible here, or fails for a reason that has to be reported, is tried again in the way that always is.
         #[cfg(target_os = "linux")]
-        if placing == Placing::First && self.place(name, bytes).is_ok() {
+        if placing == Placement::First && self.place(name, bytes).is_ok() {
             return Ok(());
         }
         let (temporary, mut file) = self.temporary()?;
         let put = file.write_all(bytes).and_then(|()| {
             #[cfg(target_os = "linux")]
-            if placing != Placing::Replace {
+            if placing != Placement::Replace {
                 use rustix::fs::{RenameFlags, renameat_with};
                 if renameat_with(&self.0, &temporary, &self.0, name, RenameFlags::EXCHANGE).is_ok() {
                     // The temporary file is the earlier one now.

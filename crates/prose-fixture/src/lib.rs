@@ -45,12 +45,16 @@
 //!
 //! Mistakes in a fixture panic: they are mistakes of the test's author.
 
+mod folder;
 mod marks;
+mod pages;
 pub mod permissions;
 pub mod time;
 pub mod wording;
 
+pub use folder::tempdir;
 pub use marks::{Mark, render};
+pub use pages::check_page;
 use rowan::{TextRange, TextSize};
 
 const CURSOR: &str = "$0";

@@ -171,7 +171,7 @@ struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// Whether a body contains no statements besides definitions when a definition is moved out of it.
+    /// Whether a body contains only definitions when a definition is moved out of it.
     fn is_alone(&self, body: SyntaxNode) -> bool {
         let has_definitions_alone = |body: &SyntaxNode| body.children().all(|node| is_definition(&node));
         *self.bodies.borrow_mut().entry(body).or_insert_with_key(has_definitions_alone)

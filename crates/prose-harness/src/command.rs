@@ -1,34 +1,27 @@
 //! Agents that are external programs: the prompt is their standard input or an argument, the reply is their output.
 
 pub(crate) mod environment;
-mod presets;
-mod process;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use prose_vm::activity::Reporter;
-use prose_vm::effect::{Failure, Permission, PermissionRule, Reply, Request, SessionTask};
-use prose_vm::error::ErrorKind;
+use prose_vm::effect::{Failure, Reply, Request, SessionTask};
 use prose_vm::harness::{Capabilities, HarnessFuture, RunFolders};
-use serde::Deserialize;
 
-use self::process::{Finished, Invocation, Limits, Stopped};
 use crate::decide::{Ask, Sessions};
-use crate::process::{Endings, Program, not_started};
+use crate::drivers::connection::{Connection, End, Endings, MAX_LINE_BYTES, Program};
+use crate::process::not_started;
 use crate::said::last_lines;
 use crate::supervisor;
 
 pub use self::environment::ALWAYS_PASSED;
-pub use self::presets::Agent;
 
-/// The maximum size of a reply: 64 MiB.
-pub const MAX_REPLY_BYTES: usize = 64 << 20;
+/// The maximum size of a reply.
+pub const MAX_REPLY_BYTES: usize = MAX_LINE_BYTES;
 
 /// How to start an agent's program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,18 +34,6 @@ pub struct CommandSettings {
     pub prompt: PromptBy,
     /// The environment variables that it receives in addition to [`ALWAYS_PASSED`]; a trailing `*` is a wildcard.
     pub variables: Vec<String>,
-    /// Whether it can read files.
-    pub reads_files: bool,
-    /// Whether it can write files.
-    pub writes_files: bool,
-    /// The timeout of a session.
-    pub timeout: Option<Duration>,
-    /// The timeout without output. Programs that write only at the end, as most presets do, need the whole timeout of a session.
-    pub idle: Option<Duration>,
-    /// Names of models that it does not support, so that it uses its default.
-    pub unknown_models: Vec<String>,
-    /// The agent, if it is a known one: it decides which permissions can be enforced.
-    pub agent: Option<Agent>,
 }
 
 impl CommandSettings {
@@ -63,12 +44,6 @@ impl CommandSettings {
             arguments: Vec::new(),
             prompt: PromptBy::Stdin,
             variables: Vec::new(),
-            reads_files: false,
-            writes_files: false,
-            timeout: None,
-            idle: None,
-            unknown_models: Vec::new(),
-            agent: None,
         }
     }
 
@@ -94,11 +69,16 @@ impl CommandSettings {
         }
         Some(Self { arguments, prompt, ..Self::new(program) })
     }
+
+    /// The program and its arguments.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        let arguments = self.arguments.iter().flat_map(Argument::texts);
+        std::iter::once(&self.program).chain(arguments).map(String::as_str)
+    }
 }
 
 /// An argument, or a group that is passed or omitted as a whole.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Argument {
     /// One argument.
     One(String),
@@ -106,9 +86,17 @@ pub enum Argument {
     All(Vec<String>),
 }
 
+impl Argument {
+    fn texts(&self) -> &[String] {
+        match self {
+            Argument::One(text) => std::slice::from_ref(text),
+            Argument::All(texts) => texts,
+        }
+    }
+}
+
 /// How the prompt is passed to a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptBy {
     /// On standard input.
     Stdin,
@@ -126,16 +114,14 @@ pub struct Command {
     supervisor: Option<PathBuf>,
     /// Counts stopped programs that have not ended yet.
     endings: Arc<Endings>,
-    /// The unsupported models that were already reported.
-    told: Mutex<HashSet<String>>,
 }
 
 /// The prompt for a program.
 struct Prompt<'a> {
     text: &'a str,
+    folder: &'a Path,
     system: Option<&'a str>,
     model: Option<&'a str>,
-    permissions: &'a [Permission],
 }
 
 impl Command {
@@ -143,7 +129,7 @@ impl Command {
     pub fn new(name: impl Into<String>, settings: CommandSettings, folders: RunFolders) -> Self {
         let supervisor = supervisor::program().map(Path::to_owned);
         let endings = Arc::default();
-        Self { name: name.into(), settings, folders, supervisor, endings, told: Mutex::default() }
+        Self { name: name.into(), settings, folders, supervisor, endings }
     }
 
     /// The same with another supervisor, or without one.
@@ -152,27 +138,18 @@ impl Command {
     }
 
     /// The command line for a prompt.
-    fn invocation(&self, prompt: &Prompt<'_>) -> Result<Invocation, Failure> {
+    fn invocation(&self, prompt: &Prompt<'_>) -> Result<(Program, String), Failure> {
         let settings = &self.settings;
-        let parts = settings.arguments.iter().flat_map(|argument| match argument {
-            Argument::One(text) => std::slice::from_ref(text),
-            Argument::All(texts) => texts,
-        });
-        let takes = |placeholder: &str| parts.clone().any(|part| part.contains(placeholder));
+        let takes = |placeholder: &str| settings.words().skip(1).any(|part| part.contains(placeholder));
         let text = match prompt.system {
             // R26: without its own placeholder, the system part is appended to the prompt.
             Some(system) if !takes("{system}") => Cow::Owned(format!("{}\n\nSystem: {system}", prompt.text)),
             _ => Cow::Borrowed(prompt.text),
         };
-        let model =
-            prompt.model.filter(|model| !settings.unknown_models.iter().any(|unknown| unknown == model));
-        let values = [("{prompt}", Some(&*text)), ("{system}", prompt.system), ("{model}", model)];
+        let values = [("{prompt}", Some(&*text)), ("{system}", prompt.system), ("{model}", prompt.model)];
         let mut arguments = Vec::new();
         for argument in &settings.arguments {
-            let texts = match argument {
-                Argument::One(text) => std::slice::from_ref(text),
-                Argument::All(texts) => texts,
-            };
+            let texts = argument.texts();
             let filled: Option<Vec<_>> = texts.iter().map(|text| fill(text, &values)).collect();
             for (template, filled) in texts.iter().zip(filled.into_iter().flatten()) {
                 if self.is_taken_for_option(template, &filled, &arguments) {
@@ -181,10 +158,8 @@ impl Command {
                 arguments.push(filled);
             }
         }
-        arguments
-            .extend(settings.agent.map(|agent| agent.permissions(prompt.permissions)).unwrap_or_default());
         let input = match settings.prompt {
-            PromptBy::Stdin => text.into_owned().into_bytes(),
+            PromptBy::Stdin => text.into_owned(),
             PromptBy::Argument => {
                 if !takes("{prompt}") {
                     if self.is_taken_for_option("{prompt}", &text, &arguments) {
@@ -192,20 +167,16 @@ impl Command {
                     }
                     arguments.push(text.into_owned());
                 }
-                Vec::new()
+                String::new()
             }
         };
         let program = Program {
             program: settings.program.clone(),
             arguments,
-            folder: self.folders.root.clone(),
+            folder: prompt.folder.to_owned(),
             variables: environment::passed(&settings.variables),
         };
-        Ok(Invocation {
-            program,
-            input,
-            limits: Limits { time: settings.timeout, idle: settings.idle, output: MAX_REPLY_BYTES },
-        })
+        Ok((program, input))
     }
 
     /// Whether a value has become an argument that the program would parse as an option. Arguments after `--` are not options.
@@ -233,73 +204,45 @@ impl Command {
 
     /// Runs the program and returns its reply.
     async fn run(&self, prompt: Prompt<'_>) -> Result<Reply, Failure> {
-        let invocation = self.invocation(&prompt)?;
-        let by_hand = self.by_hand(&invocation.program.arguments, prompt.text);
-        match process::run(invocation, self.supervisor.as_deref(), &self.endings).await {
-            Ok(finished) => self.reply(&finished, &by_hand),
-            Err(stopped) => Err(self.stopped(stopped, prompt.text.len(), &by_hand)),
-        }
-    }
-
-    fn reply(&self, finished: &Finished, by_hand: &str) -> Result<Reply, Failure> {
-        let Self { name, .. } = self;
-        let text = String::from_utf8_lossy(&finished.output);
-        if !finished.status.success() {
-            let said = match finished.errors.trim_ascii().is_empty() {
-                true => last_lines(&text),
-                false => last_lines(&String::from_utf8_lossy(&finished.errors)),
-            };
-            let message = match said.is_empty() {
-                true => format!("{name} exited with {} and no output. {by_hand}", finished.status),
-                false => format!("{name} exited with {}:\n{said}\n{by_hand}", finished.status),
-            };
-            return Err(Failure::session(message));
-        }
-        let warnings = match text {
-            Cow::Owned(_) => {
-                vec![format!(
-                    "the reply of {name} is not valid UTF-8; invalid bytes are replaced with `\u{fffd}`"
-                )]
-            }
-            Cow::Borrowed(_) => Vec::new(),
-        };
-        Ok(Reply { text: text.trim_end().into(), warnings, ..Reply::default() })
-    }
-
-    /// The failure of a session, with a hint how to fix it.
-    fn stopped(&self, stopped: Stopped, prompt: usize, by_hand: &str) -> Failure {
-        let Self { name, settings, folders, .. } = self;
-        let program = &settings.program;
-        let message = match stopped {
-            Stopped::TimedOut(time) => {
-                let time = humantime::format_duration(time);
-                let message = format!("{name} did not reply within {time} and was stopped");
-                return Failure { kind: ErrorKind::Timeout, message };
-            }
-            Stopped::Idle(time) => {
-                let time = humantime::format_duration(time);
-                let message = format!("{name} wrote nothing for {time} and was stopped");
-                return Failure { kind: ErrorKind::Timeout, message };
-            }
-            Stopped::TooLong(most) => {
-                format!(
+        let Self { name, settings: CommandSettings { program, .. }, .. } = self;
+        let (started, input) = self.invocation(&prompt)?;
+        let by_hand = self.by_hand(&started.arguments, prompt.text);
+        let connection = Connection::start(started, self.supervisor.as_deref(), &self.endings).await;
+        let mut connection = connection.map_err(|error| match error.kind() {
+            io::ErrorKind::ArgumentListTooLong => Failure::session(format!(
+                "the prompt of {} KiB is too long for an argument of `{program}`; remove `{{prompt}}` from `run.command` in `prose.toml` to write it to standard input",
+                prompt.text.len() >> 10
+            )),
+            _ => not_started(name, program, prompt.folder, None, &error),
+        })?;
+        connection.send_text(&input);
+        connection.close();
+        let (status, output) = connection.receive_all().await.map_err(|end| {
+            Failure::session(match end {
+                End::LineTooLong => format!(
                     "{name} wrote more than {} MiB, the limit for a reply, and was stopped. {by_hand}",
-                    most >> 20
-                )
-            }
-            Stopped::NotStarted(error) if error.kind() == io::ErrorKind::ArgumentListTooLong => {
-                format!(
-                    "the prompt of {} KiB is too long for an argument of `{program}`; remove `{{prompt}}` from `run.command` in `prose.toml` to write it to standard input",
-                    prompt >> 10
-                )
-            }
-            Stopped::NotStarted(error) => {
-                let install = settings.agent.map(Agent::install);
-                return not_started(name, program, &folders.root, install, &error);
-            }
-            Stopped::Lost(error) => format!("lost the connection to {name}: {error}"),
-        };
-        Failure::session(message)
+                    MAX_REPLY_BYTES >> 20
+                ),
+                End::Lost(error) => format!("lost the connection to {name}: {error}"),
+                End::Exited(status) => format!("{name} exited with {status}. {by_hand}"),
+            })
+        })?;
+        let text = String::from_utf8_lossy(&output);
+        if !status.success() {
+            let said = Some(connection.said()).filter(|said| !said.is_empty());
+            let said = said.unwrap_or_else(|| last_lines(&text));
+            return Err(Failure::session(match said.is_empty() {
+                true => format!("{name} exited with {status} and no output. {by_hand}"),
+                false => format!("{name} exited with {status}:\n{said}\n{by_hand}"),
+            }));
+        }
+        let mut warnings = Vec::new();
+        if let Cow::Owned(_) = text {
+            warnings.push(format!(
+                "the reply of {name} is not valid UTF-8; invalid bytes are replaced with `\u{fffd}`"
+            ));
+        }
+        Ok(Reply { text: text.trim_end().into(), warnings, ..Reply::default() })
     }
 
     /// A hint how to test the program.
@@ -320,19 +263,6 @@ impl Command {
         };
         format!("To test it, run `{input}{command}`.")
     }
-
-    /// The warning about an unsupported model, once for each model.
-    fn unknown_model(&self, model: Option<&str>) -> Option<String> {
-        let model =
-            model.filter(|model| self.settings.unknown_models.iter().any(|unknown| unknown == model))?;
-        let is_new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(model.to_owned());
-        is_new.then(|| {
-            format!(
-                "{} does not support the model `{model}` and uses its default; map `{model}` in `[models]` in `prose.toml`",
-                self.name
-            )
-        })
-    }
 }
 
 impl Sessions for Command {
@@ -341,12 +271,8 @@ impl Sessions for Command {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { reads_files: self.settings.reads_files, writes_files: self.settings.writes_files }
-    }
-
-    fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
-        // Allowed actions need no enforcement.
-        *rule == PermissionRule::Allow || self.settings.agent.is_some_and(|agent| agent.enforces(about, rule))
+        // Whether it has tools is not known.
+        Capabilities::default()
     }
 
     fn session<'a>(
@@ -355,18 +281,11 @@ impl Sessions for Command {
         task: &'a Arc<SessionTask>,
         _: &'a Reporter,
     ) -> HarnessFuture<'a, Reply> {
-        let model = task.model.as_deref();
         Box::pin(async move {
             let system = task.system_part();
-            let prompt = Prompt {
-                text: &task.prompt,
-                system: system.as_deref(),
-                model,
-                permissions: &task.permissions,
-            };
-            let mut reply = self.run(prompt).await?;
-            reply.warnings.extend(self.unknown_model(model));
-            Ok(reply)
+            let model = task.model.as_deref();
+            let folder = self.folders.of_session(task);
+            self.run(Prompt { text: &task.prompt, folder: &folder, system: system.as_deref(), model }).await
         })
     }
 
@@ -376,12 +295,9 @@ impl Sessions for Command {
 
     fn ask<'a>(&'a self, question: Ask, _: &'a Reporter) -> HarnessFuture<'a, String> {
         Box::pin(async move {
-            // Decisions may read files but change nothing.
-            let permissions = ["write", "execute", "network"]
-                .map(|about| Permission { about: about.into(), rule: PermissionRule::Deny });
             let Ask { prompt, model, .. } = question;
-            let model = model.as_deref();
-            let prompt = Prompt { text: &prompt, system: None, model, permissions: &permissions };
+            let folder = self.folders.root();
+            let prompt = Prompt { text: &prompt, folder, system: None, model: model.as_deref() };
             Ok(self.run(prompt).await?.text.to_string())
         })
     }

@@ -287,9 +287,10 @@ pub fn sign_in(who: &str) -> Cow<'static, str> {
 pub fn reported(status: Option<u16>, message: &str) -> String {
     const MAX_SHOWN: usize = 300;
     let plain = said::plain(message);
-    let inner = json_message(&plain);
+    // Escape codes may be escaped themselves in JSON.
+    let inner = json_message(&plain).map(|inner| said::plain(&inner));
     let line = inner.as_deref().unwrap_or(&plain).split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = redacted(&line);
+    let line = redacted(without_request(&line));
     let line = text::shorten(line.trim_end_matches('.'), MAX_SHOWN);
     match status {
         Some(status) if line.is_empty() => format!("status {status}"),
@@ -298,12 +299,25 @@ pub fn reported(status: Option<u16>, message: &str) -> String {
     }
 }
 
+/// A message without the request to a provider that it quotes, with its prompt.
+fn without_request(message: &str) -> &str {
+    let starts = message.match_indices('{').map(|(at, _)| at);
+    let is_request = |at: &usize| {
+        let body = &message[*at..];
+        ["\"messages\"", "\"input\"", "\"contents\"", "\"prompt\""]
+            .iter()
+            .any(|key| body.find(key).is_some_and(|at| body[at + key.len()..].trim_start().starts_with(':')))
+    };
+    let request = starts.take(1).find(is_request);
+    request.map_or(message, |at| message[..at].trim_end().trim_end_matches(':'))
+}
+
 /// A text without what looks like a key. Providers quote a rejected key, in part at least.
 pub fn redacted(text: &str) -> Cow<'_, str> {
     // The pattern is constant and valid.
     #[allow(clippy::unwrap_used)]
     static KEYS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(sk|pk|rk|gsk|xai|key|sess|eyJ)[-_][A-Za-z0-9_*.\-]{6,}|\bAIza[A-Za-z0-9_*\-]{8,}|\beyJ[A-Za-z0-9_.\-]{16,}|\b(bearer|x-api-key:|api[-_]?key=|key=)\s*[A-Za-z0-9_*.\-]{8,}").unwrap()
+        Regex::new(r"(?i)\b(sk|pk|rk|gsk|xai|key|sess|eyJ)[-_][A-Za-z0-9_*./+=\-]{6,}|\bAIza[A-Za-z0-9_*\-]{8,}|\beyJ[A-Za-z0-9_.\-]{16,}|\b(bearer|x-api-key:|api[-_]?key=|key=)\s*[A-Za-z0-9_*./+=\-]{8,}").unwrap()
     });
     KEYS.replace_all(text, "[key]")
 }

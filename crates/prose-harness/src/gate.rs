@@ -107,6 +107,18 @@ impl Gate {
         })
     }
 
+    /// A reporter for an agent that retries by itself: where its provider turned it away, the gate is closed for the others, too.
+    pub fn watch(self: &Arc<Self>, reporter: &Reporter) -> Reporter {
+        let gate = Arc::clone(self);
+        reporter.clone().watched_by(move |activity| {
+            if let Activity::ProviderRetry(ProviderRetry { status, delay_ms, message, .. }) = activity
+                && faults::classify(*status, message) == ErrorKind::RateLimit
+            {
+                gate.close(Some(Duration::from_millis(*delay_ms)));
+            }
+        })
+    }
+
     /// Makes attempts until one succeeds, fails for good, or the time that a session waits is over. Each retry is reported.
     pub async fn attempts<T, F: Future<Output = Result<T, Fault>>>(
         &self,
@@ -196,8 +208,19 @@ impl<'a> Attempts<'a> {
         Self { gate, patience, reporter, first_fault: None, failed: 0 }
     }
 
-    /// Waits until the next attempt may begin.
+    /// Waits until the next attempt may begin. Reports the wait for a gate that another session has closed.
     pub async fn begin(&self) {
+        if self.failed == 0
+            && let Some(opens) = self.gate.opens()
+        {
+            let delay = opens.saturating_duration_since(Instant::now());
+            self.reporter.report(Activity::ProviderRetry(ProviderRetry {
+                attempt: 0,
+                status: None,
+                delay_ms: delay.as_millis() as u64,
+                message: "the provider turned another session away".to_owned(),
+            }));
+        }
         self.gate.pass().await;
     }
 
@@ -271,6 +294,9 @@ fn write_time(file: &Path, time: u64) {
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
+    use prose_vm::activity::NoApprovals;
+    use prose_vm::effect::RequestId;
+
     use super::*;
 
     fn limited(retry_after: Option<u64>) -> Fault {
@@ -303,6 +329,42 @@ mod tests {
         assert_eq!(first, Ok(1));
         assert_eq!(second.0, Ok(0));
         assert!(second.1 >= Duration::from_secs(30) && second.1 < Duration::from_secs(31), "{:?}", second.1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_that_waits_for_the_gate_says_so() {
+        let gate = Gate::default();
+        let (sink, mut reports) = tokio::sync::mpsc::unbounded_channel();
+        let reporter = Reporter::new(RequestId(1), sink, Arc::new(NoApprovals));
+        Attempts::new(&gate, PATIENCE, &reporter).begin().await;
+        assert!(reports.try_recv().is_err());
+        gate.close(Some(Duration::from_secs(12)));
+        Attempts::new(&gate, PATIENCE, &reporter).begin().await;
+        let Ok((_, Activity::ProviderRetry(wait))) = reports.try_recv() else {
+            panic!("nothing is reported")
+        };
+        assert_eq!((wait.attempt, wait.delay_ms), (0, 12_000));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_agent_that_retries_by_itself_closes_the_gate_for_the_others() {
+        let gate = Arc::new(Gate::default());
+        let reporter = gate.watch(&Reporter::silent());
+        let retry = |status: u16| {
+            let message = "retry".to_owned();
+            Activity::ProviderRetry(ProviderRetry {
+                attempt: 1,
+                status: Some(status),
+                delay_ms: 8_000,
+                message,
+            })
+        };
+        reporter.report(retry(500));
+        assert!(gate.opens().is_none());
+        let start = Instant::now();
+        reporter.report(retry(429));
+        assert_eq!(after(&gate, &[]).await, Ok(0));
+        assert!(start.elapsed() >= Duration::from_secs(8), "{:?}", start.elapsed());
     }
 
     #[tokio::test(start_paused = true)]

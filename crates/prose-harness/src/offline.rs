@@ -5,17 +5,15 @@
 
 mod text;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
 use prose_vm::activity::Reporter;
-use prose_vm::effect::{
-    Choice, Failure, PermissionRule, Question, Reply, Request, SessionTask, Summary, SummaryLength, Verdict,
-};
+use prose_vm::effect::{Choice, Effect, Failure, Outcome, Question, Reply, Request, SummaryLength, Verdict};
 use prose_vm::event::LoopKind;
-use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
+use prose_vm::harness::{Capabilities, Harness, HarnessFuture, not_performed};
 use prose_vm::place::Place;
+use prose_vm::value::Value;
 use sha2::{Digest, Sha256};
 
 /// The end of every reply, which marks it as generated.
@@ -54,13 +52,33 @@ impl Offline {
         Rng::with_seed(u64::from_le_bytes([a, b, c, d, e, f, g, h]))
     }
 
-    fn answer<'a, T: Send + 'a>(&self, answer: impl FnOnce() -> T + Send + 'a) -> HarnessFuture<'a, T> {
-        let delay = self.delay;
-        Box::pin(async move {
-            if !delay.is_zero() {
-                tokio::time::sleep(delay).await;
+    fn answer(&self, request: &Request) -> Result<Outcome, Failure> {
+        let place = request.place.as_str();
+        Ok(match &request.effect {
+            Effect::Session(task) => {
+                let text = text::reply(&task.task, &task.context, &mut self.draw(place, &task.task));
+                Outcome::Reply(Reply { text: text.into(), ..Reply::default() })
             }
-            Ok(answer())
+            Effect::Judge(question) => Outcome::Verdict(self.verdict(&request.place, question)),
+            Effect::Choose(question) if question.labels.is_empty() => {
+                return Err(Failure::session("there are no options to choose from"));
+            }
+            Effect::Choose(question) => {
+                let index = self.draw(place, &question.text).usize(..question.labels.len());
+                Outcome::Choice(Choice { index, reason: format!("random {MARK}") })
+            }
+            Effect::Extract(question) => {
+                let texts = question.context.iter().filter_map(|item| item.text.as_deref());
+                Outcome::Value(text::extract(&question.text, texts).map_or(Value::Null, Value::text))
+            }
+            Effect::Summarise(summary) => {
+                let longest = match summary.extent {
+                    SummaryLength::KeyPoints => 1_500,
+                    SummaryLength::Essentials => 1_000,
+                };
+                Outcome::Value(Value::text(text::cut(&summary.text, longest)))
+            }
+            _ => return Err(not_performed(request)),
         })
     }
 
@@ -91,70 +109,13 @@ impl Harness for Offline {
         Capabilities { reads_files: false, writes_files: false }
     }
 
-    /// Sessions read, write and execute nothing, so no permission can be violated (decision 13).
-    fn enforces(&self, _: &str, _: &PermissionRule) -> bool {
-        true
-    }
-
-    fn session<'a>(
-        &'a self,
-        request: &'a Request,
-        task: &'a Arc<SessionTask>,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
-        self.answer(move || {
-            let mut draw = self.draw(request.place.as_str(), &task.task);
-            Reply { text: text::reply(&task.task, &task.context, &mut draw).into(), ..Reply::default() }
+    fn perform<'a>(&'a self, request: &'a Request, _: &'a Reporter) -> HarnessFuture<'a, Outcome> {
+        Box::pin(async move {
+            if !self.delay.is_zero() {
+                tokio::time::sleep(self.delay).await;
+            }
+            self.answer(request)
         })
-    }
-
-    fn judge<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, Verdict> {
-        self.answer(move || self.verdict(&request.place, question))
-    }
-
-    fn choose<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, Choice> {
-        if question.labels.is_empty() {
-            return Box::pin(async { Err(Failure::session("there are no options to choose from")) });
-        }
-        self.answer(move || {
-            let index = self.draw(request.place.as_str(), &question.text).usize(..question.labels.len());
-            Choice { index, reason: format!("random {MARK}") }
-        })
-    }
-
-    fn extract<'a>(
-        &'a self,
-        _: &'a Request,
-        question: &'a Question,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, Option<String>> {
-        self.answer(move || {
-            let texts = question.context.iter().filter_map(|item| item.text.as_deref());
-            text::extract(&question.text, texts)
-        })
-    }
-
-    fn summarise<'a>(
-        &'a self,
-        _: &'a Request,
-        summary: &'a Summary,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, String> {
-        let longest = match summary.extent {
-            SummaryLength::KeyPoints => 1_500,
-            SummaryLength::Essentials => 1_000,
-        };
-        self.answer(move || text::cut(&summary.text, longest))
     }
 }
 

@@ -4,12 +4,14 @@
 //! is asked: a command is allowed only if all that it runs, reads and writes is.
 
 mod commands;
+mod mcp;
 mod network;
 mod paths;
 mod shell;
 
 use std::path::{Path, PathBuf};
 
+pub use self::mcp::McpTool;
 pub use prose_rights::About;
 use prose_vm::activity::{Activity, Denial, PermissionQuestion, Reporter, ToolKind};
 use prose_vm::effect::{Failure, MemoryScope, Permission, PermissionRule, SessionTask};
@@ -32,12 +34,14 @@ pub struct ToolRequest {
     pub command: Option<String>,
     /// The address on the network.
     pub url: Option<String>,
+    /// The tool of an MCP server.
+    pub mcp: Option<McpTool>,
 }
 
 impl ToolRequest {
     /// A call without files, command and address.
     pub fn new(kind: ToolKind, title: impl Into<String>) -> Self {
-        Self { kind, title: title.into(), paths: Vec::new(), command: None, url: None }
+        Self { kind, title: title.into(), paths: Vec::new(), command: None, url: None, mcp: None }
     }
 
     /// A shell command.
@@ -57,6 +61,11 @@ impl ToolRequest {
             _ => "write",
         };
         Self { title: format!("{verb} {path}"), paths: vec![path], ..Self::new(kind, "") }
+    }
+
+    /// A tool of an MCP server.
+    pub fn mcp(tool: McpTool) -> Self {
+        Self { mcp: Some(tool.clone()), ..Self::new(ToolKind::Other, tool.name()) }
     }
 
     /// A request to an address.
@@ -92,8 +101,9 @@ impl Folders {
             results.extend(folder.map(|folder| folder.join("memory.md")));
         }
         let context = task.context.iter().filter_map(|item| item.path.as_deref());
-        let passed = context.map(|path| run.root.join(path)).collect();
-        Self { root: run.root.clone(), passed, results }
+        let passed = context.map(|path| run.root.join(path));
+        let passed = passed.chain(task.skill_files().map(|file| run.root.join(file))).collect();
+        Self { root: run.of_session(task), passed, results }
     }
 }
 
@@ -236,6 +246,9 @@ impl Judge<'_> {
     }
 
     fn tool(&self, tool: &ToolRequest) -> Decision {
+        if let Some(tool) = &tool.mcp {
+            return self.mcp_tool(tool);
+        }
         let about = match tool.kind {
             ToolKind::Think => return Decision::Allow,
             ToolKind::Read | ToolKind::Search => About::Read,
@@ -387,6 +400,11 @@ impl Judge<'_> {
         decision.and(self.script(command, &mut self.folders.root.clone(), 0))
     }
 
+    /// A word of a command without the folder of the project: where that lies, such as in `.prose`, says nothing about a file in it.
+    fn inside<'w>(&self, word: &'w str) -> &'w str {
+        written_part(&self.folders.root, Path::new(word), word)
+    }
+
     /// Whether only certain commands may run.
     fn has_patterns(&self) -> bool {
         self.rules(About::Execute).any(|rule| matches!(rule.rule, PermissionRule::Patterns(_)))
@@ -436,7 +454,7 @@ impl Judge<'_> {
         // The text of a script may name protected files anywhere.
         let is_part = |c: char| c.is_alphanumeric() || "._-/\\~".contains(c);
         let mut words = text.split(|c| !is_part(c)).filter(|word| !word.is_empty());
-        match words.find(|word| paths::needs_approval(word, true)) {
+        match words.find(|word| paths::needs_approval(self.inside(word), true)) {
             Some(word) => Decision::doubt(format!("a command names `{word}`, which is a protected file")),
             None => Decision::Allow,
         }
@@ -498,7 +516,9 @@ impl Judge<'_> {
                     .iter()
                     .skip(1)
                     .flat_map(|word| word.text.split(['=', ':', ',', '@', ' ', '\'', '"', '(', ')']));
-                if let Some(named) = named.into_iter().find(|word| paths::needs_approval(word, false)) {
+                if let Some(named) =
+                    named.into_iter().find(|word| paths::needs_approval(self.inside(word), false))
+                {
                     let named = one_line(named);
                     decision = decision.and(Decision::doubt(format!(
                         "a command names `{named}`, which is a protected file"

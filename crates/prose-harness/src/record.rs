@@ -188,7 +188,7 @@ impl Entry {
                 kind: Some(*kind).filter(|kind| *kind != ErrorKind::Session),
                 ..Self::default()
             },
-            Outcome::Slept => return None,
+            Outcome::Tree(_) | Outcome::Slept => return None,
         })
     }
 

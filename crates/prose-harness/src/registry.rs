@@ -1,6 +1,5 @@
 //! The table of all harnesses, for the command line, editors and the documentation.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -12,15 +11,15 @@ use prose_syntax::suggest;
 use prose_vm::harness::{Harness, RunFolders};
 use smol_str::SmolStr;
 
-use crate::command::{Agent, Argument, Command, CommandSettings};
-use crate::decide::{PromptedDecisions, QuestionsTo, Sessions};
-use crate::drivers::AgentProgram;
+use crate::command::{Command, CommandSettings};
+use crate::decide::{PromptedDecisions, Sessions};
 use crate::drivers::acp::{AGENTS, Acp, AcpAgent};
 use crate::drivers::claude::Claude;
 use crate::drivers::codex::Codex;
 use crate::drivers::opencode::OpenCode;
 use crate::drivers::provider::{PROVIDERS, Provider, ProviderSettings};
-use crate::faults;
+use crate::drivers::{AgentProgram, KnownAgent};
+use crate::mcp::AgentServers;
 use crate::offline::Offline;
 use crate::router::{self, Router};
 use crate::script::{Script, ScriptErrors};
@@ -36,8 +35,8 @@ pub struct HarnessSettings {
     pub delay: Duration,
     /// The path of the script.
     pub script: Option<PathBuf>,
-    /// The agent commands that the project configures, by the name of the harness.
-    pub commands: BTreeMap<String, CommandSettings>,
+    /// The command that the project configures, for the harnesses `command` and `acp`.
+    pub command: Option<CommandSettings>,
     /// The environment variables that all agents receive in addition to the default ones; a trailing `*` is a wildcard.
     pub environment: Vec<String>,
     /// The provider of the harness `provider`.
@@ -48,6 +47,10 @@ pub struct HarnessSettings {
     pub agents: BTreeMap<SmolStr, Route>,
     /// The names that the project gives to models.
     pub models: BTreeMap<String, String>,
+    /// The folder of the gates of providers, which all processes of the user share.
+    pub gates: Option<PathBuf>,
+    /// The MCP servers of agents.
+    pub servers: AgentServers,
 }
 
 /// A backend for some requests of a program.
@@ -67,12 +70,14 @@ impl HarnessSettings {
             seed: 0,
             delay: Duration::ZERO,
             script: None,
-            commands: BTreeMap::new(),
+            command: None,
             environment: Vec::new(),
             provider: ProviderSettings::new(&PROVIDERS[0]),
             judge: Route::default(),
             agents: BTreeMap::new(),
             models: BTreeMap::new(),
+            gates: None,
+            servers: AgentServers::default(),
         }
     }
 
@@ -97,10 +102,8 @@ pub struct HarnessInfo {
 enum Starts {
     /// None.
     Nothing,
-    /// The program of an agent, unless the project configures another one.
-    Agent(Agent),
-    /// The program of an agent that speaks the Agent Client Protocol, unless the project configures another one.
-    Acp(&'static AcpAgent),
+    /// The program of an agent.
+    Agent(KnownAgent),
     /// The program that the project configures.
     Named,
     /// None, but it sends prompts to a provider.
@@ -126,37 +129,37 @@ pub const HARNESSES: &[HarnessInfo] = &[
     HarnessInfo {
         name: "claude",
         description: "starts Claude Code, `claude -p`, for each session",
-        starts: Starts::Agent(Agent::Claude),
-        make: |name, settings| match settings.commands.get(name) {
-            Some(own) => Ok(command(name, settings, || own.clone())),
-            None => {
-                let program = program(Agent::Claude, settings);
-                Ok(decisions(Claude::new(program, settings.folders.clone()), Some(CHEAPEST), settings))
-            }
+        starts: Starts::Agent(KnownAgent::CLAUDE),
+        make: |_, settings| {
+            let program = AgentProgram::of(KnownAgent::CLAUDE, &[], &settings.environment);
+            let agent = Claude::new(program, settings.folders.clone());
+            let agent = agent.sharing_gates(settings.gates.as_deref());
+            let agent = agent.with_servers(Arc::clone(&settings.servers));
+            Ok(decisions(agent, Some(CHEAPEST), settings))
         },
     },
     HarnessInfo {
         name: "codex",
         description: "uses Codex by one `codex app-server` for all sessions",
-        starts: Starts::Agent(Agent::Codex),
-        make: |name, settings| match settings.commands.get(name) {
-            Some(own) => Ok(command(name, settings, || own.clone())),
-            None => {
-                let program = program(Agent::Codex, settings);
-                Ok(decisions(Codex::new(program, settings.folders.clone()), Some(CHEAPEST), settings))
-            }
+        starts: Starts::Agent(KnownAgent::CODEX),
+        make: |_, settings| {
+            let program = AgentProgram::of(KnownAgent::CODEX, &[], &settings.environment);
+            let agent = Codex::new(program, settings.folders.clone());
+            let agent = agent.sharing_gates(settings.gates.as_deref());
+            let agent = agent.with_servers(Arc::clone(&settings.servers));
+            Ok(decisions(agent, Some(CHEAPEST), settings))
         },
     },
     HarnessInfo {
         name: "opencode",
-        description: "starts OpenCode, `opencode run`, for each session",
-        starts: Starts::Agent(Agent::OpenCode),
-        make: |name, settings| match settings.commands.get(name) {
-            Some(own) => Ok(command(name, settings, || own.clone())),
-            None => {
-                let program = program(Agent::OpenCode, settings);
-                Ok(decisions(OpenCode::new(program, settings.folders.clone()), Some(CHEAPEST), settings))
-            }
+        description: "uses OpenCode by one `opencode serve` for all sessions",
+        starts: Starts::Agent(KnownAgent::OPENCODE),
+        make: |_, settings| {
+            let program = AgentProgram::of(KnownAgent::OPENCODE, &[], &settings.environment);
+            let agent = OpenCode::new(program, settings.folders.clone());
+            let agent = agent.sharing_gates(settings.gates.as_deref());
+            let agent = agent.with_servers(Arc::clone(&settings.servers));
+            Ok(decisions(agent, Some(CHEAPEST), settings))
         },
     },
     acp_agent(&AGENTS[0]),
@@ -174,10 +177,7 @@ pub const HARNESSES: &[HarnessInfo] = &[
         name: "command",
         description: "starts any command that reads a prompt and writes a reply",
         starts: Starts::Named,
-        make: |name, settings| match settings.commands.get(name) {
-            Some(own) => Ok(command(name, settings, || own.clone())),
-            None => Err(HarnessError::NoCommand(name)),
-        },
+        make: command,
     },
     HarnessInfo {
         name: "provider",
@@ -186,7 +186,8 @@ pub const HARNESSES: &[HarnessInfo] = &[
         make: |_, settings| {
             let models = settings.models.clone();
             let provider =
-                ProviderSettings { models, ..settings.provider.clone() }.with_key_from_environment();
+                ProviderSettings { models, gates: settings.gates.clone(), ..settings.provider.clone() }
+                    .with_key_from_environment();
             Ok(decisions(Provider::new(provider), Some(CHEAPEST), settings))
         },
     },
@@ -195,45 +196,10 @@ pub const HARNESSES: &[HarnessInfo] = &[
 /// The name of the cheapest model of a harness.
 const CHEAPEST: &str = "haiku";
 
-/// The program of an agent that a harness starts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownAgent {
-    /// Its name, which is searched in `PATH`.
-    pub program: &'static str,
-    /// The command that installs it.
-    pub install: &'static str,
-    /// The environment variables with its keys and settings; a trailing `*` is a wildcard.
-    pub variables: Vec<String>,
-    /// The arguments with which it succeeds if it is signed in; `None` if it cannot be asked.
-    pub sign_in_status: Option<&'static [&'static str]>,
-    /// How to sign in to it.
-    pub sign_in: Cow<'static, str>,
-    /// Names of models that it does not support, so that it uses its default.
-    pub unknown_models: Vec<String>,
-}
-
 /// The agent of a harness; `None` if it has none or the project configures it.
 pub fn known_agent(name: &str) -> Option<KnownAgent> {
     match HARNESSES.iter().find(|info| info.name == name)?.starts {
-        Starts::Agent(agent) => {
-            let CommandSettings { variables, unknown_models, .. } = agent.settings();
-            Some(KnownAgent {
-                program: agent.program(),
-                install: agent.install(),
-                variables,
-                sign_in_status: agent.sign_in_status(),
-                sign_in: faults::sign_in(name),
-                unknown_models,
-            })
-        }
-        Starts::Acp(agent) => Some(KnownAgent {
-            program: agent.program,
-            install: agent.install,
-            variables: agent.variables.iter().map(|name| (*name).to_owned()).collect(),
-            sign_in_status: None,
-            sign_in: faults::sign_in(name),
-            unknown_models: Vec::new(),
-        }),
+        Starts::Agent(agent) => Some(agent),
         Starts::Nothing | Starts::Named | Starts::Requests => None,
     }
 }
@@ -252,7 +218,7 @@ pub struct AgentCommand {
 /// The command that a harness starts; `None` if it starts none or cannot be created.
 pub fn agent_command(name: &str, settings: &HarnessSettings) -> Option<AgentCommand> {
     let info = HARNESSES.iter().find(|info| info.name == name)?;
-    let preset = match info.starts {
+    let (command, mut variables) = match info.starts {
         Starts::Nothing => return None,
         Starts::Requests => {
             let provider = &settings.provider;
@@ -262,23 +228,15 @@ pub fn agent_command(name: &str, settings: &HarnessSettings) -> Option<AgentComm
                 variables: provider.key_variable().map(str::to_owned).into_iter().collect(),
             });
         }
-        Starts::Agent(agent) => Some(agent.settings()),
-        Starts::Acp(agent) => Some(CommandSettings {
-            variables: agent.variables.iter().map(|name| (*name).to_owned()).collect(),
-            ..CommandSettings::new(agent.program)
-        }),
-        Starts::Named => None,
+        Starts::Agent(agent) => {
+            let AgentProgram { program, variables, .. } = AgentProgram::of(agent, &[], &[]);
+            (vec![program], variables)
+        }
+        Starts::Named => {
+            let own = settings.command.as_ref()?;
+            (own.words().map(str::to_owned).collect(), own.variables.clone())
+        }
     };
-    let own = settings.commands.get(name);
-    let words = own.map(|own| {
-        let texts = own.arguments.iter().flat_map(|argument| match argument {
-            Argument::One(text) => std::slice::from_ref(text),
-            Argument::All(texts) => texts,
-        });
-        std::iter::once(&own.program).chain(texts).cloned().collect()
-    });
-    let command = words.or_else(|| preset.as_ref().map(|preset| vec![preset.program.clone()]))?;
-    let mut variables = own.or(preset.as_ref()).map(|it| it.variables.clone()).unwrap_or_default();
     variables.extend(settings.environment.iter().cloned());
     Some(AgentCommand { is_address: false, command, variables })
 }
@@ -286,6 +244,12 @@ pub fn agent_command(name: &str, settings: &HarnessSettings) -> Option<AgentComm
 /// Whether a harness asks a model, which costs money.
 pub fn asks_model(name: &str) -> bool {
     !matches!(name, "offline" | "script")
+}
+
+/// Whether the sessions of a harness work in a folder whose files they can change.
+pub fn changes_files(name: &str) -> bool {
+    let info = HARNESSES.iter().find(|info| info.name == name);
+    info.is_some_and(|info| matches!(info.starts, Starts::Agent(_) | Starts::Named))
 }
 
 /// The names of the harnesses that a run uses, first the one of the program. Without a model nothing else is used either.
@@ -351,7 +315,7 @@ const fn acp_agent(agent: &'static AcpAgent) -> HarnessInfo {
     HarnessInfo {
         name: agent.name,
         description: agent.description,
-        starts: Starts::Acp(agent),
+        starts: Starts::Agent(agent.known()),
         make: |name, settings| acp(name, settings, AGENTS.iter().find(|agent| agent.name == name)),
     }
 }
@@ -361,32 +325,29 @@ fn acp(
     settings: &HarnessSettings,
     agent: Option<&'static AcpAgent>,
 ) -> Result<Arc<dyn Harness>, HarnessError> {
-    let words = agent_command(name, settings).ok_or(HarnessError::NoCommand(name))?;
-    let [program, arguments @ ..] = words.command.as_slice() else {
-        return Err(HarnessError::NoCommand(name));
+    let program = match agent {
+        Some(agent) => AgentProgram::of(agent.known(), agent.arguments, &settings.environment),
+        None => {
+            let own = settings.command.as_ref().ok_or(HarnessError::NoCommand(name))?;
+            let variables = own.variables.iter().chain(&settings.environment);
+            AgentProgram {
+                program: own.program.clone(),
+                arguments: own.words().skip(1).map(str::to_owned).collect(),
+                variables: variables.cloned().collect(),
+                unknown_models: Vec::new(),
+                install: "",
+            }
+        }
     };
-    let program = AgentProgram {
-        program: program.clone(),
-        arguments: match agent.filter(|_| arguments.is_empty()) {
-            Some(agent) => agent.arguments.iter().map(|argument| (*argument).to_owned()).collect(),
-            None => arguments.to_vec(),
-        },
-        variables: words.variables,
-        unknown_models: Vec::new(),
-        install: agent.map_or("", |agent| agent.install),
-    };
-    Ok(Arc::new(PromptedDecisions(Acp::new(name, program, agent, settings.folders.clone()))))
+    let agent =
+        Acp::new(name, program, agent, settings.folders.clone()).with_servers(Arc::clone(&settings.servers));
+    Ok(Arc::new(PromptedDecisions::new(agent.sharing_gates(settings.gates.as_deref()))))
 }
 
-fn command(
-    name: &'static str,
-    settings: &HarnessSettings,
-    preset: impl FnOnce() -> CommandSettings,
-) -> Arc<dyn Harness> {
-    let mut own = settings.commands.get(name).cloned().unwrap_or_else(preset);
+fn command(name: &'static str, settings: &HarnessSettings) -> Result<Arc<dyn Harness>, HarnessError> {
+    let mut own = settings.command.clone().ok_or(HarnessError::NoCommand(name))?;
     own.variables.extend(settings.environment.iter().cloned());
-    let cheapest = own.agent.is_some().then_some(CHEAPEST);
-    decisions(Command::new(name, own, settings.folders.clone()), cheapest, settings)
+    Ok(decisions(Command::new(name, own, settings.folders.clone()), None, settings))
 }
 
 /// A harness whose decisions are made by the model of the settings, or by its cheapest one.
@@ -395,17 +356,8 @@ fn decisions(
     cheapest: Option<&str>,
     settings: &HarnessSettings,
 ) -> Arc<dyn Harness> {
-    match settings.judge.model.as_deref().or(cheapest) {
-        Some(model) => Arc::new(PromptedDecisions(QuestionsTo { sessions, model: settings.model(model) })),
-        None => Arc::new(PromptedDecisions(sessions)),
-    }
-}
-
-/// The program of an agent for its driver.
-fn program(agent: Agent, settings: &HarnessSettings) -> AgentProgram {
-    let CommandSettings { program, mut variables, unknown_models, .. } = agent.settings();
-    variables.extend(settings.environment.iter().cloned());
-    AgentProgram { program, arguments: Vec::new(), variables, unknown_models, install: agent.install() }
+    let model = settings.judge.model.as_deref().or(cheapest).map(|model| settings.model(model));
+    Arc::new(PromptedDecisions { sessions, model })
 }
 
 /// The reason why a harness cannot be created.

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use prose_vm::activity::Reporter;
 use prose_vm::effect::{
-    Choice, Effect, InputRequest, Memory, MemoryPlace, PermissionRule, Question, Reply, Request, SessionTask,
-    Summary, Verdict,
+    Effect, InputRequest, Memory, MemoryPlace, Outcome, PermissionRule, Request, SessionTask,
 };
 use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
 use prose_vm::value::Value;
@@ -59,53 +58,14 @@ impl Harness for Router {
         Some(self.judge.as_ref())
     }
 
-    fn session<'a>(
-        &'a self,
-        request: &'a Request,
-        task: &'a Arc<SessionTask>,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
+    fn perform<'a>(&'a self, request: &'a Request, reporter: &'a Reporter) -> HarnessFuture<'a, Outcome> {
+        let Effect::Session(task) = &request.effect else { return self.judge.perform(request, reporter) };
         let route = task.agent.as_ref().and_then(|agent| self.agents.get(agent));
-        let Some(Route { harness, model }) = route else { return self.rest.session(request, task, reporter) };
-        let Some(model) = model else { return harness.session(request, task, reporter) };
-        let task = Arc::new(SessionTask { model: Some(model.clone()), ..SessionTask::clone(task) });
-        Box::pin(async move { harness.session(request, &task, reporter).await })
-    }
-
-    fn judge<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Verdict> {
-        self.judge.judge(request, question, reporter)
-    }
-
-    fn choose<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Choice> {
-        self.judge.choose(request, question, reporter)
-    }
-
-    fn extract<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Option<String>> {
-        self.judge.extract(request, question, reporter)
-    }
-
-    fn summarise<'a>(
-        &'a self,
-        request: &'a Request,
-        summary: &'a Summary,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, String> {
-        self.judge.summarise(request, summary, reporter)
+        let Some(Route { harness, model }) = route else { return self.rest.perform(request, reporter) };
+        let Some(model) = model else { return harness.perform(request, reporter) };
+        let task = SessionTask { model: Some(model.clone()), ..SessionTask::clone(task) };
+        let request = Request { effect: Effect::Session(Arc::new(task)), ..request.clone() };
+        Box::pin(async move { harness.perform(&request, reporter).await })
     }
 
     fn prompt_of(&self, request: &Request) -> Option<String> {

@@ -7,18 +7,19 @@ pub(crate) mod written;
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
+use std::future::ready;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use prose_vm::activity::{Activity, Reporter, ToolStatus, ToolUse};
 use prose_vm::effect::{
-    Choice, Effect, Failure, InputRequest, Memory, MemoryPlace, Outcome, PermissionRule, Question, Reply,
-    Request, SessionTask, Summary, Verdict,
+    Choice, Effect, Failure, InputRequest, Memory, MemoryPlace, Outcome, Reply, Request, SessionTask,
 };
 use prose_vm::error::ErrorKind;
 use prose_vm::frame;
-use prose_vm::harness::{Capabilities, Harness, HarnessFuture, RunFolders};
+use prose_vm::harness::{Capabilities, Harness, HarnessFuture, RunFolders, not_performed};
 use prose_vm::value::Value;
+use smol_str::SmolStr;
 
 use self::entry::{Asked, Entry, Said};
 use crate::offline::Offline;
@@ -98,34 +99,46 @@ impl Script {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replies from the matching entry or by the offline harness, or fails with the missing entry.
-    fn answer<'a, T: Send + 'a>(
-        &'a self,
-        asked: &Asked<'_>,
-        task: Option<&'a SessionTask>,
-        reporter: &'a Reporter,
-        read: impl FnOnce(&'a Said, &'a Entry) -> Result<T, Failure> + Send + 'a,
-        otherwise: impl FnOnce(&'a Offline) -> HarnessFuture<'a, T>,
-    ) -> HarnessFuture<'a, T> {
-        let Some(Taken { entry, said }) = self.take(asked) else {
-            return match &self.unmatched {
-                Some(offline) => otherwise(offline),
-                None => {
-                    let failure = self.unmatched(asked);
-                    Box::pin(async { Err(failure) })
-                }
-            };
-        };
-        Box::pin(async move {
-            activity::perform(&entry.activity, entry.delay, reporter).await;
-            if let Some(task) = task {
-                self.use_tools(&entry.tools, task, reporter).await?;
+    /// The outcome of a request by an answer of its entry.
+    fn read(&self, effect: &Effect, entry: &Entry, said: &Said) -> Result<Outcome, Failure> {
+        Ok(match (effect, said) {
+            (_, Said::Outcome(Outcome::Failed(failure))) => return Err(failure.clone()),
+            (Effect::Session(task), Said::Outcome(Outcome::Reply(reply))) => {
+                // The author of a script cannot know the marks of a run.
+                let marked = task.mark.as_ref().map(|mark| frame::with_mark(&reply.text, mark));
+                let text = marked.unwrap_or_else(|| reply.text.clone());
+                Outcome::Reply(Reply { text, ..reply.clone() })
             }
-            match said {
-                Said::Outcome(Outcome::Failed(failure)) => Err(failure.clone()),
-                said => read(said, entry),
+            (Effect::Choose(question), said) => {
+                Outcome::Choice(self.choice(&question.labels, entry, said)?)
+            }
+            // What a model extracts or shortens is text.
+            (_, Said::Outcome(Outcome::Value(value))) if *value != Value::Null => {
+                Outcome::Value(Value::text(value.to_string()))
+            }
+            (_, Said::Outcome(outcome)) => outcome.clone(),
+            (_, Said::Label { .. }) => {
+                return Err(self.mistake(entry, "names a label, but the request is not a choice"));
             }
         })
+    }
+
+    fn choice(&self, labels: &[SmolStr], entry: &Entry, said: &Said) -> Result<Choice, Failure> {
+        let (found, wanted, reason) = match said {
+            Said::Label { label, reason } => (label_index(labels, label), format!("`{label}`"), reason),
+            Said::Outcome(Outcome::Choice(Choice { index, reason })) => {
+                (Some(*index), format!("number {}", index + 1), reason)
+            }
+            Said::Outcome(_) => return Err(self.mistake(entry, "chooses nothing")),
+        };
+        match found.filter(|index| *index < labels.len()) {
+            Some(index) => Ok(Choice { index, reason: reason.clone() }),
+            None => {
+                let labels: Vec<String> = labels.iter().map(|label| format!("`{label}`")).collect();
+                let why = format!("chooses {wanted}, but the labels are {}", labels.join(", "));
+                Err(self.mistake(entry, why))
+            }
+        }
     }
 
     /// Asks for permission to use tools, as an agent would, and reports them. Nothing is done with them.
@@ -194,111 +207,27 @@ impl Harness for Script {
         Capabilities { reads_files: false, writes_files: false }
     }
 
-    /// Sessions read, write and execute nothing, so no permission can be violated (decision 13).
-    fn enforces(&self, _: &str, _: &PermissionRule) -> bool {
-        true
-    }
-
-    fn session<'a>(
-        &'a self,
-        request: &'a Request,
-        task: &'a Arc<SessionTask>,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
-        // The author of a script cannot know the marks of a run.
-        let read = |said: &Said, _: &Entry| match (said, &task.mark) {
-            (Said::Outcome(Outcome::Reply(reply)), Some(mark)) => {
-                Ok(Reply { text: frame::with_mark(&reply.text, mark), ..reply.clone() })
-            }
-            (Said::Outcome(Outcome::Reply(reply)), None) => Ok(reply.clone()),
-            _ => Ok(Reply::default()),
-        };
-        self.answer(&Asked::session(request, task), Some(task), reporter, read, |offline| {
-            offline.session(request, task, reporter)
-        })
-    }
-
-    fn judge<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Verdict> {
-        let read = |said: &Said, _: &Entry| match said {
-            Said::Outcome(Outcome::Verdict(verdict)) => Ok(verdict.clone()),
-            _ => Ok(Verdict { met: false, reason: String::new(), no_progress: false }),
-        };
-        let asked = Asked::question(Kind::Condition, request, question);
-        self.answer(&asked, None, reporter, read, |offline| offline.judge(request, question, reporter))
-    }
-
-    fn choose<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Choice> {
-        let read = |said: &Said, entry: &Entry| {
-            let (found, wanted, reason) = match said {
-                Said::Label { label, reason } => {
-                    (label_index(&question.labels, label), format!("`{label}`"), reason)
-                }
-                Said::Outcome(Outcome::Choice(Choice { index, reason })) => {
-                    (Some(*index), format!("number {}", index + 1), reason)
-                }
-                Said::Outcome(_) => return Err(self.mistake(entry, "chooses nothing")),
+    fn perform<'a>(&'a self, request: &'a Request, reporter: &'a Reporter) -> HarnessFuture<'a, Outcome> {
+        let asked = Asked::of(request).filter(|_| request.effect.needs_agent());
+        let Some(asked) = asked else { return Box::pin(ready(Err(not_performed(request)))) };
+        let Some(Taken { entry, said }) = self.take(&asked) else {
+            return match &self.unmatched {
+                Some(offline) => offline.perform(request, reporter),
+                None => Box::pin(ready(Err(self.unmatched(&asked)))),
             };
-            match found.filter(|index| *index < question.labels.len()) {
-                Some(index) => Ok(Choice { index, reason: reason.clone() }),
-                None => {
-                    let labels: Vec<String> =
-                        question.labels.iter().map(|label| format!("`{label}`")).collect();
-                    let why = format!("chooses {wanted}, but the labels are {}", labels.join(", "));
-                    Err(self.mistake(entry, why))
-                }
+        };
+        Box::pin(async move {
+            activity::perform(&entry.activity, entry.delay, reporter).await;
+            if let Effect::Session(task) = &request.effect {
+                self.use_tools(&entry.tools, task, reporter).await?;
             }
-        };
-        let asked = Asked::question(Kind::Choice, request, question);
-        self.answer(&asked, None, reporter, read, |offline| offline.choose(request, question, reporter))
-    }
-
-    fn extract<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Option<String>> {
-        let read = |said: &Said, _: &Entry| match said {
-            Said::Outcome(Outcome::Value(Value::Null)) => Ok(None),
-            Said::Outcome(Outcome::Value(value)) => Ok(Some(value.to_string())),
-            _ => Ok(None),
-        };
-        let asked = Asked::question(Kind::Extract, request, question);
-        self.answer(&asked, None, reporter, read, |offline| offline.extract(request, question, reporter))
-    }
-
-    fn summarise<'a>(
-        &'a self,
-        request: &'a Request,
-        summary: &'a Summary,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, String> {
-        let read = |said: &Said, _: &Entry| match said {
-            Said::Outcome(Outcome::Value(value)) => Ok(value.to_string()),
-            _ => Ok(String::new()),
-        };
-        self.answer(&Asked::summary(request, summary), None, reporter, read, |offline| {
-            offline.summarise(request, summary, reporter)
+            self.read(&request.effect, entry, said)
         })
     }
 
     /// Inputs that the script does not contain are requested from the user, so they are never unmatched.
-    fn input<'a>(
-        &'a self,
-        request: &'a Request,
-        input: &'a InputRequest,
-    ) -> Option<HarnessFuture<'a, Value>> {
-        let Taken { entry, said } = self.take(&Asked::input(request, input))?;
+    fn input<'a>(&'a self, request: &'a Request, _: &'a InputRequest) -> Option<HarnessFuture<'a, Value>> {
+        let Taken { entry, said } = self.take(&Asked::of(request)?)?;
         Some(Box::pin(async move {
             if !entry.delay.is_zero() {
                 tokio::time::sleep(entry.delay).await;
@@ -312,8 +241,8 @@ impl Harness for Script {
     }
 
     /// Memories that the script does not contain are read from the store.
-    fn memory(&self, request: &Request, place: &MemoryPlace) -> Option<Memory> {
-        match self.take(&Asked::memory(request, place))?.said {
+    fn memory(&self, request: &Request, _: &MemoryPlace) -> Option<Memory> {
+        match self.take(&Asked::of(request)?)?.said {
             Said::Outcome(Outcome::Memory(memory)) => Some(memory.clone()),
             _ => None,
         }
@@ -321,22 +250,14 @@ impl Harness for Script {
 
     /// An entry that replied in the earlier execution has been used there.
     fn recalled(&self, request: &Request) {
-        let asked = match &request.effect {
-            Effect::Session(task) => Asked::session(request, task),
-            Effect::Judge(question) => Asked::question(Kind::Condition, request, question),
-            Effect::Choose(question) => Asked::question(Kind::Choice, request, question),
-            Effect::Extract(question) => Asked::question(Kind::Extract, request, question),
-            Effect::Summarise(summary) => Asked::summary(request, summary),
-            Effect::Input(input) => Asked::input(request, input),
-            Effect::Memory(place) => Asked::memory(request, place),
-            Effect::File(_) | Effect::FileCheck(_) | Effect::Sleep(_) => return,
-        };
-        self.take(&asked);
+        if let Some(asked) = Asked::of(request) {
+            self.take(&asked);
+        }
     }
 }
 
 /// The matching label (R67): the first one that is equal apart from case and surrounding white space.
-pub(crate) fn label_index(labels: &[smol_str::SmolStr], answer: &str) -> Option<usize> {
+pub(crate) fn label_index(labels: &[SmolStr], answer: &str) -> Option<usize> {
     let answer = answer.trim().to_lowercase();
     labels.iter().position(|label| label.trim().to_lowercase() == answer)
 }

@@ -40,7 +40,7 @@ pub use crate::replay::{Difference, Replayed};
 /// How the server is started.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The file that the log is appended to, besides the warnings on standard error.
+    /// The file that the log is appended to, in addition to the warnings on standard error.
     pub log_file: Option<PathBuf>,
     /// How much goes into the file. At [`LevelFilter::TRACE`] it holds every message of the session.
     pub log_level: LevelFilter,

@@ -11,6 +11,7 @@ pub(crate) mod launch;
 mod lines;
 pub(crate) mod project;
 pub(crate) mod queries;
+mod recorded_views;
 pub(crate) mod registry;
 mod reporter;
 pub(crate) mod requests;

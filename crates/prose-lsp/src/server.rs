@@ -108,7 +108,7 @@ pub(crate) async fn serve(
         () = receive => false,
         parent_died = leaving => parent_died,
     };
-    // Agents must not go on without a client. Their results are on the disk when this returns.
+    // Agents must not continue without a client. Their results are on the disk when this returns.
     runs.stop_all();
     runs.wait_until_ended();
     while let Ok(event) = events.try_recv() {

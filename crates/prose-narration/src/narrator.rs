@@ -1,7 +1,11 @@
 //! From events to lines (R107, R108).
 //!
-//! Lines depend on nothing but the events. A run whose state is in-context is told with every result whole; a run that keeps its state
-//! in files is told with the beginnings of long values.
+//! Lines depend on nothing but the events. A run whose state is in-context is narrated with every result whole; a run that keeps its state
+//! in files is narrated with the beginnings of long values.
+//!
+//! The narrator is no display of a run and has no view (`prose-view`) of it: a narration is the state of a run in-context, from which the run is
+//! resumed. Its lines are appended once and never change, and they need whole values, which views leave out. So it keeps nothing but the wording of what is
+//! open: which names a join has listed, how far lines are indented, which result was written last.
 
 mod bindings;
 mod calls;
@@ -45,22 +49,22 @@ pub struct Narrator {
     constructs: FxHashMap<String, Vec<Construct>>,
     started: FxHashMap<String, Statement>,
     sessions: FxHashMap<RequestId, Session>,
-    /// What came of requests, until the event that it is told with.
+    /// What came of requests, until the event that it is narrated with.
     outcomes: FxHashMap<RequestId, Outcome>,
     /// The conditions that are judged, by their places.
     judging: FxHashMap<String, RequestId>,
     /// Where a program was called that has just ended.
     gave: Option<Place>,
-    /// What was told of an effect that failed last, which becomes the message of an error.
+    /// What was narrated of an effect that failed last, which becomes the message of an error.
     failed: Option<String>,
     /// The result of the session that ended last.
     replied: Option<Arc<str>>,
     frames: Vec<calls::Frame>,
     /// The imported programs that are running.
     imports: usize,
-    /// Where the event happened that is told.
+    /// Where the event happened that is narrated.
     place: Place,
-    /// The branches that the last line was about, from the outermost one; empty outside of branches that are told at length.
+    /// The branches that the last line was about, from the outermost one; empty outside of branches that are narrated at length.
     speaking: Vec<String>,
     /// The tasks that one line will name together: where it stands, and what it says.
     tasks: Option<(usize, Vec<String>)>,
@@ -69,7 +73,7 @@ pub struct Narrator {
     is_apart: bool,
 }
 
-/// A statement that others are inside of, as far as it decides how they are told.
+/// A statement that others are inside of, as far as it decides how they are narrated.
 #[derive(Debug)]
 enum Construct {
     Parallel(Parallel),
@@ -81,7 +85,7 @@ enum Construct {
 }
 
 impl Narrator {
-    /// A narrator that has told nothing yet.
+    /// A narrator that has narrated nothing yet.
     pub fn new(markers: Markers) -> Self {
         Self {
             markers,
@@ -117,7 +121,7 @@ impl Narrator {
     pub fn narrate(&mut self, event: &Event) -> Vec<String> {
         self.place = event.place.clone();
         if is_long(&event.kind) {
-            self.tell_at_length(&event.place);
+            self.narrate_at_length(&event.place);
         }
         self.take(event);
         std::mem::take(&mut self.lines)
@@ -125,7 +129,7 @@ impl Narrator {
 
     /// The line that was held back because more could have been added to it. To be called when the program waits.
     pub fn flush(&mut self) -> Vec<String> {
-        self.tell_tasks();
+        self.narrate_tasks();
         std::mem::take(&mut self.lines)
     }
 
@@ -179,7 +183,7 @@ impl Narrator {
             }
             EventKind::BranchStarted { index, name } => self.branch_started(event, *index, name),
             EventKind::BranchEnded { status, .. } => self.branch_ended(event, *status),
-            // Failures are told with the branches, and by a warning where nothing is thrown (R53).
+            // Failures are narrated with the branches, and by a warning where nothing is thrown (R53).
             EventKind::ParallelEnded { bound, status, .. } => self.parallel_ended(event, bound, *status),
 
             EventKind::LoopStarted { kind, header, max } => self.loop_started(event, *kind, header, *max),
@@ -194,7 +198,7 @@ impl Narrator {
             EventKind::Raised { error } => self.raised(event, error),
             EventKind::Caught { name, error } => self.caught(event, name.as_deref(), error),
             EventKind::FinallyStarted => self.finally_started(event),
-            // Its parts are told when they start, and its end is that of its statement.
+            // Its parts are narrated when they start, and its end is that of its statement.
             EventKind::TryEnded { .. } => {}
 
             EventKind::Chosen { criterion, label, reason } => self.chosen(event, criterion, label, reason),
@@ -219,7 +223,8 @@ impl Narrator {
                 self.effect(event, *request, effect, outcome);
             }
             EventKind::Warning { message } => self.warned(event, message),
-            EventKind::Queued { .. }
+            EventKind::Expense(_)
+            | EventKind::Queued { .. }
             | EventKind::Begun { .. }
             | EventKind::Activity { .. }
             | EventKind::MemoryAwaited { .. }
@@ -237,12 +242,12 @@ impl Narrator {
 
     /// Adds a line without a marker, below one that has one.
     fn detail(&mut self, indent: usize, text: impl AsRef<str>) {
-        self.tell_tasks();
-        self.tell_branch();
+        self.narrate_tasks();
+        self.narrate_branch();
         self.push(indent, text.as_ref());
     }
 
-    /// Adds a line. Nothing in a value makes two of it, so that nobody reads a value as what happened.
+    /// Adds a line. Nothing in a value makes two of it, so that no value looks like an event.
     fn push(&mut self, indent: usize, text: &str) {
         let text =
             if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text.to_owned() };
@@ -258,7 +263,7 @@ impl Narrator {
         }
     }
 
-    /// How far the lines of an event are indented. The bodies of a `try` are not (R108), and those of a branch that is told at length stand
+    /// How far the lines of an event are indented. The bodies of a `try` are not (R108), and those of a branch that is narrated at length stand
     /// below its name.
     fn indent(&self, event: &Event) -> usize {
         let around = parents(event.place.as_str()).skip(1);
@@ -311,7 +316,7 @@ impl Narrator {
     }
 }
 
-/// Whether something is more than a session, so that a branch with it is told at length.
+/// Whether something is more than a session, so that a branch with it is narrated at length.
 fn is_long(kind: &EventKind) -> bool {
     matches!(
         kind,

@@ -9,7 +9,7 @@ const MAX_SHOWN: usize = 80;
 /// How much of a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// All of it, so that a run can go on from it.
+    /// All of it, so that a run can continue from it.
     Whole,
     /// Its beginning.
     Shortened,
@@ -84,7 +84,7 @@ pub(crate) fn entries_of<'a>(entries: impl Iterator<Item = (&'a str, &'a Value)>
     entries.join(", ")
 }
 
-/// An input, as JSON, since a run that goes on needs its structure again.
+/// An input, as JSON, since a resumed run needs its structure again.
 pub(crate) fn input(value: &Value, length: Length) -> String {
     match (value, length) {
         (Value::Text(text), _) => quoted(text, length),

@@ -1,7 +1,7 @@
 //! Recovers a run from a narration.
 //!
 //! What a narrator of this crate wrote is recovered exactly. What a model wrote is recovered as far as it is sure: a session whose result is cut
-//! off or not told is run again, and so is one whose text does not fit any that the program asks for.
+//! off or not narrated is run again, and so is one whose text does not fit any that the program asks for.
 
 mod lines;
 mod reader;
@@ -21,7 +21,7 @@ pub fn read(text: &str) -> Recovered {
     reader::Reader::new(text).read()
 }
 
-/// What a narration tells of a run.
+/// What a narration states of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recovered {
     /// What the program was read from, where the narration says so.
@@ -44,11 +44,11 @@ pub struct Finding {
     pub about: String,
     /// Why its outcome is unsure; none where it is known.
     pub doubt: Option<&'static str>,
-    /// Whether it has ended all the same: it is asked for again only where the program goes on with its result (decision 23).
+    /// Whether it has ended all the same: it is asked for again only where the program continues with its result (decision 23).
     pub has_ended: bool,
 }
 
-/// An effect that a narration tells of.
+/// An effect that a narration mentions.
 #[derive(Debug, Clone, PartialEq)]
 struct Entry {
     line: usize,
@@ -57,11 +57,11 @@ struct Entry {
     answer: Result<Answer, &'static str>,
 }
 
-/// What an effect was about, as far as it is told.
+/// What an effect was about, as far as it is narrated.
 #[derive(Debug, Clone, PartialEq)]
 enum About {
-    Session(Told),
-    /// A condition; without a text where none is told.
+    Session(NarratedSession),
+    /// A condition; without a text where none is narrated.
     Judge(Option<String>),
     Choose(Option<String>),
     Input(Option<String>),
@@ -72,12 +72,12 @@ enum About {
     Sleep,
 }
 
-/// What is told about a session.
+/// What is narrated about a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Told {
+struct NarratedSession {
     /// Its statement.
     source: Option<String>,
-    /// What it was told to do, maybe only the beginning.
+    /// What it was asked to do, maybe only the beginning.
     prompt: Option<String>,
     /// The name that its result is bound to.
     name: Option<String>,
@@ -87,7 +87,7 @@ struct Told {
 #[derive(Debug, Clone, PartialEq)]
 enum Answer {
     Outcome(Outcome),
-    /// The session has ended, and its result is not told, or only the beginning of it.
+    /// The session has ended, and its result is not narrated, or only the beginning of it.
     Ended {
         part: Option<String>,
         doubt: &'static str,
@@ -110,7 +110,7 @@ enum Step {
 }
 
 impl Recovered {
-    /// What is known and what is in doubt, in the order in which it is told. Pauses are left out.
+    /// What is known and what is in doubt, in the order in which it is narrated. Pauses are left out.
     pub fn findings(&self) -> impl Iterator<Item = Finding> {
         self.entries.iter().filter(|entry| !matches!(entry.about, About::Sleep)).map(Entry::finding)
     }
@@ -149,7 +149,7 @@ impl fmt::Display for Recovered {
 impl fmt::Display for About {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            About::Session(told) => match (&told.name, &told.source, &told.prompt) {
+            About::Session(narrated) => match (&narrated.name, &narrated.source, &narrated.prompt) {
                 (Some(name), _, _) => write!(f, "session that `{name}` is bound to"),
                 (None, Some(source), _) => write!(f, "session of `{source}`"),
                 (None, None, Some(prompt)) => write!(f, "session \"{prompt}\""),

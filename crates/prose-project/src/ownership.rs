@@ -1,5 +1,5 @@
-//! Who a file belongs to. A file of another user is not read as settings, so that nobody can leave a `prose.toml` in a shared folder for
-//! whoever works below it.
+//! Who a file belongs to. A file of another user is not read as settings, so that a `prose.toml` in a shared folder has no effect
+//! on other users who work in it.
 //!
 //! The rule is that of Git: a file is one's own if its user is the one that the process runs as. A process of root that was started with
 //! `sudo` also accepts the files of the user who called `sudo`; any other process of root accepts the files of root alone.
@@ -10,7 +10,7 @@
 use std::path::Path;
 
 /// Whether a file belongs to the user of this process. Of a link, both the link and what it leads to have to. A file that does not exist
-/// belongs to nobody else.
+/// belongs to no other user.
 pub fn is_own(path: &Path) -> bool {
     system::is_own(path)
 }

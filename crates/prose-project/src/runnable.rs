@@ -133,7 +133,7 @@ fn check_settings(rules: &Rules) -> Result<(), Refusal> {
     if let Some(reason) = project.unreadable.clone() {
         return Err(Refusal::Unreadable(Failure { path, reason }));
     }
-    let Some(error) = project.run_error() else { return Ok(()) };
+    let Some(error) = &project.run_error else { return Ok(()) };
     let at = project.text.floor_char_boundary(error.range.start().into());
     let before = project.text[..at].trim_start_matches('\u{feff}');
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

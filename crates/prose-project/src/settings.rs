@@ -200,9 +200,7 @@ impl Settings {
     }
 
     fn rules_in(&self, path: Option<PathBuf>, text: &str) -> Rules {
-        let (config, problems) = Config::parse(text);
-        let project = Project { path, config, problems, text: text.to_owned(), unreadable: None };
-        Rules::new(Arc::new(project), Arc::clone(&self.overrides))
+        Rules::new(Arc::new(Project::parse(path, text.to_owned())), Arc::clone(&self.overrides))
     }
 }
 
@@ -220,7 +218,8 @@ impl Rules {
             .with_harness(config.run.harness.as_str())
             .with_agent_harnesses(config.agents.iter().filter_map(|(agent, config)| {
                 config.harness.map(|harness| (agent.as_str(), harness.as_str()))
-            }));
+            }))
+            .with_grants(config.grants());
         Self { overrides, project, meaning }
     }
 

@@ -57,6 +57,32 @@ impl UserFiles {
         }
     }
 
+    /// Opens a private file to append to and to read, and creates it if it does not exist. A file of another user is an error.
+    pub(crate) fn open_log(&self, name: &str) -> Result<File, FileError> {
+        let path = self.path(name).ok_or_else(|| self.error(name, "there is no folder for it"))?;
+        let unwritten_log = |error: io::Error| self.error(name, unwritten(&error));
+        if let Some(folder) = &self.folder {
+            make_private_folder(folder).map_err(unwritten_log)?;
+        }
+        let is_new = match fs::symlink_metadata(&path) {
+            Ok(found) if !found.is_file() => return Err(self.error(name, "is not a file")),
+            Ok(_) => false,
+            Err(_) => true,
+        };
+        if !is_new && !ownership::is_own(&path) {
+            return Err(self.error(name, "belongs to another user"));
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&path).map_err(unwritten_log)?;
+        if is_new {
+            give_to_owner_of_folder(&path);
+        }
+        Ok(file)
+    }
+
     /// Creates an error.
     pub(crate) fn error(&self, name: &str, reason: impl ToString) -> FileError {
         FileError { path: self.path(name), reason: reason.to_string() }

@@ -1,7 +1,7 @@
 //! Texts of programs that were fetched, in the user's cache folder.
 //!
 //! A text is stored in `texts` under its hash; the facts about a reference are in `entries`, one small file per address. Every
-//! file is written next to its place and then moved there, so that several processes never see half of one. What a crash or anybody
+//! file is written next to its place and then moved there, so that several processes never see half of one. What a crash or another program
 //! else leaves after is found by the hash when it is read, dropped, and fetched again.
 
 use std::ffi::OsString;

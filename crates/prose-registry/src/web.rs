@@ -223,7 +223,7 @@ impl Web {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(Refusal::Credentials);
         }
-        // Nobody is asked for the address of a host that is a number already, so the resolver cannot refuse it.
+        // The address of a host that is a number already is not looked up, so the resolver cannot refuse it.
         let address = match url.host() {
             Some(Host::Ipv4(address)) => IpAddr::V4(address),
             Some(Host::Ipv6(address)) => IpAddr::V6(address),

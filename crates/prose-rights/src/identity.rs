@@ -1,9 +1,7 @@
 //! The identity of a fetched program.
 
-use prose_reference::Reference;
+use prose_reference::{GitProgram, Reference};
 use sha2::{Digest, Sha256};
-
-use crate::grants::name;
 
 /// The identity of a fetched program in a project: its name in settings, and its own folder for memories.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +54,16 @@ impl Identity {
         let rest =
             path.strip_prefix(".prose/agents/").and_then(|rest| rest.strip_prefix(self.folder.as_str()));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+/// The name of the program that a path names: its canonical spelling, without the `@` that some write, and without a revision.
+pub(crate) fn name(path: &str) -> String {
+    match Reference::parse(path) {
+        Ok(Reference::Registry(program)) => format!("{}/{}", program.handle, program.slug),
+        Ok(Reference::Git(program)) => Reference::Git(GitProgram { revision: None, ..program }).to_string(),
+        Ok(reference) => reference.to_string(),
+        Err(_) => path.to_owned(),
     }
 }
 

@@ -55,11 +55,24 @@ pub enum About {
     Execute,
     /// `network`
     Network,
+    /// `mcp`: the tools of MCP servers
+    Mcp,
 }
 
 impl About {
     /// All subjects.
-    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Execute, Self::Network];
+    pub const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Execute, Self::Network, Self::Mcp];
+
+    /// Its name in programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            About::Read => "read",
+            About::Write => "write",
+            About::Execute => "execute",
+            About::Network => "network",
+            About::Mcp => "mcp",
+        }
+    }
 
     /// The subject of a permission by its name in programs; `None` for others.
     pub fn of(name: &str) -> Option<Self> {
@@ -68,6 +81,7 @@ impl About {
             "write" => Some(About::Write),
             "execute" | "bash" => Some(About::Execute),
             "network" => Some(About::Network),
+            "mcp" => Some(About::Mcp),
             _ => None,
         }
     }
@@ -106,32 +120,31 @@ const MAX_SUGGESTED: usize = 3;
 const EACH: &[RuleKind] = &[RuleKind::Deny, RuleKind::Prompt, RuleKind::Patterns];
 
 /// The rules of a harness that has `prose` decide about each tool call.
-const ALL: &[(About, &[RuleKind])] =
-    &[(About::Read, EACH), (About::Write, EACH), (About::Execute, EACH), (About::Network, EACH)];
+const ALL: &[(About, &[RuleKind])] = &[
+    (About::Read, EACH),
+    (About::Write, EACH),
+    (About::Execute, EACH),
+    (About::Network, EACH),
+    (About::Mcp, EACH),
+];
 
-const DENIED: &[RuleKind] = &[RuleKind::Deny];
-
-/// The rules of a harness that removes tools.
-const WITHOUT_TOOLS: &[(About, &[RuleKind])] =
-    &[(About::Read, DENIED), (About::Write, DENIED), (About::Execute, DENIED), (About::Network, DENIED)];
-
-/// What each harness can enforce. A test compares the table with the harnesses.
+/// What each harness can enforce.
 const ENFORCEMENTS: &[Enforcement] = &[
     Enforcement { harness: "offline", rules: Enforced::Everything },
     Enforcement { harness: "script", rules: Enforced::Everything },
     Enforcement { harness: "provider", rules: Enforced::Everything },
     Enforcement { harness: "claude", rules: Enforced::Rules(ALL) },
     Enforcement { harness: "codex", rules: Enforced::Rules(ALL) },
-    Enforcement { harness: "opencode", rules: Enforced::Rules(WITHOUT_TOOLS) },
-    Enforcement { harness: "claude-agent-acp", rules: Enforced::Rules(&[]) },
-    Enforcement { harness: "codex-acp", rules: Enforced::Rules(&[]) },
-    Enforcement { harness: "gemini", rules: Enforced::Rules(&[]) },
+    Enforcement { harness: "opencode", rules: Enforced::Rules(ALL) },
+    Enforcement { harness: "claude-agent-acp", rules: Enforced::Rules(ALL) },
+    Enforcement { harness: "codex-acp", rules: Enforced::Rules(&[(About::Write, EACH)]) },
+    Enforcement { harness: "gemini", rules: Enforced::Rules(&[(About::Write, EACH)]) },
     // It asks before it uses a tool of these subjects.
     Enforcement {
         harness: "opencode-acp",
         rules: Enforced::Rules(&[(About::Write, EACH), (About::Execute, EACH), (About::Network, EACH)]),
     },
-    Enforcement { harness: "qwen", rules: Enforced::Rules(&[]) },
+    Enforcement { harness: "qwen", rules: Enforced::Rules(&[(About::Write, EACH)]) },
     Enforcement { harness: "acp", rules: Enforced::Rules(&[]) },
     Enforcement { harness: "command", rules: Enforced::Rules(&[]) },
 ];
@@ -150,6 +163,11 @@ impl Enforcement {
                 rules.iter().any(|(known, kinds)| *known == about && kinds.contains(&kind))
             }),
         }
+    }
+
+    /// Whether a harness can enforce a rule about a subject. Everybody can enforce that everything is allowed.
+    pub fn holds(harness: &str, about: &str, rule: &PermissionRule) -> bool {
+        rule.kind().is_none_or(|kind| Self::of(harness).is_some_and(|known| known.covers(about, kind)))
     }
 
     /// The first harnesses with tools that can enforce a kind of rule about a subject, as suggestions.

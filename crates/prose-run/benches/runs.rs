@@ -4,6 +4,7 @@
 //! * `resume`: a run goes on whose parallel sessions are all recorded.
 //! * `loop` and `lines`: the first and the last thousand of a hundred thousand statements, which should take the same time.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -56,9 +57,9 @@ fn request(program: &Arc<Program>, folder: &Path, start: Start) -> RunRequest {
         delay: Duration::ZERO,
         inputs: Vec::new(),
         grants: prose_run::Grants::default(),
-        config: RunConfig::default(),
+        config: RunConfig { max_parallel: NonZeroU32::new(SESSIONS as u32), ..RunConfig::default() },
         routes: prose_run::Routes::default(),
-        limits: Limits { max_parallel: SESSIONS, ..Limits::default() },
+        limits: Limits::default(),
         money: prose_run::Money::default(),
         subject: TrustSubject::new(folder, &Config::default()),
         trust: UserTrust { files: UserFiles::at(folder.join("state")), is_trusted: false },

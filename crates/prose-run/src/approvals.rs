@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 
-use prose_vm::activity::{Approvals, PermissionQuestion};
+use prose_vm::activity::{AnswerFuture, AnswerSource, Approvals, PermissionAnswer, PermissionQuestion};
 use smol_str::SmolStr;
 use tokio::sync::Mutex;
 
@@ -44,6 +44,9 @@ pub fn approval_text(question: &PermissionQuestion) -> String {
 
 /// Asks the user a permission question.
 pub trait AsksUser: Send + Sync {
+    /// Where the user answers.
+    fn source(&self) -> AnswerSource;
+
     /// Asks; `None` if no one answers.
     fn ask<'a>(
         &'a self,
@@ -54,6 +57,8 @@ pub trait AsksUser: Send + Sync {
 /// Asks one question at a time, and none that an earlier answer covers.
 pub struct UserApprovals<A> {
     user: A,
+    /// The name of the user, as the system has it.
+    name: Option<SmolStr>,
     /// The agents and rules that the user has allowed for the run.
     allowed: Mutex<BTreeSet<(Option<SmolStr>, String)>>,
 }
@@ -61,28 +66,32 @@ pub struct UserApprovals<A> {
 impl<A: AsksUser> UserApprovals<A> {
     /// A user who has not been asked yet.
     pub fn new(user: A) -> Self {
-        Self { user, allowed: Mutex::default() }
+        Self { user, name: user_name(), allowed: Mutex::default() }
     }
 }
 
 impl<A: AsksUser> Approvals for UserApprovals<A> {
-    fn ask<'a>(
-        &'a self,
-        question: &'a PermissionQuestion,
-    ) -> Pin<Box<dyn Future<Output = Option<bool>> + Send + 'a>> {
+    fn ask<'a>(&'a self, question: &'a PermissionQuestion) -> AnswerFuture<'a> {
+        let answer = |is_allowed, from| PermissionAnswer { is_allowed, from, by: self.name.clone() };
         Box::pin(async move {
             let mut allowed = self.allowed.lock().await;
             let key = (question.agent.clone(), question.rule.clone());
             if allowed.contains(&key) {
-                return Some(true);
+                return answer(true, AnswerSource::Rule);
             }
-            let answer = self.user.ask(question).await?;
-            if answer == ApprovalAnswer::ForRun {
+            let Some(said) = self.user.ask(question).await else { return PermissionAnswer::of_no_one() };
+            if said == ApprovalAnswer::ForRun {
                 allowed.insert(key);
             }
-            Some(answer != ApprovalAnswer::Deny)
+            answer(said != ApprovalAnswer::Deny, self.user.source())
         })
     }
+}
+
+/// The name of the user of this process, for the record of an answer.
+fn user_name() -> Option<SmolStr> {
+    let names = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
+    names.map(SmolStr::from).find(|name| !name.is_empty())
 }
 
 #[cfg(test)]
@@ -96,6 +105,10 @@ mod tests {
     struct Always(Option<ApprovalAnswer>, Arc<AtomicUsize>);
 
     impl AsksUser for Always {
+        fn source(&self) -> AnswerSource {
+            AnswerSource::Editor
+        }
+
         fn ask<'a>(
             &'a self,
             _: &'a PermissionQuestion,
@@ -106,7 +119,7 @@ mod tests {
     }
 
     /// The answers to three questions, of which the first two are about the same rule, and how many were asked.
-    async fn answers(answer: Option<ApprovalAnswer>) -> ([Option<bool>; 3], usize) {
+    async fn answers(answer: Option<ApprovalAnswer>) -> ([(bool, AnswerSource); 3], usize) {
         let asked = Arc::new(AtomicUsize::new(0));
         let approvals = UserApprovals::new(Always(answer, Arc::clone(&asked)));
         let question = |title: &str, rule: &str| PermissionQuestion {
@@ -120,14 +133,19 @@ mod tests {
             approvals.ask(&question("git show", "bash: prompt")).await,
             approvals.ask(&question("read .env", "`.env` is a protected file")).await,
         ];
+        let answers = answers.map(|PermissionAnswer { is_allowed, from, .. }| (is_allowed, from));
         (answers, asked.load(Ordering::Relaxed))
     }
 
     #[tokio::test]
     async fn an_answer_for_the_run_covers_the_same_rule() {
-        assert_eq!(answers(Some(ApprovalAnswer::Once)).await, ([Some(true); 3], 3));
-        assert_eq!(answers(Some(ApprovalAnswer::ForRun)).await, ([Some(true); 3], 2));
-        assert_eq!(answers(Some(ApprovalAnswer::Deny)).await, ([Some(false); 3], 3));
-        assert_eq!(answers(None).await, ([None; 3], 3));
+        use AnswerSource::{Editor, NoOne, Rule};
+        assert_eq!(answers(Some(ApprovalAnswer::Once)).await, ([(true, Editor); 3], 3));
+        assert_eq!(
+            answers(Some(ApprovalAnswer::ForRun)).await,
+            ([(true, Editor), (true, Rule), (true, Editor)], 2)
+        );
+        assert_eq!(answers(Some(ApprovalAnswer::Deny)).await, ([(false, Editor); 3], 3));
+        assert_eq!(answers(None).await, ([(false, NoOne); 3], 3));
     }
 }

@@ -12,6 +12,7 @@ use prose_vm::runner::RunError;
 
 use crate::permissions::Unenforced;
 use crate::rights::MissingRights;
+use crate::tools::MissingTools;
 
 /// The reason why a run cannot start or continue, other than an error of its program.
 #[derive(Debug)]
@@ -47,6 +48,10 @@ pub enum RunFailure {
     NotGranted(Box<MissingRights>),
     /// The harness cannot enforce permissions of the program (decision 13).
     Unenforced(Box<Unenforced>),
+    /// Branches cannot have working trees (`run.isolation`).
+    Isolation(String),
+    /// Sessions of the program cannot use their skills or MCP servers.
+    MissingTools(Box<MissingTools>),
     /// The user has not trusted the project to start its harness.
     Untrusted(Box<Untrusted>),
     /// It is not confirmed that the user started the run, so its journal is not trusted.
@@ -187,6 +192,8 @@ impl fmt::Display for RunFailure {
             ),
             RunFailure::NotGranted(missing) => missing.fmt(f),
             RunFailure::Unenforced(unenforced) => unenforced.fmt(f),
+            RunFailure::Isolation(reason) => f.write_str(reason),
+            RunFailure::MissingTools(missing) => missing.fmt(f),
             RunFailure::Untrusted(untrusted) => write!(
                 f,
                 "{}, and {}; if you trust it, run `{}`, or pass `--trust`",

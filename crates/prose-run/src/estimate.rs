@@ -60,8 +60,8 @@ pub struct EstimateRequest<'a> {
 pub fn estimate_run(request: &EstimateRequest<'_>) -> RunEstimate {
     let prices = request.money.prices();
     let asks_model = asks_model(request.harness);
-    let tools = matches!(request.harness, "claude" | "codex" | "opencode" | "acp");
-    let assumed = Assumed { request, prices: &prices, asks_model, has_tools: tools };
+    let has_tools = asks_model && request.harness != "provider";
+    let assumed = Assumed { request, prices: &prices, asks_model, has_tools };
     let bounds = estimate(request.program, &assumed);
     let is_known = |model: &SmolStr| assumed.cost(Some(model), 1.0, 1.0).is_some();
     let default_is_known = || {

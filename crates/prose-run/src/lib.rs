@@ -6,14 +6,18 @@ mod approvals;
 mod changes;
 mod error;
 mod estimate;
+mod memory;
 mod money;
 mod origin;
+mod parallelism;
 mod permissions;
 mod program_check;
 mod rehearsal;
 mod rights;
 mod seal;
 mod state;
+mod tools;
+mod trees;
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -23,10 +27,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prose_config::{AgentConfigs, Config, ModelAliases, RunConfig};
+use prose_config::{AgentConfigs, Config, Isolation, McpServerConfigs, ModelAliases, RunConfig};
 use prose_harness::offline::Offline;
 pub use prose_harness::registry::asks_model;
-use prose_harness::registry::{HarnessSettings, harness};
+use prose_harness::registry::{HarnessSettings, changes_files, harness, used_harnesses};
 pub use prose_narration::Markers;
 use prose_narration::Narrator;
 use prose_narration::ProgramSize;
@@ -36,13 +40,13 @@ pub use prose_project::trust::{TrustError, TrustSubject, UserTrust};
 pub use prose_rights::{Grants, Right};
 use prose_state::agent_log::AgentLogs;
 pub use prose_state::folder::Project;
-use prose_vm::activity::Approvals;
+use prose_vm::activity::{Approvals, Work};
 use prose_vm::effect::{Effect, Outcome, Request, RequestId, Usage};
-use prose_vm::event::{Event, EventKind, RecordedRoute, RunEnd, StateMode};
+use prose_vm::event::{Event, EventKind, Expense, RecordedRoute, RunEnd, RunHead, StateMode};
 use prose_vm::harness::{Capabilities, Harness};
 use prose_vm::machine::Machine;
 use prose_vm::program::Program;
-use prose_vm::runner::{self, Host, Inputs, Limits, RunError};
+use prose_vm::runner::{self, Host, Inputs, Limits, NoTrees, RunError, Trees};
 use prose_vm::secrets::Secrets;
 use prose_vm::settings::Settings;
 use prose_vm::store::Recording;
@@ -56,11 +60,15 @@ use crate::money::RunAccounts;
 pub use crate::money::{Caps, Money};
 use crate::origin::Origin;
 pub use crate::origin::{check_trust, is_confirmed};
+pub use crate::parallelism::{Machine as MachineResources, Parallelism};
 pub use crate::permissions::{Unenforced, UnenforcedRule};
 use crate::rehearsal::Rehearsal;
 pub use crate::rehearsal::{QuestionPrompts, question_kind};
 pub use crate::rights::MissingRights;
 use crate::state::{AnyRecording, StoreKind};
+pub use crate::tools::{MissingTools, all_servers};
+use crate::trees::GitTrees;
+pub use crate::trees::forget_trees;
 
 /// A run to start or to resume.
 pub struct RunRequest {
@@ -88,7 +96,7 @@ pub struct RunRequest {
     pub routes: Routes,
     /// The rights of fetched programs (decision 19).
     pub grants: Grants,
-    /// The limits of the run. Those of `money` are added to its budget.
+    /// The limits of the run. Those of `money` are added to its budget; those of parallel sessions follow from the settings and the machine.
     pub limits: Limits,
     /// The limits of flags and settings, and the prices.
     pub money: Money,
@@ -100,19 +108,25 @@ pub struct RunRequest {
     pub names_program: bool,
 }
 
-/// Which agents have a backend of their own, and which ids names of models stand for.
+/// Which agents have a backend or tools of their own, and which ids names of models stand for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Routes {
     /// The agents.
     pub agents: AgentConfigs,
     /// The names of models.
     pub models: ModelAliases,
+    /// The MCP servers.
+    pub servers: McpServerConfigs,
 }
 
 impl Routes {
     /// Those of a project.
     pub fn of(config: &Config) -> Self {
-        Self { agents: config.agents.clone(), models: config.models.clone() }
+        Self {
+            agents: config.agents.clone(),
+            models: config.models.clone(),
+            servers: config.mcp.servers.clone(),
+        }
     }
 }
 
@@ -159,9 +173,13 @@ pub struct PreparedRun {
     harness: Arc<dyn Harness>,
     limits: Limits,
     accounts: Arc<RunAccounts>,
+    parallelism: Arc<Parallelism>,
     size: ProgramSize,
     settings: Settings,
     secrets: Arc<Secrets>,
+    trees: Option<Arc<GitTrees>>,
+    /// Whether branches that may change files work in trees of their own.
+    pub isolates: bool,
     /// The folder of the run, if it has one.
     pub folder: Option<PathBuf>,
     /// Notes for the user, such as that the journal was damaged.
@@ -228,13 +246,32 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     let (permissions, note) = permissions::of_project(&request.config.permissions, is_trusted);
     let made = made.and_then(|harness| match request.limits.allow_unenforced_permissions {
         true => Ok(harness),
-        false => match permissions::check(&program, &permissions, harness.as_ref()) {
-            Ok(()) => Ok(harness),
-            Err(unenforced) => Err(RunFailure::Unenforced(unenforced)),
-        },
+        false => permissions::check(&program, &permissions, harness.as_ref())
+            .map_err(RunFailure::Unenforced)
+            .and_then(|()| {
+                let root = &request.project.root;
+                tools::check(&program, &request.routes, harness.as_ref(), root)
+                    .map_err(RunFailure::MissingTools)
+            })
+            .map(|()| harness),
     });
-    let harness = match made {
-        Ok(harness) => harness,
+    let isolates = isolates(&request, opened.head.as_ref(), &origin.harness);
+    let made = made.and_then(|harness| {
+        let trees = match (isolates, &opened.folder) {
+            (false, _) => None,
+            (true, Some(run)) => {
+                Some(GitTrees::new(&request.project.root, run).map_err(RunFailure::Isolation)?)
+            }
+            (true, None) if request.start == Start::Dry => {
+                trees::check(&request.project.root).map_err(RunFailure::Isolation)?;
+                None
+            }
+            (true, None) => return Err(RunFailure::Isolation(NEEDS_FILES.to_owned())),
+        };
+        Ok((harness, trees))
+    });
+    let (harness, trees) = match made {
+        Ok((harness, trees)) => (harness, trees.map(Arc::new)),
         Err(failure) => {
             if request.start == Start::New && opened.folder.is_some() {
                 let run = opened.run.clone();
@@ -246,7 +283,9 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
             return Err(failure);
         }
     };
-    let mut settings = settings(&request, &origin, &opened, harness.as_ref())?;
+    // A dry run shows the prompts for the project itself.
+    let has_trees = trees.is_some();
+    let mut settings = settings(&request, &origin, &opened, harness.as_ref(), has_trees)?;
     settings.grants = Arc::new(request.grants);
     settings.root = absolute(&request.project.root);
     settings.home = request.project.home.as_deref().and_then(absolute);
@@ -266,6 +305,12 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     let asks_model = request.start != Start::Dry && asks_model(&origin.harness);
     let mut limits = request.limits;
     limits.budget.limits.extend(request.money.budget(asks_model).limits);
+    let setting = request.config.max_parallel;
+    limits.max_parallel = setting.map_or(usize::MAX, |count| count.get() as usize);
+    let parallelism = Arc::new(Parallelism::new(MachineResources::this(), setting));
+    if request.start != Start::Dry {
+        limits.capacity.get_or_insert_with(|| Arc::clone(&parallelism) as _);
+    }
     let accounts = Arc::new(RunAccounts::new(&request.money, asks_model, request.trust.files.clone()));
     Ok(PreparedRun {
         machine: Machine::new(program, settings.clone()),
@@ -274,14 +319,35 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         harness,
         limits,
         accounts,
+        parallelism,
         size,
         settings,
         secrets: Arc::new(secrets()),
+        trees,
+        isolates,
         folder: opened.folder,
         notes: opened.notes.into_iter().chain(note).collect(),
         rights,
         question_prompts,
     })
+}
+
+/// What is said of a run with working trees.
+pub const ISOLATION: &str =
+    "parallel branches that may change files work in a git worktree each, and their changes are merged";
+
+/// Why a run without files has no working trees.
+const NEEDS_FILES: &str = "`run.isolation = \"worktree\"` needs a run that keeps its state in files; run it without `--in-context`, or set `isolation = \"none\"` in `[run]` in `prose.toml`";
+
+/// Whether branches that may change files work in trees of their own. A resumed run goes on as it was started.
+fn isolates(request: &RunRequest, head: Option<&RunHead>, harness: &str) -> bool {
+    let is_wanted = match head {
+        Some(head) => head.isolates || head.routes.iter().any(|route| route.isolates),
+        None => request.config.isolation == Isolation::Worktree,
+    };
+    let used =
+        used_harnesses(harness, &origin::harness_settings(request, None)).into_iter().any(changes_files);
+    is_wanted && used && request.program.has_branches()
 }
 
 /// A folder as it stands in prompts; `None` if it is not text.
@@ -295,6 +361,7 @@ fn settings(
     origin: &Origin,
     opened: &state::Opened,
     harness: &dyn Harness,
+    isolates: bool,
 ) -> Result<Settings, RunFailure> {
     let capabilities = harness.capabilities();
     let has_files = match request.start {
@@ -341,16 +408,22 @@ fn settings(
         }
     } else {
         settings.harness = harness.name().into();
-        settings.routes = routes(request, harness, has_files);
+        settings.routes = routes(request, harness, has_files, isolates);
         settings.script = origin.script.clone().map(Box::new);
         settings.context_by_reference = capabilities.reads_files && has_files;
         settings.agents_write = capabilities.writes_files && has_files;
+        settings.isolates = isolates && changes_files(harness.name());
     }
     Ok(settings)
 }
 
 /// The agents and decisions with another harness than the program.
-fn routes(request: &RunRequest, harness: &dyn Harness, has_files: bool) -> Vec<RecordedRoute> {
+fn routes(
+    request: &RunRequest,
+    harness: &dyn Harness,
+    has_files: bool,
+    isolates: bool,
+) -> Vec<RecordedRoute> {
     let route = |agent: Option<&str>, other: &dyn Harness| {
         let Capabilities { reads_files, writes_files } = other.capabilities();
         RecordedRoute {
@@ -358,12 +431,17 @@ fn routes(request: &RunRequest, harness: &dyn Harness, has_files: bool) -> Vec<R
             harness: other.name().into(),
             context_by_reference: reads_files && has_files,
             agents_write: writes_files && has_files,
+            isolates: isolates && changes_files(other.name()),
+            skills: agent.and_then(|agent| {
+                let skills = request.routes.agents.get(agent)?.skills.as_ref()?;
+                Some(skills.iter().map(|skill| skill.as_str().into()).collect())
+            }),
         }
     };
     let agents = request.routes.agents.keys().map(String::as_str);
-    let agents = agents.filter_map(|agent| Some(route(Some(agent), harness.of_agent(Some(agent))?)));
+    let agents = agents.map(|agent| route(Some(agent), harness.of_agent(Some(agent)).unwrap_or(harness)));
     let judge = harness.of_decisions().map(|judge| route(None, judge));
-    agents.chain(judge).filter(|route| route.harness != harness.name()).collect()
+    agents.chain(judge).filter(|route| route.harness != harness.name() || route.skills.is_some()).collect()
 }
 
 impl PreparedRun {
@@ -375,6 +453,11 @@ impl PreparedRun {
     /// What the run may use, in a few words; `None` if nothing limits it.
     pub fn limits(&self) -> Option<String> {
         money::describe(&self.limits.budget, self.harness()).filter(|_| asks_model(self.harness()))
+    }
+
+    /// How many sessions are at work at the same time, and why, in a few words; `None` if no model is asked.
+    pub fn parallelism(&self) -> Option<String> {
+        self.limits.capacity.as_ref().and_then(|_| self.parallelism.describe(self.harness()))
     }
 
     /// The name of the harness.
@@ -414,6 +497,10 @@ impl PreparedRun {
         let harness = Arc::clone(&self.harness);
         let host = Host {
             harness: self.harness,
+            trees: match &self.trees {
+                Some(trees) => Arc::clone(trees) as Arc<dyn Trees>,
+                None => Arc::new(NoTrees),
+            },
             store: self.store.as_store(),
             recall: &mut recall,
             inputs,
@@ -428,6 +515,9 @@ impl PreparedRun {
         let end = runtime.block_on(async {
             let end = runner::run(self.machine, host).await;
             harness.settled().await;
+            if let Some(trees) = &self.trees {
+                trees.settled().await;
+            }
             end
         });
         // A thread that reads a line from the terminal cannot be cancelled, and its result is not needed any more.
@@ -465,6 +555,14 @@ impl Recording for Counted<'_> {
         let request = waiting.get(&recalled.0);
         self.answers += u32::from(request.is_some_and(|request| request.effect.needs_agent()));
         Some(recalled)
+    }
+
+    fn last_work(&mut self) -> Work {
+        self.recall.last_work()
+    }
+
+    fn expenses(&mut self) -> Vec<Expense> {
+        self.recall.expenses()
     }
 
     fn may_know_more(&self) -> bool {

@@ -156,12 +156,12 @@ pub(crate) fn describe(budget: &Budget, harness: &str) -> Option<String> {
 pub(crate) struct RunAccounts {
     prices: Prices,
     asks_model: bool,
-    files: UserFiles,
+    ledger: Ledger,
 }
 
 impl RunAccounts {
     pub(crate) fn new(money: &Money, asks_model: bool, files: UserFiles) -> Self {
-        Self { prices: money.prices(), asks_model, files }
+        Self { prices: money.prices(), asks_model, ledger: Ledger::new(files) }
     }
 }
 
@@ -178,10 +178,17 @@ impl Accounts for RunAccounts {
         })
     }
 
-    fn spend(&self, spent: Spent) -> Spent {
+    fn spend(&self, before: Spent, now: Spent) -> Spent {
         match self.asks_model {
-            true => Ledger::new(&self.files).spend(spent, SystemTime::now()),
-            false => spent,
+            true => self.ledger.spend(before, now, SystemTime::now()),
+            false => Spent::default(),
+        }
+    }
+
+    fn today(&self) -> Spent {
+        match self.asks_model {
+            true => self.ledger.today(SystemTime::now()),
+            false => Spent::default(),
         }
     }
 }

@@ -7,7 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use prose_config::{HarnessName, RunConfig};
+use prose_config::{HarnessName, RunConfig, Word};
+use prose_harness::command::CommandSettings;
 use prose_harness::drivers::provider::{KnownProvider, ProviderSettings};
 use prose_harness::registry::{HarnessSettings, Route, agent_command, used_harnesses};
 use prose_project::key::RunKey;
@@ -18,8 +19,8 @@ use prose_vm::event::{RunHead, ScriptFile};
 use prose_vm::harness::RunFolders;
 
 use crate::error::{RunFailure, Unconfirmed, Untrusted};
-use crate::program_check::{check_program, commands};
-use crate::{RunRequest, Start, UserFiles};
+use crate::program_check::check_program;
+use crate::{RunRequest, Start, UserFiles, tools};
 
 /// The harness and the script of a run.
 pub(crate) struct Origin {
@@ -45,7 +46,7 @@ pub fn is_confirmed(project: &Project, run: &str, files: &UserFiles) -> bool {
     head().is_some_and(|head| head.run == run)
 }
 
-/// Finds out with what a run starts or goes on.
+/// Finds out with what a run starts or continues.
 pub(crate) fn origin(request: &RunRequest) -> Result<Origin, RunFailure> {
     let of_settings = request.config.harness.as_str();
     let Start::Resume { run, accept_changes } = &request.start else {
@@ -146,7 +147,6 @@ pub(crate) fn harness_settings(request: &RunRequest, run: Option<PathBuf>) -> Ha
                 model: provider.model.clone(),
                 key_variable: provider.key_variable.as_ref().map(|name| name.as_str().to_owned()),
                 patience: Duration::from_secs(provider.wait_seconds.get().into()),
-                gates: request.trust.files.path("gates"),
                 ..ProviderSettings::new(known)
             },
             None => defaults.provider.clone(),
@@ -154,9 +154,11 @@ pub(crate) fn harness_settings(request: &RunRequest, run: Option<PathBuf>) -> Ha
         judge: route(judge.harness, &judge.model),
         agents: agents.map(|(name, agent)| (name.into(), route(agent.harness, &agent.model))).collect(),
         models: request.routes.models.clone(),
+        servers: tools::servers(&request.routes),
         seed: request.seed,
         delay: request.delay,
-        commands: commands(&request.config),
+        command: CommandSettings::from_words(request.config.command.iter().map(Word::as_str)),
+        gates: request.trust.files.path("gates"),
         environment: request.config.environment.iter().map(|name| name.as_str().to_owned()).collect(),
         ..defaults
     }

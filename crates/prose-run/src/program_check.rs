@@ -1,16 +1,13 @@
-//! Whether a run can go on with its program, and the programs of agents that settings name.
+//! Whether a run can continue with its program, and the programs of agents that settings name.
 
 use crate::changes::first_difference;
-use prose_config::{HarnessName, RunConfig, Word};
 use prose_files::Limit;
-use prose_harness::command::CommandSettings;
 use prose_state::runs::{RunDetails, RunState};
-use std::collections::BTreeMap;
 
 use crate::RunRequest;
 use crate::error::RunFailure;
 
-/// Refuses to go on with a run that has nothing left to do, or whose program has changed without the person's consent.
+/// Refuses to continue with a run that has nothing left to do, or whose program has changed without the person's consent.
 pub(crate) fn check_program(
     request: &RunRequest,
     details: &RunDetails,
@@ -31,11 +28,4 @@ pub(crate) fn check_program(
         return Err(RunFailure::Changed { run: run.to_string(), difference });
     }
     Ok(())
-}
-
-/// The programs of agents that a project's settings name.
-pub(crate) fn commands(config: &RunConfig) -> BTreeMap<String, CommandSettings> {
-    let command = CommandSettings::from_words(config.command.iter().map(Word::as_str));
-    let names = [HarnessName::Command, HarnessName::Acp].map(|name| name.as_str().to_owned());
-    command.map(|command| names.map(|name| (name, command.clone()))).into_iter().flatten().collect()
 }

@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use prose_harness::decide;
 use prose_harness::offline::Offline;
 use prose_vm::activity::Reporter;
-use prose_vm::effect::{
-    Choice, InputRequest, PermissionRule, Question, Reply, Request, RequestId, SessionTask, Summary, Verdict,
-};
+use prose_vm::effect::{InputRequest, Outcome, PermissionRule, Request, RequestId};
 use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
 use prose_vm::value::Value;
 
@@ -40,15 +38,6 @@ pub(crate) struct Rehearsal {
     pub(crate) prompts: QuestionPrompts,
 }
 
-impl Rehearsal {
-    fn keep(&self, request: &Request) {
-        // Harnesses without a model have no prompt of their own; an agent would receive this one.
-        let prompt = self.of.prompt_of(request).or_else(|| decide::prompt_of(request));
-        let mut prompts = self.prompts.0.lock().unwrap_or_else(PoisonError::into_inner);
-        prompts.extend(prompt.map(|prompt| (request.id, prompt)));
-    }
-}
-
 impl Harness for Rehearsal {
     fn name(&self) -> &str {
         self.replies.name()
@@ -62,53 +51,12 @@ impl Harness for Rehearsal {
         self.replies.enforces(about, rule)
     }
 
-    fn session<'a>(
-        &'a self,
-        request: &'a Request,
-        task: &'a Arc<SessionTask>,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
-        self.replies.session(request, task, reporter)
-    }
-
-    fn judge<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Verdict> {
-        self.keep(request);
-        self.replies.judge(request, question, reporter)
-    }
-
-    fn choose<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Choice> {
-        self.keep(request);
-        self.replies.choose(request, question, reporter)
-    }
-
-    fn extract<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Option<String>> {
-        self.keep(request);
-        self.replies.extract(request, question, reporter)
-    }
-
-    fn summarise<'a>(
-        &'a self,
-        request: &'a Request,
-        summary: &'a Summary,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, String> {
-        self.keep(request);
-        self.replies.summarise(request, summary, reporter)
+    fn perform<'a>(&'a self, request: &'a Request, reporter: &'a Reporter) -> HarnessFuture<'a, Outcome> {
+        // Harnesses without a model have no prompt of their own; an agent would receive this one.
+        let prompt = self.of.prompt_of(request).or_else(|| decide::prompt_of(request));
+        let mut prompts = self.prompts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        prompts.extend(prompt.map(|prompt| (request.id, prompt)));
+        self.replies.perform(request, reporter)
     }
 
     fn input<'a>(

@@ -88,7 +88,7 @@ impl MissingRights {
         }
         if let Some(folder) = &self.untrusted {
             blocks.push(format!(
-                "`[imports]` in `prose.toml` grants rights to fetched programs, but the project is not trusted; if you trust it, run \
+                "`prose.toml` grants rights to fetched programs, but the project is not trusted; if you trust it, run \
                 `prose trust` in {}",
                 folder.display()
             ));

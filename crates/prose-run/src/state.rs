@@ -136,7 +136,7 @@ fn resume(
     let details = request.project.show_run(run)?;
     let how = if accept_changes { Resume::AcceptChanges } else { Resume::Exact };
     let mut resumed = FilesystemStore::resume(&request.project, run, &request.program.text, how)?;
-    // What nobody has said is confirmed by nobody.
+    // Without a statement there is no confirmation.
     if origin.is_confirmed || request.names_program {
         sealer(request).into_iter().for_each(|sealer| resumed.store.seal_with(sealer));
     }

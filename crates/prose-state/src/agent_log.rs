@@ -202,8 +202,10 @@ fn described(activity: &Activity) -> String {
             format!("tool {} {kind} {status}: {}{paths}", tool.id, tool.title)
         }
         Activity::Asked(question) => format!("asks for permission ({}): {}", question.rule, question.title),
-        Activity::Answered { id, is_allowed } => {
-            format!("question {id} was answered: {}", if *is_allowed { "allowed" } else { "denied" })
+        Activity::Answered { id, answer } => {
+            let word = if answer.is_allowed { "allowed" } else { "denied" };
+            let by = answer.by.as_ref().map_or(String::new(), |by| format!(" by {by}"));
+            format!("question {id} was answered: {word}{by} {}", answer.from.phrase())
         }
         Activity::Denied(denial) => format!("denied ({}): {}", denial.reason, denial.title),
         Activity::ProviderRetry(retry) => {
@@ -226,6 +228,8 @@ fn described(activity: &Activity) -> String {
                 transcript.map_or(String::new(), |path| format!(", transcript {}", path.display()));
             format!("session {}{model}{transcript}", agent.id)
         }
+        Activity::Continued { id } => format!("continues session {id}"),
+        Activity::Note { text } => text.clone(),
         Activity::Stalled { silent_ms } => format!("no report for {}", duration(*silent_ms)),
     };
     line.replace(['\n', '\r'], " ")

@@ -103,7 +103,7 @@ pub fn source(text: &str) -> Option<&str> {
     lines.next().filter(|line| !line.trim().is_empty() && !line.starts_with("```"))
 }
 
-/// The byte behind the line `---`.
+/// The byte after the line `---`.
 fn value_start(text: &str, minds_fences: bool) -> Option<usize> {
     let mut fence: Option<&str> = None;
     let mut offset = 0;

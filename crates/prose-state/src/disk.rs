@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 pub(crate) use prose_files::Identity;
-use prose_files::{Folder, FolderError, Limit, ReadError, has_too_many_files, private};
+use prose_files::{FileAccessError, Folder, Limit, ReadError, has_too_many_files, private};
 
 use crate::error::StateError;
 
@@ -28,18 +28,20 @@ pub(crate) struct Tree {
     spare: Mutex<Vec<Folder>>,
 }
 
-impl From<FolderError> for StateError {
-    fn from(error: FolderError) -> Self {
+impl From<FileAccessError> for StateError {
+    fn from(error: FileAccessError) -> Self {
         match error {
-            FolderError::Link(path) => {
+            FileAccessError::Link(path) => {
                 let why = "it is a link, and a run writes only to its own files; remove the link";
                 StateError::refused(path.display().to_string(), why)
             }
-            FolderError::Read(path, ReadError::Io(error)) => StateError::Io { doing: "read", path, error },
-            FolderError::Read(path, error) => {
+            FileAccessError::Read(path, ReadError::Io(error)) => {
+                StateError::Io { doing: "read", path, error }
+            }
+            FileAccessError::Read(path, error) => {
                 StateError::refused(path.display().to_string(), format!("it {error}"))
             }
-            FolderError::Io { doing, path, error } => StateError::Io { doing, path, error },
+            FileAccessError::Io { doing, path, error } => StateError::Io { doing, path, error },
         }
     }
 }
@@ -68,12 +70,12 @@ impl Tree {
     }
 
     /// Does something with the folder of a file inside, also where no descriptor is left.
-    fn with<T>(&self, act: impl Fn(&Folder) -> Result<T, FolderError>) -> Result<T, StateError> {
-        let is_full = |error: &FolderError| match error {
-            FolderError::Io { error, .. } | FolderError::Read(_, ReadError::Io(error)) => {
+    fn with<T>(&self, act: impl Fn(&Folder) -> Result<T, FileAccessError>) -> Result<T, StateError> {
+        let is_full = |error: &FileAccessError| match error {
+            FileAccessError::Io { error, .. } | FileAccessError::Read(_, ReadError::Io(error)) => {
                 has_too_many_files(error)
             }
-            FolderError::Link(_) | FolderError::Read(..) => false,
+            FileAccessError::Link(_) | FileAccessError::Read(..) => false,
         };
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let mut done = act(&self.folder);
@@ -107,7 +109,7 @@ impl Tree {
         Ok((Path::new(folder), name))
     }
 
-    /// Puts a file in its place as a whole. Nobody sees a part of it. A link of that name is replaced, not followed.
+    /// Writes a file as a whole, so that readers see the old one or the new one. A link of that name is replaced, not followed.
     ///
     /// A loss of power may take the file, which is made again from the journal then.
     pub(crate) fn write(&self, relative: &str, bytes: &[u8]) -> Result<(), StateError> {
@@ -291,12 +293,12 @@ pub(crate) fn check_part(part: &str, whole: &str) -> Result<(), StateError> {
 /// Refuses a folder of a run that is a link.
 pub(crate) fn refuse_link(folder: &Path) -> Result<(), StateError> {
     match folder.is_symlink() {
-        true => Err(FolderError::Link(folder.to_owned()).into()),
+        true => Err(FileAccessError::Link(folder.to_owned()).into()),
         false => Ok(()),
     }
 }
 
-/// A file of a run by its path. Links, pipes and devices are refused, and nobody waits for them.
+/// A file of a run by its path. Links, pipes and devices are refused without waiting for them.
 pub(crate) struct OwnFile<'a>(pub(crate) &'a Path);
 
 impl OwnFile<'_> {
@@ -329,7 +331,7 @@ impl OwnFile<'_> {
         }
     }
 
-    /// Opens it for writing behind what is there.
+    /// Opens it for writing after what is there.
     pub(crate) fn appender(&self) -> Result<File, StateError> {
         let (folder, name) = self.place()?;
         Ok(folder.appender(name)?)

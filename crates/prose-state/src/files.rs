@@ -102,7 +102,7 @@ impl Drop for Writer {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        // A run that was stopped shows how far it came. Nobody is left to be told if it cannot.
+        // A run that was stopped shows how far it came. No caller is left for the error.
         let _ = self.shared.lock().write();
     }
 }

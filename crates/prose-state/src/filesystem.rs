@@ -1,5 +1,6 @@
 //! The filesystem state of a run (R96 to R104): its journal, and the files that are made from the same events.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ use crate::memory::Memories;
 use crate::prompt_file;
 use crate::recall::{JournalRecording, LookedUp, Matching};
 pub use crate::remembered::Remembered;
-use crate::remembered::{Journals, LeftMemories};
+use crate::remembered::{Journals, SessionMemories};
 use crate::repair::{self, repair, truncate};
 use crate::state_file::STATE_FILE;
 use crate::turns::Turns;
@@ -54,7 +55,7 @@ pub struct FilesystemStore {
     prepared: FxHashMap<String, Identity>,
     turns: Turns,
     /// What sessions have left of memories in earlier executions.
-    left_memories: LeftMemories,
+    left_memories: SessionMemories,
     /// The number of the last event that happened before this execution.
     replayed_to: u64,
     /// Places of sessions with a memory whose results another machine has left, with that memory.
@@ -66,7 +67,7 @@ pub struct FilesystemStore {
     _lock: RunLock,
 }
 
-/// How a run goes on.
+/// How a run is resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resume {
     /// With the same program.
@@ -75,7 +76,7 @@ pub enum Resume {
     AcceptChanges,
 }
 
-/// A run that goes on.
+/// A resumed run.
 #[derive(Debug)]
 pub struct Resumed {
     /// Its state.
@@ -106,14 +107,14 @@ impl FilesystemStore {
                 Ok(Self::new(project, id, folder, text, lock, journal, tree, true))
             }
             Err(error) => {
-                // Nobody has a use for a run that never started. What cannot be removed says less than the reason.
+                // A run that never started is of no use. What cannot be removed matters less than the reason.
                 let _ = fs::remove_dir_all(made.tree.folder().path());
                 Err(error)
             }
         }
     }
 
-    /// Goes on with a run. The text is that of the program as it is executed now.
+    /// Continues with a run. The text is that of the program as it is executed now.
     ///
     /// If the run was interrupted, the event that says so is taken off its journal, since the run has no end yet; if it failed by what came of
     /// a request, that outcome is, so that it is asked again. A damaged journal is kept as it is
@@ -122,7 +123,7 @@ impl FilesystemStore {
         let folder = project.existing_run(id)?;
         let tree = project.run_tree(&folder)?;
         let lock = RunLock::acquire(&tree, id)?;
-        // The lock says that nobody else writes here.
+        // With the lock, no other process writes here.
         tree.remove_temporary_files(Duration::ZERO);
         tree.make_folder("bindings")?;
         // From here on no link stands on the way to it.
@@ -151,7 +152,7 @@ impl FilesystemStore {
                 }
                 recall.take_off_end(id)?;
                 notes.extend(take_open_turns(&mut recall, &path, id, &memories, &mut turns)?);
-                let journal = Journal::go_on(&path, recall.sound())?;
+                let journal = Journal::resume(&path, recall.sound())?;
                 if journal.last_seq() == 0 {
                     inputs = repair::inputs(&folder, id)?;
                 }
@@ -169,14 +170,17 @@ impl FilesystemStore {
                 if has_journal {
                     journals.put_away(&path)?;
                 }
-                let recalls = journals.recall(None)?;
+                let mut recalls = journals.recall(None)?;
+                if let Some(latest) = recalls.first_mut() {
+                    latest.carry_expenses()?;
+                }
                 for damage in recalls.iter().filter_map(|recall| recall.sound().damage.as_ref()) {
                     notes.push(format!("{damage}; the other lines are used"));
                 }
                 (Remembered::Journal(recalls), Journal::create(&path)?)
             }
         };
-        // The copy of the program shows what is executed. It stays as it is where nothing has changed, so that its time tells when it was made.
+        // The copy of the program shows what is executed. It stays as it is where nothing has changed, so that its time is the time when it was made.
         if tree.read(PROGRAM_FILE, Limit::STATE)?.as_deref() != Some(text.as_bytes()) {
             tree.write(PROGRAM_FILE, text.as_bytes())?;
         }
@@ -213,7 +217,7 @@ impl FilesystemStore {
             prepared: FxHashMap::default(),
             replayed: FxHashMap::default(),
             turns: Turns::default(),
-            left_memories: LeftMemories::default(),
+            left_memories: SessionMemories::default(),
             replayed_to: 0,
             recalled: FxHashSet::default(),
             is_foreign: false,
@@ -234,6 +238,17 @@ impl FilesystemStore {
     /// The folder of the run.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The project as a file of a context is read: the one in a working tree for a session that works there.
+    fn project_of(&self, file: &FileUse) -> Cow<'_, Project> {
+        match &file.folder {
+            None => Cow::Borrowed(&self.project),
+            Some(folder) => {
+                let root = folder.split('/').fold(self.folder.clone(), |path, part| path.join(part));
+                Cow::Owned(Project { root, ..self.project.clone() })
+            }
+        }
     }
 
     fn take_up(&mut self, event: &Event, is_new: bool) -> Result<(), StateError> {
@@ -335,10 +350,10 @@ impl FilesystemStore {
 impl Store for FilesystemStore {
     fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()> {
         let is_end = matches!(event.kind, EventKind::RunEnded(_));
-        // The journal tells of the end when everything else of the run has its last form: a run whose end cannot be kept can still be resumed.
+        // The journal records the end when everything else of the run has its last form: a run whose end cannot be kept can still be resumed.
         if (is_new || self.writes_all) && !is_end {
             self.journal.append(event)?;
-            // The program goes on with an outcome only when that is written. What it does then follows from it, so that the lines of that may wait until it
+            // The program continues with an outcome only when that is written. What it does then follows from it, so that the lines of that may wait until it
             // waits itself; but the memory of an agent, which other runs may write too, must not change before this run has said so, and others know a
             // run by its first line.
             if matches!(
@@ -393,7 +408,7 @@ impl Store for FilesystemStore {
     fn take_turn(&mut self, request: &Request, place: &MemoryPlace) -> io::Result<Turn> {
         let folder = self.memories.make(place)?;
         if place.scope == MemoryScope::Execution {
-            // Nobody else has it.
+            // No other process has it.
             self.memories.finish(place)?;
             return Ok(Turn::Taken);
         }
@@ -432,11 +447,11 @@ impl Store for FilesystemStore {
     }
 
     fn read_file(&mut self, file: &FileUse) -> Result<Arc<str>, Failure> {
-        context_file::read(&self.project, file)
+        context_file::read(&self.project_of(file), file)
     }
 
     fn check_file(&mut self, file: &FileUse) -> Result<(), Failure> {
-        context_file::check(&self.project, file)
+        context_file::check(&self.project_of(file), file)
     }
 
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool> {
@@ -445,7 +460,7 @@ impl Store for FilesystemStore {
 }
 
 /// Takes the turns of the sessions that were at work when the run stopped, as far as their agents remember what they did then. Where another run has
-/// written since, or is at work with the memory, it is looked up anew, and the run goes on from there.
+/// written since, or is at work with the memory, it is looked up again, and the run continues from there.
 fn take_open_turns(
     recall: &mut JournalRecording,
     path: &Path,

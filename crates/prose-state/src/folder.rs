@@ -41,8 +41,8 @@ impl Project {
         Self { root: root.into(), home: None, allows_outside: false, allowed_files: Vec::new() }
     }
 
-    /// Where a path leads that a program names: from the folder that holds `.prose`, or, behind `~/`, from the home folder. None if that is outside the
-    /// project and the person's own `.prose`, and nobody has allowed it (decision 14).
+    /// Where a path leads that a program names: from the folder that holds `.prose`, or, after `~/`, from the home folder. None if that is outside the
+    /// project and the person's own `.prose`, and it is not allowed (decision 14).
     pub(crate) fn named_by_program(&self, path: &str) -> Option<PathBuf> {
         let named = match path.strip_prefix("~/") {
             Some(rest) => self.home.as_ref()?.join(rest),
@@ -56,7 +56,7 @@ impl Project {
         let home = self.home.as_ref().map(|home| resolved(&home.join(PROSE_FOLDER)));
         let is_inside =
             target.starts_with(resolved(&self.root)) || home.is_some_and(|home| target.starts_with(home));
-        // A `..` that is left stands behind what is not there, so that nobody knows where it will lead.
+        // A `..` that is left comes after what is not there, so that its target is unknown.
         let is_known = is_inside && !goes_up(&target);
         is_known.then(|| if goes_up(&named) { target } else { named })
     }
@@ -156,7 +156,7 @@ pub(crate) struct NewRun {
 }
 
 impl NewRun {
-    /// Brings the folder to the disk, so that a loss of power leaves a run that can go on and not a file without a name.
+    /// Brings the folder to the disk, so that a loss of power leaves a run that can continue and not a file without a name.
     pub(crate) fn sync(&self) -> Result<(), StateError> {
         self.tree.sync()?;
         self.around.iter().try_for_each(|folder| folder.sync().map_err(StateError::from))
@@ -173,7 +173,7 @@ pub fn run_id(at: SystemTime) -> SmolStr {
     format_smolstr!("{date}-{time}-{random}")
 }
 
-/// The milliseconds since 1970 at which a run of that id started, as far as the id tells.
+/// The milliseconds since 1970 at which a run of that id started, if the id has that.
 pub fn time_of_id(id: &str) -> Option<u64> {
     let mut parts = id.split('-');
     let (date, time) = (parts.next()?, parts.next()?);

@@ -1,4 +1,4 @@
-//! Goes on with a run that another machine has made, which keeps no journal (R104): what its `state.md` and its files tell is taken for what came of
+//! Continues with a run that another machine has made, which keeps no journal (R104): what its `state.md` and its files tell is taken for what came of
 //! its requests.
 
 use std::cell::RefCell;
@@ -18,16 +18,16 @@ use crate::binding_file;
 use crate::disk::{OwnFile, is_absent, refuse_link};
 use crate::error::StateError;
 use crate::folder::PROGRAM_FILE;
+use crate::foreign_state::ForeignState;
+use crate::open_constructs::OpenConstructs;
 use crate::program::Program;
 use crate::recall::later_than;
 use crate::state_file::STATE_FILE;
-use crate::told::Told;
-use crate::way::Way;
 
 mod standing;
 
 /// What a verdict that is taken from `state.md` gives for its reason.
-const REASON: &str = "as state.md tells";
+const REASON: &str = "as stated in state.md";
 
 /// How deep imports of imports are followed, so that a link to a folder around it ends somewhere.
 const MAX_IMPORTS: usize = 32;
@@ -38,7 +38,7 @@ pub struct ForeignRecording {
     /// By the folder of the execution, relative to that of the run: empty, or ending with a slash.
     executions: BTreeMap<String, Execution>,
     /// Where the execution is that asks.
-    way: Way,
+    open: OpenConstructs,
     /// The execution ids that calls had in the run that stopped, by their program and their id now, where these may differ.
     calls: RefCell<FxHashMap<(u32, u32), u32>>,
     known: VecDeque<(RequestId, Outcome)>,
@@ -51,8 +51,8 @@ pub struct ForeignRecording {
 #[derive(Debug)]
 struct Execution {
     program: Program,
-    told: Told,
-    /// The values of its bindings by file, as they were when the run stopped. The run that goes on writes them anew.
+    told: ForeignState,
+    /// The values of its bindings by file, as they were when the run stopped. The run that continues writes them again.
     bindings: FxHashMap<String, Stored>,
 }
 
@@ -69,7 +69,7 @@ impl ForeignRecording {
     pub fn read(folder: &Path, text: &str) -> Result<Self, StateError> {
         let mut recall = Self {
             executions: BTreeMap::new(),
-            way: Way::default(),
+            open: OpenConstructs::default(),
             calls: RefCell::default(),
             known: VecDeque::new(),
             seen: None,
@@ -103,13 +103,13 @@ impl ForeignRecording {
         };
         let program = Program::new(&text);
         let told = match read(STATE_FILE)? {
-            Some(state) => Told::read(&state, &program),
+            Some(state) => ForeignState::read(&state, &program),
             None => {
                 self.notes.push(format!(
                     "{} does not exist, so every session with a file counts as completed",
                     folder.join(STATE_FILE).display()
                 ));
-                Told::default()
+                ForeignState::default()
             }
         };
         let mut bindings = FxHashMap::default();
@@ -209,6 +209,6 @@ impl Recording for ForeignRecording {
     }
 
     fn happened(&mut self, event: &Event) {
-        self.way.apply(event);
+        self.open.apply(event);
     }
 }

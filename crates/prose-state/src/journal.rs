@@ -1,6 +1,6 @@
-//! The journal of a run: one line per event, written before the program goes on (decision 10).
+//! The journal of a run: one line per event, written before the program continues (decision 10).
 //!
-//! A line is an object of JSON whose first field is a checksum of the bytes behind that field, so that a line that is torn or has been changed is
+//! A line is an object of JSON whose first field is a checksum of the bytes after that field, so that a line that is torn or has been changed is
 //! found out and the file can still be read with any tool for JSON. The checksums of all lines but the first one start from the id of the run, so that
 //! a line of another run does not fit.
 
@@ -18,7 +18,7 @@ use prose_vm::value::Value;
 use crate::disk::OwnFile;
 use crate::error::StateError;
 use crate::line::{BEHIND_CHECKSUM, LINE_START, SEAL_START, checksum_of, seed_of_run};
-use crate::recall::Sound;
+use crate::recall::ReadablePart;
 
 /// The name of the journal in the folder of a run.
 pub const JOURNAL_FILE: &str = "journal.jsonl";
@@ -62,7 +62,7 @@ pub struct Journal {
     /// The bytes of all lines that are written.
     length: u64,
     last_seq: u64,
-    /// Why nothing more can be written. Events behind a lost one would make a journal that tells of something that never happened.
+    /// Why nothing more can be written. Events after a lost one would make a journal that mentions something that never happened.
     broken: Option<String>,
     /// The lines that wait to be written together.
     lines: Vec<u8>,
@@ -79,19 +79,19 @@ impl Journal {
     /// Starts a journal.
     pub fn create(path: &Path) -> Result<Self, StateError> {
         let file = OwnFile(path).create_new()?;
-        Self::on(file, path, &Sound::default())
+        Self::on(file, path, &ReadablePart::default())
     }
 
-    /// Goes on with a journal behind its last sound line.
-    pub fn go_on(path: &Path, sound: &Sound) -> Result<Self, StateError> {
+    /// Continues with a journal after its last sound line.
+    pub fn resume(path: &Path, sound: &ReadablePart) -> Result<Self, StateError> {
         let file = OwnFile(path).appender()?;
         Self::on(file, path, sound)
     }
 
-    fn on(file: File, path: &Path, sound: &Sound) -> Result<Self, StateError> {
+    fn on(file: File, path: &Path, sound: &ReadablePart) -> Result<Self, StateError> {
         let file = Arc::new(file);
         let syncer = Syncer::start(Arc::clone(&file)).map_err(StateError::io("sync", path))?;
-        let Sound { length, last_seq, seed, .. } = *sound;
+        let ReadablePart { length, last_seq, seed, .. } = *sound;
         let path = path.to_owned();
         Ok(Self { path, file, length, last_seq, broken: None, lines: Vec::new(), seed, syncer, sealer: None })
     }
@@ -106,7 +106,7 @@ impl Journal {
         self.last_seq
     }
 
-    /// Takes up an event. It is written together with those behind it, by the next [`Journal::flush`] at the latest.
+    /// Takes up an event. It is written together with those after it, by the next [`Journal::flush`] at the latest.
     pub fn append(&mut self, event: &Event) -> io::Result<()> {
         if let Some(why) = &self.broken {
             return Err(io::Error::other(why.clone()));
@@ -191,14 +191,14 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        // Nobody is left to be told if it cannot be done. What happens again when the run goes on is not lost either way.
+        // No caller is left for the error. What happens again when the run continues is not lost either way.
         if self.broken.is_none() {
             let _ = self.flush();
         }
     }
 }
 
-/// Writes the line of an event behind others, with its checksum and its end.
+/// Writes the line of an event after others, with its checksum and its end.
 fn write_line(lines: &mut Vec<u8>, event: &Event, seed: u32, sealer: Option<&Sealer>) -> io::Result<()> {
     let start = lines.len();
     lines.extend_from_slice(LINE_START);
@@ -357,7 +357,7 @@ mod tests {
     fn a_full_disk_is_told_with_the_file_and_stays_an_error() {
         let full = OpenOptions::new().append(true).open("/dev/full").unwrap();
         let path = Path::new("/p/.prose/runs/20260115-143052-a7b3c9/journal.jsonl");
-        let mut journal = Journal::on(full, path, &Sound::default()).unwrap();
+        let mut journal = Journal::on(full, path, &ReadablePart::default()).unwrap();
         let expected = "cannot write /p/.prose/runs/20260115-143052-a7b3c9/journal.jsonl: No space left on device (os error 28); \
                         free disk space and resume the run, recorded results are not lost";
         journal.append(&warning(1)).unwrap();
@@ -386,7 +386,7 @@ mod tests {
 
         let (_reader, writer) = std::io::pipe().unwrap();
         let writer = File::from(std::os::fd::OwnedFd::from(writer));
-        let mut journal = Journal::on(writer, Path::new("journal.jsonl"), &Sound::default()).unwrap();
+        let mut journal = Journal::on(writer, Path::new("journal.jsonl"), &ReadablePart::default()).unwrap();
         journal.append(&warning(1)).unwrap();
         let error = journal.commit().unwrap_err();
         assert!(error.to_string().starts_with("cannot sync journal.jsonl: "), "{error}");
@@ -399,7 +399,7 @@ mod tests {
         let (mut reader, writer) = std::io::pipe().unwrap();
         let writer = File::from(std::os::fd::OwnedFd::from(writer));
         let drain = std::thread::spawn(move || io::copy(&mut reader, &mut io::sink()));
-        let mut journal = Journal::on(writer, Path::new("journal.jsonl"), &Sound::default()).unwrap();
+        let mut journal = Journal::on(writer, Path::new("journal.jsonl"), &ReadablePart::default()).unwrap();
         let mut seq = 0;
         let error = loop {
             seq += 1;

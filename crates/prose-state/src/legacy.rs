@@ -1,7 +1,7 @@
 //! Runs in the layout that the language had before `.prose/runs` (R105): `.prose/execution/run-{date}-{time}-{random}/`.
 //!
-//! Such a run is brought into the present form before it goes on, as a run of another machine ([`crate::foreign`]): what it tells is written to
-//! a folder below `.prose/runs`, and its own folder stays as it is. The layout tells nothing of calls, so sessions inside of blocks
+//! Such a run is brought into the present form before it continues, as a run of another machine ([`crate::foreign`]): what it states is written to
+//! a folder below `.prose/runs`, and its own folder stays as it is. The layout states nothing of calls, so sessions inside of blocks
 //! are run again.
 
 use std::collections::BTreeMap;
@@ -73,7 +73,7 @@ struct Judged {
 impl Loop {
     /// The iteration that it was in; none if its condition has ended it.
     fn iteration(&self) -> Option<usize> {
-        // In this layout a condition is judged behind the iteration whose number it has.
+        // In this layout a condition is judged after the iteration whose number it has.
         let judged = self.condition_history.get(..self.current_iteration).and_then(<[_]>::last);
         match judged {
             Some(judged) if judged.result == (self.kind != "while") => None,
@@ -128,7 +128,7 @@ impl Project {
             .collect()
     }
 
-    /// Brings a run of the layout before `.prose/runs` into the present one, so that it can go on, and says under which id. A run that is in the
+    /// Brings a run of the layout before `.prose/runs` into the present one, so that it can continue, and says under which id. A run that is in the
     /// present one stays as it is.
     pub fn adopt_run(&self, id: &str) -> Result<SmolStr, StateError> {
         let from = self.existing_run(id)?;
@@ -242,7 +242,7 @@ fn state(
     let found: Option<Loop> = read_json(&from.join(format!("loops/loop_stmt_{index}.json")))?;
     let iteration = found.as_ref().map(Loop::iteration);
     let has_ended = iteration == Some(None);
-    // Nobody says whether definitions are counted, but the number of all statements shows it.
+    // The file does not state whether definitions are counted, but the number of all statements shows it.
     let counted: Vec<(u32, u32)> = match program.top_level() {
         all if all.len() == position.total_statements => all.to_vec(),
         _ => statements(program).filter(|(line, _)| program.headers_around(*line).next().is_none()).collect(),

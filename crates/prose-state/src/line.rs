@@ -4,7 +4,7 @@
 pub(crate) const LINE_START: &[u8] = b"{\"crc\":\"";
 /// What stands between the checksum and the event.
 pub(crate) const BEHIND_CHECKSUM: &[u8] = b"\",";
-/// What stands before the seal of the first line, which covers what stands behind it.
+/// What stands before the seal of the first line, which covers what comes after it.
 pub(crate) const SEAL_START: &[u8] = b"\"seal\":\"";
 /// How long the part of a line is that the checksum does not cover.
 pub(crate) const PREFIX: usize = LINE_START.len() + 8 + BEHIND_CHECKSUM.len();

@@ -46,7 +46,7 @@ impl RunLock {
                 Err(TryLockError::Error(error)) => return Err(StateError::io("lock", &path())(error)),
             }
         }
-        // Between opening and locking, another process may have removed the run; what is locked then is nobody's any more.
+        // Between opening and locking, another process may have removed the run; what is locked then is no run's any more.
         if !is_still_there(&file, tree) {
             let folder = tree.folder().path().parent().unwrap_or(Path::new("")).to_owned();
             return Err(StateError::NoRun { run: run.to_owned(), folder });

@@ -15,13 +15,13 @@ use crate::error::StateError;
 use crate::folder::{PROSE_FOLDER, Project};
 use crate::state_file::timestamp;
 
-/// The file with what an agent knows now.
+/// The file with the current memory of an agent.
 const MEMORY_FILE: &str = "memory.md";
 
 /// The file with what is about to be written to both.
 const PENDING_FILE: &str = ".memory-pending.json";
 
-/// How old a file has to be that a killed run may have left beside a memory, since other runs write there, too.
+/// How old a file has to be that a killed run may have left next to a memory, since other runs write there, too.
 const LONG_AGO: Duration = Duration::from_secs(60);
 
 impl Project {
@@ -151,7 +151,7 @@ impl Memories {
     }
 
     /// Writes what a session has left of its agent's memory. Memory and segment are written together: what is to be written stands in a file of its own
-    /// first, so that whoever takes the next turn finishes what a process did not that was killed.
+    /// first, so that the next turn finishes what a killed process did not.
     fn write(&self, written: &Written<'_>) -> Result<(), StateError> {
         let Written { place, memory, segment, at, prompt, record } = *written;
         let tree = self.tree(place)?;

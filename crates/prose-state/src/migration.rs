@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(text(&folder, ".prose/runs/run-1/program.prose"), "old 1");
         assert_eq!(text(&folder, ".prose/runs/run-2/program.prose"), "new 2");
         assert_eq!(text(&folder, ".prose/execution/run-2/program.prose"), "old 2");
-        // What is left is told again, and nothing else happens.
+        // What is left is reported again, and nothing else happens.
         assert_eq!(
             project.migrate().expect("it can be migrated"),
             Migration { left, ..Migration::default() }

@@ -12,7 +12,7 @@ pub(crate) struct Program {
     text: String,
     /// The bytes of each line, without its line break.
     lines: Vec<Range<usize>>,
-    /// Whether a comment can stand at the end of each line: a string or a discretion goes on behind the other ones.
+    /// Whether a comment can stand at the end of each line: a string or a discretion continues after the other ones.
     takes_comment: Vec<bool>,
     /// The statements at all depths in the order of the text, without definitions and what is inside them.
     statements: Vec<Statement>,
@@ -30,7 +30,7 @@ pub(crate) struct Program {
     blocks: Vec<(u32, u32)>,
     /// The first and the last line of each top-level statement, definitions included.
     top_level: Vec<(u32, u32)>,
-    /// Whether the text can be cut behind a line, as far as that has been found out.
+    /// Whether the text can be cut after a line, as far as that has been found out.
     can_cut: Vec<Option<bool>>,
 }
 
@@ -233,7 +233,7 @@ impl Program {
         &self.top_level
     }
 
-    /// The statements that start behind a line and up to another one.
+    /// The statements that start after a line and up to another one.
     pub(crate) fn statements_between(&self, behind: u32, up_to: u32) -> impl Iterator<Item = &Statement> {
         let start = self.statements.partition_point(|statement| statement.line <= behind);
         self.statements[start..].iter().take_while(move |statement| statement.line <= up_to)
@@ -257,7 +257,7 @@ impl Program {
         self.blocks.iter().copied().find(|(first, last)| *first <= line && line <= *last)
     }
 
-    /// Whether a statement ends above a line and runs before it wherever both run: they are in one body, and neither is beside the other in a
+    /// Whether a statement ends above a line and runs before it wherever both run: they are in one body, and neither is in parallel with the other in a
     /// `parallel`.
     pub(crate) fn precedes(&self, line: u32, other: u32) -> bool {
         let has_both = |(first, last): &(u32, u32)| *first < line && other <= *last;

@@ -20,12 +20,15 @@ use crate::line::{BEHIND_CHECKSUM, LINE_START, PREFIX, SEAL_START, checksum_of, 
 /// its line breaks.
 pub(crate) const MAX_BYTES_OF_LINE: u64 = 1 << 28;
 
+/// How many bytes of a journal are read at once.
+const READ_SIZE: usize = 1 << 16;
+
 /// What is wrong with a line whose checksum is not that of its content.
 pub(crate) const CHANGED: &str = "was changed or belongs to another run: its checksum does not match";
 
-/// The part of an event that tells what it is, read without the rest of the line being kept.
+/// The part of an event that states what it is, read without the rest of the line being kept.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Glance<'a> {
+pub(crate) struct EventHeader<'a> {
     /// The number of the event.
     pub(crate) seq: u64,
     /// Where it was.
@@ -49,7 +52,7 @@ pub(crate) struct Lines {
     count: u64,
     /// Where the last line starts.
     start: u64,
-    /// The byte behind the last sound line.
+    /// The byte after the last sound line.
     end: u64,
     last_seq: u64,
     /// What the checksums of the lines after the head start from.
@@ -59,7 +62,7 @@ pub(crate) struct Lines {
 impl Lines {
     pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
         let file = OwnFile(path).reader()?;
-        let reader = BufReader::with_capacity(1 << 16, file);
+        let reader = BufReader::with_capacity(READ_SIZE, file);
         let path = path.to_owned();
         Ok(Self { path, reader, line: Vec::new(), count: 0, start: 0, end: 0, last_seq: 0, seed: 0 })
     }
@@ -74,7 +77,7 @@ impl Lines {
         self.start
     }
 
-    /// The byte behind the last sound line.
+    /// The byte after the last sound line.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
@@ -85,7 +88,7 @@ impl Lines {
     }
 
     /// Reads the next line. None at the end of the journal.
-    pub(crate) fn next(&mut self) -> Result<Option<Glance<'_>>, StateError> {
+    pub(crate) fn next(&mut self) -> Result<Option<EventHeader<'_>>, StateError> {
         self.line.clear();
         let mut limited = (&mut self.reader).take(MAX_BYTES_OF_LINE);
         let read = limited
@@ -106,7 +109,7 @@ impl Lines {
         }
         let Some(body) = self.line.strip_suffix(b"\n") else { return Err(damaged("is not complete")) };
         check_line(body, self.seed).map_err(damaged)?;
-        let glance: Glance<'_> =
+        let glance: EventHeader<'_> =
             serde_json::from_slice(&self.line).map_err(|_| damaged("is not an event"))?;
         if glance.seq <= self.last_seq {
             return Err(damaged("does not follow the previous line"));
@@ -132,7 +135,7 @@ impl Lines {
 }
 
 fn parse(line: &[u8], path: &Path, count: u64) -> Result<Event, StateError> {
-    // The checksum fits, so the line is as it was written: by a version that knows more.
+    // The checksum fits, so the line is as it was written: by a newer version.
     serde_json::from_slice(line).map_err(|_| StateError::Version {
         path: path.to_owned(),
         version: None,
@@ -160,7 +163,7 @@ pub(crate) fn check_line(body: &[u8], seed: u32) -> Result<(), &'static str> {
 
 /// The part of a head that says how the other lines are checked.
 #[derive(Deserialize)]
-pub(crate) struct HeadGlance {
+pub(crate) struct HeadFormat {
     pub(crate) version: u32,
     #[serde(default)]
     pub(crate) run: SmolStr,
@@ -168,12 +171,12 @@ pub(crate) struct HeadGlance {
 
 /// What the checksums of the lines after a head start from; none if the line is no head.
 pub(crate) fn seed_of_head(line: &[u8]) -> Option<u32> {
-    serde_json::from_slice(line).ok().map(|HeadGlance { version, run }| seed_of_run(version, &run))
+    serde_json::from_slice(line).ok().map(|HeadFormat { version, run }| seed_of_run(version, &run))
 }
 
 fn check_version(line: &[u8], path: &Path) -> Result<(), StateError> {
     match serde_json::from_slice(line) {
-        Ok(HeadGlance { version, .. }) if version > JOURNAL_VERSION => {
+        Ok(HeadFormat { version, .. }) if version > JOURNAL_VERSION => {
             // A head in the form of this version whose checksum does not fit is a damaged one.
             if check_line(line.trim_ascii_end(), 0) == Err(CHANGED) {
                 return Ok(());
@@ -288,7 +291,7 @@ impl Places {
     }
 }
 
-/// The events of a journal in their order, with the values that the journal leaves out. Ends behind the last event, or with an error.
+/// The events of a journal in their order, with the values that the journal leaves out. Ends after the last event, or with an error.
 #[derive(Debug)]
 pub struct JournalReader {
     lines: Lines,
@@ -310,6 +313,24 @@ impl JournalReader {
             last: None,
             failed: false,
         })
+    }
+
+    /// Continues after the last event that was read, if the journal still has that in its place. Otherwise it has to be read from its start.
+    pub fn reopen(&mut self) -> Result<bool, StateError> {
+        let Lines { path, start, end, last_seq, seed, .. } = &self.lines;
+        let mut places = Places::open(path)?;
+        let line = places.bytes_at(*start, (*end - *start) as usize)?;
+        let seed = if *last_seq == 1 { 0 } else { *seed };
+        let is_sound = line.strip_suffix(b"\n").is_some_and(|body| check_line(body, seed).is_ok());
+        let is_last = |header: EventHeader<'_>| header.seq == *last_seq;
+        if self.failed || !is_sound || !serde_json::from_slice(&line).is_ok_and(is_last) {
+            return Ok(false);
+        }
+        let mut file = OwnFile(path).reader()?;
+        file.seek(SeekFrom::Start(*end)).map_err(StateError::io("read the journal", path))?;
+        self.lines.reader = BufReader::with_capacity(READ_SIZE, file);
+        self.places = places;
+        Ok(true)
     }
 
     fn read(&mut self) -> Result<Option<Event>, StateError> {
@@ -361,6 +382,8 @@ fn value_of(outcome: &Outcome) -> Value {
         Outcome::Reply(reply) => Value::Text(reply.text.clone()),
         Outcome::Value(value) => value.clone(),
         Outcome::Verdict(verdict) => Value::Bool(verdict.met),
-        Outcome::Choice(_) | Outcome::Memory(_) | Outcome::Slept | Outcome::Failed(_) => Value::Null,
+        Outcome::Choice(_) | Outcome::Memory(_) | Outcome::Tree(_) | Outcome::Slept | Outcome::Failed(_) => {
+            Value::Null
+        }
     }
 }

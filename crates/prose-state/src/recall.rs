@@ -4,16 +4,18 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
+use prose_vm::activity::Work;
 use prose_vm::effect::{
     Effect, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId, Usage, fingerprint,
 };
-use prose_vm::event::{Event, EventKind, RunEnd, RunStatus};
+use prose_vm::event::{Event, EventKind, Expense, RunEnd, RunStatus};
 use prose_vm::store::{PendingRequests, Recording};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::error::{Damage, StateError};
-use crate::reader::{Glance, JournalReader, Lines, Places};
+use crate::expenses::Expenses;
+use crate::reader::{EventHeader, JournalReader, Lines, Places};
 use crate::repair::truncate;
 use crate::scan::{Scan, StartedSession};
 
@@ -44,7 +46,7 @@ pub struct JournalRecording {
     known: BTreeMap<u32, (RequestId, SmolStr)>,
     /// Results that are lost, by their places and kinds, with the order in which they came.
     lost: FxHashMap<SmolStr, u32>,
-    /// Requests that wait for a result that is lost. What came after it is told when it has come again, so that the program goes the way it went.
+    /// Requests that wait for a result that is lost. What came after it is recalled when it has come again, so that the program goes the way it went.
     awaited: BTreeMap<u32, RequestId>,
     /// The last request that has been looked up.
     seen: Option<RequestId>,
@@ -54,15 +56,19 @@ pub struct JournalRecording {
     next_event: Option<Event>,
     /// Memories that were looked up for sessions of which the journal does not say that they are over, by the places of these.
     open: FxHashMap<SmolStr, OpenMemory>,
-    sound: Sound,
+    sound: ReadablePart,
     /// The times of the event that was taken off the end.
     stopped: Option<(u64, u64)>,
     /// What the run had used when it stopped.
     used: Option<Usage>,
+    /// What was used for events that are not executed again.
+    expenses: Vec<Expense>,
+    /// What was reported for the outcome that was returned last.
+    last_work: Work,
     problem: Option<StateError>,
 }
 
-/// Where a journal tells of a memory and of its session.
+/// Where a journal mentions a memory and its session.
 #[derive(Debug, Default)]
 struct OpenMemory {
     looked_up: u64,
@@ -84,14 +90,14 @@ pub(crate) struct LookedUp {
 
 /// The part of a journal that can be read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Sound {
+pub struct ReadablePart {
     /// Its bytes.
     pub length: u64,
     /// The number of its last event.
     pub last_seq: u64,
     /// What the checksums of its lines start from.
     pub(crate) seed: u32,
-    /// What is wrong with the line behind it, if there is one.
+    /// What is wrong with the line after it, if there is one.
     pub damage: Option<Damage>,
     /// Where the line of the last event starts, if that one says that the run has ended.
     pub end: Option<u64>,
@@ -121,9 +127,11 @@ impl JournalRecording {
             events: None,
             next_event: None,
             open: FxHashMap::default(),
-            sound: Sound::default(),
+            sound: ReadablePart::default(),
             stopped: None,
             used: None,
+            expenses: Vec::new(),
+            last_work: Work::default(),
             problem: None,
         })
     }
@@ -162,20 +170,22 @@ impl JournalRecording {
         let mut lost = scan.lost.iter().peekable();
         for effect in scan.effects.iter().filter(|effect| effect.seq < over) {
             while let Some(lost) = lost.next_if(|lost| lost.seq < effect.seq) {
-                // It has an order of its own, between what came before and behind.
+                // It has an order of its own, between what came before and after.
                 let order = self.offsets.len() as u32;
                 self.offsets.push(u64::MAX);
                 self.lost.insert(key_of_both(&lost.place, &lost.kind, ""), order);
             }
             match self.matching {
                 Matching::Exact => self.add(key_of_place(&effect.place, &effect.kind), effect.offset),
+                // What was done with working trees is looked at anew: other sessions may have changed them.
+                Matching::Asked if effect.kind == "tree" => {}
                 Matching::Asked => match self.places.event_at(effect.offset)?.kind {
                     EventKind::Effect { outcome: Outcome::Failed(_), .. } => {}
                     _ => self.add(effect.fingerprint.clone(), effect.offset),
                 },
                 Matching::PlaceAndAsked => {
                     if effect.kind == "memory" {
-                        // A session that is asked again is told what its agent remembers now.
+                        // A session that is asked again receives what its agent remembers now.
                         let session = effect.place.strip_suffix(MEMORY_STEP).unwrap_or(&effect.place);
                         if !answered.contains(session) {
                             continue;
@@ -240,7 +250,7 @@ impl JournalRecording {
                 // The first event of each kind is read whole, so that one of a later version is found out before the program starts.
                 match lines.event()?.kind {
                     // A program is changed so that it does not fail again: what failed is asked for once more.
-                    EventKind::Effect { outcome: Outcome::Failed(_), .. } => {}
+                    EventKind::Effect { outcome: Outcome::Failed(_) | Outcome::Tree(_), .. } => {}
                     EventKind::Effect { fingerprint, .. } => self.add(fingerprint, lines.start()),
                     _ => {}
                 }
@@ -261,12 +271,12 @@ impl JournalRecording {
     }
 
     /// The part of the journal that could be read.
-    pub fn sound(&self) -> &Sound {
+    pub fn sound(&self) -> &ReadablePart {
         &self.sound
     }
 
-    /// Takes the end off the journal of a run that goes on: the event that says that it was interrupted, or the outcome by which it failed and all
-    /// behind it. An outcome that was caught, or that a later one made up for, stays. A run that failed by its own program has nothing to
+    /// Takes the end off the journal of a resumed run: the event that says that it was interrupted, or the outcome by which it failed and all
+    /// after it. An outcome that was caught, or that a later one replaced, stays. A run that failed by its own program has nothing to
     /// try again.
     pub(crate) fn take_off_end(&mut self, run: &str) -> Result<(), StateError> {
         let Some(end) = self.sound.end else { return Ok(()) };
@@ -284,10 +294,24 @@ impl JournalRecording {
             let error = error.map(|error| (error.line, error.to_string()));
             return Err(StateError::Ended { run: run.to_owned(), error });
         };
+        let expenses = match offset == end {
+            true => Vec::new(),
+            false => {
+                let seq = self.places.event_at(offset)?.seq;
+                Expenses::since(&self.path, seq)?.each
+            }
+        };
         truncate(&self.path, offset)?;
         *self = Self::open(&self.path, self.matching)?;
         self.stopped = Some((at, paused));
         self.used = usage;
+        self.expenses = expenses;
+        Ok(())
+    }
+
+    /// Takes over what all executions have used that the journal tells of.
+    pub(crate) fn carry_expenses(&mut self) -> Result<(), StateError> {
+        self.expenses = Expenses::since(&self.path, 0)?.total();
         Ok(())
     }
 
@@ -317,7 +341,7 @@ impl JournalRecording {
             else {
                 continue;
             };
-            // What an imported program failed by is told by its caller in other words around it.
+            // What an imported program failed by is reported by its caller in other words around it.
             if !failure.message.is_empty() && message.contains(&failure.message) {
                 return Ok(Some(offset));
             }
@@ -389,7 +413,7 @@ impl JournalRecording {
 }
 
 /// Notes which memories have been looked up, and which of their sessions have started and are over.
-fn note_memory(open: &mut FxHashMap<SmolStr, OpenMemory>, glance: &Glance<'_>, offset: u64) {
+fn note_memory(open: &mut FxHashMap<SmolStr, OpenMemory>, glance: &EventHeader<'_>, offset: u64) {
     match glance.event.as_ref() {
         "effect" if glance.effect.as_deref() == Some("memory") => {
             if let Some(session) = glance.place.strip_suffix(MEMORY_STEP) {
@@ -404,7 +428,7 @@ fn note_memory(open: &mut FxHashMap<SmolStr, OpenMemory>, glance: &Glance<'_>, o
                 open.is_over = false;
             }
         }
-        // What an agent has answered is not asked again, even if nothing tells of the end of its session.
+        // What an agent has answered is not asked again, even if nothing mentions the end of its session.
         "effect" if glance.effect.as_deref() == Some("session") => {
             if let Some(open) = open.get_mut(first_attempt(&glance.place)) {
                 open.is_over = true;
@@ -481,8 +505,9 @@ impl Recording for JournalRecording {
                 continue;
             }
             match self.places.event_at(self.offsets[order as usize]).map(|event| event.kind) {
-                Ok(EventKind::Effect { outcome, .. }) => {
+                Ok(EventKind::Effect { outcome, work, .. }) => {
                     self.reused += 1;
+                    self.last_work = Work { is_reused: self.matching == Matching::Asked, ..work };
                     return Some((id, outcome));
                 }
                 Ok(EventKind::SessionStarted { task, .. }) => {
@@ -497,6 +522,14 @@ impl Recording for JournalRecording {
             }
         }
         None
+    }
+
+    fn last_work(&mut self) -> Work {
+        std::mem::take(&mut self.last_work)
+    }
+
+    fn expenses(&mut self) -> Vec<Expense> {
+        std::mem::take(&mut self.expenses)
     }
 
     fn may_know_more(&self) -> bool {

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use prose_vm::activity::Work;
 use prose_vm::effect::{Outcome, RequestId, Usage};
-use prose_vm::event::{Event, EventKind};
+use prose_vm::event::{Event, EventKind, Expense};
 use prose_vm::store::{PendingRequests, Recording};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -13,13 +14,13 @@ use crate::error::StateError;
 use crate::foreign::ForeignRecording;
 use crate::reader::Places;
 use crate::recall::{JournalRecording, Matching};
-use crate::repair::Kept;
+use crate::repair::JournalCopies;
 use crate::scan::Scan;
 
 /// What is known of an earlier execution.
 #[derive(Debug)]
 pub enum Remembered {
-    /// From its journals: the one that it goes on with, or the last one of the program before it changed, and those from before that, the latest first.
+    /// From its journals: the one that it continues with, or the last one of the program before it changed, and those from before that, the latest first.
     Journal(Vec<JournalRecording>),
     /// From the files that another machine has left (R104).
     Foreign(Box<ForeignRecording>),
@@ -40,6 +41,23 @@ impl Recording for Remembered {
         match self {
             Remembered::Journal(recalls) => recalls.iter_mut().find_map(|recall| recall.recall(waiting)),
             Remembered::Foreign(recall) => recall.recall(waiting),
+        }
+    }
+
+    fn last_work(&mut self) -> Work {
+        match self {
+            // The others have returned nothing since.
+            Remembered::Journal(recalls) => {
+                recalls.iter_mut().map(Recording::last_work).find(|work| !work.is_empty()).unwrap_or_default()
+            }
+            Remembered::Foreign(_) => Work::default(),
+        }
+    }
+
+    fn expenses(&mut self) -> Vec<Expense> {
+        match self {
+            Remembered::Journal(recalls) => recalls.first_mut().map_or_else(Vec::new, Recording::expenses),
+            Remembered::Foreign(_) => Vec::new(),
         }
     }
 
@@ -87,19 +105,19 @@ impl Recording for Remembered {
 
 /// What sessions have left of the memories of their agents before.
 #[derive(Debug, Default)]
-pub(crate) struct LeftMemories(FxHashMap<SmolStr, Left>);
+pub(crate) struct SessionMemories(FxHashMap<SmolStr, SessionMemory>);
 
 #[derive(Debug)]
-struct Left {
+struct SessionMemory {
     at: u64,
     /// Whether something happened after it, so that it is known to have been written.
     is_written: bool,
 }
 
-impl LeftMemories {
+impl SessionMemories {
     fn add(&mut self, event: &Event, is_last: bool) {
         if let Some(key) = Self::key(event) {
-            let left = self.0.entry(key).or_insert(Left { at: event.at, is_written: false });
+            let left = self.0.entry(key).or_insert(SessionMemory { at: event.at, is_written: false });
             left.is_written |= !is_last;
         }
     }
@@ -140,7 +158,7 @@ impl Journals<'_> {
     /// Puts the journal with those of the program before it changed.
     pub(crate) fn put_away(&self, journal: &Path) -> Result<(), StateError> {
         let change = self.count() + 1;
-        Kept(self.folder).put_away(change)?;
+        JournalCopies(self.folder).put_away(change)?;
         let earlier = self.path(change);
         fs::rename(journal, &earlier).map_err(StateError::io("rename", journal))
     }
@@ -150,13 +168,13 @@ impl Journals<'_> {
     pub(crate) fn recall(&self, latest: Option<&Path>) -> Result<Vec<JournalRecording>, StateError> {
         let mut recalls = Vec::new();
         let mut later: Vec<PathBuf> = latest.map(Path::to_owned).into_iter().collect();
-        let mut copies = if latest.is_some() { Kept(self.folder).all() } else { Vec::new() };
+        let mut copies = if latest.is_some() { JournalCopies(self.folder).all() } else { Vec::new() };
         copies.reverse();
         self.recall_each(&copies, &later, Matching::PlaceAndAsked, &mut recalls)?;
         later.append(&mut copies);
         let changes = (1..=self.count()).rev();
         let earlier = changes.flat_map(|change| {
-            let copies = Kept(self.folder).of_earlier(change).into_iter().rev();
+            let copies = JournalCopies(self.folder).of_earlier(change).into_iter().rev();
             std::iter::once(self.path(change)).chain(copies)
         });
         let earlier: Vec<PathBuf> = earlier.collect();
@@ -165,12 +183,12 @@ impl Journals<'_> {
     }
 
     /// What sessions have left of the memories of their agents, as the journals tell that are not written to any more.
-    pub(crate) fn left_memories(&self) -> Result<LeftMemories, StateError> {
-        let mut left = LeftMemories::default();
+    pub(crate) fn left_memories(&self) -> Result<SessionMemories, StateError> {
+        let mut left = SessionMemories::default();
         let earlier = (1..=self.count()).flat_map(|change| {
-            std::iter::once(self.path(change)).chain(Kept(self.folder).of_earlier(change))
+            std::iter::once(self.path(change)).chain(JournalCopies(self.folder).of_earlier(change))
         });
-        for path in earlier.chain(Kept(self.folder).all()) {
+        for path in earlier.chain(JournalCopies(self.folder).all()) {
             let scan = Scan::read(&path, self.run)?;
             let last = scan.records.last().map(|record| record.offset);
             let mut places = Places::open(&path)?;

@@ -18,14 +18,14 @@ use crate::scan::{Record, Scan};
 const TEMPORARY_COPY: &str = ".prose-tmp-journal";
 
 /// Keeps a journal as it is in a file of its own, and leaves in it what follows from its head without a gap, up to an event that must not be used any
-/// more. What the journal had besides is recalled from the copy. Gives what is wrong, what it costs and where the journal is kept, for the person.
+/// more. What else the journal had is recalled from the copy. Gives what is wrong, what it costs and where the journal is kept, for the person.
 pub(crate) fn repair(path: &Path, run: &str, before: Option<u64>) -> Result<Option<String>, StateError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let scan = Scan::read(path, run)?;
     let unbroken = scan.unbroken();
     let stays = scan.records[..unbroken].iter().filter(|record| before.is_none_or(|seq| record.seq < seq));
     let stays: Vec<Record> = stays.copied().collect();
-    let kept = Kept(folder).keep(path)?;
+    let kept = JournalCopies(folder).keep(path)?;
     leave(path, &stays)?;
     if scan.faults.is_empty() && scan.unknown == 0 && scan.lost.is_empty() {
         return Ok(None);
@@ -36,7 +36,7 @@ pub(crate) fn repair(path: &Path, run: &str, before: Option<u64>) -> Result<Opti
 
 /// The inputs that the program of a run was started with, from the copies of a journal whose head is lost.
 pub(crate) fn inputs(folder: &Path, run: &str) -> Result<Option<Vec<(SmolStr, Value)>>, StateError> {
-    for path in Kept(folder).all().iter().rev() {
+    for path in JournalCopies(folder).all().iter().rev() {
         if let Some(offset) = Scan::read(path, run)?.inputs
             && let EventKind::InputsReceived { inputs } = Places::open(path)?.event_at(offset)?.kind
         {
@@ -156,9 +156,9 @@ pub(crate) fn truncate(path: &Path, length: u64) -> Result<(), StateError> {
 }
 
 /// The copies of journals in the folder of a run, each as it was before it was repaired.
-pub(crate) struct Kept<'a>(pub(crate) &'a Path);
+pub(crate) struct JournalCopies<'a>(pub(crate) &'a Path);
 
-impl Kept<'_> {
+impl JournalCopies<'_> {
     fn path(&self, number: u32) -> PathBuf {
         self.0.join(format!("journal.kept-{number}.jsonl"))
     }

@@ -41,7 +41,7 @@ pub struct RunSummary {
     pub paused: u64,
     /// How many sessions have ended, if that is known.
     pub sessions: Option<u32>,
-    /// What the sessions took that told it.
+    /// What the sessions used that reported it.
     pub usage: Option<Usage>,
     /// Why it failed, or why its folder cannot be read.
     pub error: Option<String>,
@@ -50,7 +50,7 @@ pub struct RunSummary {
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunState {
-    /// A process executes it, whose number is known where the system tells.
+    /// A process executes it, whose number is known on systems that report it.
     Running(Option<u32>),
     /// It has ended well.
     Completed,
@@ -197,7 +197,7 @@ impl Project {
     /// Removes a run with all its files. One that is being executed stays.
     pub fn remove_run(&self, id: &str) -> Result<(), StateError> {
         let folder = self.existing_run(id)?;
-        // Who has the lock already while this one waits for it executes the run; who wants it afterwards finds that the run is gone.
+        // A process that has the lock already executes the run; one that waits for it afterwards finds that the run is gone.
         let tree = self.run_tree(&folder)?;
         let lock = RunLock::acquire(&tree, id)?;
         let folder = tree.folder().path();
@@ -304,7 +304,7 @@ fn summarise_foreign(folder: &Path, summary: &mut RunSummary) {
     summary.status = RunState::Foreign;
 }
 
-/// What `state.md` tells of a run. Gives whether it can be read.
+/// What `state.md` states of a run. Returns whether it can be read.
 fn summarise_state(folder: &Path, summary: &mut RunSummary) -> bool {
     let Ok(state) = read(&folder.join(STATE_FILE), Limit::STATE) else { return false };
     let state = String::from_utf8_lossy(&state).into_owned();

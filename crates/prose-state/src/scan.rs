@@ -16,7 +16,7 @@ use smol_str::SmolStr;
 use crate::disk::OwnFile;
 use crate::error::{Damage, StateError};
 use crate::line::{LINE_START, seed_of_run};
-use crate::reader::{CHANGED, HeadGlance, MAX_BYTES_OF_LINE, Places, check_line};
+use crate::reader::{CHANGED, HeadFormat, MAX_BYTES_OF_LINE, Places, check_line};
 
 /// What some editors put in front of a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -168,8 +168,8 @@ impl Scan {
 }
 
 /// The head of the run among the lines of a journal, or that of another run where its own is not there.
-fn find_head(path: &Path, run: &str) -> Result<Option<HeadGlance>, StateError> {
-    let mut found: Option<HeadGlance> = None;
+fn find_head(path: &Path, run: &str) -> Result<Option<HeadFormat>, StateError> {
+    let mut found: Option<HeadFormat> = None;
     let mut lines = RawLines::open(path)?;
     while let Some(line) = lines.next()? {
         for (_, part) in parts(line.bytes) {
@@ -178,7 +178,7 @@ fn find_head(path: &Path, run: &str) -> Result<Option<HeadGlance>, StateError> {
             }
             let is_head =
                 serde_json::from_slice(part).is_ok_and(|seen: Seen<'_>| seen.event == "run-started");
-            let Some(head) = is_head.then(|| serde_json::from_slice::<HeadGlance>(part).ok()).flatten()
+            let Some(head) = is_head.then(|| serde_json::from_slice::<HeadFormat>(part).ok()).flatten()
             else {
                 continue;
             };
@@ -279,7 +279,7 @@ impl<'a> Scanner<'a> {
             return Ok(Err(if is_foreign { "belongs to another run" } else { what }));
         }
         let Some(seen) = seen else { return Ok(Err("is not an event")) };
-        if is_head && serde_json::from_slice(part).is_ok_and(|head: HeadGlance| head.run != self.run) {
+        if is_head && serde_json::from_slice(part).is_ok_and(|head: HeadFormat| head.run != self.run) {
             return Ok(Err("belongs to another run"));
         }
         if !self.kinds.contains(seen.event.as_ref()) {
@@ -295,7 +295,7 @@ impl<'a> Scanner<'a> {
             if !is_same {
                 let conflict = self.scan.conflict.map_or(seen.seq, |known| known.min(seen.seq));
                 self.scan.conflict = Some(conflict);
-                // Nobody knows which of the two happened, but what either has recorded was an answer.
+                // Which of the two happened is unknown, but what either has recorded was an answer.
                 self.note(&seen, offset);
             }
             return Ok(Err(if is_same { "is duplicated" } else { "has the number of another event" }));
@@ -472,7 +472,7 @@ fn skip_line(reader: &mut impl BufRead) -> std::io::Result<u64> {
     }
 }
 
-/// The parts of a line that may be lines of their own, with where they start: where a line break is lost, or a line that was torn goes on with the
+/// The parts of a line that may be lines of their own, with where they start: where a line break is lost, or a line that was torn continues with the
 /// next one, two are in one. Quotes inside of texts are escaped, so that the start of a line cannot stand in one.
 fn parts(line: &[u8]) -> Vec<(u64, &[u8])> {
     let mut starts: Vec<usize> = Vec::new();

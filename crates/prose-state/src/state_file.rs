@@ -15,14 +15,14 @@ use crate::trace;
 /// The name of the file.
 pub(crate) const STATE_FILE: &str = "state.md";
 
-/// How many branches are listed one by one. Of more, only the numbers are told: nobody reads ten thousand lines.
+/// How many branches are listed one by one. Of more, only the numbers are shown: ten thousand lines are too many to read.
 const MAX_BRANCHES: usize = 100;
 
 /// The file of an execution of a program.
 #[derive(Debug)]
 pub(crate) struct StateFile {
     text: Program,
-    /// What sessions wait for besides their agents.
+    /// What sessions wait for in addition to their agents.
     waiting: BTreeMap<RequestId, String>,
     /// When the run ended.
     ended: Option<u64>,

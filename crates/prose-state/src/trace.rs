@@ -122,7 +122,7 @@ pub(crate) fn write(
     cut
 }
 
-/// Lines inside a string take no comment, so that several may come to stand behind its end.
+/// Lines inside a string take no comment, so that several may be after its end.
 fn add_comment(comments: &mut FxHashMap<u32, String>, line: u32, comment: String) {
     let all = comments.entry(line).or_default();
     if !all.is_empty() {

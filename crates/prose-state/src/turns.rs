@@ -84,7 +84,7 @@ impl Turns {
         Ok(Turn::Taken)
     }
 
-    /// Takes a turn if nobody else has it. Gives whether it could.
+    /// Takes a turn if no other run has it. Returns whether it could.
     pub(crate) fn take_at_once(&mut self, request: RequestId, folder: &Path) -> Result<bool, StateError> {
         if !self.memories.contains_key(folder) {
             let Ok(lock) = try_lock(folder)? else { return Ok(false) };
@@ -141,7 +141,7 @@ struct Slot(Mutex<Waited>);
 struct Waited {
     lock: Option<io::Result<File>>,
     is_over: bool,
-    /// Whether nobody wants the lock any more.
+    /// Whether no request waits for the lock any more.
     is_abandoned: bool,
     wakers: Vec<Waker>,
 }
@@ -188,7 +188,7 @@ impl Future for Waiting {
     }
 }
 
-/// Has a thread wait for a lock. One that nobody wants any more when it comes is given back at once.
+/// Has a thread wait for a lock. One that no request waits for any more is released at once.
 fn wait(file: File) -> io::Result<Arc<Slot>> {
     let slot = Arc::new(Slot::default());
     let there = Arc::clone(&slot);

@@ -199,6 +199,15 @@ pub const PERMISSIONS: &[Property] = &[
         docs: "",
         example: "agent clerk:\n  permissions:\n    network: [\"https://example.com/*\"]\n\nsession: clerk\n  prompt: \"Look the address up\"\n",
     },
+    Property {
+        name: "mcp",
+        summary: "The tools of MCP servers that the agent may use: `allow`, `deny`, `prompt`, or a list of servers and tools such as `tracker` and `tracker/search_*`.",
+        owners: &[Agent, Session, Resume],
+        words: PERMISSION_VALUES,
+        value: None,
+        docs: "",
+        example: "agent clerk:\n  permissions:\n    mcp: [\"tracker\"]\n\nsession: clerk\n  prompt: \"List the open issues\"\n",
+    },
 ];
 
 /// The models that have a name in the language. `[models]` in `prose.toml` defines others.

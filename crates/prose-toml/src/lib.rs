@@ -1,6 +1,6 @@
 //! Reads TOML that may be broken: each problem is reported once, and every other key keeps its meaning.
 //!
-//! The parser of `toml` goes on after an error, yet one unclosed bracket makes it read all that follows as something else. So a text
+//! The parser of `toml` continues after an error, yet one unclosed bracket makes it read all that follows as something else. So a text
 //! with errors is split into its statements, those with an error are left out, and the rest is parsed as a whole.
 
 mod lines;
@@ -24,7 +24,7 @@ pub const MAX_PROBLEMS: usize = 100;
 /// Values that are nested more deeply are an error of their own.
 const MAX_DEPTH: usize = 80;
 
-/// How many bytes of broken statements are looked at: one that is never closed may go on to the end of the text.
+/// How many bytes of broken statements are looked at: one that is never closed may continue to the end of the text.
 const MAX_BROKEN: usize = 16 << 20;
 
 /// A text in TOML.
@@ -221,7 +221,7 @@ fn text_range(range: Range<usize>) -> TextRange {
 struct Extent {
     /// The place after it.
     end: usize,
-    /// Where the bracket or the quotes stand that let its value go on in further lines.
+    /// Where the bracket or the quotes stand that let its value continue in further lines.
     opener: Option<usize>,
 }
 

@@ -55,7 +55,7 @@ pub struct NodeActivity {
 /// A retry after a failure of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Retry {
-    /// The number of the retry, from 1.
+    /// The number of the retry, from 1; 0 for a request that waits because the provider turned another one away.
     pub attempt: u32,
     /// The HTTP status, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,15 +86,13 @@ impl NodeActivity {
             Activity::Tool(tool) => self.add_tool(tool),
             Activity::Asked(question) => self.questions.push(question.clone()),
             Activity::Answered { id, .. } => self.questions.retain(|question| question.id != *id),
-            Activity::Denied(denial) => {
-                self.denied += 1;
-                // A question that no one answers is denied without an answer.
-                self.questions.retain(|question| question.title != denial.title);
-            }
+            Activity::Denied(_) => self.denied += 1,
             Activity::Reasoning { .. }
             | Activity::ProviderRetry(_)
             | Activity::Used(_)
             | Activity::Agent(_)
+            | Activity::Continued { .. }
+            | Activity::Note { .. }
             | Activity::Stalled { .. } => {}
         }
         self.is_reasoning = matches!(activity, Activity::Reasoning { .. });
@@ -171,6 +169,12 @@ impl NodeActivity {
 impl Retry {
     /// The failure and when it is tried again.
     pub fn summary(&self, now: u64) -> String {
+        if self.attempt == 0 {
+            return match self.until.saturating_sub(now) {
+                0 => "waits for the provider".to_owned(),
+                left => format!("waits for the provider for {}", duration(left)),
+            };
+        }
         let status = self.status.map_or(String::new(), |status| format!(" {status}"));
         match self.until.saturating_sub(now) {
             0 => format!("provider failed{status}, retrying"),

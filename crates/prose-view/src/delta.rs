@@ -7,6 +7,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::activity::NodeActivity;
+use crate::agent::AgentTotal;
 use crate::node::{Counts, Node, NodeId, NodeKind};
 use crate::statement::Statement;
 use crate::text::shortened;
@@ -63,6 +64,11 @@ impl<'a> Delta<'a> {
         self.view.entries.since(self.since).map(|(_, entry)| entry)
     }
 
+    /// The agents whose usage changed.
+    pub fn agents(&self) -> impl Iterator<Item = &AgentTotal> + Clone {
+        self.view.agents.since(self.since).map(|(_, agent)| agent)
+    }
+
     /// What the backends of open nodes report, as far as it changed.
     pub fn activities(&self) -> impl Iterator<Item = &NodeActivity> + Clone {
         let changed = self.view.activities.since(self.since);
@@ -107,6 +113,9 @@ impl Serialize for Delta<'_> {
         let own = self.statements().filter(|statement| statement.site.program == 0);
         map.serialize_entry("statements", &Sequence(own.map(|statement| ShownStatement(self, statement))))?;
         map.serialize_entry("entries", &Sequence(self.entries().map(|entry| ShownEntry(self, entry))))?;
+        if self.agents().next().is_some() {
+            map.serialize_entry("agents", &Sequence(self.agents()))?;
+        }
         if self.activities().next().is_some() {
             map.serialize_entry("activities", &Sequence(self.activities()))?;
         }
@@ -202,6 +211,9 @@ impl Serialize for ShownStatement<'_> {
         }
         map.serialize_entry("took", &statement.took)?;
         map.serialize_entry("started", &statement.started)?;
+        if let Some(usage) = statement.usage {
+            map.serialize_entry("usage", &usage)?;
+        }
         map.end()
     }
 }

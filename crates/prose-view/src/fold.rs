@@ -7,12 +7,14 @@ mod statements;
 
 use std::sync::Arc;
 
+use prose_vm::effect::RequestId;
 use prose_vm::error::RuntimeError;
 use prose_vm::event::{
     ConditionOf, Event, EventKind, LoopEnd, LoopKind, RunEnd, RunHead, RunStatus, TryPart,
 };
 use smol_str::{SmolStr, format_smolstr};
 
+use crate::agent::AgentKey;
 use crate::node::{Node, NodeId, NodeKind, Status, WaitsFor};
 use crate::text::{counted, first_line, shortened};
 use crate::view::{Entry, EntryKind, Failure, Program, View};
@@ -99,6 +101,7 @@ impl View {
                 self.worked(event, *request, effect, work);
                 self.answered(event, *request, outcome, *began);
             }
+            EventKind::Expense(expense) => self.expense(event, expense),
             EventKind::Activity { request, activity } => self.reported(event, *request, activity),
             EventKind::SessionEnded { request, status, error } => {
                 self.sessions_ended += 1;
@@ -331,6 +334,14 @@ impl View {
         self.stop_executions("", at);
         self.memories.clear();
         self.conditions.clear();
+        // Requests at work have an expense; the others were never started.
+        let never_started =
+            |request: &RequestId| !self.used.contains_key(request) && !self.expenses.contains_key(request);
+        let open = self.sessions.iter().filter(|(request, _)| never_started(request));
+        let agents: Vec<_> = open.map(|(_, open)| AgentKey::Session(open.task.agent.clone())).collect();
+        for agent in agents {
+            self.change_agent(&agent, |agent| agent.requests = agent.requests.saturating_sub(1));
+        }
         self.used.clear();
         self.end_node(NodeId::ROOT, at, status, error);
         // What a damaged journal puts into something that has ended.

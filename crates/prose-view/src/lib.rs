@@ -5,19 +5,23 @@
 //! which stands still while the run is stopped.
 
 mod activity;
+mod agent;
 mod delta;
 mod fold;
 mod history;
 mod node;
+mod request;
 mod statement;
 mod text;
 mod versioned;
 mod view;
 
 pub use activity::{NodeActivity, Retry};
+pub use agent::{AgentKey, AgentTotal};
 pub use delta::Delta;
 pub use history::History;
 pub use node::{Attempt, Counts, Node, NodeId, NodeKind, Session, Span, Status, WaitsFor};
+pub use request::{RequestRecord, RequestStatus, Requests};
 pub use statement::{Execution, ExecutionId, Outcome, Statement};
 pub use text::{duration, usage_text};
 pub use view::{BoundName, Entry, EntryKind, Failure, Program, View};

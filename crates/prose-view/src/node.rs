@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prose_vm::activity::{AgentSession, Denial};
+use prose_vm::activity::{AgentSession, AskedPermission, Denial};
 use prose_vm::effect::{RequestId, Usage};
 use prose_vm::error::RuntimeError;
 use prose_vm::event::LoopKind;
@@ -123,7 +123,7 @@ impl NodeKind {
     }
 }
 
-/// What a session has besides what every node has.
+/// What a session has in addition to what every node has.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Session {
     /// The agent, if it has one.
@@ -185,6 +185,9 @@ pub struct Attempt {
     /// The tool calls that were denied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denials: Vec<Denial>,
+    /// The permission questions with their answers, once it has ended.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<AskedPermission>,
     /// The session of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<Box<AgentSession>>,

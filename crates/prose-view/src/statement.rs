@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prose_vm::effect::Usage;
 use prose_vm::error::RuntimeError;
 use prose_vm::place::{Place, Site};
 use smol_str::SmolStr;
@@ -66,6 +67,8 @@ pub struct Statement {
     pub retrying: Option<(u32, u32)>,
     /// The file of the value that it bound last, and the revision.
     pub file: Option<(Arc<str>, u64)>,
+    /// What the requests in it have used, in all its executions.
+    pub usage: Option<Usage>,
     /// The revision at which the current iteration of a loop around it started: what happened before belongs to earlier iterations.
     pub iteration_at: u64,
 }
@@ -86,6 +89,7 @@ impl Statement {
             ended_at: 0,
             retrying: None,
             file: None,
+            usage: None,
             iteration_at: 0,
         }
     }

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::activity::NodeActivity;
+use crate::agent::{AgentKey, AgentTotal};
 use crate::node::{Attempt, Node, NodeId, NodeKind};
 use crate::statement::{Execution, ExecutionId, Statement};
 use crate::versioned::Versioned;
@@ -34,6 +35,8 @@ pub struct View {
     pub(crate) statements: Versioned<Statement>,
     pub(crate) entries: Versioned<Entry>,
     pub(crate) activities: Versioned<NodeActivity>,
+    pub(crate) agents: Versioned<AgentTotal>,
+    pub(crate) agent_of: BTreeMap<AgentKey, usize>,
     /// The indices of statements by program, line and bytes.
     pub(crate) statement_of: BTreeMap<(u32, u32, u32, u32), usize>,
     pub(crate) programs: BTreeMap<u32, Program>,
@@ -50,6 +53,8 @@ pub struct View {
     pub(crate) asked: FxHashMap<Place, NodeId>,
     pub(crate) inputs: Vec<NodeId>,
     pub(crate) sessions: BTreeMap<RequestId, OpenSession>,
+    /// The cancelled sessions, whose usage may be reported later.
+    pub(crate) cancelled: BTreeMap<RequestId, NodeId>,
     pub(crate) memories: BTreeMap<RequestId, SmolStr>,
     pub(crate) frames: FxHashMap<u32, NodeId>,
     pub(crate) calls: FxHashMap<Place, u32>,
@@ -58,6 +63,8 @@ pub struct View {
     pub(crate) conditions: BTreeMap<RequestId, NodeId>,
     /// What open requests have used, as far as reported.
     pub(crate) used: BTreeMap<RequestId, Usage>,
+    /// What requests have used that were cancelled or interrupted.
+    pub(crate) expenses: BTreeMap<RequestId, Usage>,
     /// The usage of choices that have no node yet.
     pub(crate) usage_of_choices: FxHashMap<Place, Usage>,
     /// The activities of open nodes, and those that no node has any more.
@@ -120,7 +127,7 @@ pub struct Entry {
 pub enum EntryKind {
     /// The run started, with this harness.
     Started(SmolStr),
-    /// The run goes on after what was recorded, with this harness.
+    /// The run continues after what was recorded, with this harness.
     Resumed(SmolStr),
     /// A session started an attempt, with the index of the attempt.
     Attempt(NodeId, u32),
@@ -291,6 +298,11 @@ impl View {
     pub fn activity_of(&self, request: RequestId) -> Option<&NodeActivity> {
         let session = self.sessions.get(&request).map(|open| open.node);
         self.activity(session.or_else(|| self.conditions.get(&request).copied())?)
+    }
+
+    /// What the agents have used, in the order in which they started.
+    pub fn agents(&self) -> impl Iterator<Item = &AgentTotal> {
+        self.agents.iter()
     }
 
     /// The nodes in which tool calls were denied.

@@ -46,6 +46,7 @@ fn run(runtime: &Runtime, program: &Arc<Program>, observer: &mut dyn FnMut(&Even
         harness: Arc::new(Instantly),
         store: &mut NoStore,
         recall: &mut NoRecording,
+        trees: Arc::new(prose_vm::runner::NoTrees),
         inputs: Arc::new(NoInputs),
         approvals: Arc::new(NoApprovals),
         observer,

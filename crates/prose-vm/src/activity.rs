@@ -4,13 +4,16 @@ use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::Instant;
 
 use crate::effect::{RequestId, Usage};
 use crate::secrets::Secrets;
+use crate::waits::Waits;
 
 /// Something that a backend reports about a request at work. Emitted as [`crate::event::EventKind::Activity`], which is not recorded; [`Work`]
 /// keeps what has to survive.
@@ -31,12 +34,13 @@ pub enum Activity {
     Tool(ToolUse),
     /// The agent asks for permission to use a tool; the user is asked.
     Asked(PermissionQuestion),
-    /// The user has answered a permission question.
+    /// A permission question was answered, or no one is there to answer it.
     Answered {
         /// The [`PermissionQuestion::id`].
         id: SmolStr,
-        /// Whether the tool may be used.
-        is_allowed: bool,
+        /// The answer.
+        #[serde(flatten)]
+        answer: PermissionAnswer,
     },
     /// A tool call was denied.
     Denied(Denial),
@@ -46,6 +50,16 @@ pub enum Activity {
     Used(Usage),
     /// The session of the agent that works on the request.
     Agent(AgentSession),
+    /// The session of the agent continues an earlier one, which it knows from a previous request.
+    Continued {
+        /// The id of the earlier one.
+        id: SmolStr,
+    },
+    /// Something that only the log of the session tells.
+    Note {
+        /// What happened, in one line.
+        text: String,
+    },
     /// Nothing was reported for a while.
     Stalled {
         /// The time without a report, in milliseconds.
@@ -111,6 +125,51 @@ pub struct PermissionQuestion {
     pub rule: String,
 }
 
+/// The answer to a permission question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionAnswer {
+    /// Whether the tool may be used.
+    pub is_allowed: bool,
+    /// Where the answer comes from.
+    pub from: AnswerSource,
+    /// The name of the user who gave it, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<SmolStr>,
+}
+
+impl PermissionAnswer {
+    /// The answer to a question that reaches no one.
+    pub fn of_no_one() -> Self {
+        Self { is_allowed: false, from: AnswerSource::NoOne, by: None }
+    }
+}
+
+/// Where the answer to a permission question comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AnswerSource {
+    /// A user at the terminal.
+    Terminal,
+    /// A user of an editor.
+    Editor,
+    /// An earlier answer that allows for the whole run what the same rule asks.
+    Rule,
+    /// No one: the question is denied, or stops the run.
+    NoOne,
+}
+
+impl AnswerSource {
+    /// Where it comes from, for display after the word `allowed` or `denied`.
+    pub fn phrase(self) -> &'static str {
+        match self {
+            AnswerSource::Terminal => "at the terminal",
+            AnswerSource::Editor => "in the editor",
+            AnswerSource::Rule => "with an earlier answer for the run",
+            AnswerSource::NoOne => "since no one answered",
+        }
+    }
+}
+
 /// A tool call that was denied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denial {
@@ -123,7 +182,7 @@ pub struct Denial {
 /// A retry after a failure of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderRetry {
-    /// The number of the retry, from 1.
+    /// The number of the retry, from 1; 0 for a request that waits because the provider turned another one away.
     pub attempt: u32,
     /// The HTTP status, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -168,6 +227,15 @@ pub struct Work {
     /// The last session of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentSession>,
+    /// Whether the outcome was recorded before the program changed: an [`crate::event::Expense`] of the run has its usage already.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_reused: bool,
+    /// The id of the earlier session of the agent that it continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<SmolStr>,
+    /// The harness that ran the session of a persistent agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harness: Option<SmolStr>,
 }
 
 /// A permission question and its answer.
@@ -175,9 +243,40 @@ pub struct Work {
 pub struct AskedPermission {
     /// The question.
     pub question: PermissionQuestion,
-    /// Whether the user allowed it; `None` if no one was there.
+    /// The time of the question, in milliseconds since 1970-01-01 in UTC; 0 in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "is_never")]
+    pub asked_at: u64,
+    /// Whether it is allowed; `None` if no one answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_allowed: Option<bool>,
+    /// Where the answer comes from; `None` if the request ended before an answer, and in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<AnswerSource>,
+    /// The name of the user who answered, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<SmolStr>,
+    /// The time of the answer, like [`AskedPermission::asked_at`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_at: Option<u64>,
+}
+
+impl AskedPermission {
+    /// A question that waits for its answer.
+    pub fn new(question: PermissionQuestion, at: u64) -> Self {
+        Self { question, asked_at: at, is_allowed: None, from: None, by: None, answered_at: None }
+    }
+
+    /// Adds the answer.
+    pub fn answered(&mut self, answer: &PermissionAnswer, at: u64) {
+        self.is_allowed = Some(answer.is_allowed).filter(|_| answer.from != AnswerSource::NoOne);
+        self.from = Some(answer.from);
+        self.by.clone_from(&answer.by);
+        self.answered_at = Some(at);
+    }
+}
+
+fn is_never(at: &u64) -> bool {
+    *at == 0
 }
 
 fn is_zero(count: &u32) -> bool {
@@ -193,44 +292,43 @@ impl Work {
         *self == Self::default()
     }
 
-    /// Adds a report. Tool calls are not counted, since several reports may be about one call.
-    pub fn add(&mut self, activity: &Activity) {
+    /// Adds a report, made at a time in milliseconds since 1970-01-01 in UTC. Tool calls are not counted, since several reports may be about one
+    /// call.
+    pub fn add(&mut self, activity: &Activity, at: u64) {
         match activity {
             Activity::Used(usage) => self.usage = Usage::sum([self.usage, Some(*usage)]),
             Activity::Denied(denial) if self.denials.len() < MAX_DENIALS => {
                 self.denials.push(denial.clone());
             }
             Activity::Asked(question) if self.questions.len() < MAX_DENIALS => {
-                self.questions.push(AskedPermission { question: question.clone(), is_allowed: None });
+                self.questions.push(AskedPermission::new(question.clone(), at));
             }
-            Activity::Answered { id, is_allowed } => {
+            Activity::Answered { id, answer } => {
                 let asked = self.questions.iter_mut().find(|asked| asked.question.id == *id);
-                asked.into_iter().for_each(|asked| asked.is_allowed = Some(*is_allowed));
+                asked.into_iter().for_each(|asked| asked.answered(answer, at));
             }
             Activity::Agent(agent) => self.agent = Some(agent.clone()),
+            Activity::Continued { id } => self.continues = Some(id.clone()),
             _ => {}
         }
     }
 }
 
+/// The future answer to a permission question.
+pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = PermissionAnswer> + Send + 'a>>;
+
 /// The person who answers permission questions.
 pub trait Approvals: Send + Sync {
-    /// Asks a question; `None` if there is no one to answer it.
-    fn ask<'a>(
-        &'a self,
-        question: &'a PermissionQuestion,
-    ) -> Pin<Box<dyn Future<Output = Option<bool>> + Send + 'a>>;
+    /// Asks a question.
+    fn ask<'a>(&'a self, question: &'a PermissionQuestion) -> AnswerFuture<'a>;
 }
 
 /// No one to answer.
 pub struct NoApprovals;
 
 impl Approvals for NoApprovals {
-    fn ask<'a>(
-        &'a self,
-        _: &'a PermissionQuestion,
-    ) -> Pin<Box<dyn Future<Output = Option<bool>> + Send + 'a>> {
-        Box::pin(std::future::ready(None))
+    fn ask<'a>(&'a self, _: &'a PermissionQuestion) -> AnswerFuture<'a> {
+        Box::pin(std::future::ready(PermissionAnswer::of_no_one()))
     }
 }
 
@@ -241,7 +339,13 @@ pub struct Reporter {
     sink: Option<UnboundedSender<(RequestId, Activity)>>,
     approvals: Arc<dyn Approvals>,
     secrets: Arc<Secrets>,
+    /// The time that the request waits for answers.
+    waits: Arc<Waits>,
+    watch: Option<Arc<Watch>>,
 }
+
+/// Receives reports before they are masked and emitted.
+type Watch = dyn Fn(&Activity) + Send + Sync;
 
 impl fmt::Debug for Reporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -256,7 +360,14 @@ impl Reporter {
         sink: UnboundedSender<(RequestId, Activity)>,
         approvals: Arc<dyn Approvals>,
     ) -> Self {
-        Self { request, sink: Some(sink), approvals, secrets: Arc::default() }
+        Self {
+            request,
+            sink: Some(sink),
+            approvals,
+            secrets: Arc::default(),
+            waits: Arc::default(),
+            watch: None,
+        }
     }
 
     /// The same with secrets that are masked in what it reports.
@@ -264,28 +375,50 @@ impl Reporter {
         Self { secrets, ..self }
     }
 
+    /// The same with a function that receives each report first.
+    #[must_use]
+    pub fn watched_by(self, watch: impl Fn(&Activity) + Send + Sync + 'static) -> Self {
+        Self { watch: Some(Arc::new(watch)), ..self }
+    }
+
     /// A reporter whose reports nobody receives, for backends that are used outside of a run.
     pub fn silent() -> Self {
-        Self { request: RequestId(0), sink: None, approvals: Arc::new(NoApprovals), secrets: Arc::default() }
+        Self {
+            request: RequestId(0),
+            sink: None,
+            approvals: Arc::new(NoApprovals),
+            secrets: Arc::default(),
+            waits: Arc::default(),
+            watch: None,
+        }
     }
 
     /// Reports an activity. Secrets in it are masked; those in texts when their parts are merged.
     pub fn report(&self, activity: Activity) {
+        if let Some(watch) = &self.watch {
+            watch(&activity);
+        }
         if let Some(sink) = &self.sink {
             // Without a receiver the run has ended, and nothing is left to be told.
             let _ = sink.send((self.request, activity.masked(&self.secrets)));
         }
     }
 
-    /// Asks the user whether a tool may be used; `None` if there is no one to answer.
+    /// Asks the user whether a tool may be used; `None` if there is no one to answer. The time until the answer is no part of the request's timeout.
     pub async fn ask(&self, question: PermissionQuestion) -> Option<bool> {
         let question = question.masked(&self.secrets);
         self.report(Activity::Asked(question.clone()));
+        let wait = self.waits.begin();
         let answer = self.approvals.ask(&question).await;
-        if let Some(is_allowed) = answer {
-            self.report(Activity::Answered { id: question.id, is_allowed });
-        }
-        answer
+        drop(wait);
+        let said = Some(answer.is_allowed).filter(|_| answer.from != AnswerSource::NoOne);
+        self.report(Activity::Answered { id: question.id, answer });
+        said
+    }
+
+    /// Completes when the request has worked for longer than a limit since a time, apart from waits for answers.
+    pub(crate) async fn exceeded(&self, since: Instant, limit: Duration) {
+        self.waits.exceeded(since, limit).await;
     }
 }
 
@@ -306,6 +439,7 @@ impl Activity {
                 title: secrets.mask(&title).into_owned(),
                 reason: secrets.mask(&reason).into_owned(),
             }),
+            Activity::Note { text } => Activity::Note { text: secrets.mask(&text).into_owned() },
             Activity::ProviderRetry(retry) => Activity::ProviderRetry(ProviderRetry {
                 message: secrets.mask(&retry.message).into_owned(),
                 ..retry
@@ -338,10 +472,24 @@ mod tests {
             rule: "bash: prompt".to_owned(),
         };
         let mut work = Work::default();
-        work.add(&Activity::Asked(question("1")));
-        work.add(&Activity::Asked(question("2")));
-        work.add(&Activity::Answered { id: "1".into(), is_allowed: true });
-        let answers: Vec<_> = work.questions.iter().map(|asked| asked.is_allowed).collect();
-        assert_eq!(answers, [Some(true), None]);
+        let by = |from: AnswerSource| PermissionAnswer { is_allowed: true, from, by: Some("ada".into()) };
+        work.add(&Activity::Asked(question("1")), 1000);
+        work.add(&Activity::Asked(question("2")), 2000);
+        work.add(&Activity::Asked(question("3")), 3000);
+        work.add(&Activity::Answered { id: "1".into(), answer: by(AnswerSource::Terminal) }, 4000);
+        work.add(&Activity::Answered { id: "2".into(), answer: PermissionAnswer::of_no_one() }, 5000);
+        let answers = work.questions.iter().map(
+            |AskedPermission { asked_at, is_allowed, from, by, answered_at, .. }| {
+                format!("{asked_at} {is_allowed:?} {from:?} {by:?} {answered_at:?}")
+            },
+        );
+        assert_eq!(
+            answers.collect::<Vec<_>>(),
+            [
+                r#"1000 Some(true) Some(Terminal) Some("ada") Some(4000)"#,
+                "2000 None Some(NoOne) None Some(5000)",
+                "3000 None None None None",
+            ]
+        );
     }
 }

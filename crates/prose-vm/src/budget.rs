@@ -128,6 +128,10 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// A started session.
+    pub const SESSION: Self =
+        Self { cost: 0.0, tokens: 0, sessions: 1, unpriced_tokens: 0, unpriced_requests: 0 };
+
     /// What a request has used, without its session.
     pub fn of(usage: Usage) -> Self {
         let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
@@ -185,8 +189,11 @@ pub trait Accounts: Send + Sync {
     /// The estimated usage of a request that reported none, by the text of its prompt and its reply; `None` if it used no model.
     fn estimate(&self, prompt: usize, reply: usize) -> Option<Usage>;
 
-    /// Adds to what the user's runs have used today, and returns the total.
-    fn spend(&self, spent: Spent) -> Spent;
+    /// Counts what a request has used up to now in place of what it was counted with before, and returns the total of today.
+    fn spend(&self, before: Spent, now: Spent) -> Spent;
+
+    /// What all runs of the user have used today.
+    fn today(&self) -> Spent;
 }
 
 /// No prices, and no other runs.
@@ -201,8 +208,12 @@ impl Accounts for NoAccounts {
         None
     }
 
-    fn spend(&self, spent: Spent) -> Spent {
-        spent
+    fn spend(&self, _: Spent, _: Spent) -> Spent {
+        Spent::default()
+    }
+
+    fn today(&self) -> Spent {
+        Spent::default()
     }
 }
 
@@ -214,6 +225,7 @@ pub(crate) struct Meter {
     steps: Vec<Maximum>,
     run: Spent,
     agents: BTreeMap<SmolStr, Spent>,
+    /// The total of today, with that of the requests at work.
     day: Spent,
     at_work: BTreeMap<RequestId, (Option<SmolStr>, Spent)>,
 }
@@ -237,40 +249,41 @@ impl Meter {
         Self { limits: budget.limits, steps, day, ..Self::default() }
     }
 
-    /// A session starts, or the recording has one.
-    pub(crate) fn start_session(&mut self, agent: Option<&SmolStr>, is_new: bool) {
-        let session = Spent { sessions: 1, ..Spent::default() };
-        self.count(agent, session);
-        if is_new {
-            self.day = self.day.and(session);
-        }
-    }
-
     /// A started session is put off.
     pub(crate) fn put_off_session(&mut self, agent: Option<&SmolStr>) {
         let agent = agent.and_then(|agent| self.agents.get_mut(agent));
-        for spent in [&mut self.run, &mut self.day].into_iter().chain(agent) {
+        for spent in std::iter::once(&mut self.run).chain(agent) {
             spent.sessions = spent.sessions.saturating_sub(1);
         }
     }
 
-    /// What a request at work has used so far.
-    pub(crate) fn report(&mut self, request: RequestId, agent: Option<&SmolStr>, usage: Usage) {
-        let spent = Spent { unpriced_requests: 0, ..Spent::of(usage) };
-        self.at_work.insert(request, (agent.cloned(), spent));
-    }
-
-    /// A request has ended or was cancelled. `day` is what all runs have used today, with it.
-    pub(crate) fn settle(
+    /// What a request at work has used so far. Returns what it was counted with before and what it is counted with now.
+    pub(crate) fn report(
         &mut self,
         request: RequestId,
         agent: Option<&SmolStr>,
-        spent: Spent,
-        day: Option<Spent>,
-    ) {
-        self.at_work.remove(&request);
+        usage: Usage,
+    ) -> (Spent, Spent) {
+        let spent = Spent { unpriced_requests: 0, ..Spent::of(usage) };
+        let before = self.at_work.insert(request, (agent.cloned(), spent));
+        (before.map(|(_, spent)| spent).unwrap_or_default(), spent)
+    }
+
+    /// A request has ended or was cancelled. Returns what it was counted with before.
+    pub(crate) fn settle(&mut self, request: RequestId, agent: Option<&SmolStr>, spent: Spent) -> Spent {
+        let before = self.at_work.remove(&request);
         self.count(agent, spent);
-        self.day = day.unwrap_or(self.day);
+        before.map(|(_, spent)| spent).unwrap_or_default()
+    }
+
+    /// All runs have used so much today.
+    pub(crate) fn set_day(&mut self, day: Spent) {
+        self.day = day;
+    }
+
+    /// Whether there is a limit for the day.
+    pub(crate) fn limits_day(&self) -> bool {
+        self.limits.iter().any(|limit| limit.scope == LimitScope::Day)
     }
 
     /// An earlier execution of the run has used so much, with what its recording does not have, such as cancelled requests.
@@ -281,7 +294,8 @@ impl Meter {
         self.run.unpriced_tokens = self.run.unpriced_tokens.max(before.unpriced_tokens);
     }
 
-    fn count(&mut self, agent: Option<&SmolStr>, spent: Spent) {
+    /// Counts what is used, or was used in an earlier execution.
+    pub(crate) fn count(&mut self, agent: Option<&SmolStr>, spent: Spent) {
         self.run = self.run.and(spent);
         if let Some(agent) = agent {
             let of_agent = self.agents.entry(agent.clone()).or_default();
@@ -309,7 +323,7 @@ impl Meter {
         let at_work = self.at_work.values();
         Some(match scope {
             LimitScope::Run => at_work.fold(self.run, |sum, (_, spent)| sum.and(*spent)),
-            LimitScope::Day => at_work.fold(self.day, |sum, (_, spent)| sum.and(*spent)),
+            LimitScope::Day => self.day,
             LimitScope::Agent(name) => {
                 let own = agent.filter(|agent| *agent == name)?;
                 let settled = self.agents.get(own).copied().unwrap_or_default();
@@ -406,16 +420,16 @@ mod tests {
         meter.report(RequestId(2), None, usage(10, Some(0.5)));
         assert_eq!(reason(&meter, None), "the limit of $1.00 is reached (`--max-cost`): $1.10 used");
         // The provider's final figure replaces what was reported before.
-        meter.settle(RequestId(1), None, Spent::of(usage(10, Some(0.2))), None);
+        meter.settle(RequestId(1), None, Spent::of(usage(10, Some(0.2))));
         assert_eq!(reason(&meter, None), "goes on");
     }
 
     #[test]
     fn tokens_stand_for_money_where_no_price_is_known() {
         let mut meter = meter([Limit::hard(LimitScope::Run, Maximum::Cost(5.0), "`limits.run.max-cost`")]);
-        meter.settle(RequestId(1), None, Spent::of(usage(999_999, None)), None);
+        meter.settle(RequestId(1), None, Spent::of(usage(999_999, None)));
         assert_eq!(reason(&meter, None), "goes on");
-        meter.settle(RequestId(2), None, Spent::of(usage(1, None)), None);
+        meter.settle(RequestId(2), None, Spent::of(usage(1, None)));
         assert_eq!(
             reason(&meter, None),
             "the limit of $5.00 is reached (`limits.run.max-cost`): no price is known for 1,000,000 tokens of 2 requests"
@@ -425,9 +439,9 @@ mod tests {
     #[test]
     fn requests_that_report_nothing_are_counted_where_no_price_is_known() {
         let mut meter = meter([Limit::hard(LimitScope::Run, Maximum::Cost(0.1), "`--max-cost`")]);
-        meter.settle(RequestId(1), None, Spent::of(Usage::default()), None);
+        meter.settle(RequestId(1), None, Spent::of(Usage::default()));
         assert_eq!(reason(&meter, None), "goes on");
-        meter.settle(RequestId(2), None, Spent::of(Usage::default()), None);
+        meter.settle(RequestId(2), None, Spent::of(Usage::default()));
         assert!(reason(&meter, None).starts_with("the limit of $0.10 is reached"));
     }
 
@@ -436,9 +450,9 @@ mod tests {
         let scope = LimitScope::Agent("writer".into());
         let mut meter =
             meter([Limit::hard(scope, Maximum::Sessions(1), "`limits.agents.writer.max-sessions`")]);
-        meter.start_session(Some(&"critic".into()), true);
+        meter.count(Some(&"critic".into()), Spent::SESSION);
         assert_eq!(reason(&meter, Some("writer")), "goes on");
-        meter.start_session(Some(&"writer".into()), true);
+        meter.count(Some(&"writer".into()), Spent::SESSION);
         assert_eq!(
             reason(&meter, Some("writer")),
             "the limit of 1 session of agent `writer` is reached (`limits.agents.writer.max-sessions`)"
@@ -450,14 +464,14 @@ mod tests {
     fn a_soft_limit_is_raised_by_as_much_again() {
         let limit = Limit::hard(LimitScope::Run, Maximum::Tokens(100), "`limits.run.ask-tokens`");
         let mut meter = meter([Limit { is_soft: true, ..limit }]);
-        meter.settle(RequestId(1), None, Spent::of(usage(150, None)), None);
+        meter.settle(RequestId(1), None, Spent::of(usage(150, None)));
         let reached = meter.reached(None, true).unwrap();
         assert!(reached.is_soft);
         assert_eq!(meter.question(reached.limit).0, "use up to 100 tokens more");
         meter.raise(reached.limit);
         assert_eq!(reason(&meter, None), "goes on");
         meter.harden(reached.limit);
-        meter.settle(RequestId(2), None, Spent::of(usage(50, None)), None);
+        meter.settle(RequestId(2), None, Spent::of(usage(50, None)));
         assert!(!meter.reached(None, true).unwrap().is_soft);
     }
 
@@ -471,8 +485,7 @@ mod tests {
         );
         assert_eq!(reason(&meter, None), "goes on");
         // Another run has used something meanwhile.
-        let day = Spent { cost: 10.25, ..Spent::default() };
-        meter.settle(RequestId(1), None, Spent::of(usage(10, Some(0.25))), Some(day));
+        meter.set_day(Spent { cost: 10.25, ..Spent::default() });
         assert_eq!(
             reason(&meter, None),
             "the limit of $10.00 per day is reached (`limits.day.max-cost`): $10.25 used"

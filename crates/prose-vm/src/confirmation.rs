@@ -14,19 +14,52 @@ const MAX_REPORT: usize = 300;
 pub(crate) fn is_confirmation(task: &SessionTask, reply: &str) -> bool {
     let result = reply.trim();
     if !task.writes_result {
-        // Nobody has asked for such a line here, so `done` is an answer like any other.
+        // No such line was requested here, so `done` is an answer like any other.
         return has_lines_of_confirmation(result);
     }
-    let words: Vec<&str> =
-        result.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let is_done = match words.as_slice() {
-        [] => true,
-        [word] => word.eq_ignore_ascii_case("done"),
-        _ => false,
-    };
-    is_done
+    says_only_that_it_is_done(result)
         || has_lines_of_confirmation(result)
         || result.len() <= MAX_REPORT && result.contains(&*task.binding.path)
+}
+
+/// Whether a reply has no words but those that say that the result is written, in any order: it is no result of anything.
+fn says_only_that_it_is_done(reply: &str) -> bool {
+    const DONE: &[&str] = &["done", "finished", "completed", "written", "wrote", "saved"];
+    const AROUND: &[&str] = &[
+        "i",
+        "ve",
+        "have",
+        "has",
+        "been",
+        "is",
+        "was",
+        "it",
+        "the",
+        "all",
+        "and",
+        "to",
+        "in",
+        "task",
+        "result",
+        "results",
+        "output",
+        "file",
+        "successfully",
+        "as",
+        "requested",
+    ];
+    if reply.len() > MAX_REPORT {
+        return false;
+    }
+    let words: Vec<String> = reply
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let is_of = |list: &[&str], word: &String| list.contains(&word.as_str());
+    words.is_empty()
+        || words.iter().all(|word| is_of(DONE, word) || is_of(AROUND, word))
+            && words.iter().any(|word| is_of(DONE, word))
 }
 
 /// A reply at the line where the memory of the agent begins.

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use prose_analysis::rights::skill_path;
 pub use prose_rights::PermissionRule;
-use prose_rights::Right;
+use prose_rights::{About, Right};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use smol_str::{SmolStr, format_smolstr};
@@ -14,6 +15,7 @@ use crate::error::ErrorKind;
 use crate::frame;
 use crate::guidelines;
 use crate::place::{Place, Site};
+use crate::trees::{TreeOutcome, TreeRequest};
 use crate::value::Value;
 
 /// The number of a request in its run, in the order in which requests are made.
@@ -55,6 +57,8 @@ pub enum Effect {
     File(FileUse),
     /// Check that a file that a context names exists and may be read, for an agent with file access (decisions 12 and 14).
     FileCheck(FileUse),
+    /// Open, merge or remove working trees of branches (`run.isolation`).
+    Tree(Arc<TreeRequest>),
     /// Wait before a retry (R78).
     Sleep(Duration),
 }
@@ -72,12 +76,13 @@ impl Effect {
             Effect::Memory(_) => "memory",
             Effect::File(_) => "file",
             Effect::FileCheck(_) => "file-check",
+            Effect::Tree(_) => "tree",
             Effect::Sleep(_) => "sleep",
         }
     }
 
     /// The kinds that do not [need an agent](Effect::needs_agent), as in [`Effect::kind`].
-    pub const KINDS_WITHOUT_AGENT: [&str; 5] = ["input", "memory", "file", "file-check", "sleep"];
+    pub const KINDS_WITHOUT_AGENT: [&str; 6] = ["input", "memory", "file", "file-check", "tree", "sleep"];
 
     /// The agent of the program that works on it, if it is a session of one.
     pub fn agent(&self) -> Option<&SmolStr> {
@@ -119,8 +124,10 @@ impl Effect {
 /// A file that a program passes on, with the program's rights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileUse {
-    /// The path, relative to the folder that contains `.prose`.
+    /// The path, relative to the folder that contains `.prose`, or to the working tree.
     pub path: Arc<str>,
+    /// The folder of the project in a working tree, relative to the folder of the run; `None` for the project itself.
+    pub folder: Option<Arc<str>>,
     /// Whether a local program names the file literally, without interpolation.
     pub is_exact: bool,
     /// The rights of a fetched program (decision 19); `None` for a local one.
@@ -130,7 +137,7 @@ pub struct FileUse {
 impl From<&str> for FileUse {
     /// A file with a path computed by a local program.
     fn from(path: &str) -> Self {
-        Self { path: path.into(), is_exact: false, rights: None }
+        Self { path: path.into(), folder: None, is_exact: false, rights: None }
     }
 }
 
@@ -185,6 +192,7 @@ pub fn fingerprint(effect: &Effect) -> SmolStr {
         Effect::Input(input) => serde_json::json!([input.name, input.prompt]).to_string(),
         Effect::Memory(place) => serde_json::json!([place.agent, place.scope]).to_string(),
         Effect::File(file) | Effect::FileCheck(file) => file.path.to_string(),
+        Effect::Tree(request) => serde_json::to_string(request).unwrap_or_default(),
         Effect::Sleep(duration) => (duration.as_millis() as u64).to_string(),
     };
     digest(&format!("{} {asked}", effect.kind()))
@@ -243,9 +251,26 @@ pub struct SessionTask {
     /// Whether the prompt asks the agent to write its result to the file of the binding (decision 21). Otherwise the reply is the result.
     #[serde(default, skip_serializing_if = "is_false")]
     pub writes_result: bool,
+    /// The folder of the project in a working tree, relative to the folder of the run, in which the agent works; `None` for the project itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<Arc<str>>,
+}
+
+/// The file of a skill in a folder.
+pub(crate) fn skill_file(path: &str) -> String {
+    let path = path.strip_prefix("./").unwrap_or(path).trim_end_matches('/');
+    match path.rsplit('/').next() {
+        Some("SKILL.md") => path.to_owned(),
+        _ => format!("{path}/SKILL.md"),
+    }
 }
 
 impl SessionTask {
+    /// The files of its skills that are in folders of the project, relative to that unless they are absolute.
+    pub fn skill_files(&self) -> impl Iterator<Item = String> {
+        self.skills.iter().filter_map(|skill| skill_path(skill)).map(skill_file)
+    }
+
     /// The complete system part: the role of the agent, how it works in a program (R32), how it keeps its memory, and that values are data
     /// (decision 20). It is the same for all sessions of an agent, so that providers cache it.
     pub fn system_part(&self) -> Option<Cow<'_, str>> {
@@ -267,6 +292,15 @@ impl SessionTask {
     pub(crate) fn may_write(permissions: &[Permission]) -> bool {
         let is_about_writing = |permission: &&Permission| permission.about == "write";
         permissions.iter().filter(is_about_writing).all(|permission| permission.rule == PermissionRule::Allow)
+    }
+
+    /// Whether its permissions let it change any file, by a tool or by a command. Without a rule, commands are denied.
+    pub(crate) fn may_change_files(permissions: &[Permission]) -> bool {
+        let rules =
+            |about| permissions.iter().filter(move |permission| About::of(&permission.about) == Some(about));
+        let denies = |permission: &Permission| permission.rule.denies_all();
+        !rules(About::Write).any(denies)
+            || (rules(About::Execute).count() > 0 && !rules(About::Execute).any(denies))
     }
 }
 
@@ -380,6 +414,20 @@ pub struct MemoryUse {
     /// The stored text; `None` for a start without memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Arc<str>>,
+    /// The session of the agent's own that left this memory, for backends that can continue it. Not recorded: it follows from recorded events.
+    #[serde(skip)]
+    pub own_session: Option<Arc<OwnSession>>,
+}
+
+/// A session of an agent's own program, which knows more than the memory that it left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnSession {
+    /// The harness that ran it.
+    pub harness: SmolStr,
+    /// Its id.
+    pub id: SmolStr,
+    /// The prompt of the session that continues it, without the memory.
+    pub prompt: Arc<str>,
 }
 
 /// A question for a model.
@@ -452,6 +500,8 @@ pub enum Outcome {
     Value(Value),
     /// The memory of an agent.
     Memory(Memory),
+    /// What was done with working trees.
+    Tree(TreeOutcome),
     /// The delay is over.
     Slept,
     /// The request failed.
@@ -513,13 +563,7 @@ impl Usage {
             (Some(one), Some(other)) => Some(one + other),
             (one, other) => one.or(other),
         };
-        Usage {
-            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
-            cache_read_tokens: self.cache_read_tokens.saturating_add(other.cache_read_tokens),
-            cache_write_tokens: self.cache_write_tokens.saturating_add(other.cache_write_tokens),
-            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
-            cost,
-        }
+        Usage { cost, ..self.combined(other, u64::saturating_add) }
     }
 
     /// This usage, or the other one where that is more.
@@ -529,12 +573,22 @@ impl Usage {
             (Some(one), Some(other)) => Some(one.max(other)),
             (one, other) => one.or(other),
         };
+        Usage { cost, ..self.combined(other, u64::max) }
+    }
+
+    /// What this has more than a part of it, without the cost.
+    #[must_use]
+    pub fn less(self, part: Usage) -> Usage {
+        self.combined(part, u64::saturating_sub)
+    }
+
+    fn combined(self, other: Usage, tokens: fn(u64, u64) -> u64) -> Usage {
         Usage {
-            input_tokens: self.input_tokens.max(other.input_tokens),
-            cache_read_tokens: self.cache_read_tokens.max(other.cache_read_tokens),
-            cache_write_tokens: self.cache_write_tokens.max(other.cache_write_tokens),
-            output_tokens: self.output_tokens.max(other.output_tokens),
-            cost,
+            input_tokens: tokens(self.input_tokens, other.input_tokens),
+            cache_read_tokens: tokens(self.cache_read_tokens, other.cache_read_tokens),
+            cache_write_tokens: tokens(self.cache_write_tokens, other.cache_write_tokens),
+            output_tokens: tokens(self.output_tokens, other.output_tokens),
+            cost: None,
         }
     }
 

@@ -77,6 +77,8 @@ pub enum ErrorKind {
     ApprovalNeeded,
     /// An `assert` that does not hold.
     Assertion,
+    /// Changes of branches to the same files that cannot be merged.
+    Conflict,
     /// Any other error.
     Other,
 }

@@ -242,6 +242,8 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Work::is_empty")]
         work: Work,
     },
+    /// A request has used something, and the run has no outcome of it.
+    Expense(Expense),
     /// A request waits for a free agent (R58). Emitted but not recorded, since it belongs to the execution and not to the run; the waiting time is in
     /// the `effect` event of the request.
     Queued { request: RequestId },
@@ -267,14 +269,42 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// The usage of the request of an `effect` event.
+    /// The usage of the request of an `effect` or `expense` event.
     pub fn usage(&self) -> Option<Usage> {
         match self {
             EventKind::Effect { work: Work { usage: Some(usage), .. }, .. } => Some(*usage),
             // Runs of earlier versions have it in the reply only.
             EventKind::Effect { outcome: Outcome::Reply(reply), .. } => reply.usage,
+            EventKind::Expense(expense) => expense.work.usage,
             _ => None,
         }
+    }
+}
+
+/// What was used without an outcome: the request was cancelled, the run stopped while it was at work, or its outcome was removed when the run was
+/// resumed. Recorded where it became known; a resumed run repeats it there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Expense {
+    /// The request; `None` for those of all executions before the program changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestId>,
+    /// The kind of effect.
+    pub effect: SmolStr,
+    /// The agent of the program; `None` for decisions and sessions without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<SmolStr>,
+    /// The number of started requests; 0 for usage that was reported later.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub requests: u32,
+    /// What was reported.
+    #[serde(default, skip_serializing_if = "Work::is_empty")]
+    pub work: Work,
+}
+
+impl Expense {
+    /// The number of started sessions.
+    pub fn sessions(&self) -> u32 {
+        if self.effect == "session" { self.requests } else { 0 }
     }
 }
 
@@ -309,6 +339,9 @@ pub struct RunHead {
     pub context_by_reference: bool,
     /// Whether agents write the files of bindings and memories themselves.
     pub agents_write: bool,
+    /// Whether branches that may change files work in trees of their own (`run.isolation`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub isolates: bool,
     /// The maximum number of iterations of a loop without its own limit.
     pub max_iterations: u32,
     /// The delay of `backoff: linear`, and the first one of `exponential`, in milliseconds.
@@ -319,7 +352,7 @@ pub struct RunHead {
     pub inputs: Vec<(SmolStr, Value)>,
 }
 
-/// The harness of an agent or of decisions, and what it can do in the run.
+/// The harness of an agent or of decisions, what it can do in the run, and the skills that the settings give it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedRoute {
     /// The agent; `None` for decisions.
@@ -331,6 +364,12 @@ pub struct RecordedRoute {
     pub context_by_reference: bool,
     /// Whether the agent writes the files of bindings and memories itself.
     pub agents_write: bool,
+    /// Whether branches in which the agent may change files work in trees of their own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub isolates: bool,
+    /// The skills of the agent, instead of those in the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skills: Option<Vec<SmolStr>>,
 }
 
 /// The script of a run.

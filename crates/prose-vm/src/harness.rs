@@ -3,17 +3,22 @@
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::Arc;
+
+use prose_rights::Enforcement;
 
 use crate::activity::Reporter;
 use crate::effect::{
-    Choice, Failure, InputRequest, Memory, MemoryPlace, PermissionRule, Question, Reply, Request,
-    SessionTask, Summary, Verdict,
+    Failure, InputRequest, Memory, MemoryPlace, Outcome, PermissionRule, Request, SessionTask,
 };
 use crate::value::Value;
 
 /// The future result of a harness. Dropping it cancels the work.
 pub type HarnessFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
+
+/// The failure of a request that no harness performs.
+pub fn not_performed(request: &Request) -> Failure {
+    Failure::session(format!("no harness performs `{}`", request.effect.kind()))
+}
 
 /// The capabilities of a harness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,6 +50,11 @@ impl RunFolders {
     pub fn root(&self) -> &Path {
         &self.root
     }
+
+    /// The folder in which the agent of a session works: the root, or a working tree.
+    pub fn of_session(&self, task: &SessionTask) -> PathBuf {
+        task.folder.as_deref().and_then(|folder| self.file(folder)).unwrap_or_else(|| self.root.clone())
+    }
 }
 
 /// The backend that runs sessions and evaluates conditions and choices.
@@ -58,8 +68,10 @@ pub trait Harness: Send + Sync {
     /// The capabilities.
     fn capabilities(&self) -> Capabilities;
 
-    /// Whether it can enforce a permission (decision 13).
-    fn enforces(&self, about: &str, rule: &PermissionRule) -> bool;
+    /// Whether it can enforce a permission (decision 13), by default as the table of all harnesses says.
+    fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
+        Enforcement::holds(self.name(), about, rule)
+    }
 
     /// The harness that runs the sessions of an agent; `None` if it is this one.
     fn of_agent(&self, agent: Option<&str>) -> Option<&dyn Harness> {
@@ -72,45 +84,10 @@ pub trait Harness: Send + Sync {
         None
     }
 
-    /// Runs a session.
-    fn session<'a>(
-        &'a self,
-        request: &'a Request,
-        task: &'a Arc<SessionTask>,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply>;
-
-    /// Evaluates a condition.
-    fn judge<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Verdict>;
-
-    /// Chooses one of several labels.
-    fn choose<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Choice>;
-
-    /// Extracts a part of a text; `None` if the text does not contain it.
-    fn extract<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Option<String>>;
-
-    /// Shortens a text.
-    fn summarise<'a>(
-        &'a self,
-        request: &'a Request,
-        summary: &'a Summary,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, String>;
+    /// Performs a request that [needs an agent](crate::effect::Effect::needs_agent). The outcome is a [`Outcome::Reply`] of a session, a
+    /// [`Outcome::Verdict`] on a condition, a [`Outcome::Choice`], or the [`Outcome::Value`] of an extracted part (`null` if the text does not contain
+    /// it) or of a summary. The runner does not call it for other requests, which [are failures](not_performed).
+    fn perform<'a>(&'a self, request: &'a Request, reporter: &'a Reporter) -> HarnessFuture<'a, Outcome>;
 
     /// The prompt for a condition, a choice, a part of a text or a summary, for dry runs; `None` if the harness does not prompt a model for it.
     fn prompt_of(&self, request: &Request) -> Option<String> {

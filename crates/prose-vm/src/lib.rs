@@ -5,6 +5,7 @@
 //! order is the same run again. A [`runner`] connects machine, harness and store.
 
 pub mod activity;
+mod agent_capacity;
 pub mod budget;
 mod confirmation;
 pub mod effect;
@@ -22,11 +23,12 @@ pub mod place;
 pub mod program;
 mod prompt;
 mod reports;
-mod room;
 pub mod runner;
 pub mod secrets;
 pub mod settings;
 pub mod store;
 pub mod structure;
+pub mod trees;
 pub mod value;
+mod waits;
 mod writers;

@@ -33,7 +33,7 @@ pub struct Program {
     pub name: SmolStr,
     /// Where it was read from: a path, a reference or an address.
     pub from: String,
-    /// How the project knows it if it was fetched, and what it asks for (decision 19); none of a local program.
+    /// Its identity in the project if it was fetched, and what it asks for (decision 19); none of a local program.
     pub fetched: Option<Requests>,
     /// Its text.
     pub text: Arc<str>,
@@ -96,7 +96,7 @@ pub(crate) enum Piece {
 }
 
 impl Program {
-    /// The program of a file with all that it imports, as far as the analysis knows it. Diagnostics are not looked at: a program with errors is
+    /// The program of a file with all its imports that the analysis has. Diagnostics are not looked at: a program with errors is
     /// for the caller to refuse (decision 15).
     pub fn new(db: &dyn Db, file: SourceFile) -> Arc<Self> {
         Self::within(db, file, &mut Vec::new())
@@ -445,7 +445,7 @@ fn pieces(text: &impl Template) -> Vec<Piece> {
     pieces
 }
 
-/// Without what only serves the layout of the program: the line break behind the opening marks, the indentation that all lines have, and the
+/// Without what only serves the layout of the program: the line break after the opening marks, the indentation that all lines have, and the
 /// last line before the closing marks if it is blank (E1).
 fn dedented(mut pieces: Vec<Piece>) -> Vec<Piece> {
     let is_block = matches!(pieces.first(), Some(Piece::Text(text)) if first_line_is_blank(text));
@@ -457,12 +457,12 @@ fn dedented(mut pieces: Vec<Piece>) -> Vec<Piece> {
     for (at, piece) in pieces.iter().enumerate() {
         let Piece::Text(text) = piece else { continue };
         let mut lines = text.split('\n');
-        // What stands before the first line break goes on with a line that started in an earlier piece.
+        // What stands before the first line break continues with a line that started in an earlier piece.
         lines.next();
         let mut lines = lines.peekable();
         while let Some(line) = lines.next() {
             let content = line.trim_start_matches([' ', '\t']);
-            // A line that ends with the piece goes on behind a reference, unless it is the last one of the text.
+            // A line that ends with the piece continues after a reference, unless it is the last one of the text.
             let goes_on = lines.peek().is_none() && at + 1 < count;
             if !content.trim().is_empty() || goes_on {
                 let width = line.len() - content.len();

@@ -147,10 +147,7 @@ impl Reports {
                     return self.wake_for_stall(now);
                 }
                 Activity::Asked(_) => reported.questions += 1,
-                // Questions that no one answers are denied.
-                Activity::Answered { .. } | Activity::Denied(_) => {
-                    reported.questions = reported.questions.saturating_sub(1)
-                }
+                Activity::Answered { .. } => reported.questions = reported.questions.saturating_sub(1),
                 Activity::ProviderRetry(retry) => reported.last = now + Duration::from_millis(retry.delay_ms),
                 _ => {}
             }

@@ -3,15 +3,17 @@
 mod clock;
 mod error;
 mod host;
+mod own_sessions;
 mod recorded;
 mod session;
+mod trees;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::ops::Bound;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::FuturesUnordered;
@@ -19,25 +21,27 @@ use futures_util::{FutureExt, StreamExt};
 use smol_str::SmolStr;
 
 use self::clock::RunClock;
+use self::own_sessions::OwnSessions;
 use self::recorded::is_same;
-use self::session::{outcome, session};
+use self::session::{outcome, perform};
 use crate::activity::{Activity, PermissionQuestion, Work};
+use crate::agent_capacity::AgentCapacity;
 use crate::budget::{Meter, Reached, Spent};
 use crate::confirmation;
 use crate::effect::{Effect, Failure, Outcome, Permission, Reply, Request, RequestId, Usage, fingerprint};
 use crate::error::{ErrorKind, RuntimeError};
-use crate::event::{Event, EventKind, RunEnd, RunStatus};
+use crate::event::{Event, EventKind, Expense, RunEnd, RunStatus};
 use crate::machine::{Machine, MachineOutput, NewEvent};
 use crate::permissions;
 use crate::place::{Place, Site};
 use crate::reports::Reports;
-use crate::room::Room;
 use crate::store::{PendingRequests, Turn};
 use crate::value::Value;
 use crate::writers::Writers;
 
 pub use self::error::{Divergence, RunError};
-pub use self::host::{Host, Inputs, Limits, NoInputs};
+pub use self::host::{Capacity, Host, Inputs, Limits, NoInputs};
+pub use self::trees::{NoTrees, TreeFuture, Trees};
 
 /// The current time.
 pub fn now() -> u64 {
@@ -48,8 +52,7 @@ pub fn now() -> u64 {
 pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunError> {
     let now = (host.clock)();
     let reports = Reports::new(Arc::clone(&host.secrets), host.limits.stalled_after);
-    let today = host.accounts.spend(Spent::default());
-    let meter = Meter::new(host.limits.budget.clone(), today);
+    let meter = Meter::new(host.limits.budget.clone(), host.accounts.today());
     let mut runner = Runner {
         host,
         permissions: machine.permissions(),
@@ -64,15 +67,18 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         running: FuturesUnordered::new(),
         handles: BTreeMap::new(),
         agents: 0,
-        room: Room::default(),
+        room: AgentCapacity::default(),
+        is_short: false,
         ended: 0,
         usage: None,
         last_to_wait: None,
         began: BTreeMap::new(),
         reports,
         worked: BTreeMap::new(),
+        cancelled: BTreeMap::new(),
         asked_again: BTreeMap::new(),
         writers: Writers::default(),
+        own_sessions: OwnSessions::default(),
         memories_awaited: BTreeSet::new(),
         is_started: BTreeSet::new(),
         resumed: false,
@@ -91,6 +97,9 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
     end
 }
 
+/// How often a request that waits for resources of the machine asks again, if nothing else happens.
+const CAPACITY_INTERVAL: Duration = Duration::from_millis(500);
+
 type Unit = Pin<Box<dyn Future<Output = (RequestId, Done)> + Send>>;
 
 /// The work for an outcome.
@@ -101,6 +110,16 @@ enum Done {
     Outcome(Outcome),
     /// The request may try again to take its turn at a memory.
     Waited,
+}
+
+/// A request that was cancelled while a backend worked on it.
+#[derive(Clone)]
+struct Cancelled {
+    place: Place,
+    site: Site,
+    effect: SmolStr,
+    agent: Option<SmolStr>,
+    model: Option<SmolStr>,
 }
 
 /// The question whether a limit may be exceeded: the number of the limit, and the answer once there is one.
@@ -131,7 +150,9 @@ struct Runner<'a> {
     /// The number of working agents.
     agents: usize,
     /// The number of agents that the system has resources for.
-    room: Room,
+    room: AgentCapacity,
+    /// Whether a request waits for resources of the machine.
+    is_short: bool,
     /// The number of ended sessions of the run, with failed attempts.
     ended: u32,
     /// Their total usage, as far as reported.
@@ -144,9 +165,12 @@ struct Runner<'a> {
     reports: Reports,
     /// What was reported for the requests at work.
     worked: BTreeMap<RequestId, Work>,
+    /// The cancelled requests, whose usage may be reported later.
+    cancelled: BTreeMap<RequestId, Cancelled>,
     /// The requests whose agent has only confirmed its result and is asked for it, with the usage of the first reply.
     asked_again: BTreeMap<RequestId, Option<Usage>>,
     writers: Writers,
+    own_sessions: OwnSessions,
     /// The requests that wait for their turn at a memory.
     memories_awaited: BTreeSet<RequestId>,
     /// The requests that an agent has started with in this execution.
@@ -170,7 +194,7 @@ impl Runner<'_> {
                         queue.insert(request.id);
                         self.waiting.insert(request.id, request);
                     }
-                    MachineOutput::Cancel(id) => self.cancel(id),
+                    MachineOutput::Cancel(id) => self.cancel(id)?,
                     MachineOutput::EndTurn(id) => self.host.store.end_turn(id),
                 }
             }
@@ -192,6 +216,10 @@ impl Runner<'_> {
                 self.replays = self.host.recall.may_know_more();
                 if self.is_resumed && !self.resumed {
                     self.resumed = true;
+                    while let Some(event) = self.expected_expense() {
+                        self.repeat_expense(&event)?;
+                    }
+                    self.carry_expenses()?;
                     if let Some(before) = self.host.recall.used() {
                         self.meter.used_before(before);
                         self.usage = Some(self.usage.map_or(before, |usage| usage.at_least(before)));
@@ -225,13 +253,13 @@ impl Runner<'_> {
                     };
                     let needs_agent = request.effect.needs_agent();
                     if needs_agent {
-                        self.agents -= 1;
+                        self.release(id);
                     }
                     self.handles.remove(&id);
                     if needs_agent && self.is_put_off(id, &outcome) {
                         continue;
                     }
-                    self.drain_reports(Some(id));
+                    self.drain_reports(Some(id))?;
                     if let Outcome::Failed(failure) = &outcome && failure.kind.stops_run() {
                         let reason = failure.message.clone();
                         return self.interrupt(reason);
@@ -240,7 +268,7 @@ impl Runner<'_> {
                         self.deliver(machine, id, outcome)?;
                     }
                 }
-                (request, activity) = self.reports.next() => self.report_activity(request, activity),
+                (request, activity) = self.reports.next() => self.report_activity(request, activity)?,
                 (limit, answer) = answered(&mut self.question) => {
                     self.question = None;
                     match answer {
@@ -249,6 +277,7 @@ impl Runner<'_> {
                     }
                 }
                 () = self.room.opens() => {}
+                () = tokio::time::sleep(CAPACITY_INTERVAL), if self.is_short => {}
             }
         }
     }
@@ -265,6 +294,9 @@ impl Runner<'_> {
         let request = self.waiting.get(&id);
         if let Some(Effect::Session(task)) = request.map(|request| &request.effect) {
             self.meter.put_off_session(task.agent.as_ref());
+            if self.uses_model() {
+                self.meter.set_day(self.host.accounts.spend(Spent::SESSION, Spent::default()));
+            }
         }
         self.is_started.remove(&id);
         self.agents_wanted.insert(id);
@@ -282,9 +314,6 @@ impl Runner<'_> {
         let recalled = self.host.recall.recall(&self.waiting)?;
         self.is_resumed = true;
         if let Some(request) = self.waiting.get(&recalled.0) {
-            if let Effect::Session(task) = &request.effect {
-                self.meter.start_session(task.agent.as_ref(), false);
-            }
             self.host.harness.recalled(request);
             self.host.store.recalled(request);
         }
@@ -296,10 +325,20 @@ impl Runner<'_> {
         let Some(request) = self.waiting.remove(&id) else { return Ok(()) };
         self.forget(id);
         let began = self.began.remove(&id);
-        let work = match self.is_started.remove(&id) {
+        let is_live = self.is_started.remove(&id);
+        let mut work = match is_live {
             true => self.settle(&request, Some(&outcome)),
+            false if request.effect.needs_agent() => self.host.recall.last_work(),
             false => Work::default(),
         };
+        if let Effect::Session(task) = &request.effect
+            && is_live
+            && task.memory.is_some()
+            && work.agent.is_some()
+        {
+            let harness = self.host.harness.as_ref();
+            work.harness = Some(harness.of_agent(task.agent.as_deref()).unwrap_or(harness).name().into());
+        }
         self.reports.end(id);
         self.ended += u32::from(matches!(request.effect, Effect::Session(_)));
         let outcome = permissions::with_denials(outcome, &work.denials);
@@ -317,7 +356,8 @@ impl Runner<'_> {
                 work,
             },
         };
-        self.emit_of(request.effect.agent().cloned(), event)?;
+        let recalled = (!is_live && request.effect.needs_agent()).then(|| request.effect.agent().cloned());
+        self.emit_of(recalled, event)?;
         machine.deliver(id, outcome);
         Ok(())
     }
@@ -326,12 +366,22 @@ impl Runner<'_> {
         self.emit_of(None, event)
     }
 
-    /// Emits an event of an agent of the program.
-    fn emit_of(&mut self, agent: Option<SmolStr>, event: NewEvent) -> Result<(), RunError> {
+    /// Emits an event; `recalled` is the agent of a request whose outcome is recorded.
+    fn emit_of(&mut self, recalled: Option<Option<SmolStr>>, event: NewEvent) -> Result<(), RunError> {
+        if matches!(event.kind, EventKind::RunEnded(_)) {
+            // What was reported late is part of the run.
+            self.drain_reports(None)?;
+        }
+        let expected = loop {
+            let expected = if self.replays { self.host.recall.expected(self.seq + 1) } else { None };
+            match expected {
+                Some(event) if is_expense(&event) => self.repeat_expense(&event)?,
+                expected => break expected,
+            }
+        };
         self.seq += 1;
         let NewEvent { place, site, frame, nesting, kind } = event;
         let mut event = Event { seq: self.seq, at: 0, paused: 0, place, site, frame, nesting, kind };
-        let expected = if self.replays { self.host.recall.expected(self.seq) } else { None };
         let is_new = expected.is_none();
         match expected {
             None => {
@@ -361,35 +411,87 @@ impl Runner<'_> {
                 if !is_same(&event, &expected) {
                     return Err(RunError::Diverged(Box::new(Divergence { expected, found: event })));
                 }
-                if let (EventKind::Effect { request, .. }, Some(usage)) = (&event.kind, event.kind.usage()) {
-                    self.meter.settle(*request, agent.as_ref(), Spent::of(usage), None);
-                }
             }
         }
-        self.usage = Usage::sum([self.usage, event.kind.usage()]);
-        self.record(&event, is_new)
+        let is_reused = matches!(&event.kind, EventKind::Effect { work, .. } if work.is_reused);
+        if !is_reused {
+            self.usage = Usage::sum([self.usage, event.kind.usage()]);
+        }
+        if let (EventKind::Effect { effect, .. }, Some(agent), false) = (&event.kind, recalled, is_reused) {
+            let used = event.kind.usage().map_or_else(Spent::default, Spent::of);
+            let session = if effect == "session" { Spent::SESSION } else { Spent::default() };
+            self.meter.count(agent.as_ref(), session.and(used));
+        }
+        self.own_sessions.happened(&event.kind);
+        let starts = is_new && matches!(event.kind, EventKind::RunStarted(_));
+        self.record(&event, is_new)?;
+        if starts { self.carry_expenses() } else { Ok(()) }
+    }
+
+    /// The next recorded event, if it is an expense.
+    fn expected_expense(&mut self) -> Option<Event> {
+        self.host.recall.expected(self.seq + 1).filter(is_expense)
+    }
+
+    /// Repeats a recorded expense of an earlier execution.
+    fn repeat_expense(&mut self, event: &Event) -> Result<(), RunError> {
+        self.seq += 1;
+        self.is_resumed = true;
+        self.clock.replay(event);
+        if let EventKind::Expense(expense) = &event.kind {
+            self.count_expense(expense);
+            self.usage = Usage::sum([self.usage, expense.work.usage]);
+        }
+        self.record(event, false)
+    }
+
+    /// Counts what an earlier execution has used. It is in the total of its day already.
+    fn count_expense(&mut self, expense: &Expense) {
+        let used = expense.work.usage.map_or_else(Spent::default, Spent::of);
+        self.meter.count(expense.agent.as_ref(), Spent { sessions: expense.sessions(), ..used });
+    }
+
+    /// Records what earlier executions have used and the journal of this one does not have.
+    fn carry_expenses(&mut self) -> Result<(), RunError> {
+        for expense in self.host.recall.expenses() {
+            self.count_expense(&expense);
+            self.emit_expense(Place::root(), None, expense)?;
+        }
+        Ok(())
+    }
+
+    fn emit_expense(&mut self, place: Place, site: Option<Site>, expense: Expense) -> Result<(), RunError> {
+        self.seq += 1;
+        self.usage = Usage::sum([self.usage, expense.work.usage]);
+        let event = self.unrecorded_event(EventKind::Expense(expense));
+        self.record(&Event { place, site, ..event }, true)
     }
 
     /// Handles the reports that have arrived: what was reported before an outcome is recorded with it.
-    fn drain_reports(&mut self, of: Option<RequestId>) {
+    fn drain_reports(&mut self, of: Option<RequestId>) -> Result<(), RunError> {
         while let Some((request, activity)) = self.reports.arrived(of) {
-            self.report_activity(request, activity);
+            self.report_activity(request, activity)?;
         }
+        Ok(())
     }
 
-    fn report_activity(&mut self, request: RequestId, activity: Activity) {
+    fn report_activity(&mut self, request: RequestId, activity: Activity) -> Result<(), RunError> {
         let Some(waiting) = self.waiting.get(&request) else {
-            // The request was cancelled; what it has used is paid for all the same.
             self.reports.end(request);
-            if let Activity::Used(usage) = activity {
-                self.usage = Usage::sum([self.usage, Some(usage)]);
-            }
-            return;
+            return match activity {
+                Activity::Used(usage) => self.used_late(request, usage),
+                _ => Ok(()),
+            };
         };
         let (place, site) = (waiting.place.clone(), waiting.site);
+        let folder = match &waiting.effect {
+            Effect::Session(task) => task.folder.clone(),
+            _ => None,
+        };
         let (agent, model) = (waiting.effect.agent().cloned(), waiting.effect.model().cloned());
+        let (now, _) = self.now();
         let work = self.worked.entry(request).or_default();
-        work.add(&activity);
+        work.add(&activity, now);
         let mut activity = activity;
         if let Activity::Used(usage) = &mut activity {
             let model = work.agent.as_ref().and_then(|agent| agent.model.as_deref()).or(model.as_deref());
@@ -399,11 +501,13 @@ impl Runner<'_> {
                 usage.cost = self.host.accounts.cost(model, usage);
                 total.cost = self.host.accounts.cost(model, &total);
             }
-            self.meter.report(request, agent.as_ref(), total);
+            let (before, now) = self.meter.report(request, agent.as_ref(), total);
+            self.meter.set_day(self.host.accounts.spend(before, now));
         }
         let warning = match &activity {
             Activity::Tool(tool) => {
-                self.writers.add(tool, (request, site), |other| self.handles.contains_key(&other))
+                let folder = folder.as_deref();
+                self.writers.add(tool, (request, site, folder), |other| self.handles.contains_key(&other))
             }
             _ => None,
         };
@@ -415,6 +519,46 @@ impl Runner<'_> {
             let event = Event { place: place.clone(), site: Some(site), ..self.unrecorded_event(kind) };
             (self.host.observer)(&event, true);
         }
+        Ok(())
+    }
+
+    /// Counts what a cancelled request has used: it is paid for all the same.
+    fn used_late(&mut self, request: RequestId, mut usage: Usage) -> Result<(), RunError> {
+        let Some(cancelled) = self.cancelled.get(&request) else { return Ok(()) };
+        let Cancelled { place, site, effect, agent, model } = cancelled.clone();
+        usage.cost = usage.cost.or_else(|| self.host.accounts.cost(model.as_deref(), &usage));
+        let spent = Spent { unpriced_requests: 0, ..Spent::of(usage) };
+        self.meter.count(agent.as_ref(), spent);
+        self.meter.set_day(self.host.accounts.spend(Spent::default(), spent));
+        let work = Work { usage: Some(usage), ..Work::default() };
+        let expense = Expense { request: Some(request), effect, agent, requests: 0, work };
+        self.emit_expense(place, Some(site), expense)
+    }
+
+    /// Settles a request that gets no outcome.
+    fn settle_cancelled(&mut self, request: &Request) -> Result<(), RunError> {
+        let Request { id, place, site, effect } = request;
+        let work = self.settle(request, None);
+        let model = work.agent.as_ref().and_then(|agent| agent.model.clone());
+        let cancelled = Cancelled {
+            place: place.clone(),
+            site: *site,
+            effect: effect.kind().into(),
+            agent: effect.agent().cloned(),
+            model: model.or_else(|| effect.model().cloned()),
+        };
+        let (kind, agent) = (cancelled.effect.clone(), cancelled.agent.clone());
+        self.cancelled.insert(*id, cancelled);
+        if work.is_empty() && !self.uses_model() {
+            return Ok(());
+        }
+        let expense = Expense { request: Some(*id), effect: kind, agent, requests: 1, work };
+        self.emit_expense(place.clone(), Some(*site), expense)
+    }
+
+    /// Whether the run asks a model.
+    fn uses_model(&self) -> bool {
+        self.host.accounts.estimate(0, 0).is_some()
     }
 
     /// Emits an event of this execution that is not part of the run: it is not recorded, and has the number of the previous event.
@@ -450,25 +594,25 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn cancel(&mut self, id: RequestId) {
+    fn cancel(&mut self, id: RequestId) -> Result<(), RunError> {
         self.host.store.end_turn(id);
         self.memories_awaited.remove(&id);
-        self.drain_reports(Some(id));
+        self.drain_reports(Some(id))?;
         if let Some(request) = self.waiting.remove(&id)
             && let Some(handle) = self.handles.remove(&id)
         {
             handle.abort();
             if request.effect.needs_agent() {
-                self.agents -= 1;
+                self.release(id);
             }
             if self.is_started.remove(&id) {
-                let work = self.settle(&request, None);
-                self.usage = Usage::sum([self.usage, work.usage]);
+                self.settle_cancelled(&request)?;
             }
         }
         self.reports.end(id);
         self.began.remove(&id);
         self.forget(id);
+        Ok(())
     }
 
     /// The reports of a request that has ended, with the cost of its usage. Also a request that failed or was cancelled is paid for.
@@ -495,17 +639,16 @@ impl Runner<'_> {
         }
         // A request that reported nothing has used an unknown amount, if it was one to a model.
         let uses_model = is_reported || accounts.estimate(0, 0).is_some();
-        let mut spent = match work.usage {
+        let spent = match work.usage {
             Some(usage) => Spent::of(usage),
             None if uses_model && request.effect.needs_agent() => Spent::of(Usage::default()),
             None => Spent::default(),
         };
-        let session = u32::from(matches!(request.effect, Effect::Session(_)));
-        spent.sessions = session;
-        let day = (uses_model && spent != Spent::default()).then(|| accounts.spend(spent));
         // The session was counted when it started.
-        let spent = Spent { sessions: 0, ..spent };
-        self.meter.settle(request.id, request.effect.agent(), spent, day);
+        let before = self.meter.settle(request.id, request.effect.agent(), spent);
+        if before != spent {
+            self.meter.set_day(accounts.spend(before, spent));
+        }
         work
     }
 
@@ -582,11 +725,10 @@ impl Runner<'_> {
         }
         // Dropping a future cancels its work: agents are killed.
         self.running = FuturesUnordered::new();
-        self.drain_reports(None);
+        self.drain_reports(None)?;
         for id in std::mem::take(&mut self.is_started) {
             if let Some(request) = self.waiting.get(&id).cloned() {
-                let work = self.settle(&request, None);
-                self.usage = Usage::sum([self.usage, work.usage]);
+                self.settle_cancelled(&request)?;
             }
         }
         let error = RuntimeError::new(kind, reason);
@@ -631,8 +773,13 @@ impl Runner<'_> {
         while let Some(id) = self.at_once.pop_first() {
             self.begin(id);
         }
+        if !self.agents_wanted.is_empty() && self.meter.limits_day() {
+            // Other runs have used something meanwhile.
+            self.meter.set_day(self.host.accounts.today());
+        }
         let mut blocked = BTreeSet::new();
         let mut stopped = None;
+        self.is_short = false;
         while self.question.is_none()
             && self.agents < self.room.at_most(self.host.limits.max_parallel.max(1))
             && let Some(id) = self.agents_wanted.pop_first()
@@ -650,13 +797,20 @@ impl Runner<'_> {
                 }
                 break;
             }
+            if !self.reserve(id) {
+                self.is_short = true;
+                blocked.insert(id);
+                break;
+            }
             if let Some(Effect::Session(task)) = self.waiting.get(&id).map(|request| &request.effect) {
-                self.meter.start_session(task.agent.as_ref(), true);
+                self.meter.count(task.agent.as_ref(), Spent::SESSION);
+                if self.uses_model() {
+                    self.meter.set_day(self.host.accounts.spend(Spent::default(), Spent::SESSION));
+                }
                 if self.host.harness.capabilities().writes_files {
                     self.host.store.prepare(&task.binding)?;
                 }
             }
-            self.agents += 1;
             self.is_started.insert(id);
             if self.last_to_wait.is_some_and(|last| id <= last) {
                 self.began.insert(id, (self.host.clock)());
@@ -677,6 +831,29 @@ impl Runner<'_> {
             self.emit_unrecorded(EventKind::Queued { request });
         }
         Ok(None)
+    }
+
+    /// Counts a request as at work, if the machine has resources for it.
+    fn reserve(&mut self, id: RequestId) -> bool {
+        let harness = self.host.harness.as_ref();
+        let harness = match self.waiting.get(&id).map(|request| &request.effect) {
+            Some(Effect::Session(task)) => harness.of_agent(task.agent.as_deref()),
+            _ => harness.of_decisions(),
+        }
+        .unwrap_or(harness);
+        let capacity = self.host.limits.capacity.as_ref();
+        let has_room = capacity.is_none_or(|capacity| capacity.begin(id, harness.name()));
+        let may_start = has_room || self.agents == 0;
+        self.agents += usize::from(may_start);
+        may_start
+    }
+
+    /// A request is not at work any more.
+    fn release(&mut self, id: RequestId) {
+        self.agents -= 1;
+        if let Some(capacity) = &self.host.limits.capacity {
+            capacity.end(id);
+        }
     }
 
     /// The limit that does not let a request start.
@@ -701,10 +878,19 @@ impl Runner<'_> {
 
     fn begin(&mut self, id: RequestId) {
         let Some(mut request) = self.waiting.get(&id).cloned() else { return };
-        if let Effect::Session(task) = &mut request.effect
-            && self.asked_again.contains_key(&id)
-        {
-            *task = Arc::new(confirmation::asked_again(task));
+        if let Effect::Session(task) = &mut request.effect {
+            if self.asked_again.contains_key(&id) {
+                *task = Arc::new(confirmation::asked_again(task));
+            }
+            let permissions = permissions::effective(&task.permissions, &self.permissions);
+            if permissions != task.permissions {
+                Arc::make_mut(task).permissions = permissions;
+            }
+            if let Some(own) = self.own_sessions.continued_by(task)
+                && let Some(memory) = &mut Arc::make_mut(task).memory
+            {
+                memory.own_session = Some(own);
+            }
         }
         let Some(work) = self.work(request) else { return };
         self.push(
@@ -737,6 +923,10 @@ impl Runner<'_> {
                     (id, Outcome::Slept)
                 })
             }
+            Effect::Tree(tree) => {
+                let (tree, trees) = (Arc::clone(tree), Arc::clone(&self.host.trees));
+                Box::pin(async move { (id, outcome(trees.perform(&tree).await.map(Outcome::Tree))) })
+            }
             Effect::Input(input) => {
                 let (input, inputs) = (Arc::clone(input), Arc::clone(&self.host.inputs));
                 Box::pin(async move {
@@ -747,41 +937,10 @@ impl Runner<'_> {
                     (id, outcome(given.map(Outcome::Value)))
                 })
             }
-            Effect::Session(task) => {
-                let mut task = Arc::clone(task);
-                let permissions = permissions::effective(&task.permissions, &self.permissions);
-                if permissions != task.permissions {
-                    Arc::make_mut(&mut task).permissions = permissions;
-                }
-                Box::pin(
-                    async move { (id, session(harness.as_ref(), &request, &task, &reporter, allow).await) },
-                )
-            }
-            Effect::Judge(question) => {
-                let question = Arc::clone(question);
+            _ => {
+                let trees = Arc::clone(&self.host.trees);
                 Box::pin(async move {
-                    (id, outcome(harness.judge(&request, &question, &reporter).await.map(Outcome::Verdict)))
-                })
-            }
-            Effect::Choose(question) => {
-                let question = Arc::clone(question);
-                Box::pin(async move {
-                    (id, outcome(harness.choose(&request, &question, &reporter).await.map(Outcome::Choice)))
-                })
-            }
-            Effect::Extract(question) => {
-                let question = Arc::clone(question);
-                Box::pin(async move {
-                    let part = harness.extract(&request, &question, &reporter).await;
-                    let value = part.map(|part| part.map_or(Value::Null, Value::text));
-                    (id, outcome(value.map(Outcome::Value)))
-                })
-            }
-            Effect::Summarise(summary) => {
-                let summary = Arc::clone(summary);
-                Box::pin(async move {
-                    let short = harness.summarise(&request, &summary, &reporter).await;
-                    (id, outcome(short.map(|text| Outcome::Value(Value::text(text)))))
+                    (id, perform(harness.as_ref(), &request, &reporter, allow, trees.as_ref()).await)
                 })
             }
         })
@@ -853,6 +1012,10 @@ impl Runner<'_> {
         }
         Ok(Some(Outcome::Reply(reply)))
     }
+}
+
+fn is_expense(event: &Event) -> bool {
+    matches!(event.kind, EventKind::Expense(_))
 }
 
 /// The answer to a question about a limit; never without a question.

@@ -36,6 +36,8 @@ pub struct Settings {
     pub context_by_reference: bool,
     /// Whether agents write the files of bindings and memories themselves (decision 11).
     pub agents_write: bool,
+    /// Whether branches that may change files work in trees of their own (`run.isolation`).
+    pub isolates: bool,
     /// The maximum number of iterations of a loop without its own limit (R61, `run.max-iterations`).
     pub max_iterations: u32,
     /// The delay of `backoff: linear`, and the first one of `exponential`, in milliseconds (R78).
@@ -71,6 +73,7 @@ impl Settings {
             inputs: Vec::new(),
             context_by_reference: false,
             agents_write: false,
+            isolates: false,
             max_iterations: 1000,
             backoff_ms: 1000,
             backoff_cap_ms: 60_000,
@@ -95,6 +98,7 @@ impl Settings {
             inputs: head.inputs.clone(),
             context_by_reference: head.context_by_reference,
             agents_write: head.agents_write,
+            isolates: head.isolates,
             max_iterations: head.max_iterations,
             backoff_ms: head.backoff_ms,
             backoff_cap_ms: head.backoff_cap_ms,
@@ -110,6 +114,11 @@ impl Settings {
         self.routes.iter().find(|route| route.agent.as_deref() == agent)
     }
 
+    /// The skills of an agent, if they are not those in the program.
+    pub(crate) fn agent_skills(&self, agent: Option<&str>) -> Option<&[SmolStr]> {
+        agent.and_then(|agent| self.route(Some(agent))?.skills.as_deref())
+    }
+
     /// Whether context is passed to the sessions of an agent by reference.
     pub fn agent_reads(&self, agent: Option<&str>) -> bool {
         let route = agent.and_then(|agent| self.route(Some(agent)));
@@ -120,6 +129,17 @@ impl Settings {
     pub fn agent_writes(&self, agent: Option<&str>) -> bool {
         let route = agent.and_then(|agent| self.route(Some(agent)));
         route.map_or(self.agents_write, |route| route.agents_write)
+    }
+
+    /// Whether branches in which an agent may change files work in trees of their own.
+    pub(crate) fn agent_isolates(&self, agent: Option<&str>) -> bool {
+        let route = agent.and_then(|agent| self.route(Some(agent)));
+        route.map_or(self.isolates, |route| route.isolates)
+    }
+
+    /// Whether branches of any agent do.
+    pub(crate) fn isolates_any(&self) -> bool {
+        self.isolates || self.routes.iter().any(|route| route.isolates)
     }
 
     /// Whether the evidence of decisions is passed by reference.

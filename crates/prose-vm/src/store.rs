@@ -6,11 +6,12 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use crate::activity::Work;
 use crate::effect::{
     Binding, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId, Usage,
 };
 use crate::error::ErrorKind;
-use crate::event::Event;
+use crate::event::{Event, Expense};
 
 /// Stores the state of a run. All calls come from one thread, in the order of the events.
 pub trait Store {
@@ -75,6 +76,17 @@ pub trait Recording {
     /// The outcome of one of the pending requests; if several are recorded, of the one that came first in the earlier execution. `None` if no outcome
     /// of a pending request is recorded.
     fn recall(&mut self, waiting: &PendingRequests) -> Option<(RequestId, Outcome)>;
+
+    /// What the backend reported for the outcome that was returned last, if this execution does not read it from [`Recording::expected`].
+    fn last_work(&mut self) -> Work {
+        Work::default()
+    }
+
+    /// What earlier executions have used and no event of this execution repeats. Returned once: when the run starts from a new journal, or when it
+    /// continues after its recorded events.
+    fn expenses(&mut self) -> Vec<Expense> {
+        Vec::new()
+    }
 
     /// Whether later requests may have recorded outcomes although no pending one has. The runner then asks again whenever the program is blocked:
     /// after a change of the program, new requests lie between recorded ones.

@@ -11,8 +11,8 @@ use crate::place::Site;
 /// The files that sessions have changed, as far as their backends report it.
 #[derive(Debug, Default)]
 pub(crate) struct Writers {
-    /// The last session that changed a file.
-    last: BTreeMap<SmolStr, (RequestId, Site)>,
+    /// The last session that changed a file, by working tree and path. Files in different trees are different ones.
+    last: BTreeMap<(Option<SmolStr>, SmolStr), (RequestId, Site)>,
     /// The files that a warning names already.
     warned: BTreeSet<SmolStr>,
 }
@@ -22,7 +22,7 @@ impl Writers {
     pub(crate) fn add(
         &mut self,
         tool: &ToolUse,
-        (request, site): (RequestId, Site),
+        (request, site, folder): (RequestId, Site, Option<&str>),
         is_at_work: impl Fn(RequestId) -> bool,
     ) -> Option<String> {
         let changes = matches!(tool.kind, ToolKind::Edit | ToolKind::Delete | ToolKind::Move)
@@ -33,7 +33,7 @@ impl Writers {
         let mut warning = None;
         for path in &tool.paths {
             let path = SmolStr::from(path.strip_prefix("./").unwrap_or(path));
-            let before = self.last.insert(path.clone(), (request, site));
+            let before = self.last.insert((folder.map(Into::into), path.clone()), (request, site));
             let Some((_, before)) = before.filter(|(other, _)| *other != request && is_at_work(*other))
             else {
                 continue;
@@ -69,7 +69,7 @@ mod tests {
     fn two_sessions_at_work_that_change_a_file_are_warned_of_once() {
         let mut writers = Writers::default();
         let edit = |path: &str| tool(ToolKind::Edit, ToolStatus::Running, path);
-        let (first, second) = ((RequestId(1), site(4)), (RequestId(2), site(9)));
+        let (first, second) = ((RequestId(1), site(4), None), (RequestId(2), site(9), None));
         assert_eq!(writers.add(&edit("notes.md"), first, |_| true), None);
         assert_eq!(writers.add(&edit("other.md"), second, |_| true), None);
         // Its own file, again.
@@ -91,7 +91,15 @@ mod tests {
     fn a_session_after_another_may_change_the_same_file() {
         let mut writers = Writers::default();
         let edit = tool(ToolKind::Edit, ToolStatus::Completed, "notes.md");
-        assert_eq!(writers.add(&edit, (RequestId(1), site(4)), |_| true), None);
-        assert_eq!(writers.add(&edit, (RequestId(2), site(9)), |_| false), None);
+        assert_eq!(writers.add(&edit, (RequestId(1), site(4), None), |_| true), None);
+        assert_eq!(writers.add(&edit, (RequestId(2), site(9), None), |_| false), None);
+    }
+
+    #[test]
+    fn files_in_different_working_trees_are_different_files() {
+        let mut writers = Writers::default();
+        let edit = tool(ToolKind::Edit, ToolStatus::Running, "notes.md");
+        assert_eq!(writers.add(&edit, (RequestId(1), site(4), Some("trees/1-a")), |_| true), None);
+        assert_eq!(writers.add(&edit, (RequestId(2), site(9), Some("trees/2-b")), |_| true), None);
     }
 }

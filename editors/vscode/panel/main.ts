@@ -1,7 +1,7 @@
 // The panel of a run: messages of the editor update the run, which is drawn once per frame.
 
 import type { FromPanel, PanelCommand, ToPanel } from "../src/runs/messages";
-import { activityText, callsText, counted, denialsOf, denialText, duration, durationText, type Item, Run, type RunDelta, usageText } from "../src/runs/run";
+import { activityText, agentTexts, callsText, counted, denialsOf, denialText, duration, durationText, type Item, Run, type RunDelta, usageText } from "../src/runs/run";
 import { button, element, icon, setIcon, setText } from "./dom";
 import { Graph } from "./graph";
 import type { FlowNode } from "./layout";
@@ -45,6 +45,8 @@ let pending: RunDelta[] = [];
 const status = icon("idle");
 const name = element("h1");
 const facts = element("span", "facts");
+/** What each agent has used. */
+const agents = element("div", "facts agents");
 const failure = element("p", "failure");
 failure.setAttribute("role", "alert");
 const says = element("span", "visually-hidden");
@@ -133,7 +135,7 @@ separator.tabIndex = 0;
 const split = element("div", "split", timeline.element, separator, graph.element);
 
 document.body.append(
-  element("header", "", element("div", "title", status, name, facts, element("span", "space"), tools), failure, view),
+  element("header", "", element("div", "title", status, name, facts, element("span", "space"), tools), agents, failure, view),
   element("main", "", split),
   chosen,
   says,
@@ -263,8 +265,12 @@ function drawHeading(now: number): void {
     failed > 0 && `${failed} failed`,
     usageText(root.usage),
     model.harness,
+    root.to === undefined && model.limits,
   ];
   setText(facts, parts.filter(Boolean).join(" · "));
+  const used = agentTexts(model);
+  setText(agents, used.join(" · "));
+  agents.hidden = used.length === 0;
   setText(failure, root.error ?? "");
   failure.hidden = root.error === undefined || root.status === "interrupted";
   // For screen readers, which should not announce a change every second.

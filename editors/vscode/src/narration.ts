@@ -6,26 +6,28 @@ import { durationText, type Entry, type Item, type RunDelta } from "./runs/run";
 export interface RunView {
   run: string;
   uri: string;
+  /** What the run may use, at its start. */
+  limits?: string;
   view: RunDelta;
 }
 
 /** Renders the changes of a run as lines. */
-export function narrated({ run, view }: RunView): string[] {
+export function narrated({ run, limits, view }: RunView): string[] {
   const nodes = new Map(view.nodes.map((node) => [node.id, node]));
   return view.entries.flatMap((entry) => {
-    const said = line(run, view, entry, nodes.get(entry.node));
+    const said = line(run, view, entry, nodes.get(entry.node), limits);
     return said === undefined ? [] : ["  ".repeat(entry.nesting) + said];
   });
 }
 
-function line(run: string, view: RunDelta, entry: Entry, node?: Partial<Item>): string | undefined {
+function line(run: string, view: RunDelta, entry: Entry, node?: Partial<Item>, limits?: string): string | undefined {
   const { kind, attempt: index, message, harness } = entry;
   const name = [node?.agent, firstLine(node?.label ?? "")].filter((part) => part !== undefined).join(": ");
   switch (kind) {
     case "started":
-      return `Run ${run} of ${view.program} with ${harness}`;
+      return `Run ${run} of ${view.program} with ${harness}${limits === undefined ? "" : `, ${limits}`}`;
     case "resumed":
-      return `Run ${run} resumes with ${harness}`;
+      return `Run ${run} resumes with ${harness}${limits === undefined ? "" : `, ${limits}`}`;
     case "attempt":
       return `… ${name}`;
     case "attempt-ended": {

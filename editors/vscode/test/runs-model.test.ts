@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { LineMap } from "../src/runs/lines";
-import { type Activity, activityText, callsText, denialsOf, denialText, durationText, type Item, Run, type RunDelta, usageText } from "../src/runs/run";
+import { type Activity, activityText, agentTexts, callsText, denialsOf, denialText, durationText, type Item, Run, type RunDelta, usageText } from "../src/runs/run";
 import { type Session, sessionAsText } from "../src/runs/session";
 
 /** What the server sends of a real run, a delta for each event. */
@@ -27,6 +27,19 @@ function outline(model: Run): string[] {
   if (model.root !== undefined) visit(model.root);
   return lines;
 }
+
+test("what each of several agents has used is shown", () => {
+  const run = runOf(DELTAS);
+  const usage = { input_tokens: 1000, output_tokens: 200, cost: 0.25 };
+  const change = { ...(DELTAS.at(-1) as RunDelta), whole: false, nodes: [], statements: [] };
+  run.apply({ ...run.whole(), agents: [] });
+  run.apply({ ...change, agents: [{ name: "writer", requests: 1, usage }] });
+  assert.deepEqual(agentTexts(run), []);
+  run.apply({ ...change, agents: [{ name: "(decisions)", decisions: true, requests: 2 }], limits: "at most $5.00" });
+  assert.deepEqual(agentTexts(run), ["writer: 1 session, 1.2k tokens, $0.25", "(decisions): 2 decisions"]);
+  const shown = runOf([run.whole()]);
+  assert.deepEqual([agentTexts(shown), shown.limits], [agentTexts(run), "at most $5.00"]);
+});
 
 test("a run is shown as the tree of branches, iterations, calls and sessions that the server sends", () => {
   assert.deepEqual(outline(runOf(DELTAS)), EXPECTED);

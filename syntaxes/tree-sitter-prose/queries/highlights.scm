@@ -39,7 +39,7 @@
   properties: (property_list
     (property name: (identifier) @property))
   (#eq? @_owner "permissions")
-  (#any-of? @property "read" "write" "execute" "bash" "network"))
+  (#any-of? @property "read" "write" "execute" "bash" "network" "mcp"))
 
 (property
   name: (identifier) @_name

@@ -25,6 +25,7 @@ pub(crate) fn run(host: &AnalysisHost, file: SourceFile) -> usize {
         harness: Arc::new(Instantly),
         store: &mut NoStore,
         recall: &mut NoRecording,
+        trees: Arc::new(prose_vm::runner::NoTrees),
         inputs: Arc::new(NoInputs),
         observer: &mut |_, _| events += 1,
         interrupted: Box::pin(std::future::pending()),

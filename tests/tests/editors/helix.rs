@@ -102,7 +102,7 @@ struct Helix {
 impl Helix {
     /// Installs OpenProse for Helix into a home of its own, as the guide says.
     fn install() -> Self {
-        let helix = Self { folder: tempfile::tempdir().unwrap() };
+        let helix = Self { folder: prose_fixture::tempdir().unwrap() };
         let path = helix.folder.path().join("prose-on-path");
         fs::create_dir(&path).unwrap();
         symlink(prose_binary(), path.join("prose")).unwrap();

@@ -151,7 +151,7 @@ fn programs_are_highlighted_completed_and_explained_in_0_11() {
 #[ignore = "needs Neovim, on PATH and in tests/.cache"]
 fn a_made_up_name_is_asked_for() {
     for version in EVERY_VERSION {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = prose_fixture::tempdir().unwrap();
         let seen = play(version, folder.path(), PROGRAM, "names", "");
 
         assert_eq!((&seen["asked"], &seen["cursor"]), (&json!("new_agent"), &json!("11:7")), "{version:?}");
@@ -164,7 +164,7 @@ fn a_made_up_name_is_asked_for() {
 /// Runs the program, which asks for its input; stops it, resumes it, and looks at what stays of it.
 #[track_caller]
 fn run(version: Version) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     fs::write(folder.path().join("slow.toml"), SLOW_ANSWERS).unwrap();
     let seen = play(version, folder.path(), PROGRAM, "runs", "");
 
@@ -286,7 +286,7 @@ fn normal(text: &Value) -> String {
 /// Looks at what the editor makes of the program without running it.
 #[track_caller]
 fn look(version: Version) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     fs::write(folder.path().join("notes.md"), "# Notes\n\n```prose\nsession \"Say hello\n```\n").unwrap();
     let seen = play(version, folder.path(), PROGRAM, "features", "");
 
@@ -326,7 +326,7 @@ fn look(version: Version) {
 /// showed at each step.
 #[track_caller]
 fn edit(version: Version, program: &str, fix: &str) -> Value {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     play(version, folder.path(), program, "fix", fix)
 }
 

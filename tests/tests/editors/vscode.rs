@@ -17,7 +17,7 @@ fn the_extension_passes_its_tests() {
 #[test]
 #[ignore = "needs npm and unzip"]
 fn the_package_holds_what_the_editor_needs_and_nothing_else() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let package = packaged(folder.path(), &[]);
     assert_eq!(contents(&package), WITHOUT_PROGRAM);
 
@@ -43,7 +43,7 @@ fn the_package_holds_what_the_editor_needs_and_nothing_else() {
 #[ignore = "needs npm and unzip"]
 fn packages_for_one_system_have_the_program_in_them() {
     for (target, name) in [("linux-x64", "prose"), ("darwin-arm64", "prose"), ("win32-x64", "prose.exe")] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = prose_fixture::tempdir().unwrap();
         let program = folder.path().join("built");
         fs::write(&program, "#!/bin/sh\necho started with \"$@\"\n").unwrap();
         let options = ["--target", target, "--binary", program.to_str().unwrap()];
@@ -65,7 +65,7 @@ fn packages_for_one_system_have_the_program_in_them() {
 #[test]
 #[ignore = "needs npm"]
 fn packages_that_nobody_could_use_are_not_made() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let file = folder.path().join("openprose.vsix");
     let refusal = |options: &[&str]| {
         let _alone = alone_in_the_folder();
@@ -136,6 +136,7 @@ fn lock_files_name_no_registry() {
     for lock_file in [
         "editors/vscode/package-lock.json",
         "syntaxes/package-lock.json",
+        "tests/acp-agents/package-lock.json",
         "tests/agents/package-lock.json",
         "tests/vscode/package-lock.json",
     ] {

@@ -28,10 +28,14 @@ const OF_THE_PROJECT: &[&str] = &[
     "limits.day",
     "limits.run",
     "prices",
+    "run.isolation",
     "run.judge",
     "run.permissions",
     "run.provider",
     "run.stalled-after",
+    // What its clients may do and its agents use, which its trust covers.
+    "mcp.run",
+    "mcp.servers",
     // Part of what its programs do.
     "run.max-iterations",
     "run.backoff-ms",

@@ -43,7 +43,7 @@ fn the_extension_is_built_to_a_component_that_zed_can_load() {
 
 #[test]
 fn the_extension_is_prepared_for_zed_with_the_grammar_of_this_clone() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let prepared = folder.path().join("zed");
     let output = Command::new(extension().join("prepare")).arg(&prepared).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,20 +1,283 @@
 //! A real agent of the Agent Client Protocol as harness, with a server on this machine in the place of its provider.
 
-#![cfg(unix)]
+#![cfg(target_os = "linux")]
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
+use expect_test::{Expect, expect};
 use prose_harness::decide::PromptedDecisions;
 use prose_harness::drivers::AgentProgram;
 use prose_harness::drivers::acp::{AGENTS, Acp};
-use prose_tests::agents::{AgentProject, opencode_program, question, request, task};
-use prose_vm::activity::{Activity, NoApprovals, Reporter, ToolStatus};
-use prose_vm::effect::{Effect, Failure, Permission, PermissionRule, Reply, RequestId, SessionTask};
+use prose_tests::agents::{
+    AgentProject, Reports, USAGE, calls_tool, judge, opencode_program, recorded, replies, replies_slowly,
+    reply, task,
+};
+use prose_tests::drivers::Driver;
+use prose_tests::rules::{self, Case, Wanted};
+use prose_vm::activity::{Activity, Reporter, ToolKind, ToolStatus};
+use prose_vm::effect::{Failure, Permission, PermissionRule, Reply, SessionTask, Usage};
+use prose_vm::error::ErrorKind;
 use prose_vm::harness::{Harness, RunFolders};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+
+/// An agent with the names of its tools.
+struct Agent {
+    name: &'static str,
+    /// The start of the paths by which it asks its provider.
+    requests: &'static str,
+    call: fn(Wanted) -> rules::Call,
+}
+
+const CLAUDE: Agent = Agent {
+    name: "claude-agent-acp",
+    requests: "/v1/messages",
+    call: |wanted| match wanted {
+        Wanted::Write(path) => ("Write", json!({ "file_path": path, "content": "x" })),
+        Wanted::Read(path) => ("Read", json!({ "file_path": path })),
+        Wanted::Run(command) => ("Bash", json!({ "command": command, "description": "run it" })),
+    },
+};
+
+const CODEX: Agent = Agent {
+    name: "codex-acp",
+    requests: "/v1/responses",
+    call: |wanted| {
+        let command = match wanted {
+            Wanted::Write(path) => {
+                format!(
+                    "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\nEOF\n"
+                )
+            }
+            Wanted::Read(path) => format!("cat {path}"),
+            Wanted::Run(command) => command,
+        };
+        ("exec_command", json!({ "cmd": command }))
+    },
+};
+
+const GEMINI: Agent = Agent { name: "gemini", requests: "/v1beta/models", call: of_gemini };
+
+const QWEN: Agent = Agent { name: "qwen", requests: "/v1/chat/completions", call: of_gemini };
+
+fn of_gemini(wanted: Wanted) -> rules::Call {
+    match wanted {
+        Wanted::Write(path) => ("write_file", json!({ "file_path": path, "content": "x" })),
+        Wanted::Read(path) => ("read_file", json!({ "file_path": path })),
+        Wanted::Run(command) => ("run_shell_command", json!({ "command": command, "description": "run it" })),
+    }
+}
+
+impl Agent {
+    /// The agent as a harness in a project, with nothing of the person who runs the tests.
+    fn harness(&self, project: &AgentProject) -> PromptedDecisions<Acp> {
+        let program = Driver::named(self.name).install(project, &project.provider.address);
+        let agent = AGENTS.iter().find(|agent| agent.name == self.name).unwrap();
+        let program = AgentProgram {
+            program: program.display().to_string(),
+            arguments: agent.arguments.iter().map(|argument| (*argument).to_owned()).collect(),
+            variables: Vec::new(),
+            unknown_models: Vec::new(),
+            install: agent.install,
+        };
+        let root = project.root();
+        let folders = RunFolders { run: Some(root.join(".prose/runs/r")), root };
+        PromptedDecisions::new(Acp::new(agent.name, program, Some(agent), folders))
+    }
+
+    /// One process for all of these: a reply, a tool that writes, usage, the rules that the agent holds, a session that is cancelled, one that goes on, and
+    /// one whose process crashes.
+    async fn check(&self, cases: &[Case], usage: Usage, outcomes: Expect) {
+        let project = AgentProject::new(|root| {
+            let mut fixtures = rules::fixtures(root, cases, self.call);
+            let (tool, arguments) = (self.call)(Wanted::Write(root.join("tides.md").display().to_string()));
+            fixtures.extend(calls_tool("Write about tides", tool, arguments, "It is written."));
+            fixtures.push(replies_slowly("Count the waves"));
+            fixtures.push(replies("Look into tides", "Tides come and go."));
+            // For what an agent asks besides, such as for a title.
+            fixtures.push(json!({ "match": {}, "response": { "content": "Tides" } }));
+            fixtures
+        });
+        let harness = self.harness(&project);
+        let write = Permission { about: "write".into(), rule: PermissionRule::Allow };
+        let written = SessionTask { permissions: vec![write], ..task("Write about tides") };
+        let (reporter, mut reports) = Reports::new(None);
+        assert_eq!(&*reply(&harness, written, &reporter).await.unwrap().text, "It is written.");
+        assert!(project.root().join("tides.md").exists());
+        let reports = reports.take();
+        let is_written = |it: &Activity| matches!(it, Activity::Tool(tool) if matches!(tool.kind, ToolKind::Edit | ToolKind::Execute) && tool.status == ToolStatus::Completed);
+        assert!(reports.iter().any(is_written), "{reports:?}");
+        let work = recorded(&reports);
+        assert_eq!(work.usage.map(|used| Usage { cost: None, ..used }), Some(usage));
+        assert!(work.agent.is_some());
+
+        let shown = rules::outcomes(&harness, &project, self.requests, None, cases).await;
+        outcomes.assert_eq(&shown);
+
+        let asked = || {
+            project
+                .provider
+                .requests(self.requests)
+                .iter()
+                .any(|it| it.to_string().contains("Count the waves"))
+        };
+        let silent = Reporter::silent();
+        tokio::select! {
+            reply = reply(&harness, task("Count the waves"), &silent) => panic!("{reply:?}"),
+            () = until(asked) => {}
+        }
+        let other = reply(&harness, task("Look into tides"), &silent).await;
+        assert_eq!(&*other.unwrap().text, "Tides come and go.");
+        let count = || project.provider.requests(self.requests).len();
+        let before = count();
+        let (reply, ()) = tokio::join!(reply(&harness, task("Count the waves"), &silent), async {
+            until(|| count() > before).await;
+            let processes = project.processes().into_iter().map(|process| process.to_string());
+            // Some may have ended with others.
+            let _ = Command::new("kill").arg("-9").args(processes).output();
+        });
+        assert_eq!(reply.unwrap_err().kind, ErrorKind::AgentCrashed);
+        harness.settled().await;
+        until(|| project.processes().is_empty()).await;
+    }
+}
+
+/// Waits until something has happened.
+async fn until(happened: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !happened() {
+        assert!(start.elapsed() < Duration::from_secs(120), "it does not happen");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// The usage of a number of requests.
+fn used(requests: u64) -> Usage {
+    Usage { input_tokens: requests * USAGE.input, output_tokens: requests * USAGE.output, ..Usage::default() }
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn claude_agent_acp_asks_before_it_reads_writes_and_runs_anything() {
+    let cases = [rules::WRITES, rules::READS, rules::COMMANDS, rules::WRITING_COMMANDS].concat();
+    CLAUDE
+        .check(
+            &cases,
+            used(2),
+            expect![[r#"
+        write: allow | write docs/made | done
+        write: deny | write docs/made | denied
+        write: docs/ | write docs/made | done
+        write: docs/ | write made | denied
+        write: docs/ | write docs/../made | denied
+        write: docs/ | write docs/link/made | denied
+        write: docs/ | write ../made | denied
+        write: prompt, allowed | write docs/made | done
+        write: prompt, denied | write docs/made | denied
+        write: prompt | write docs/made | stopped
+        read: allow | read docs/seen | done
+        read: deny | read docs/seen | denied
+        read: docs/ | read docs/seen | done
+        read: docs/ | read seen | denied
+        read: docs/ | read docs/../seen | denied
+        read: docs/ | read docs/link/seen | denied
+        read: docs/ | read ../seen | denied
+        read: prompt, allowed | read docs/seen | done
+        read: prompt, denied | read docs/seen | denied
+        read: prompt | read docs/seen | stopped
+        execute: allow | touch made | done
+        execute: deny | touch made | denied
+        execute: touch * | touch made | done
+        execute: echo * | touch made | denied
+        execute: echo * | echo tides; touch made | denied
+        execute: echo * | echo $(touch made) | denied
+        execute: sort * | sort --output=made /dev/null | denied
+        execute: prompt, allowed | touch made | done
+        execute: prompt, denied | touch made | denied
+        execute: prompt | touch made | stopped
+        execute: deny | cat docs/seen | denied
+        execute: cat * | cat docs/seen | done
+        read: docs/ | cat docs/seen | done
+        read: docs/ | cat docs/link/seen | denied
+        write: docs/ | echo tides > made | denied
+    "#]],
+        )
+        .await;
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn codex_acp_asks_before_it_writes() {
+    CODEX
+        .check(
+            rules::WRITES,
+            used(2),
+            expect![[r#"
+        write: allow | write docs/made | done
+        write: deny | write docs/made | denied
+        write: docs/ | write docs/made | done
+        write: docs/ | write made | denied
+        write: docs/ | write docs/../made | denied
+        write: docs/ | write docs/link/made | denied
+        write: docs/ | write ../made | denied
+        write: prompt, allowed | write docs/made | done
+        write: prompt, denied | write docs/made | denied
+        write: prompt | write docs/made | stopped
+    "#]],
+        )
+        .await;
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn gemini_asks_before_it_writes() {
+    let cases = [rules::WRITES, rules::WRITING_COMMANDS].concat();
+    GEMINI
+        .check(
+            &cases,
+            used(2),
+            expect![[r#"
+        write: allow | write docs/made | done
+        write: deny | write docs/made | denied
+        write: docs/ | write docs/made | done
+        write: docs/ | write made | denied
+        write: docs/ | write docs/../made | denied
+        write: docs/ | write docs/link/made | denied
+        write: docs/ | write ../made | not done
+        write: prompt, allowed | write docs/made | done
+        write: prompt, denied | write docs/made | denied
+        write: prompt | write docs/made | stopped
+        write: docs/ | echo tides > made | denied
+    "#]],
+        )
+        .await;
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn qwen_asks_before_it_writes() {
+    let cases = [rules::WRITES, rules::WRITING_COMMANDS].concat();
+    QWEN.check(
+        &cases,
+        used(2),
+        expect![[r#"
+        write: allow | write docs/made | done
+        write: deny | write docs/made | denied
+        write: docs/ | write docs/made | done
+        write: docs/ | write made | denied
+        write: docs/ | write docs/../made | denied
+        write: docs/ | write docs/link/made | denied
+        write: docs/ | write ../made | denied
+        write: prompt, allowed | write docs/made | done
+        write: prompt, denied | write docs/made | denied
+        write: prompt | write docs/made | stopped
+        write: docs/ | echo tides > made | denied
+    "#]],
+    )
+    .await;
+}
 
 #[tokio::test]
 #[ignore = "needs npm"]
@@ -51,11 +314,9 @@ async fn opencode_is_kept_to_the_rules() {
 #[ignore = "needs npm"]
 async fn decision_13_a_judge_of_opencode_changes_nothing() {
     let project = AgentProject::new(fixtures);
-    let question = question("write about tides");
-    let asked = request(Effect::Judge(Arc::clone(&question)));
-    let verdict = opencode(&project).judge(&asked, &question, &Reporter::silent()).await;
+    let verdict = judge(&opencode(&project), "write about tides").await;
     assert!(!project.root().join("tides.md").exists(), "{verdict:?}");
-    assert!(verdict.unwrap().met);
+    assert!(verdict.met);
 }
 
 /// The model writes a file when it is asked to write about tides.
@@ -87,17 +348,12 @@ async fn session(
     project: &AgentProject,
     permissions: Vec<Permission>,
 ) -> (Result<Reply, Failure>, Vec<Activity>) {
-    let task = Arc::new(SessionTask { permissions, ..task("write about tides") });
-    let (sender, mut reports) = mpsc::unbounded_channel();
-    let reporter = Reporter::new(RequestId(1), sender, Arc::new(NoApprovals));
+    let task = SessionTask { permissions, ..task("write about tides") };
+    let (reporter, mut reports) = Reports::new(None);
     let harness = opencode(project);
-    let reply = harness.session(&request(Effect::Session(Arc::clone(&task))), &task, &reporter).await;
+    let reply = reply(&harness, task, &reporter).await;
     harness.settled().await;
-    let mut activities = Vec::new();
-    while let Ok((_, activity)) = reports.try_recv() {
-        activities.push(activity);
-    }
-    (reply, activities)
+    (reply, reports.take())
 }
 
 /// OpenCode with a home folder and a provider of its own, and nothing of the person who runs the tests.
@@ -127,5 +383,5 @@ fn opencode(project: &AgentProject) -> PromptedDecisions<Acp> {
     };
     let root = project.root();
     let folders = RunFolders { run: Some(root.join(".prose/runs/r")), root };
-    PromptedDecisions(Acp::new(agent.name, program, Some(agent), folders))
+    PromptedDecisions::new(Acp::new(agent.name, program, Some(agent), folders))
 }

@@ -7,13 +7,12 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use prose_harness::command::Agent;
 use prose_harness::decide::{PromptedDecisions, Sessions};
-use prose_harness::drivers::AgentProgram;
 use prose_harness::drivers::codex::Codex;
+use prose_harness::drivers::{AgentProgram, KnownAgent};
 use prose_tests::agents::{
-    AgentProject, Reports, USAGE, WRITTEN, binding, calls_tool, is_running, kill, packages, question,
-    recorded, replies, replies_slowly, request, task, wait_until,
+    AgentProject, Reports, USAGE, WRITTEN, binding, calls_tool, is_running, judge, kill, occurrences,
+    packages, recorded, replies, replies_of_captain, replies_slowly, request, task, wait_until,
 };
 use prose_tests::fault_proxy::{Fault, FaultProxy};
 use prose_vm::activity::{Activity, Reporter, ToolKind, ToolStatus};
@@ -98,6 +97,19 @@ async fn r064_codex_judges_a_condition_in_the_form_of_a_schema() {
     let verdict = project.judge("the tide is out").await;
     assert!(verdict.met);
     assert_eq!(verdict.reason, "the sand is dry");
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn a_judge_sends_little_besides_its_question() {
+    let answer = r#"{"answer":"yes","reason":"the sand is dry"}"#;
+    let project = Project::new(|_| vec![replies("the tide is out", answer)]);
+    let harness = PromptedDecisions { sessions: project.codex(), model: Some("gpt-5.5".into()) };
+    assert!(judge(&harness, "the tide is out").await.met);
+    harness.settled().await;
+    let body = &project.requests()[0]["body"];
+    let sent = format!("{}{}", body["messages"], body["tools"]);
+    assert!(sent.len() < 4_000, "{} bytes: {sent}", sent.len());
 }
 
 #[tokio::test]
@@ -336,6 +348,32 @@ fn codex_ends_when_prose_is_killed() {
     wait_until("codex has ended", || !is_running(server));
 }
 
+#[test]
+#[ignore = "needs npm"]
+fn r043_a_resumed_agent_continues_its_own_session() {
+    let project = Project::new(|_| replies_of_captain());
+    let (told, log, tokens) = project.resume_captain(|_| {});
+    assert_eq!(occurrences(&told, "Plan the voyage"), 1, "{told:#?}");
+    assert_eq!(occurrences(&told, "We sail at dawn"), 1, "{told:#?}");
+    assert_eq!(occurrences(&told, "## Agent Memory: captain"), 0, "{told:#?}");
+    assert!(log.contains("continues session"), "{log}");
+    // What the first session has used is not counted again.
+    assert_eq!(tokens, [USAGE.input, USAGE.input]);
+}
+
+#[test]
+#[ignore = "needs npm"]
+fn r043_without_its_own_session_a_resumed_agent_starts_from_its_memory() {
+    let project = Project::new(|_| replies_of_captain());
+    let (told, log, tokens) =
+        project.resume_captain(|home| fs::remove_dir_all(home.join(".codex/sessions")).unwrap());
+    assert_eq!(occurrences(&told, "Plan the voyage"), 0, "{told:#?}");
+    assert_eq!(occurrences(&told, "## Agent Memory: captain"), 1, "{told:#?}");
+    assert_eq!(occurrences(&told, "We sail at dawn"), 1, "the memory has it: {told:#?}");
+    assert!(log.contains("cannot be continued, so this one starts from the memory"), "{log}");
+    assert_eq!(tokens, [USAGE.input, USAGE.input]);
+}
+
 /// A project in which Codex works.
 struct Project {
     project: AgentProject,
@@ -390,24 +428,35 @@ impl Project {
         self.project.program("codex", &command)
     }
 
+    fn resume_captain(&self, between: impl FnOnce(&std::path::Path)) -> (Vec<String>, String, Vec<u64>) {
+        let folder = self.wrapper().parent().unwrap().to_owned();
+        let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+        let prose = |arguments: &[&str]| {
+            let mut command = std::process::Command::new(prose_tests::prose_binary());
+            command.args(arguments).current_dir(self.project.root());
+            command.env("PATH", &path).env("HOME", self.project.home());
+            command
+        };
+        self.project.resume_captain(&prose, "/v1/responses", "codex", between)
+    }
+
     fn codex(&self) -> Codex {
         let program = AgentProgram {
             program: self.wrapper().to_string_lossy().into_owned(),
             arguments: Vec::new(),
             // Nothing of the user who runs the tests.
             variables: Vec::new(),
-            unknown_models: Agent::Codex.settings().unknown_models,
-            install: Agent::Codex.install(),
+            ..AgentProgram::of(KnownAgent::CODEX, &[], &[])
         };
         let root = self.project.root();
-        Codex::new(program, RunFolders { run: Some(root.join(".prose/runs/r")), root })
+        let gates = root.join(".prose/gates");
+        let folders = RunFolders { run: Some(root.join(".prose/runs/r")), root };
+        Codex::new(program, folders).sharing_gates(Some(&gates))
     }
 
     async fn judge(&self, condition: &str) -> Verdict {
-        let question = question(condition);
-        let (harness, reporter) = (PromptedDecisions(self.codex()), Reporter::silent());
-        let asked = request(Effect::Judge(question.clone()));
-        let verdict = harness.judge(&asked, &question, &reporter).await.unwrap();
+        let harness = PromptedDecisions::new(self.codex());
+        let verdict = judge(&harness, condition).await;
         harness.settled().await;
         verdict
     }

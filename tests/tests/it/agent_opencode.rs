@@ -8,15 +8,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use prose_harness::command::Agent;
+use expect_test::expect;
 use prose_harness::decide::{PromptedDecisions, Sessions};
-use prose_harness::drivers::AgentProgram;
 use prose_harness::drivers::opencode::OpenCode;
+use prose_harness::drivers::{AgentProgram, KnownAgent};
 use prose_tests::agents::{
-    AgentProject, Reports, USAGE, WRITTEN, binding, calls_tool, calls_tools, is_running, kill,
-    opencode_program, question, recorded, replies, replies_slowly, request, task, wait_until,
+    AgentProject, Reports, USAGE, WRITTEN, binding, calls_tool, calls_tools, is_running, judge, kill,
+    opencode_program, recorded, replies, replies_slowly, reply, request, task, wait_until,
 };
 use prose_tests::fault_proxy::{Fault, FaultProxy};
+use prose_tests::rules::{self, Wanted};
 use prose_vm::activity::{Activity, Reporter, ToolKind, ToolStatus};
 use prose_vm::effect::{ContextItem, Effect, Failure, Permission, PermissionRule, Reply, SessionTask, Usage};
 use prose_vm::error::ErrorKind;
@@ -30,7 +31,8 @@ async fn r030_opencode_writes_the_binding_file() {
         let arguments = json!({ "filePath": binding(root), "content": WRITTEN });
         calls_tool("Look into tides", "write", arguments, "done").into()
     });
-    let (reply, reports) = project.session(task("Look into tides")).await;
+    let (reply, reports) =
+        project.session(SessionTask { writes_result: true, ..task("Look into tides") }).await;
 
     assert_eq!(&*reply.unwrap().text, "done");
     assert_eq!(fs::read_to_string(project.project.binding()).unwrap(), WRITTEN);
@@ -45,7 +47,8 @@ async fn r030_opencode_writes_the_binding_file() {
         })
         .collect();
     let title = format!("write {path}");
-    assert_eq!(tools, [(ToolKind::Edit, title, vec![path.into()], ToolStatus::Completed)]);
+    let used = |status| (ToolKind::Edit, title.clone(), vec![path.as_str().into()], status);
+    assert_eq!(tools, [used(ToolStatus::Running), used(ToolStatus::Completed)]);
     let work = recorded(&reports);
     let usage = Usage { input_tokens: 2 * USAGE.input, output_tokens: 2 * USAGE.output, ..Usage::default() };
     assert_eq!(work.usage, Some(usage), "no other request is made, such as for a title");
@@ -77,20 +80,27 @@ async fn a_judge_changes_nothing_whatever_the_project_allows() {
         let allow = json!({ "*": "allow", "bash": "allow", "edit": "allow" });
         let config = json!({ "permission": allow, "agent": { "build": { "permission": allow } } });
         fs::write(root.join("opencode.json"), config.to_string()).unwrap();
-        let answer = "VERDICT: yes\nREASON: the sand is dry";
         let tools = [
             ("write", json!({ "filePath": root.join("made"), "content": "x" })),
             ("bash", json!({ "command": "touch made", "description": "make it" })),
+            ("read", json!({ "filePath": root.join("opencode.json") })),
         ];
-        calls_tools("the tide is out", &tools, answer).into()
+        let [calls, _] = calls_tools("the tide is out", &tools, "");
+        let answer = json!({ "answer": "yes", "reason": "the sand is dry" });
+        let answers = json!({
+            "match": { "userMessage": "the tide is out", "hasToolResult": true },
+            "response": { "toolCalls": [{ "name": "StructuredOutput", "arguments": answer }] },
+        });
+        vec![calls, answers]
     });
-    let question = question("the tide is out");
-    let (harness, reporter) = (PromptedDecisions(project.opencode()), Reporter::silent());
-    let asked = request(Effect::Judge(question.clone()));
-    let verdict = harness.judge(&asked, &question, &reporter).await.unwrap();
+    let verdict = judge(&PromptedDecisions::new(project.opencode()), "the tide is out").await;
     assert!(verdict.met);
     assert_eq!(verdict.reason, "the sand is dry");
-    assert_eq!(project.requests().len(), 2, "the model has called the tools");
+    let asked = project.requests();
+    assert_eq!(asked.len(), 2, "the model has called the tools");
+    let tools = asked[0]["body"]["tools"].as_array().unwrap();
+    let tools: Vec<_> = tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
+    assert_eq!(tools, ["StructuredOutput"], "it can use no tool");
     assert!(!project.path("made").exists());
 }
 
@@ -164,7 +174,7 @@ async fn sessions_use_only_the_tools_that_their_permissions_allow() {
     assert_eq!(effects(&[("write", Deny), ("bash", Allow)]).await, ["seen notes", "seen context", "fetched"]);
     assert_eq!(
         effects(&[("network", Deny), ("bash", Allow)]).await,
-        ["written", "written-up", "seen notes", "seen context"]
+        ["written", "written-up", "touched", "copied", "seen notes", "seen context"]
     );
     assert_eq!(
         effects(&[("read", Deny), ("write", PermissionRule::Patterns(Vec::new()))]).await,
@@ -174,17 +184,107 @@ async fn sessions_use_only_the_tools_that_their_permissions_allow() {
 
 #[tokio::test]
 #[ignore = "needs npm"]
-async fn a_cancelled_session_ends_its_process() {
-    let project = Project::new(|_| vec![replies_slowly("Count the waves")]);
-    let opencode = project.opencode();
-    let slow = Arc::new(task("Count the waves"));
-    let asked = request(Effect::Session(slow.clone()));
-    let reporter = Reporter::silent();
-    tokio::select! {
-        reply = opencode.session(&asked, &slow, &reporter) => panic!("{reply:?}"),
-        () = project.model_is_asked() => {}
-    }
+async fn the_rules_of_permissions_hold_whatever_the_model_tries() {
+    let cases = [rules::WRITES, rules::READS, rules::COMMANDS, rules::WRITING_COMMANDS].concat();
+    let project = Project::new(|root| {
+        rules::fixtures(root, &cases, |wanted| match wanted {
+            Wanted::Write(path) => ("write", json!({ "filePath": path, "content": "x" })),
+            Wanted::Read(path) => ("read", json!({ "filePath": path })),
+            Wanted::Run(command) => ("bash", json!({ "command": command, "description": "run it" })),
+        })
+    });
+    let opencode = PromptedDecisions::new(project.opencode());
+    let outcomes = rules::outcomes(&opencode, &project.project, REQUESTS, None, &cases).await;
     opencode.settled().await;
+    expect![[r#"
+        write: allow | write docs/made | done
+        write: deny | write docs/made | denied
+        write: docs/ | write docs/made | done
+        write: docs/ | write made | denied
+        write: docs/ | write docs/../made | denied
+        write: docs/ | write docs/link/made | denied
+        write: docs/ | write ../made | denied
+        write: prompt, allowed | write docs/made | done
+        write: prompt, denied | write docs/made | denied
+        write: prompt | write docs/made | stopped
+        read: allow | read docs/seen | done
+        read: deny | read docs/seen | denied
+        read: docs/ | read docs/seen | done
+        read: docs/ | read seen | denied
+        read: docs/ | read docs/../seen | denied
+        read: docs/ | read docs/link/seen | denied
+        read: docs/ | read ../seen | denied
+        read: prompt, allowed | read docs/seen | done
+        read: prompt, denied | read docs/seen | denied
+        read: prompt | read docs/seen | stopped
+        execute: allow | touch made | done
+        execute: deny | touch made | denied
+        execute: touch * | touch made | done
+        execute: echo * | touch made | denied
+        execute: echo * | echo tides; touch made | denied
+        execute: echo * | echo $(touch made) | denied
+        execute: sort * | sort --output=made /dev/null | denied
+        execute: prompt, allowed | touch made | done
+        execute: prompt, denied | touch made | denied
+        execute: prompt | touch made | stopped
+        execute: deny | cat docs/seen | denied
+        execute: cat * | cat docs/seen | done
+        read: docs/ | cat docs/seen | done
+        read: docs/ | cat docs/link/seen | denied
+        write: docs/ | echo tides > made | denied
+    "#]]
+    .assert_eq(&outcomes);
+    assert_eq!(project.project.started().len(), 1, "all sessions have one server");
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn a_denied_call_leaves_the_other_calls_of_the_model_alone() {
+    let project = Project::new(|root| {
+        let command = |command: &str| ("bash", json!({ "command": command, "description": "run it" }));
+        let write = |name: &str| ("write", json!({ "filePath": root.join(name), "content": "x" }));
+        let tools =
+            [write("denied"), command("sleep 1; touch slow"), write("docs/made"), command("touch quick")];
+        calls_tools("Look into tides", &tools, "done").into()
+    });
+    let rule = |about: &str, rule| Permission { about: about.into(), rule };
+    let permissions = vec![
+        rule("write", PermissionRule::Patterns(vec!["docs/".into(), "slow".into(), "quick".into()])),
+        rule("execute", PermissionRule::Allow),
+    ];
+    let (reply, reports) = project.session(SessionTask { permissions, ..task("Look into tides") }).await;
+    assert_eq!(&*reply.unwrap().text, "done", "the session goes on after a denial");
+    assert_eq!(recorded(&reports).denials.len(), 1);
+    let made = ["denied", "slow", "docs/made", "quick"].map(|name| project.path(name).exists());
+    assert_eq!(made, [false, true, true, true]);
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn a_cancelled_session_stops_and_leaves_the_others_alone() {
+    let project = Project::new(|_| {
+        let [calls, _] = calls_tool(
+            "Wait for the tide",
+            "bash",
+            json!({ "command": "echo $$ > waiting; exec sleep 600", "description": "wait" }),
+            "",
+        );
+        vec![calls, replies("Look into tides", "done")]
+    });
+    let opencode = PromptedDecisions::new(project.opencode());
+    let allowed = Permission { about: "bash".into(), rule: PermissionRule::Allow };
+    let slow = SessionTask { permissions: vec![allowed], ..task("Wait for the tide") };
+    let silent = Reporter::silent();
+    let waiting = || fs::read_to_string(project.path("waiting")).ok()?.trim().parse::<i32>().ok();
+    let process = tokio::select! {
+        reply = reply(&opencode, slow, &silent) => panic!("{reply:?}"),
+        process = until(waiting) => process,
+    };
+    until(|| (!is_running(process)).then_some(())).await;
+    let other = reply(&opencode, task("Look into tides"), &silent).await;
+    assert_eq!(&*other.unwrap().text, "done");
+    opencode.settled().await;
+    assert_eq!(project.project.started().len(), 1);
     assert!(!is_running(project.project.started()[0]));
 }
 
@@ -229,8 +329,23 @@ async fn a_session_waits_for_a_provider_that_limits_the_rate() {
 #[ignore = "needs npm"]
 fn opencode_ends_when_prose_is_killed() {
     let project = Project::new(|_| vec![replies_slowly("Count the waves")]);
-    let process = project.project.kill_prose(&project.wrapper(), "/v1/chat/completions");
+    let process = project.project.kill_prose(&project.wrapper(), REQUESTS);
     wait_until("opencode has ended", || !is_running(process));
+}
+
+/// The requests to the provider.
+const REQUESTS: &str = "/v1/chat/completions";
+
+/// Waits until there is something.
+async fn until<T>(there_is: impl Fn() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = there_is() {
+            return found;
+        }
+        assert!(start.elapsed() < Duration::from_secs(90), "it does not come");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 /// A project in which OpenCode works.
@@ -260,7 +375,7 @@ impl Project {
 
     /// The requests of the agent to the provider.
     fn requests(&self) -> Vec<Value> {
-        self.project.provider.requests("/v1/chat/completions")
+        self.project.provider.requests(REQUESTS)
     }
 
     async fn model_is_asked(&self) {
@@ -300,11 +415,12 @@ impl Project {
             arguments: Vec::new(),
             // Nothing of the user who runs the tests.
             variables: Vec::new(),
-            unknown_models: Agent::OpenCode.settings().unknown_models,
-            install: Agent::OpenCode.install(),
+            ..AgentProgram::of(KnownAgent::OPENCODE, &[], &[])
         };
         let root = self.project.root();
-        OpenCode::new(program, RunFolders { run: Some(root.join(".prose/runs/r")), root })
+        let gates = root.join(".prose/gates");
+        let folders = RunFolders { run: Some(root.join(".prose/runs/r")), root };
+        OpenCode::new(program, folders).sharing_gates(Some(&gates))
     }
 
     async fn session(&self, task: SessionTask) -> (Result<Reply, Failure>, Vec<Activity>) {

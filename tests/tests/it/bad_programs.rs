@@ -7,12 +7,11 @@ use std::process::Command;
 use prose_tests::lsp::LspClient;
 use prose_tests::prose_binary;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// What both report, as `file:line:column: code`, in the order of files and lines.
 #[track_caller]
 fn reported(files: &[(&str, &str)]) -> Vec<String> {
-    let folder = TempDir::new().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     for (name, text) in files {
         std::fs::write(root.join(name), text).unwrap();

@@ -6,7 +6,6 @@ use std::process::{Command, Output, Stdio};
 
 use prose_tests::{prose_binary, repository, sound_official_programs};
 use serde_json::{Map, Value};
-use tempfile::TempDir;
 
 /// One program starts some twenty thousand, of which this many show enough.
 const MAX_SESSIONS: &str = "300";
@@ -99,7 +98,7 @@ fn findings(folder: &Path, name: &str) -> Vec<String> {
 
 #[track_caller]
 fn check(programs: &[(String, String)]) {
-    let folder = TempDir::new().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     for (name, text) in programs {
         let path = folder.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

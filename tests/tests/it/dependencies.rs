@@ -101,6 +101,23 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "prose-serve",
+        &[
+            "prose-analysis",
+            "prose-config",
+            "prose-files",
+            "prose-format",
+            "prose-ide",
+            "prose-markdown",
+            "prose-project",
+            "prose-run",
+            "prose-state",
+            "prose-syntax",
+            "prose-view",
+            "prose-vm",
+        ],
+    ),
+    (
         "prose-lsp",
         &[
             "prose-analysis",

@@ -60,7 +60,7 @@ fn the_tests_that_hold_a_promise_exist() {
 
 #[test]
 fn programs_are_clean() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let mut count = 0;
     for (path, page) in pages() {
         for (index, program) in page.programs.iter().enumerate() {
@@ -107,7 +107,7 @@ fn the_book_colours_every_keyword() {
 #[test]
 #[ignore = "needs mdBook"]
 fn the_book_is_built_without_warnings() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let mdbook =
         repository().join("tests/.cache/mdbook/bin").join(format!("mdbook{}", std::env::consts::EXE_SUFFIX));
     let output = Command::new(&mdbook)

@@ -75,7 +75,7 @@ fn an_editor_that_cannot_be_seen_is_no_reason_to_stop() {
 
 #[test]
 fn warnings_go_to_standard_error_and_everything_to_the_file() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let log = folder.path().join("prose.log");
     let mut client = LspClient::start(&["--log-file", log.to_str().unwrap()]);
     client.request("initialize", json!({ "capabilities": {} }));
@@ -94,7 +94,7 @@ fn warnings_go_to_standard_error_and_everything_to_the_file() {
 
 #[test]
 fn the_log_can_be_made_shorter() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let log = folder.path().join("prose.log");
     let mut client = LspClient::start(&["--log-file", log.to_str().unwrap(), "--log-level", "warn"]);
     client.request("initialize", json!({ "capabilities": {} }));
@@ -104,7 +104,7 @@ fn the_log_can_be_made_shorter() {
 
 #[test]
 fn a_log_file_that_cannot_be_written_is_said_before_anything_else() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let client = LspClient::start(&["--log-file", folder.path().to_str().unwrap()]);
     let ended = client.wait_for_end();
     assert_eq!(ended.status.code(), Some(2));

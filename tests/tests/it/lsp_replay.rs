@@ -63,7 +63,7 @@ fn recorded(file: &Path) {
 
 #[test]
 fn a_recorded_session_can_be_had_again() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let file = folder.path().join("session.jsonl");
     recorded(&file);
     let recording = fs::read_to_string(&file).unwrap();
@@ -89,7 +89,7 @@ fn what_was_recorded_of_bugs_stays_repaired() {
 
 #[test]
 fn the_first_difference_is_reported_and_can_be_recorded() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let file = folder.path().join("session.jsonl");
     let good = fs::read_to_string(repository().join("tests/recordings/fix.jsonl")).unwrap();
     fs::write(&file, good.replace("\"E001\"", "\"E999\"")).unwrap();
@@ -115,7 +115,7 @@ fn the_first_difference_is_reported_and_can_be_recorded() {
 
 #[test]
 fn an_answer_that_does_not_come_is_a_difference() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let file = folder.path().join("session.jsonl");
     let lines = [
         json!({ "at": 0, "from": "client", "message": { "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {} } }),
@@ -145,7 +145,7 @@ fn an_answer_that_does_not_come_is_a_difference() {
 
 #[test]
 fn what_is_no_recording_or_has_nothing_to_compare_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let file = folder.path().join("session.jsonl");
     fs::write(&file, "hello\n").unwrap();
     check(

@@ -1,5 +1,8 @@
 //! What a client can ask about runs, over the wire: those of its server, those of a terminal, and those that are long over.
 
+use std::fs;
+use std::path::Path;
+
 use expect_test::{Expect, expect};
 use prose_tests::workspace::Workspace;
 use serde_json::{Value, json};
@@ -169,6 +172,36 @@ fn the_view_of_a_run_is_that_after_any_of_its_events() {
     assert_eq!(before["view"]["seq"], seq - 1);
     let start = ask(&mut workspace, "prose/runView", json!({ "folder": run["folder"], "at": 1 }));
     assert_eq!(start["view"]["nodes"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_run_that_is_watched_is_read_on_from_where_it_was_read_last() {
+    let (mut workspace, run) = reviewed();
+    let folder = run["folder"].as_str().unwrap();
+    let path = Path::new(folder.strip_prefix("file://").unwrap()).join("journal.jsonl");
+    let journal = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = journal.split_inclusive('\n').collect();
+    let (end, before) = lines.split_last().unwrap();
+    let last = lines.len() as u64;
+    let mut view = |after: u64| {
+        let answer = ask(&mut workspace, "prose/runView", json!({ "folder": folder, "after": after }));
+        (answer["view"]["seq"].as_u64().unwrap(), answer["view"]["whole"] == true, answer["problem"].clone())
+    };
+
+    fs::write(&path, before.concat()).unwrap();
+    assert_eq!(view(0), (last - 1, true, Value::Null));
+    // A line that was read already is not read again.
+    let damaged = before.concat().replacen("\"seq\":2", "\"seq\":9", 1);
+    assert_ne!(damaged, before.concat());
+    fs::write(&path, damaged.clone() + end).unwrap();
+    assert_eq!(view(last - 1), (last, false, Value::Null));
+    // A journal with another end is another journal, and so is one that went on after its end.
+    fs::write(&path, before[..before.len() - 1].concat()).unwrap();
+    assert_eq!(view(0), (last - 2, true, Value::Null));
+    fs::write(&path, damaged).unwrap();
+    assert_eq!(view(0).0, last - 1);
+    fs::write(&path, before[..2].concat()).unwrap();
+    assert_eq!(view(0), (2, true, Value::Null));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use expect_test::expect_file;
+use prose_fixture::check_page;
 use prose_tests::lsp::range;
 use prose_tests::repository;
 use prose_tests::workspace::Workspace;
@@ -389,7 +389,7 @@ fn the_page_of_features_lists_what_is_answered() {
         page += &format!("| `{method}` | {when} |\n");
     }
     page += "\n`prose lsp` also has [requests of its own](editor-commands.md).\n";
-    expect_file!["../../../docs/features.md"].assert_eq(&page);
+    check_page("docs/features.md", &page, "-p prose-tests --test it lsp_table");
 }
 
 #[test]

@@ -164,7 +164,7 @@ fn programs_that_are_not_open_are_found_and_renamed_with_the_others() {
 #[test]
 fn folders_come_and_go() {
     let mut workspace = Workspace::with(pulling(), &files());
-    let other = tempfile::TempDir::new().unwrap();
+    let other = prose_fixture::tempdir().unwrap();
     fs::write(other.path().join("other.prose"), WRONG).unwrap();
     let root = other.path().canonicalize().unwrap();
     let folder = json!({ "uri": format!("file://{}", root.display()), "name": "other" });
@@ -322,7 +322,7 @@ fn an_editor_that_names_a_file_in_another_way_keeps_no_old_findings() {
 
 #[test]
 fn clients_that_never_send_initialized_are_answered() {
-    let folder = tempfile::TempDir::new().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     fs::write(folder.path().join("wrong.prose"), "agent somebody:\n").unwrap();
     let mut client = prose_tests::lsp::LspClient::start(&[]);
     let root = format!("file://{}", folder.path().canonicalize().unwrap().display());

@@ -5,8 +5,12 @@
 mod agent_acp;
 mod agent_claude;
 mod agent_codex;
+mod agent_drivers;
+mod agent_kit;
 mod agent_opencode;
 mod agent_provider;
+mod agent_starts;
+mod agent_tools;
 mod bad_programs;
 mod cli_official_programs;
 mod compile_programs;

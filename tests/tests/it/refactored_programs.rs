@@ -130,6 +130,7 @@ fn run(text: &str, can_fail: bool, by_evidence: bool) -> Ran {
                 Effect::File(path) | Effect::FileCheck(path) => {
                     Outcome::Value(Value::text(path.path.to_string()))
                 }
+                Effect::Tree(_) => unreachable!("working trees are off"),
                 Effect::Sleep(_) => Outcome::Slept,
             };
             machine.deliver(request.id, outcome);

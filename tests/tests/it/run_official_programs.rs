@@ -25,7 +25,7 @@ struct Finished {
 }
 
 fn prose(folder: &Path, arguments: &[&str]) -> Finished {
-    let out = TempDir::new().expect("a temporary folder can be made");
+    let out = prose_fixture::tempdir().expect("a temporary folder can be made");
     let file = |name: &str| std::fs::File::create(out.path().join(name)).expect("a file can be made");
     let mut child = Command::new(prose_binary())
         .current_dir(folder)
@@ -61,7 +61,7 @@ fn prose(folder: &Path, arguments: &[&str]) -> Finished {
 
 /// A folder with all programs, as they may import each other.
 fn workspace(programs: &[(String, String)]) -> TempDir {
-    let folder = TempDir::new().expect("a temporary folder can be made");
+    let folder = prose_fixture::tempdir().expect("a temporary folder can be made");
     for (name, text) in programs {
         let path = folder.path().join(name);
         std::fs::create_dir_all(path.parent().expect("it is below the folder")).expect("folders can be made");

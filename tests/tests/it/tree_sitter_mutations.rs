@@ -197,7 +197,7 @@ fn mutated_programs_take_time_in_proportion_to_their_length() {
 #[test]
 #[ignore = "needs gcc with its sanitizers"]
 fn mutated_programs_break_no_rule_of_c() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let programs = programs();
     let mut random = Rng::with_seed(3);
     let mut bytes = Vec::new();
@@ -247,11 +247,20 @@ fn compile_driver(folder: &Path) -> PathBuf {
 
 /// Where cargo keeps the source of the library that runs the grammar.
 fn library() -> PathBuf {
+    // Cargo has downloaded the packages for this platform alone.
+    let options = ["--locked", "--offline", "--filter-platform", &host()];
     let metadata = cargo_metadata::MetadataCommand::new()
         .manifest_path(repository().join("Cargo.toml"))
-        .other_options(["--locked".to_owned(), "--offline".to_owned()])
+        .other_options(options.map(str::to_owned))
         .exec()
         .unwrap();
     let package = metadata.packages.iter().find(|package| package.name == "tree-sitter").unwrap();
     package.manifest_path.parent().unwrap().into()
+}
+
+/// The platform that tests are built for.
+fn host() -> String {
+    let output = Command::new("rustc").arg("-vV").output().expect("rustc starts");
+    let version = String::from_utf8(output.stdout).unwrap();
+    version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_owned()
 }

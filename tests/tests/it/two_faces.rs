@@ -81,6 +81,7 @@ impl World {
             ("alice/through", THROUGH),
             ("alice/reader", READER),
             ("alice/plain", "session \"x\"\n"),
+            ("alice/builder", BUILDER),
         ]);
         let able = json!({ "window": { "workDoneProgress": true } });
         let mut world = Self { workspace: Workspace::with(able, case.files), registry };
@@ -162,6 +163,9 @@ const USES_THROUGH: &str = "use \"alice/through\"\nlet all = through()\nsession 
 const USES_FILE: &str = "use \"./other.prose\" as other\nother()\n";
 const USES_COPIES: &str = "use \"alice/plain\"\nuse \"alice/reader\"\nplain()\nreader()\n";
 const COPIES: &str = "[registry]\nurl = \"URL\"\nvendor = \"copies\"\n";
+const BUILDER: &str =
+    "agent builder:\n  permissions:\n    bash: [\"make *\"]\nsession: builder\n  prompt: \"Build\"\n";
+const BUILDS: &str = "[registry]\nurl = \"URL\"\n[imports.\"alice/builder\"]\nallow = [\"execute:make *\"]\n";
 const REGISTRY: &str = "[registry]\nurl = \"URL\"\n";
 const TWO_PROGRAMS: &str = "# Guide\n\n```prose\nsession \"one\"\n```\n\n```prose\nsession: nobody\n```\n";
 
@@ -190,6 +194,11 @@ fn levels_and_settings() {
             Refused("is not run: fix FOLDER/prose.toml:2:16: `run.max-parallel` must be"),
         ),
         settings("settings with an error elsewhere", "[check]\nprofile = \"x\"\nodd = 1\n", Runs),
+        settings(
+            "settings of something that is no agent",
+            "[agents.\"fact checker\"]\nharness = \"codex\"\n",
+            Refused("is not run: fix FOLDER/prose.toml:1:9: `fact checker` is not the name of an agent"),
+        ),
         settings("settings that are no TOML", "[run\n", Refused("is not run: fix FOLDER/prose.toml:1:5: ")),
         settings(
             "a harness that nobody has trusted",
@@ -302,9 +311,11 @@ fn registries_and_lock_files() {
         Case::new("nothing is fetched unasked", &[("main.prose", USES)]).settings("[registry]\nurl = \"URL\"\nfetch = \"manual\"\n").codes(&["W143"]).refused("has 1 error and is not run"),
         Case::new("no registry is known", &[("main.prose", USES)]).settings("[registry]\nurl = \"nowhere\"\n").refused("is not run: the import `alice/research` needs `registry.url`, which has an error in `prose.toml`"),
         Case::new("copies that cannot be read", &[("main.prose", USES), ("copies/index.toml", "<<<<<<< HEAD\n")]).settings("[registry]\nurl = \"URL\"\nvendor = \"copies\"\n").refused("copies/index.toml` "),
+        Case::new("a fetched program that runs commands", &[("main.prose", "use \"alice/builder\"\nbuilder()\n")]).settings(REGISTRY).codes(&["W151"]).refused("the fetched program `alice/builder` requests `execute:make *`"),
+        Case::new("a fetched program that may run commands", &[("main.prose", "use \"alice/builder\"\nbuilder()\n")]).settings(BUILDS).prepare(|world| assert!(world.prose(&["trust"]).status.success())),
         Case::new("a copy of a fetched program", &[("main.prose", USES_COPIES), ("docs/a.md", "A\n")]).settings(COPIES).prepare(|world| assert!(world.prose(&["vendor", "copies"]).status.success())).program("copies/alice--plain.prose"),
         Case::new("a copy of a fetched program that asks for rights", &[("main.prose", USES_COPIES), ("docs/a.md", "A\n")]).settings(COPIES).prepare(|world| assert!(world.prose(&["vendor", "copies"]).status.success())).program("copies/alice--reader.prose").refused("the fetched program `alice/reader` requests `files:docs/a.md`"),
-        Case::new("a fetched program that asks for rights", &[("main.prose", "use \"alice/reader\"\nreader()\n"), ("docs/a.md", "A\n")]).settings(REGISTRY).refused("the fetched program `alice/reader` requests `files:docs/a.md`"),
+        Case::new("a fetched program that asks for rights", &[("main.prose", "use \"alice/reader\"\nreader()\n"), ("docs/a.md", "A\n")]).settings(REGISTRY).codes(&["W151"]).refused("the fetched program `alice/reader` requests `files:docs/a.md`"),
     ]);
 }
 

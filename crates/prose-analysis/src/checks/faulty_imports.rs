@@ -82,7 +82,10 @@ fn first_faulty(db: &dyn Db, program: SourceFile) -> Option<(SourceFile, usize)>
 }
 
 /// The text of the path of an import, relative to its statement.
-fn path_of<'db>(db: &'db dyn Db, import: &ImportSite<'db>) -> Option<(TopStatement<'db>, TextRange)> {
+pub(super) fn path_of<'db>(
+    db: &'db dyn Db,
+    import: &ImportSite<'db>,
+) -> Option<(TopStatement<'db>, TextRange)> {
     let statement = import.site?.statement;
     let body = body(db, statement);
     let range = body.stmts().find_map(|(_, data)| match data.stmt {

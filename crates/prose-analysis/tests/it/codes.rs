@@ -15,6 +15,7 @@ const OF_ELSEWHERE: &[Code] = &[
     Code::W143,
     Code::W144,
     Code::W150,
+    Code::W151,
 ];
 
 #[test]

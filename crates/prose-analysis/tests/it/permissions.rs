@@ -49,11 +49,11 @@ session: reviewer
         "command",
         program,
         expect![[r#"
-            Warning[W150] read: ["src/**"]: harness `command` cannot enforce patterns of `read`; `claude` and `codex` can
+            Warning[W150] read: ["src/**"]: harness `command` cannot enforce patterns of `read`; `claude`, `codex` and `opencode` can
             Warning[W150] write: []: harness `command` cannot enforce `write: []`; `claude`, `codex` and `opencode` can
-            Warning[W150] bash: prompt: harness `command` cannot enforce `bash: prompt`; `claude`, `codex` and `opencode-acp` can
+            Warning[W150] bash: prompt: harness `command` cannot enforce `bash: prompt`; `claude`, `codex` and `opencode` can
             Warning[W150] network: deny: harness `command` cannot enforce `network: deny`; `claude`, `codex` and `opencode` can
-            Warning[W150] network: ask: harness `command` cannot enforce `network: ask`; `claude`, `codex` and `opencode-acp` can
+            Warning[W150] network: ask: harness `command` cannot enforce `network: ask`; `claude`, `codex` and `opencode` can
         "#]],
     );
     check_with_harness("codex", program, expect![""]);
@@ -149,6 +149,7 @@ fn fixes_of_permissions() {
                 execute: deny
                 bash: deny
                 network: deny
+                mcp: deny
             session: a
         "#]],
     );

@@ -5,7 +5,7 @@ use std::path::Path;
 use expect_test::Expect;
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::{AnalysisHost, SourceFile, Text};
-use prose_fixture::{Fixture, FixtureFile, render, wording};
+use prose_fixture::{Fixture, FixtureFile, wording};
 use prose_syntax::{Code, Diagnostic, Profile, Severity, fix};
 
 /// The programs of a fixture, analysed together. A path that is no file of the fixture is known to be missing.
@@ -59,32 +59,14 @@ pub(crate) fn check_in(profile: Profile, fixture: &str) {
         fixture.files.iter().filter(|file| file.path.ends_with(".prose")).collect();
     for (source, file) in sources.into_iter().zip(files) {
         let wants_hints = source.marks.iter().any(|mark| mark.severity == "hint");
-        let found: Vec<_> = found(&host, file, profile)
-            .into_iter()
-            .filter(|(severity, _)| wants_hints || *severity != Severity::Hint)
+        let found = found(&host, file, profile).into_iter();
+        let found = found.filter(|(severity, _)| wants_hints || *severity != Severity::Hint);
+        let labels: Vec<_> = found
+            .map(|(severity, diagnostic)| {
+                (diagnostic.range, format!("{severity}[{}] {}", diagnostic.code, diagnostic.message))
+            })
             .collect();
-        let agrees = found.len() == source.marks.len()
-            && found.iter().zip(&source.marks).all(|((severity, diagnostic), mark)| {
-                diagnostic.range == mark.range
-                    && severity.as_str() == mark.severity
-                    && diagnostic.code.as_str() == mark.code
-                    && mark.message.as_ref().is_none_or(|part| diagnostic.message.contains(part.as_str()))
-            });
-        if !agrees {
-            let labels: Vec<_> = found
-                .iter()
-                .map(|(severity, diagnostic)| {
-                    (diagnostic.range, format!("{severity}[{}] {}", diagnostic.code, diagnostic.message))
-                })
-                .collect();
-            let without_marks: Vec<_> = source.marks.iter().map(|mark| format!("{mark:?}")).collect();
-            panic!(
-                "what is found in {} is\n\n{}\nbut marked is\n{}\n",
-                source.path,
-                render(&source.text, &labels),
-                without_marks.join("\n")
-            );
-        }
+        source.check(&labels);
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Job {
     /// More warnings than this fail the check.
     pub(super) max_warnings: Option<usize>,
     pub(super) renderer: Renderer,
-    pub(super) look: diff::Look,
+    pub(super) look: diff::DiffTarget,
 }
 
 /// What became of one file.

@@ -108,7 +108,7 @@ impl Outcome {
         stderr.flush()
     }
 
-    fn write_findings(&self, job: &Job, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn write_findings(&self, job: &Job, out: &mut dyn Write) -> io::Result<()> {
         match job.format {
             OutputFormat::Full => self.write_drawn(out),
             OutputFormat::Concise => concise::write(&self.files, out),

@@ -1,6 +1,6 @@
 //! The arguments of the commands that run programs.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub(crate) struct RunnerArgs {
 
     /// The maximum number of sessions that run at the same time; overrides `run.max-parallel` in `prose.toml`
     #[arg(long, value_name = "N")]
-    pub(crate) max_parallel: Option<NonZeroUsize>,
+    pub(crate) max_parallel: Option<NonZeroU32>,
 
     /// Stop once the run has cost so many US dollars, such as `2.50`; `prose resume` with a higher limit continues it
     ///

@@ -1,8 +1,11 @@
 //! Checks an agent: whether it is installed and signed in, and which permissions and models it supports.
 
 use std::io;
+use std::path::Path;
 
-use prose_harness::registry::{HarnessSettings, KnownAgent, harness};
+use prose_harness::drivers::KnownAgent;
+use prose_harness::faults;
+use prose_harness::registry::{HarnessSettings, harness};
 use prose_vm::effect::PermissionRule;
 use prose_vm::harness::{Harness, RunFolders};
 
@@ -12,7 +15,7 @@ use super::report::Report;
 const ABOUT: &str = "harness";
 
 /// Checks the agent of a harness.
-pub(super) fn check(agent: &KnownAgent, name: &str, report: &mut Report<'_>) -> io::Result<()> {
+pub(super) fn check(agent: &KnownAgent, name: &str, root: &Path, report: &mut Report<'_>) -> io::Result<()> {
     let KnownAgent { program, install, unknown_models: unknown, .. } = agent;
     match asked_for_version(program) {
         Answer::Version(version) => report.good(ABOUT, format_args!("`{name}`: {version}"))?,
@@ -31,8 +34,8 @@ pub(super) fn check(agent: &KnownAgent, name: &str, report: &mut Report<'_>) -> 
             );
         }
     }
-    signed_in(agent, report)?;
-    let root = std::env::current_dir()?;
+    signed_in(agent, name, report)?;
+    let root = root.to_owned();
     if let Ok(harness) = harness(name, &HarnessSettings::new(RunFolders { root, run: None })) {
         report.good(ABOUT, format_args!("`{name}` {}", enforced(harness.as_ref())))?;
     }
@@ -48,8 +51,9 @@ pub(super) fn check(agent: &KnownAgent, name: &str, report: &mut Report<'_>) -> 
     Ok(())
 }
 
-fn signed_in(agent: &KnownAgent, report: &mut Report<'_>) -> io::Result<()> {
-    let KnownAgent { program, variables, sign_in, .. } = agent;
+fn signed_in(agent: &KnownAgent, name: &str, report: &mut Report<'_>) -> io::Result<()> {
+    let KnownAgent { program, variables, .. } = agent;
+    let sign_in = faults::sign_in(name);
     // The agent uses them instead of an account.
     if variables.iter().any(|name| is_set(name)) {
         return Ok(());
@@ -74,7 +78,7 @@ fn enforced(harness: &dyn Harness) -> String {
     let kinds: Vec<String> = rules
         .iter()
         .filter_map(|(name, rule)| {
-            let mut subjects = vec!["read", "write", "execute", "network"];
+            let mut subjects = vec!["read", "write", "execute", "network", "mcp"];
             subjects.retain(|about| harness.enforces(about, rule));
             (!subjects.is_empty()).then(|| format!("`{name}` for {}", subjects.join(", ")))
         })

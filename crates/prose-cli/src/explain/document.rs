@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use expect_test::expect_file;
+use prose_fixture::check_page;
 use prose_syntax::Code;
 use prose_syntax::codes::{CodeInfo, Tag};
 
@@ -22,7 +22,7 @@ of the language reference. `info` and `hint` require no change, and `off` is not
 
 #[test]
 fn the_document_is_made_from_the_table() {
-    expect_file![concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/diagnostics.md")].assert_eq(&document());
+    check_page("docs/diagnostics.md", &document(), "-p prose-cli document");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::terminal::{BOLD, ERROR, HELP, one_line};
 
 /// The target of a diff.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Look {
+pub(crate) struct DiffTarget {
     /// Whether styles are used.
     pub(crate) styled: bool,
     /// Whether the target is a terminal, which control characters in the program would affect. Other targets need the exact bytes.
@@ -21,7 +21,7 @@ pub(crate) struct Look {
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The change from `old` to `new`.
-pub(crate) fn render(name: &str, old: &str, new: &str, look: Look) -> String {
+pub(crate) fn render(name: &str, old: &str, new: &str, look: DiffTarget) -> String {
     // Diff tools only support lines that end in a line feed.
     let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
@@ -47,7 +47,7 @@ pub(crate) fn render(name: &str, old: &str, new: &str, look: Look) -> String {
     drawn
 }
 
-impl Look {
+impl DiffTarget {
     fn shown(self, line: &str) -> Cow<'_, str> {
         if !self.on_terminal {
             return Cow::Borrowed(line);
@@ -81,7 +81,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     #[track_caller]
-    fn check(old: &str, new: &str, look: Look, expected: Expect) {
+    fn check(old: &str, new: &str, look: DiffTarget, expected: Expect) {
         let shown = render("a.prose", old, new, look).replace('\r', "␍").replace('\u{1b}', "␛");
         expected.assert_eq(&shown);
     }
@@ -91,7 +91,7 @@ mod tests {
         check(
             "1\n2\n3\n4\n5\n6\n7\n8\n9\n",
             "1\n2\n3\n4\nfive\n6\n7\n8\n9\n",
-            Look::default(),
+            DiffTarget::default(),
             expect![[r#"
                 --- a.prose
                 +++ a.prose
@@ -113,7 +113,7 @@ mod tests {
         check(
             "a\r\nb",
             "a\r\nb\r",
-            Look::default(),
+            DiffTarget::default(),
             expect![[r#"
             --- a.prose
             +++ a.prose
@@ -132,7 +132,7 @@ mod tests {
         check(
             "\ta \u{1b}[31m\r\n",
             "\tb \u{1b}[31m\r\n",
-            Look { styled: false, on_terminal: true },
+            DiffTarget { styled: false, on_terminal: true },
             expect![[r#"
                 --- a.prose
                 +++ a.prose
@@ -148,7 +148,7 @@ mod tests {
         check(
             "a\n",
             "b\n",
-            Look { styled: true, on_terminal: false },
+            DiffTarget { styled: true, on_terminal: false },
             expect![[r#"
             ␛[1m--- a.prose␛[0m
             ␛[1m+++ a.prose␛[0m

@@ -7,7 +7,7 @@ use prose_analysis::location::normalized;
 
 use crate::cli::STDIN;
 
-/// The Git repository of a folder. A service knows the repository and not the current folder of `prose check`.
+/// The Git repository of a folder. A service has the repository, not the current folder of `prose check`.
 pub(crate) struct Repository {
     root: Option<PathBuf>,
     current: PathBuf,

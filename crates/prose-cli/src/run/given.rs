@@ -34,7 +34,7 @@ pub(crate) fn check<'a>(mut names: impl Iterator<Item = &'a str>, program: &Prog
     names.find_map(|name| program.refusal_of_input(&one_line(name))).map_or(Ok(()), Err)
 }
 
-/// What to say of an input that a run that goes on was started with.
+/// What to say of an input that a resumed run was started with.
 pub(crate) fn known(given: &[(String, String)], before: &[(SmolStr, Value)]) -> Option<String> {
     let (name, _) = given.iter().find(|(name, _)| before.iter().any(|(known, _)| known == name))?;
     Some(format!(
@@ -43,7 +43,7 @@ pub(crate) fn known(given: &[(String, String)], before: &[(SmolStr, Value)]) -> 
     ))
 }
 
-/// What to say of the inputs that a program asks for at once and that nobody is there to give.
+/// The message about the inputs that a program requires at once and that cannot be asked for.
 pub(crate) fn missing(given: &[(SmolStr, Value)], program: &Program) -> Option<String> {
     let missing = program.missing_at_start(|key| given.iter().any(|(known, _)| known == key));
     let names = missing.join("`, `");
@@ -118,7 +118,7 @@ impl GivenInputs {
         self
     }
 
-    /// The same; what is not given is made up, for dry runs.
+    /// The same; what is not given is generated, for dry runs.
     pub(crate) fn made_up(mut self) -> Self {
         self.makes_up = true;
         self

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::run::echo;
 use crate::run::ended::Ended;
 
-/// Hears signals from the moment on at which it is made: a run may be busy for long before it waits for anything.
+/// Receives signals from its creation on: a run may be busy for long before it waits for anything.
 pub(crate) struct Interrupts {
     reason: oneshot::Receiver<String>,
 }
@@ -29,7 +29,7 @@ impl Interrupts {
                 let mut signals = Signals::new();
                 _ = ready.send(());
                 let reason = signals.next().await;
-                // Where nobody takes it, the run is stopping already, and who sends it is in a hurry.
+                // Without a receiver, the run is stopping already, and a second signal means that it is urgent.
                 if tell.send(reason).is_ok() {
                     signals.next().await;
                 }

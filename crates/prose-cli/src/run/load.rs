@@ -46,7 +46,7 @@ impl Loaded {
     }
 }
 
-/// The warnings about a program, and that an earlier text of an import is used. What is wrong with a program of somebody else is nothing that its user
+/// The warnings about a program, and that an earlier text of an import is used. What is wrong with a program of another author is nothing that its user
 /// can change.
 fn warnings(loaded: &load::Loaded) -> Vec<String> {
     let index = Positions::new(&loaded.file_text);
@@ -99,7 +99,7 @@ pub(crate) fn load(what: &str, options: ImportOptions, terminal: &Terminal) -> i
     Ok(Some(Loaded {
         program,
         config: rules.config().clone(),
-        grants: rules.config().imports.grants(),
+        grants: rules.config().grants(),
         project: rules.folder().map(identity),
         warnings,
     }))

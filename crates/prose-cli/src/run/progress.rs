@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use prose_run::PreparedRun;
 use prose_view::{View, usage_text};
-use prose_vm::activity::{Activity, ToolStatus};
+use prose_vm::activity::{Activity, ProviderRetry, ToolStatus};
 use prose_vm::effect::{RequestId, SessionTask};
 use prose_vm::event::{ConditionOf, Event, EventKind, Status};
 
@@ -37,7 +37,7 @@ impl Bars {
     }
 }
 
-/// Shows how a run goes on standard error: as lines that move on a terminal, as plain lines elsewhere.
+/// Shows the progress of a run on standard error: as lines that move on a terminal, as plain lines elsewhere.
 pub(crate) struct Progress<'a> {
     is_quiet: bool,
     terminal: &'a Terminal,
@@ -92,13 +92,19 @@ impl<'a> Progress<'a> {
         let marked = if prepared.harness() == "offline" { " (placeholder replies)" } else { "" };
         let limits = prepared.limits().map_or(String::new(), |limits| format!(", {limits}"));
         self.line(format_args!("Run {} with {}{marked}{limits}", prepared.run(), prepared.harness()));
+        if let Some(parallelism) = prepared.parallelism() {
+            self.line(format_args!("{parallelism}"));
+        }
+        if prepared.isolates {
+            self.line(format_args!("{}", prose_run::ISOLATION));
+        }
         for rights in &prepared.rights {
             self.line(format_args!("{}", one_line(rights)));
         }
     }
 
     /// Shows an event. The view is that of the run before it.
-    pub(crate) fn tell(&self, view: &View, event: &Event, is_new: bool) {
+    pub(crate) fn show(&self, view: &View, event: &Event, is_new: bool) {
         if let EventKind::Warning { message } = &event.kind
             && is_new
         {
@@ -198,6 +204,10 @@ impl<'a> Progress<'a> {
                 ));
             }
             _ if self.is_quiet => {}
+            Activity::ProviderRetry(ProviderRetry { attempt: 0, delay_ms, message, .. }) => {
+                let delay = humantime::format_duration(Duration::from_millis(*delay_ms));
+                self.line(format_args!("{indent}{who}waits {delay}: {}", beginning(message)));
+            }
             Activity::ProviderRetry(retry) => {
                 let status = retry.status.map_or(String::new(), |status| format!(" with status {status}"));
                 let delay = humantime::format_duration(Duration::from_millis(retry.delay_ms));

@@ -37,7 +37,7 @@ impl Recorder {
         Self { path: path.to_owned(), events: Vec::new() }
     }
 
-    pub(crate) fn tell(&mut self, event: &Event) {
+    pub(crate) fn record(&mut self, event: &Event) {
         self.events.push(event.clone());
     }
 

@@ -1,4 +1,4 @@
-//! Which program a run goes on with.
+//! Which program a run continues with.
 
 use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
@@ -14,7 +14,7 @@ use prose_state::folder::{PROGRAM_FILE, resolved};
 use prose_state::runs::RunDetails;
 use prose_syntax::ast::{AstNode, Use};
 
-/// The program that a run goes on with.
+/// The program that a run continues with.
 pub(crate) struct Original {
     /// Its path or address.
     pub(crate) program: String,
@@ -22,7 +22,7 @@ pub(crate) struct Original {
     pub(crate) note: Option<String>,
 }
 
-/// Which program a run goes on with, or why there is none. `is_confirmed` says whether it is known that this user has started the run; what the journal
+/// Which program a run continues with, or why there is none. `is_confirmed` says whether it is known that this user has started the run; what the journal
 /// of another one names has to lie in the project.
 pub(crate) fn program(
     details: &RunDetails,
@@ -48,7 +48,7 @@ pub(crate) fn program(
         return Ok(at(Path::new(from), None));
     }
     // A run of another machine says only what its program is called, and a project may have been moved. What the program imports by relative
-    // paths lies beside the program itself and not beside the copy.
+    // paths is next to the program itself, not next to the copy.
     let kept = read_text(&copy, Limit::PROGRAM).map_err(|error| {
         format!(
             "the program of run {} does not exist any more, and its copy `{}` {error}; restore the program to resume the run",
@@ -91,7 +91,7 @@ pub(crate) fn program(
     }
 }
 
-/// Whether a path that a run tells stays in the folder that it starts from.
+/// Whether a path in a run stays in the folder that it starts from.
 fn is_inside(path: &Path) -> bool {
     path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
@@ -104,7 +104,7 @@ fn local_imports(text: &str) -> Vec<String> {
     paths.filter(|path| Reference::parse(path).is_ok_and(|reference| reference.is_local())).collect()
 }
 
-/// Whether what the copy of a program imports lies next to the copy, and in the project: whoever made the folder of a run does not say what else is
+/// Whether what the copy of a program imports lies next to the copy, and in the project: the author of the folder of a run does not decide what else is
 /// read.
 fn is_beside(copy: &Path, import: &str, project: &Project) -> bool {
     let path = copy.parent().unwrap_or(Path::new("")).join(import);

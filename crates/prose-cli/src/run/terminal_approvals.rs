@@ -6,10 +6,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use prose_run::{ApprovalAnswer, AsksUser, UserApprovals, approval_text};
-use prose_vm::activity::{Approvals, NoApprovals, PermissionQuestion};
+use prose_vm::activity::{AnswerSource, Approvals, NoApprovals, PermissionQuestion};
 
 use super::progress::Bars;
-use super::terminal_inputs::{ASKING, OpenLine, ask};
+use super::terminal_inputs::{ASKING, QuestionLine, ask};
 use crate::terminal::one_line;
 
 /// The user at the terminal.
@@ -24,6 +24,10 @@ pub(crate) fn approvals(bars: Bars) -> Arc<dyn Approvals> {
 }
 
 impl AsksUser for TerminalUser {
+    fn source(&self) -> AnswerSource {
+        AnswerSource::Terminal
+    }
+
     fn ask<'a>(
         &'a self,
         question: &'a PermissionQuestion,
@@ -33,7 +37,7 @@ impl AsksUser for TerminalUser {
             let text = approval_text(question);
             let line = format!("{}\n  allow [o]nce, allow for this [r]un, or [d]eny? ", one_line(&text));
             let bars = self.0.clone();
-            let mut open = OpenLine(true);
+            let mut open = QuestionLine(true);
             let asked = tokio::task::spawn_blocking(move || bars.hidden(|| answer(&line))).await;
             open.0 = false;
             asked.ok().flatten()

@@ -33,7 +33,7 @@ impl TerminalInputs {
             let question = format!("{} — {}{optional}: ", one_line(name), one_line(&input.prompt));
             let bars = self.bars.clone();
             let optional = input.optional;
-            let mut open = OpenLine(true);
+            let mut open = QuestionLine(true);
             let asked = tokio::task::spawn_blocking(move || bars.hidden(|| ask(&question, optional))).await;
             open.0 = false;
             match asked {
@@ -48,10 +48,10 @@ impl TerminalInputs {
     }
 }
 
-/// A line with a question that waits for its answer. It is ended where nobody waits for the answer any more.
-pub(crate) struct OpenLine(pub(crate) bool);
+/// A line with a question that waits for its answer. It is ended when the answer is not awaited any more.
+pub(crate) struct QuestionLine(pub(crate) bool);
 
-impl Drop for OpenLine {
+impl Drop for QuestionLine {
     fn drop(&mut self) {
         if self.0 {
             // Who cannot be written to does not look at the line either.
@@ -68,7 +68,7 @@ pub(crate) fn ask(question: &str, optional: bool) -> io::Result<Option<String>> 
         drop(stderr);
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
-            // Nobody ended the line of the question.
+            // The line of the question was not ended.
             writeln!(io::stderr())?;
             return Ok(None);
         }

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use prose_state::agent_log;
 use prose_view::{Attempt, Node, View, usage_text};
+use prose_vm::activity::AskedPermission;
 
-use crate::terminal::{BOLD, WARNING, counted, first_line, one_line};
+use crate::terminal::{BOLD, WARNING, counted, first_line, one_line, time};
 
 /// Writes what the agents of a run reported: usage, tool calls, denials and their sessions. Nothing for a run without such reports.
 pub(super) fn write(view: &View, folder: &Path, out: &mut impl Write) -> io::Result<()> {
@@ -54,6 +55,15 @@ pub(super) fn write(view: &View, folder: &Path, out: &mut impl Write) -> io::Res
                 one_line(&reason)
             )?;
         }
+        for asked in &attempt.questions {
+            let answer = answer_text(asked);
+            writeln!(
+                out,
+                "    asked: {} ({}): {answer}",
+                first_line(&asked.question.title),
+                one_line(&asked.question.rule)
+            )?;
+        }
         let log = agent_log::path(attempt.request, &session.name);
         if folder.join(&log).is_file() {
             writeln!(out, "    log {}", one_line(&log))?;
@@ -62,6 +72,24 @@ pub(super) fn write(view: &View, folder: &Path, out: &mut impl Write) -> io::Res
     Ok(())
 }
 
+/// The answer to a permission question, with who gave it, where and when.
+fn answer_text(asked: &AskedPermission) -> String {
+    let word = match asked.is_allowed {
+        Some(true) => "allowed",
+        Some(false) => "denied",
+        None if asked.from.is_some() => "denied",
+        None => return "not answered".to_owned(),
+    };
+    let by = asked.by.as_ref().map_or(String::new(), |by| format!(" by {}", one_line(by)));
+    let from = asked.from.map_or(String::new(), |from| format!(" {}", from.phrase()));
+    let at = asked.answered_at.map_or(String::new(), |at| format!(", {}", time(at)));
+    format!("{word}{by}{from}{at}")
+}
+
 fn reports_something(attempt: &Attempt) -> bool {
-    attempt.usage.is_some() || attempt.calls > 0 || !attempt.denials.is_empty() || attempt.session.is_some()
+    attempt.usage.is_some()
+        || attempt.calls > 0
+        || !attempt.denials.is_empty()
+        || !attempt.questions.is_empty()
+        || attempt.session.is_some()
 }

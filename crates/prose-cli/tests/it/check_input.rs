@@ -360,3 +360,25 @@ fn what_is_imported_and_no_text_is_told() {
         main.prose:2:6: error[E143]: `./folder.prose` is a folder, not a file
     "#]]);
 }
+
+#[test]
+fn the_hook_of_an_agent_names_the_file_that_it_has_edited() {
+    let workspace = Workspace::new(&[("a.prose", BROKEN), ("clean.prose", CLEAN), ("a.rs", BROKEN)]);
+    let edited = |name: &str| {
+        let path = serde_json::Value::from(&*workspace.path(name).to_string_lossy());
+        let event = format!(r#"{{"tool_name": "Edit", "tool_input": {{"file_path": {path}}}}}"#);
+        workspace.prose_with_input(&["check", "--hook"], event.as_bytes())
+    };
+    // Status 2 is what returns standard error to the agent.
+    let broken = edited("a.prose");
+    assert_eq!((broken.status, broken.stdout.as_str()), (2, ""));
+    assert!(broken.stderr.contains("a.prose:1:9: error[E001]"), "{broken:?}");
+    for other in ["clean.prose", "a.rs", "missing.prose"] {
+        let run = edited(other);
+        assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""), "{other}");
+    }
+    let run = workspace.prose_with_input(&["check", "--hook"], b"edited a.prose");
+    assert_eq!(run.status, 1, "{run:?}");
+    let run = workspace.prose_with_input(&["check", "--hook"], b"{}");
+    assert_eq!(run.status, 0, "{run:?}");
+}

@@ -26,7 +26,7 @@ pub(crate) struct Run {
 impl Workspace {
     /// A folder with these files; a name may have folders in it.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
-        let folder = || tempfile::tempdir().expect("a temporary folder can be made");
+        let folder = || prose_fixture::tempdir().expect("a temporary folder can be made");
         let workspace = Self { folder: folder(), state: folder() };
         for (name, text) in files {
             workspace.write(name, text.as_bytes());

@@ -15,4 +15,6 @@ mod registry;
 mod rules;
 mod run;
 mod settings;
+#[cfg(unix)]
+mod terminal;
 mod update;

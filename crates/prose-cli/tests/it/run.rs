@@ -3,6 +3,8 @@
 mod activities;
 #[cfg(unix)]
 mod agents;
+#[cfg(unix)]
+mod approvals;
 mod estimates;
 mod folders;
 #[cfg(unix)]
@@ -27,6 +29,8 @@ mod rights;
 #[cfg(unix)]
 mod signals;
 mod transcripts;
+#[cfg(unix)]
+mod trees;
 mod trust;
 
 use std::path::PathBuf;
@@ -69,7 +73,8 @@ fn without_marks(text: &str) -> String {
 }
 
 impl Workspace {
-    /// Everything that a user would see, with `ID` for ids of runs, `TIME` for what took a time and `FOLDER` for the folder.
+    /// Everything that a user would see, with `ID` for ids of runs, `TIME` for what took a time, `N` for what depends on the machine and `FOLDER`
+    /// for the folder.
     #[track_caller]
     fn check(&self, arguments: &[&str], expected: Expect) {
         self.shows(self.prose(arguments), &expected);
@@ -118,10 +123,21 @@ fn is_run(id: &str) -> bool {
     bytes[8] == b'-' && bytes[15] == b'-' && bytes[..8].iter().all(u8::is_ascii_digit)
 }
 
+/// How many sessions a machine allows depends on its memory and its cores.
+fn of_any_machine(line: &str) -> String {
+    let (machine, needs) = line.split_once(" free, ").expect("it says what is free");
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    let words: Vec<_> = machine.split(' ').map(|word| if is_number(word) { "N" } else { word }).collect();
+    format!("{} free, {needs}", words.join(" ").replace(" MB", " GB").replace("N core,", "N cores,"))
+}
+
 /// Lines about sessions that have ended say in brackets how long they took.
 fn without_time(line: &str) -> String {
     if line.starts_with("started: ") {
         return "started:  TIME\n".to_owned();
+    }
+    if line.starts_with("up to ") && line.contains(" at a time: ") {
+        return of_any_machine(line);
     }
     let ended = line.starts_with(['✓', '✗']);
     match (line.rfind(" ("), line.rfind(')')) {

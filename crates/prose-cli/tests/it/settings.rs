@@ -496,7 +496,7 @@ fn levels_are_for_the_file_itself_too() {
         expect![[r#"
             status: 1
             ---- stdout
-            prose.toml:1:1: error[W141]: `nonsense` is not a setting; the keys of `prose.toml` are `agents`, `check`, `imports`, `limits`, `markdown`, `models`, `prices`, `registry` and `run`
+            prose.toml:1:1: error[W141]: `nonsense` is not a setting; the keys of `prose.toml` are `agents`, `check`, `imports`, `limits`, `markdown`, `mcp`, `models`, `prices`, `registry` and `run`
         "#]],
     );
     check(
@@ -505,7 +505,7 @@ fn levels_are_for_the_file_itself_too() {
         expect![[r#"
             status: 0
             ---- stdout
-            prose.toml:1:1: hint[W141]: `nonsense` is not a setting; the keys of `prose.toml` are `agents`, `check`, `imports`, `limits`, `markdown`, `models`, `prices`, `registry` and `run`
+            prose.toml:1:1: hint[W141]: `nonsense` is not a setting; the keys of `prose.toml` are `agents`, `check`, `imports`, `limits`, `markdown`, `mcp`, `models`, `prices`, `registry` and `run`
         "#]],
     );
 }

@@ -1,18 +1,15 @@
 //! The schema, the page about settings and the example follow from the table of settings.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use prose_config::{Config, HarnessName, ProviderName};
+use prose_fixture::check_page;
 use prose_syntax::{Level, Profile};
 use serde_json::{Value, json};
 
-fn docs(name: &str) -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "..", "..", "docs", name].iter().collect()
-}
-
 fn example() -> String {
-    std::fs::read_to_string(docs("prose.toml")).expect("the example is there")
+    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/prose.toml"))
+        .expect("the example is there")
 }
 
 /// What a TOML text is as JSON, read by nothing of this crate.
@@ -29,7 +26,7 @@ fn errors(instance: &Value) -> Vec<String> {
 #[test]
 fn the_schema_is_up_to_date() {
     let schema = serde_json::to_string_pretty(&Config::schema()).unwrap() + "\n";
-    expect_test::expect_file![docs("prose.schema.json")].assert_eq(&schema);
+    check_page("docs/prose.schema.json", &schema, "-p prose-config --test it docs");
 }
 
 #[test]
@@ -42,7 +39,7 @@ fn the_schema_is_one() {
 
 #[test]
 fn the_page_is_up_to_date() {
-    expect_test::expect_file![docs("settings.md")].assert_eq(&page());
+    check_page("docs/settings.md", &page(), "-p prose-config --test it docs");
 }
 
 #[test]

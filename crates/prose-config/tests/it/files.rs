@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use expect_test::expect;
-use prose_config::{Config, find, load};
+use prose_config::{Config, Project, find};
 use prose_syntax::{Code, Profile};
 
 #[test]
@@ -40,9 +40,9 @@ fn a_relative_path_is_one_from_the_working_folder() {
 fn a_file_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("prose.toml");
-    assert!(load(&path).unwrap_err().is_missing());
+    assert!(Project::load(path.clone()).1.unwrap().is_missing());
     fs::write(&path, "[check]\nprofile = 'strict'\nx = 1\n").unwrap();
-    let loaded = load(&path).unwrap();
+    let (loaded, None) = Project::load(path) else { panic!("the file is there") };
     assert_eq!(loaded.config.check.profile, Profile::Strict);
     assert_eq!(loaded.problems[0].code, Code::W141);
     assert_eq!((loaded.config, loaded.problems), Config::parse(&loaded.text));
@@ -53,7 +53,7 @@ fn bytes_that_are_not_utf_8_are_one_problem() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("prose.toml");
     fs::write(&path, b"[check]\nprofile = 'strict' # caf\xe9\n[run]\nmax-parallel = 0\n").unwrap();
-    let loaded = load(&path).unwrap();
+    let (loaded, None) = Project::load(path) else { panic!("the file is there") };
     assert_eq!(loaded.config.check.profile, Profile::Strict);
     let problems: Vec<_> =
         loaded.problems.iter().map(|problem| (&loaded.text[problem.range], &*problem.message)).collect();

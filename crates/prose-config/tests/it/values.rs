@@ -1,10 +1,11 @@
 //! Right and wrong values and keys.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::support::{check, mended};
 use expect_test::expect;
-use prose_config::{Config, FetchMode};
+use prose_config::{Config, FetchMode, Isolation};
 use prose_syntax::{Code, Level, Profile};
 
 #[test]
@@ -27,6 +28,7 @@ fn every_setting_is_read() {
         [run]
         max-parallel = 3
         max-iterations = 0x20
+        isolation = "worktree"
         stalled-after = "90s"
         "#,
     );
@@ -41,8 +43,9 @@ fn every_setting_is_read() {
     assert_eq!((config.markdown.enabled, config.markdown.check), (false, true));
     assert_eq!(config.registry.url.as_str(), "https://prose.example.com/programs/");
     assert_eq!(config.registry.fetch, FetchMode::Manual);
-    assert_eq!(config.run.max_parallel.get(), 3);
+    assert_eq!(config.run.max_parallel.map(NonZeroU32::get), Some(3));
     assert_eq!(config.run.max_iterations.get(), 32);
+    assert_eq!(config.run.isolation, Isolation::Worktree);
     assert_eq!(config.run.stalled_after.duration(), Some(Duration::from_secs(90)));
 }
 
@@ -93,7 +96,7 @@ fn rights_of_fetched_programs_are_told_from_other_words() {
             [imports."@alice/research"]
             allow = ["files:docs/**", "file:src/**", "memory:project", "everything", 3]
             #                         ^^^^^^^^^^^^^ error[E142] `imports."@alice/research".allow`: `file:` is not a kind of right; did you mean `files:src/**`?
-            #                                                          ^^^^^^^^^^^^ error[E142] `imports."@alice/research".allow`: `everything` is not a right; expected `files:docs/**`, `memory:project`, `memory:user`, `memory:PATH` or `skills:PATH`
+            #                                                          ^^^^^^^^^^^^ error[E142] `imports."@alice/research".allow`: `everything` is not a right; expected `files:docs/**`, `memory:project`, `memory:user`, `memory:PATH`, `skills:PATH`, `execute:git log*`, `network:*`, `mcp:tracker`, `read:../notes/**` or `write:../notes/**`
             #                                                                        ^ error[E142] `imports."@alice/research".allow` must be a right such as "files:docs/**", not `3`
             alow = []
             #<^^^^ warning[W141] `imports."@alice/research".alow` is not a setting; did you mean `allow`?
@@ -119,7 +122,7 @@ fn nothing_is_needed() {
     assert_eq!(Config::parse("[check]\n[check.levels]\n[models]\n# Nothing.\n"), (config.clone(), vec![]));
     assert_eq!(config.check.profile, Profile::Default);
     assert_eq!((config.markdown.enabled, config.markdown.check), (true, false));
-    assert_eq!(config.run.max_parallel.get(), 8);
+    assert_eq!(config.run.max_parallel, None);
     assert_eq!(config.run.max_iterations.get(), 1000);
     assert_eq!(config.registry.url.as_str(), "https://p.prose.md/");
     assert_eq!(config.registry.fetch, FetchMode::Automatic);
@@ -130,7 +133,7 @@ fn keys_may_be_dotted_or_quoted() {
     let (config, problems) = Config::parse("check.profile = 'strict'\n\"run\".\"max-parallel\" = 2\n");
     assert_eq!(problems, []);
     assert_eq!(config.check.profile, Profile::Strict);
-    assert_eq!(config.run.max_parallel.get(), 2);
+    assert_eq!(config.run.max_parallel.map(NonZeroU32::get), Some(2));
 }
 
 #[test]
@@ -363,7 +366,7 @@ fn unknown_keys_are_reported_at_every_level() {
             #<^^^^^^^^^^^^ warning[W141] `run.max_parallel` is not a setting; did you mean `max-parallel`? (fix: Change to `max-parallel`)
             max-iterations = 5
             [format]
-            #^^^^^^ warning[W141] `format` is not a setting; the keys of `prose.toml` are `agents`, `check`, `imports`, `limits`, `markdown`, `models`, `prices`, `registry` and `run`
+            #^^^^^^ warning[W141] `format` is not a setting; the keys of `prose.toml` are `agents`, `check`, `imports`, `limits`, `markdown`, `mcp`, `models`, `prices`, `registry` and `run`
             width = 80
         "#]],
     );
@@ -528,4 +531,73 @@ fn a_model_is_never_an_option() {
             #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E142] `models.fast` must be the id of a model in quotes, without spaces, such as "provider/model", not the string "--dangerously-skip-permissions"
         "#]],
     );
+}
+
+#[test]
+fn servers_are_programs_or_addresses_and_have_no_keys_in_the_file() {
+    let config = check(
+        r#"
+        [agents.writer]
+        mcp = ["tracker", "docs", "trakcer", "search", 3]
+        skills = ["house-style", "./skills/tables"]
+        [mcp.servers.tracker]
+        command = "npx"
+        args = ["-y", "tracker-mcp"]
+        environment = ["TRACKER_TOKEN", "key-1234"]
+        [mcp.servers.docs]
+        url = "https://docs.example.com/mcp?v=2"
+        headers = { Authorization = "Bearer ${DOCS_TOKEN}", X-Region = "eu" }
+        [mcp.servers.secret]
+        url = "https://user@example.com/"
+        headers = { Authorization = "Bearer abc123", X-Api-Key = "${KEY" }
+        [mcp.servers.both]
+        command = "x"
+        url = "https://a.example/"
+        [mcp.servers.none]
+        [mcp.servers."a b"]
+        [mcp.servers.mixed]
+        command = "x"
+        headers = { X-Region = "eu" }
+        "#,
+        expect![[r#"
+            [agents.writer]
+            mcp = ["tracker", "docs", "trakcer", "search", 3]
+            #                         ^^^^^^^^^ error[E142] server `trakcer` is not configured; did you mean `tracker`? (guess: Change to "tracker")
+            #                                    ^^^^^^^^ error[E142] server `search` is not configured; add `[mcp.servers.search]`
+            #                                              ^ error[E142] `agents.writer.mcp` must be the name of a server in `[mcp.servers]`, not `3`
+            skills = ["house-style", "./skills/tables"]
+            [mcp.servers.tracker]
+            command = "npx"
+            args = ["-y", "tracker-mcp"]
+            environment = ["TRACKER_TOKEN", "key-1234"]
+            #                               ^^^^^^^^^^ error[E142] `mcp.servers.tracker.environment` must be the name of an environment variable, such as "MY_API_KEY"
+            [mcp.servers.docs]
+            url = "https://docs.example.com/mcp?v=2"
+            headers = { Authorization = "Bearer ${DOCS_TOKEN}", X-Region = "eu" }
+            [mcp.servers.secret]
+            url = "https://user@example.com/"
+            #     ^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E142] `mcp.servers.secret.url` must be a URL such as "https://mcp.example.com/mcp", without credentials
+            headers = { Authorization = "Bearer abc123", X-Api-Key = "${KEY" }
+            #                           ^^^^^^^^^^^^^^^ error[E142] `mcp.servers.secret.headers.Authorization` must take its key from the environment, such as "Bearer ${TRACKER_TOKEN}"
+            #                                                        ^^^^^^^ error[E142] `mcp.servers.secret.headers.X-Api-Key` has `${` without the name of an environment variable and `}`
+            [mcp.servers.both]
+            #            ^^^^ error[E142] `mcp.servers.both` has both `command` and `url`; remove one of them
+            command = "x"
+            url = "https://a.example/"
+            [mcp.servers.none]
+            #            ^^^^ error[E142] `mcp.servers.none` needs `command` or `url`
+            [mcp.servers."a b"]
+            #            ^^^^^ error[E142] `a b` cannot be the name of a server; use letters, digits, `-` and single `_`
+            [mcp.servers.mixed]
+            #            ^^^^^ error[E142] `mcp.servers.mixed` has `headers`, which only a server with `url` receives
+            command = "x"
+            headers = { X-Region = "eu" }
+        "#]],
+    );
+    let tracker = &config.mcp.servers.0["tracker"];
+    assert_eq!(tracker.command.as_ref().map(|it| it.as_str()), Some("npx"));
+    assert_eq!(config.agents["writer"].mcp[0].as_str(), "tracker");
+    assert_eq!(config.agents["writer"].skills.as_ref().map(Vec::len), Some(2));
+    let variables = prose_config::variables("${A}-${B_2} $C");
+    assert_eq!(variables, Some(vec!["A", "B_2"]));
 }

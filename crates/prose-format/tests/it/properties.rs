@@ -7,7 +7,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use prose_format::format;
 use prose_syntax::{NodeOrToken, SyntaxKind, parse};
 
-const CASES: u32 = 10_000;
+const CASES: u32 = 1000;
 
 fn runner(cases: u32) -> TestRunner {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
@@ -15,11 +15,21 @@ fn runner(cases: u32) -> TestRunner {
     TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]))
 }
 
-/// However a program is laid out, it comes out the same, and as the same program.
 #[test]
 fn the_layout_of_the_writer_does_not_matter() {
+    check_layouts(CASES);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn the_layout_of_many_programs_does_not_matter() {
+    check_layouts(10 * CASES);
+}
+
+/// However a program is laid out, it comes out the same, and as the same program.
+fn check_layouts(cases: u32) {
     let program = (crate::generated::program(), any::<u64>(), any::<u64>());
-    runner(CASES)
+    runner(cases)
         .run(&program, |(program, one, other)| {
             let (one, other) = (program.lay_out(one), program.lay_out(other));
             let errors = |text: &str| {
@@ -37,14 +47,24 @@ fn the_layout_of_the_writer_does_not_matter() {
         .unwrap();
 }
 
-/// Whatever is typed into a program, formatting twice is formatting once, and no token is lost.
 #[test]
 fn broken_programs_keep_what_they_have() {
+    check_broken(CASES / 2);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn many_broken_programs_keep_what_they_have() {
+    check_broken(5 * CASES);
+}
+
+/// Whatever is typed into a program, formatting twice is formatting once, and no token is lost.
+fn check_broken(cases: u32) {
     let sample = (
         prop::sample::select(samples()),
         prop::collection::vec((any::<prop::sample::Index>(), slip()), 1..4),
     );
-    runner(CASES / 2)
+    runner(cases)
         .run(&sample, |(mut text, slips)| {
             for (at, slip) in slips {
                 let at = text.floor_char_boundary(at.index(text.len() + 1));

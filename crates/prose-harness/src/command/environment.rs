@@ -64,6 +64,11 @@ pub(crate) fn passed(additional: &[String]) -> Vec<(String, String)> {
     passed
 }
 
+/// Variables with their values, as far as they are set.
+pub(crate) fn values(names: &[String]) -> impl Iterator<Item = (String, String)> {
+    names.iter().filter_map(|name| Some((name.clone(), std::env::var(name).ok()?)))
+}
+
 fn matches(pattern: &str, name: &str) -> bool {
     // Windows ignores case.
     let (pattern, name) = match cfg!(windows) {

@@ -1,25 +1,34 @@
-//! Agents that speak the Agent Client Protocol: one process and one session of the protocol for each session of a program.
+//! Agents that speak the Agent Client Protocol: one process for all sessions of a run, and one session of the protocol for each of them.
 
 mod agents;
 mod client;
 mod protocol;
+mod server;
 mod turn;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use prose_rights::Enforcement;
 use prose_vm::activity::Reporter;
 use prose_vm::effect::{Failure, Permission, PermissionRule, Reply, Request, SessionTask};
-use prose_vm::harness::{Capabilities, HarnessFuture, RunFolders};
+use prose_vm::error::ErrorKind;
+use prose_vm::harness::{HarnessFuture, RunFolders};
+use serde_json::Value;
+use tokio::sync::Mutex as AsyncMutex;
 
-use self::client::{Client, Opened};
+use self::agents::SessionNeeds;
+use self::client::Opened;
+use self::server::Server;
 use self::turn::Rules;
 use super::program::{AgentProgram, not_started};
-use crate::decide::{Ask, Sessions};
-use crate::drivers::connection::{Connection, Endings};
+use crate::decide::{Ask, BY_REFERENCE, Sessions};
+use crate::drivers::connection::Endings;
 use crate::gate::{Fault, Gate, PATIENCE};
+use crate::mcp::{AgentServers, of_agent};
 use crate::permissions::Folders;
 use crate::supervisor;
 
@@ -35,11 +44,18 @@ pub struct Acp {
     supervisor: Option<PathBuf>,
     endings: Arc<Endings>,
     gate: Arc<Gate>,
+    /// The processes of sessions and of questions, which are one unless the agent needs two.
+    servers: [AsyncMutex<Option<Arc<Server>>>; 2],
+    /// Whether the agent has rejected a second session at the same time.
+    has_one_session: AtomicBool,
+    mcp_servers: AgentServers,
 }
 
 /// A prompt for a new session.
 struct Work<'a> {
-    prompt: String,
+    prompt: &'a str,
+    /// The end of the system prompt.
+    system: Option<&'a str>,
     model: Option<&'a str>,
     rules: Rules<'a>,
 }
@@ -54,8 +70,32 @@ impl Acp {
     ) -> Self {
         let name = name.into();
         let supervisor = supervisor::program().map(Path::to_owned);
-        let gate = Gate::of(&name, None, None);
-        Self { name, program, agent, folders, supervisor, endings: Arc::default(), gate }
+        let gate = program.gate(&name, None);
+        Self {
+            name,
+            program,
+            agent,
+            folders,
+            supervisor,
+            endings: Arc::default(),
+            gate,
+            servers: Default::default(),
+            has_one_session: AtomicBool::new(false),
+            mcp_servers: AgentServers::default(),
+        }
+    }
+
+    /// The same with MCP servers of agents.
+    #[must_use]
+    pub fn with_servers(self, mcp_servers: AgentServers) -> Self {
+        Self { mcp_servers, ..self }
+    }
+
+    /// The same with gates in a folder, which all processes of the user share.
+    #[must_use]
+    pub fn sharing_gates(self, folder: Option<&Path>) -> Self {
+        let gate = self.program.gate(&self.name, folder);
+        Self { gate, ..self }
     }
 
     /// The same with another supervisor, or without one.
@@ -79,19 +119,77 @@ impl Acp {
         reporter: &Reporter,
         has_acted: &mut bool,
     ) -> Result<Reply, Failure> {
-        let mut program = self.program.start(&[], &self.folders.root);
-        if let Some(agent) = self.agent {
-            program.variables.extend(agent.settings(work.rules.denies_all));
-        }
-        let connection = Connection::start(program, self.supervisor.as_deref(), &self.endings).await;
-        let connection =
-            connection.map_err(|error| not_started(&self.name, &self.program, &self.folders.root, &error))?;
-        let mut client = Client::new(&self.name, connection);
-        let gives_files = self.agent.is_some_and(|agent| agent.uses_files_of_client);
-        let Opened { id, warnings } =
-            client.open(&self.folders.root, gives_files, work.model, reporter).await?;
-        let text = client.prompt(&id, &work.prompt, &work.rules, reporter, has_acted).await?;
+        let needs = SessionNeeds {
+            system: work.system,
+            is_question: work.rules.denies_all,
+            reads: work.prompt.contains(BY_REFERENCE),
+            servers: work.rules.servers,
+        };
+        let meta = self.agent.and_then(|agent| agent.meta(&needs));
+        let prompt = match work.system.filter(|_| meta.is_none()) {
+            // The protocol has no system part.
+            Some(system) => Cow::Owned(format!("{system}\n\n{}", work.prompt)),
+            None => Cow::Borrowed(work.prompt),
+        };
+        let Opened { mut session, warnings } = self.open(work, meta, reporter).await?;
+        let text = session.work(&prompt, &work.rules, reporter, has_acted).await?;
         Ok(Reply { text: text.trim_end().into(), warnings, ..Reply::default() })
+    }
+
+    /// Starts a session in a running process. An agent that has only one session at a time gets a process for each.
+    async fn open(
+        &self,
+        work: &Work<'_>,
+        meta: Option<Value>,
+        reporter: &Reporter,
+    ) -> Result<Opened, Failure> {
+        let Rules { servers, folders, denies_all: is_question, .. } = &work.rules;
+        let folder = &folders.root;
+        let server = self.server(*is_question).await?;
+        if let Some(other) = servers.iter().find(|it| it.is_http() && !server.met.uses_http_servers()) {
+            return Err(Failure::session(format!(
+                "{} cannot use the MCP server `{}`, as it only starts programs; set `command` instead of `url`, or use another harness",
+                self.name, other.name
+            )));
+        }
+        let is_shared = server.is_used();
+        match server.new_session(folder, servers, meta.clone(), work.model, reporter).await {
+            Err(failure) if is_shared && failure.kind == ErrorKind::Session && server.is_running() => {
+                let own = Arc::new(self.start(*is_question).await?);
+                let opened = own.new_session(folder, servers, meta, work.model, reporter).await?;
+                // The same session alone is no problem.
+                self.has_one_session.store(true, Ordering::Relaxed);
+                Ok(opened)
+            }
+            opened => opened,
+        }
+    }
+
+    /// The running process for sessions or questions; starts one if there is none.
+    async fn server(&self, is_question: bool) -> Result<Arc<Server>, Failure> {
+        let is_apart = is_question && self.agent.is_some_and(AcpAgent::has_process_for_questions);
+        let mut running = self.servers[usize::from(is_apart)].lock().await;
+        let has_one_session = self.has_one_session.load(Ordering::Relaxed);
+        let is_usable = |server: &&Arc<Server>| server.is_running() && !(has_one_session && server.is_used());
+        if let Some(server) = running.as_ref().filter(is_usable) {
+            return Ok(Arc::clone(server));
+        }
+        let started = Arc::new(self.start(is_apart).await?);
+        // One that is still used ends with its last session.
+        Ok(Arc::clone(running.insert(started)))
+    }
+
+    async fn start(&self, is_question: bool) -> Result<Server, Failure> {
+        let root = &self.folders.root;
+        let mut program = self.program.start(&[], root);
+        if let Some(agent) = self.agent {
+            program.variables.extend(agent.settings(is_question));
+        }
+        let gives_files = self.agent.is_some_and(|agent| agent.uses_files_of_client);
+        let introduction = client::introduction(gives_files);
+        let supervisor = self.supervisor.as_deref();
+        let started = Server::start(&self.name, program, supervisor, &self.endings, &introduction).await;
+        started.map_err(|error| not_started(&self.name, &self.program, root, &error))?
     }
 }
 
@@ -100,13 +198,8 @@ impl Sessions for Acp {
         &self.name
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { reads_files: true, writes_files: true }
-    }
-
     fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
-        let table = self.agent.and_then(|agent| Enforcement::of(agent.name));
-        rule.kind().is_none_or(|kind| table.is_some_and(|table| table.covers(about, kind)))
+        Enforcement::holds(self.agent.map_or(&self.name, |agent| agent.name), about, rule)
     }
 
     fn session<'a>(
@@ -116,23 +209,32 @@ impl Sessions for Acp {
         reporter: &'a Reporter,
     ) -> HarnessFuture<'a, Reply> {
         Box::pin(async move {
-            let prompt = match task.system_part() {
-                // The protocol has no system part.
-                Some(system) => format!("{system}\n\n{}", task.prompt),
-                None => task.prompt.to_string(),
-            };
             let rules = Rules {
                 agent: task.agent.as_deref(),
                 permissions: &task.permissions,
                 folders: Folders::of(task, &self.folders),
                 denies_all: false,
+                servers: of_agent(&self.mcp_servers, task.agent.as_deref()),
+                reads_missing_files: self.agent.is_some_and(|agent| agent.reads_before_writing),
+                harness: self.agent.map(|agent| agent.name),
             };
-            self.work(&Work { prompt, model: task.model.as_deref(), rules }, reporter).await
+            let system = task.system_part();
+            let work =
+                Work { prompt: &task.prompt, system: system.as_deref(), model: task.model.as_deref(), rules };
+            self.work(&work, reporter).await
         })
     }
 
     fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.endings.settled())
+        Box::pin(async {
+            for server in &self.servers {
+                let running = server.lock().await.take();
+                if let Some(server) = running {
+                    server.stop().await;
+                }
+            }
+            self.endings.settled().await;
+        })
     }
 
     fn ask<'a>(&'a self, question: Ask, reporter: &'a Reporter) -> HarnessFuture<'a, String> {
@@ -144,8 +246,11 @@ impl Sessions for Acp {
                 permissions: &[] as &[Permission],
                 folders: Folders { root: self.folders.root.clone(), ..Folders::default() },
                 denies_all: true,
+                servers: &[],
+                reads_missing_files: false,
+                harness: None,
             };
-            let work = Work { prompt, model: model.as_deref(), rules };
+            let work = Work { prompt: &prompt, system: None, model: model.as_deref(), rules };
             Ok(self.work(&work, reporter).await?.text.to_string())
         })
     }

@@ -4,7 +4,7 @@
 //! [`crate::permissions`]; the rules of Claude Code itself let too much through. A process is kept for a short while if the same session may ask again.
 
 mod messages;
-mod tools;
+pub(super) mod tools;
 mod turn;
 
 use std::collections::HashMap;
@@ -13,16 +13,19 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use prose_vm::activity::Reporter;
-use prose_vm::effect::{Failure, Permission, PermissionRule, Reply, Request, SessionTask};
-use prose_vm::harness::{Capabilities, HarnessFuture, RunFolders};
+use prose_vm::activity::{Activity, Reporter};
+use prose_vm::effect::{Failure, OwnSession, Permission, PermissionRule, Reply, Request, SessionTask};
+use prose_vm::harness::{HarnessFuture, RunFolders};
 use prose_vm::place::Place;
 
 use self::turn::{Conversation, Rights, Start};
+use super::own_sessions::GoneSessions;
 use super::program::{AgentProgram, not_started};
+use crate::command::environment;
 use crate::decide::{Ask, BY_REFERENCE, Sessions};
 use crate::drivers::connection::Endings;
 use crate::gate::{Attempts, Gate, PATIENCE};
+use crate::mcp::{AgentServers, McpServer, config_for_claude, of_agent};
 use crate::permissions::{About, Folders};
 use crate::supervisor;
 
@@ -37,12 +40,18 @@ pub struct Claude {
     endings: Arc<Endings>,
     gate: Arc<Gate>,
     kept: Arc<Mutex<HashMap<Place, Conversation>>>,
+    /// The sessions that cannot be continued.
+    gone: GoneSessions,
+    servers: AgentServers,
 }
 
 /// How long the process of a session that may ask again is kept.
 const KEPT_AFTER_REPLY: Duration = Duration::from_secs(2);
 /// How long the process of a session that may be repeated is kept.
 const KEPT_AFTER_FAILURE: Duration = Duration::from_secs(30);
+
+/// What Claude Code reports, without a request to its provider, if it has not the session to continue.
+const SESSION_IS_GONE: &str = "No conversation found with session ID";
 
 /// The arguments of all processes.
 const PROTOCOL: &[&str] = &[
@@ -63,8 +72,30 @@ impl Claude {
     /// A harness that starts the program in the root folder.
     pub fn new(program: AgentProgram, folders: RunFolders) -> Self {
         let supervisor = supervisor::program().map(Path::to_owned);
-        let gate = Gate::of(NAME, std::env::var("ANTHROPIC_API_KEY").ok().as_deref(), None);
-        Self { program, folders, supervisor, endings: Arc::default(), gate, kept: Arc::default() }
+        let gate = program.gate(NAME, None);
+        Self {
+            program,
+            folders,
+            supervisor,
+            endings: Arc::default(),
+            gate,
+            kept: Arc::default(),
+            gone: GoneSessions::default(),
+            servers: AgentServers::default(),
+        }
+    }
+
+    /// The same with MCP servers of agents.
+    #[must_use]
+    pub fn with_servers(self, servers: AgentServers) -> Self {
+        Self { servers, ..self }
+    }
+
+    /// The same with gates in a folder, which all processes of the user share.
+    #[must_use]
+    pub fn sharing_gates(self, folder: Option<&Path>) -> Self {
+        let gate = self.program.gate(NAME, folder);
+        Self { gate, ..self }
     }
 
     /// The same with another supervisor, or without one.
@@ -82,6 +113,7 @@ impl Claude {
         reporter: &Reporter,
     ) -> (Result<String, Failure>, Option<Conversation>) {
         let mut conversation = self.take(place, &start);
+        let watched = self.gate.watch(reporter);
         let mut attempts = Attempts::new(&self.gate, PATIENCE, reporter);
         loop {
             attempts.begin().await;
@@ -92,7 +124,7 @@ impl Claude {
                     Err(failure) => return (Err(failure), None),
                 },
             };
-            let said = current.turn(prompt, rights, reporter).await;
+            let said = current.turn(prompt, rights, &watched).await;
             // Others are stopped.
             conversation = current.is_idle().then_some(current);
             match said {
@@ -110,11 +142,18 @@ impl Claude {
     }
 
     async fn open(&self, start: Start) -> Result<Conversation, Failure> {
-        let mut program = self.program.start(&start.arguments, &self.folders.root);
+        let mut arguments = start.arguments.clone();
+        if let Some(session) = &start.continues {
+            // The earlier session stays as it is, for other attempts.
+            arguments.extend([format!("--resume={session}"), "--fork-session".to_owned()]);
+        }
+        let mut program = self.program.start(&arguments, &start.folder);
         // What a value names with `@` is not read without a question.
+        program.variables.extend(environment::values(&start.variables));
         program.variables.push(("CLAUDE_CODE_DISABLE_FILE_MENTIONS".to_owned(), "1".to_owned()));
+        let folder = start.folder.clone();
         let started = Conversation::start(program, start, self.supervisor.as_deref(), &self.endings).await;
-        started.map_err(|error| not_started(NAME, &self.program, &self.folders.root, &error))
+        started.map_err(|error| not_started(NAME, &self.program, &folder, &error))
     }
 
     fn kept(&self) -> MutexGuard<'_, HashMap<Place, Conversation>> {
@@ -174,8 +213,13 @@ fn session_of(place: &Place) -> Place {
     kept.iter().filter(|step| !step.is_empty()).fold(Place::root(), |place, step| place.step(step))
 }
 
-/// How the process of a session is started.
-fn start_of(task: &SessionTask) -> Start {
+/// How the process of a session with MCP servers is started.
+fn start_of(
+    task: &SessionTask,
+    servers: &[McpServer],
+    folders: &RunFolders,
+    own: Option<&OwnSession>,
+) -> Start {
     let mut arguments: Vec<String> = PROTOCOL.iter().map(|argument| (*argument).to_owned()).collect();
     arguments.extend(task.model.as_deref().map(|model| format!("--model={model}")));
     // There is no one in the terminal of the process.
@@ -189,7 +233,18 @@ fn start_of(task: &SessionTask) -> Start {
             arguments.extend(remaining_tools(&task.permissions));
         }
     }
-    Start { arguments, system: task.system_part().map(Into::into), asks }
+    let folder = folders.of_session(task);
+    if !servers.is_empty() {
+        arguments.push(format!("--mcp-config={}", config_for_claude(servers, &folder)));
+    }
+    Start {
+        arguments,
+        folder,
+        system: task.system_part().map(Into::into),
+        asks,
+        continues: own.map(|own| own.id.clone()),
+        variables: servers.iter().flat_map(McpServer::variables).collect(),
+    }
 }
 
 /// The argument that leaves the tools that are not forbidden as a whole, so that the model does not try those.
@@ -199,7 +254,8 @@ fn remaining_tools(permissions: &[Permission]) -> Option<String> {
             About::of(&permission.about) == Some(about) && permission.rule == PermissionRule::Deny
         })
     };
-    if !About::ALL.into_iter().any(denies) {
+    // The tools of MCP servers are not among those that are named.
+    if !About::ALL.into_iter().any(|about| about != About::Mcp && denies(about)) {
         return None;
     }
     let tools = tools::BY_SUBJECT.iter().filter(|(about, _)| !denies(*about)).flat_map(|(_, tools)| *tools);
@@ -211,15 +267,6 @@ fn remaining_tools(permissions: &[Permission]) -> Option<String> {
 impl Sessions for Claude {
     fn name(&self) -> &str {
         NAME
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { reads_files: true, writes_files: true }
-    }
-
-    fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
-        // Allowed actions need no enforcement; everything else is asked.
-        *rule == PermissionRule::Allow || About::of(about).is_some()
     }
 
     fn session<'a>(
@@ -235,8 +282,22 @@ impl Sessions for Claude {
                 skills: &task.skills,
                 folders: Folders::of(task, &self.folders),
             };
-            let (said, conversation) =
-                self.work(&request.place, start_of(task), &task.prompt, &rights, reporter).await;
+            let servers = of_agent(&self.servers, task.agent.as_deref());
+            let start = |own| start_of(task, servers, &self.folders, own);
+            let own = self.gone.to_continue(NAME, task);
+            let prompt = own.map_or(&task.prompt, |own| &own.prompt);
+            let work = self.work(&request.place, start(own), prompt, &rights, reporter);
+            let (mut said, mut conversation) = work.await;
+            if let Some(own) = own {
+                if matches!(&said, Err(failure) if failure.message.contains(SESSION_IS_GONE)) {
+                    conversation.take().into_iter().for_each(|other| finish(other, &self.endings));
+                    self.gone.add(own, reporter);
+                    let work = self.work(&request.place, start(None), &task.prompt, &rights, reporter);
+                    (said, conversation) = work.await;
+                } else {
+                    reporter.report(Activity::Continued { id: own.id.clone() });
+                }
+            }
             if let Some(conversation) = conversation {
                 // Without its result, the session is asked again.
                 let has_result = || {
@@ -288,7 +349,9 @@ impl Sessions for Claude {
                 skills: &[],
                 folders: Folders { root: self.folders.root.clone(), ..Folders::default() },
             };
-            let start = Start { arguments, system: None, asks };
+            let folder = self.folders.root.clone();
+            let start =
+                Start { arguments, folder, system: None, asks, continues: None, variables: Vec::new() };
             let (said, conversation) = self.work(&Place::root(), start, &prompt, &rights, reporter).await;
             conversation.into_iter().for_each(|conversation| finish(conversation, &self.endings));
             said

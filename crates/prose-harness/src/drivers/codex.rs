@@ -5,15 +5,14 @@ mod rules;
 mod server;
 mod turn;
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use prose_vm::activity::{Activity, AgentSession, Denial, Reporter};
-use prose_vm::effect::{Failure, PermissionRule, Reply, Request, SessionTask};
+use prose_vm::effect::{Failure, OwnSession, Reply, Request, SessionTask};
 use prose_vm::error::ErrorKind;
-use prose_vm::harness::{Capabilities, HarnessFuture, RunFolders};
+use prose_vm::harness::{HarnessFuture, RunFolders};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::Mutex as AsyncMutex;
@@ -22,11 +21,13 @@ use self::protocol::ThreadStarted;
 use self::rules::Rules;
 use self::server::{CallError, Incoming, Server, refusal};
 use self::turn::Turn;
-use super::program::{AgentProgram, not_started, unknown_model};
-use crate::decide::{Ask, Sessions};
+use super::own_sessions::GoneSessions;
+use super::program::{AgentProgram, UnknownModels, not_started};
+use crate::decide::{Ask, BY_REFERENCE, Sessions};
 use crate::drivers::connection::Endings;
 use crate::faults;
 use crate::gate::{Fault, Gate, PATIENCE};
+use crate::mcp::{AgentServers, of_agent};
 use crate::permissions::Folders;
 use crate::supervisor;
 
@@ -46,15 +47,23 @@ pub struct Codex {
     endings: Arc<Endings>,
     server: AsyncMutex<Option<Arc<Server>>>,
     gate: Arc<Gate>,
-    /// The unsupported models that were already reported.
-    told: Mutex<HashSet<String>>,
+    models: UnknownModels,
+    /// The threads that cannot be continued.
+    gone: GoneSessions,
+    servers: AgentServers,
 }
 
 /// A thread and its turn.
 struct Work<'a> {
     prompt: &'a str,
+    /// The folder in which the agent works.
+    folder: PathBuf,
     /// The parameters of `thread/start`.
     thread: Value,
+    /// Whether a later session may continue the thread. Otherwise nothing of it is left in the history of the user.
+    is_kept: bool,
+    /// The thread to continue with a copy of.
+    own: Option<&'a OwnSession>,
     /// The parameters of `turn/start`.
     turn: Value,
     /// The rules of a session; `None` for a question.
@@ -68,14 +77,29 @@ impl Codex {
     /// A harness that starts the program in the root folder.
     pub fn new(program: AgentProgram, folders: RunFolders) -> Self {
         Self {
+            gate: program.gate(NAME, None),
+            models: UnknownModels::new(&program),
             program,
             folders,
             supervisor: supervisor::program().map(Path::to_owned),
             endings: Arc::default(),
             server: AsyncMutex::default(),
-            gate: Gate::of(NAME, None, None),
-            told: Mutex::default(),
+            gone: GoneSessions::default(),
+            servers: AgentServers::default(),
         }
+    }
+
+    /// The same with gates in a folder, which all processes of the user share.
+    #[must_use]
+    pub fn sharing_gates(self, folder: Option<&Path>) -> Self {
+        let gate = self.program.gate(NAME, folder);
+        Self { gate, ..self }
+    }
+
+    /// The same with MCP servers of agents.
+    #[must_use]
+    pub fn with_servers(self, servers: AgentServers) -> Self {
+        Self { servers, ..self }
     }
 
     /// The same with another supervisor, or without one.
@@ -111,10 +135,11 @@ impl Codex {
 
     /// Works in a new thread until there is a reply. The attempts of Codex itself to reach its provider come first.
     async fn work(&self, work: &Work<'_>, reporter: &Reporter) -> Result<String, Failure> {
+        let watched = self.gate.watch(reporter);
         let attempt = || -> Attempt<'_> {
             Box::pin(async {
                 let mut has_acted = false;
-                let attempt = self.attempt(work, reporter, &mut has_acted).await;
+                let attempt = self.attempt(work, &watched, &mut has_acted).await;
                 attempt.map_err(|failure| Fault { can_repeat: !has_acted, ..Fault::last(failure) })
             })
         };
@@ -129,14 +154,21 @@ impl Codex {
     ) -> Result<String, Failure> {
         let server = self.server().await?;
         let mut params = work.thread.clone();
-        params["cwd"] = self.folders.root.to_string_lossy().into();
-        // Nothing of it is left in the history of the user.
-        params["ephemeral"] = true.into();
+        params["cwd"] = work.folder.to_string_lossy().into();
+        params["ephemeral"] = (!work.is_kept).into();
         params["config"] = match &work.rules {
             Some(rules) => rules.config(&server.mcp_servers),
-            None => rules::config_of_question(&server.mcp_servers),
+            None => rules::config_of_question(&server.mcp_servers, work.prompt.contains(BY_REFERENCE)),
         };
-        let started = server.call("thread/start", params).await.map_err(|error| self.failure_of(error))?;
+        let copied = self.copied(&server, work.own, &params, reporter).await?;
+        let prompt = match (&copied, work.own) {
+            (Some(_), Some(own)) => &own.prompt,
+            _ => work.prompt,
+        };
+        let started = match copied {
+            Some(started) => started,
+            None => server.call("thread/start", params).await.map_err(|error| self.failure_of(error))?,
+        };
         let ThreadStarted { thread, model } =
             serde_json::from_value(started).map_err(|error| unexpected("thread/start", &error))?;
         reporter.report(Activity::Agent(AgentSession {
@@ -146,7 +178,7 @@ impl Codex {
         }));
         let mut thread = server.open(thread.id);
         let mut params = work.turn.clone();
-        params["input"] = json!([{ "type": "text", "text": work.prompt }]);
+        params["input"] = json!([{ "type": "text", "text": prompt }]);
         thread.start_turn(params).await.map_err(|error| self.failure_of(error))?;
 
         let mut turn = Turn::default();
@@ -165,12 +197,41 @@ impl Codex {
                 *has_acted |= matches!(activity, Activity::Tool(_));
                 reporter.report(activity);
             };
+            if thread.is_of_earlier_turn(&params) {
+                turn.add_earlier(&method, &params);
+                continue;
+            }
             if let Some(outcome) = turn.add(NAME, &method, &params, &mut report) {
                 if method == "turn/completed" {
                     thread.ended();
                 }
                 return outcome;
             }
+        }
+    }
+
+    /// A copy of a thread, which is not changed itself, so that other attempts can continue it. `None` if there is nothing to continue.
+    async fn copied(
+        &self,
+        server: &Server,
+        own: Option<&OwnSession>,
+        params: &Value,
+        reporter: &Reporter,
+    ) -> Result<Option<Value>, Failure> {
+        let Some(own) = own else { return Ok(None) };
+        let mut params = params.clone();
+        params["threadId"] = own.id.as_str().into();
+        params["excludeTurns"] = true.into();
+        match server.call("thread/fork", params).await {
+            Ok(started) => {
+                reporter.report(Activity::Continued { id: own.id.clone() });
+                Ok(Some(started))
+            }
+            Err(CallError::Reported(_)) => {
+                self.gone.add(own, reporter);
+                Ok(None)
+            }
+            Err(error) => Err(self.failure_of(error)),
         }
     }
 
@@ -190,7 +251,11 @@ impl Codex {
                 let approval: protocol::FileChangeApproval = read(method, params)?;
                 rules.changes(turn.changes(&approval.item_id), reporter).await
             }
-            "mcpServer/elicitation/request" => rules.elicitation(&read(method, params)?, reporter).await,
+            "mcpServer/elicitation/request" => {
+                let elicitation: protocol::Elicitation = read(method, params)?;
+                let tool = turn.mcp_tool(&elicitation.server_name, &elicitation.message);
+                rules.elicitation(&elicitation, tool, reporter).await
+            }
             "item/permissions/requestApproval" => {
                 let title = params["reason"].as_str().unwrap_or("more permissions").to_owned();
                 let reason = "permissions are not extended during a session".to_owned();
@@ -199,16 +264,6 @@ impl Codex {
             }
             _ => Ok(refusal(method)),
         }
-    }
-
-    /// The model in the terms of Codex, and a warning if it does not support it.
-    fn model<'m>(&self, model: Option<&'m str>) -> (Option<&'m str>, Option<String>) {
-        let Some(unknown) = model.filter(|model| self.program.unknown_models.iter().any(|it| it == model))
-        else {
-            return (model, None);
-        };
-        let is_new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(unknown.to_owned());
-        (None, is_new.then(|| unknown_model(NAME, unknown)))
     }
 }
 
@@ -227,14 +282,6 @@ impl Sessions for Codex {
         NAME
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { reads_files: true, writes_files: true }
-    }
-
-    fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
-        rules::enforces(about, rule)
-    }
-
     fn session<'a>(
         &'a self,
         _: &'a Request,
@@ -242,17 +289,22 @@ impl Sessions for Codex {
         reporter: &'a Reporter,
     ) -> HarnessFuture<'a, Reply> {
         Box::pin(async move {
-            let (model, warning) = self.model(task.model.as_deref());
+            let (model, warning) = self.models.supported(NAME, task.model.as_deref());
             let folders = Folders::of(task, &self.folders);
-            let rules = Rules::new(task.agent.as_deref(), &task.permissions, folders);
+            let folder = folders.root.clone();
+            let servers = of_agent(&self.servers, task.agent.as_deref());
+            let rules = Rules::new(task.agent.as_deref(), &task.permissions, folders).with_servers(servers);
             let work = Work {
                 prompt: &task.prompt,
+                folder,
                 thread: json!({
                     "model": model,
                     "approvalPolicy": rules.approval_policy(),
                     "developerInstructions": task.system_part(),
                 }),
                 turn: json!({ "sandboxPolicy": rules.sandbox() }),
+                is_kept: task.memory.is_some(),
+                own: self.gone.to_continue(NAME, task),
                 rules: Some(rules),
             };
             let text = self.work(&work, reporter).await?;
@@ -276,9 +328,10 @@ impl Sessions for Codex {
     fn ask<'a>(&'a self, question: Ask, reporter: &'a Reporter) -> HarnessFuture<'a, String> {
         Box::pin(async move {
             let Ask { prompt, model, schema } = question;
-            let (model, _) = self.model(model.as_deref());
+            let (model, _) = self.models.supported(NAME, model.as_deref());
             let work = Work {
                 prompt: &prompt,
+                folder: self.folders.root.clone(),
                 thread: json!({
                     "model": model,
                     "approvalPolicy": "never",
@@ -289,6 +342,8 @@ impl Sessions for Codex {
                     "sandboxPolicy": { "type": "readOnly", "networkAccess": false },
                     "outputSchema": schema,
                 }),
+                is_kept: false,
+                own: None,
                 rules: None,
             };
             self.work(&work, reporter).await

@@ -49,7 +49,7 @@ pub struct Sender(UnboundedSender<Vec<u8>>);
 pub enum End {
     /// It has exited.
     Exited(ExitStatus),
-    /// It wrote a line that is longer than [`MAX_LINE_BYTES`].
+    /// It wrote a line, or a whole output, that is longer than [`MAX_LINE_BYTES`].
     LineTooLong,
     /// The connection was lost, with the error.
     Lost(Arc<str>),
@@ -126,20 +126,50 @@ impl Connection {
     /// Receives the next value. Lines that are not JSON are kept for messages. Dropping the future loses nothing.
     pub async fn receive(&mut self) -> Result<Value, End> {
         loop {
-            while let Some(line) = self.lines.complete.pop_front() {
-                match serde_json::from_slice(&line) {
-                    Ok(value) => return Ok(value),
-                    Err(_) => {
-                        keep_end(&mut self.said, &line);
-                        keep_end(&mut self.said, b"\n");
-                    }
-                }
+            let line = self.receive_line().await?;
+            match serde_json::from_slice(&line) {
+                Ok(value) => return Ok(value),
+                Err(_) => self.keep(&line),
+            }
+        }
+    }
+
+    /// Receives the next line of a program that writes for people, and keeps it for messages. Dropping the future loses nothing.
+    pub async fn receive_text(&mut self) -> Result<String, End> {
+        let line = self.receive_line().await?;
+        self.keep(&line);
+        Ok(String::from_utf8_lossy(&line).into_owned())
+    }
+
+    async fn receive_line(&mut self) -> Result<Vec<u8>, End> {
+        loop {
+            if let Some(line) = self.lines.complete.pop_front() {
+                return Ok(line);
             }
             if let Some(end) = &self.end {
                 return Err(end.clone());
             }
             self.read().await;
         }
+    }
+
+    /// Receives the whole standard output of a program that has sent nothing before, with its exit status.
+    pub async fn receive_all(&mut self) -> Result<(ExitStatus, Vec<u8>), End> {
+        self.lines.is_whole = true;
+        loop {
+            match &self.end {
+                Some(End::Exited(status)) => {
+                    return Ok((*status, self.lines.complete.pop_front().unwrap_or_default()));
+                }
+                Some(end) => return Err(end.clone()),
+                None => self.read().await,
+            }
+        }
+    }
+
+    fn keep(&mut self, line: &[u8]) {
+        keep_end(&mut self.said, line);
+        keep_end(&mut self.said, b"\n");
     }
 
     /// Waits until the program has exited, and ignores what it sends.
@@ -154,6 +184,17 @@ impl Connection {
     /// The end of what the program wrote for people, for messages: its standard error and lines that are not JSON.
     pub fn said(&self) -> String {
         last_lines(&String::from_utf8_lossy(&self.said))
+    }
+
+    /// How the program ended, with what it wrote for people.
+    pub fn ending(&self, end: &End) -> String {
+        let how = match end {
+            End::Exited(status) => status.to_string(),
+            End::LineTooLong => "it wrote a line that is too long".to_owned(),
+            End::Lost(error) => error.to_string(),
+        };
+        let said = self.said();
+        if said.is_empty() { how } else { format!("{how}: {said}") }
     }
 
     /// Reads what comes next. Dropping the future loses nothing.
@@ -253,13 +294,17 @@ struct Lines {
     complete: VecDeque<Vec<u8>>,
     /// The beginning of the next one.
     partial: Vec<u8>,
+    /// Whether everything is one line.
+    is_whole: bool,
 }
 
 struct LineTooLong;
 
 impl Lines {
     fn add(&mut self, mut bytes: &[u8]) -> Result<(), LineTooLong> {
-        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+        while !self.is_whole
+            && let Some(end) = bytes.iter().position(|byte| *byte == b'\n')
+        {
             self.partial.extend_from_slice(&bytes[..end]);
             bytes = &bytes[end + 1..];
             self.end();

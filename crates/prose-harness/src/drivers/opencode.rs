@@ -1,27 +1,39 @@
-//! OpenCode: `opencode run` with events in JSON, and an agent of its own for each session that has only the tools that the session may use.
+//! OpenCode: one `opencode serve` for all sessions of a run.
+//!
+//! The server listens on this machine only and asks for a password, which is new for each server. It asks before each use of a tool that a session may not
+//! use freely, and [`crate::permissions`] decides. A rejected call rejects all calls of its session that ask at the same time, so rejections wait until the
+//! others have ended.
 
-mod events;
 mod rules;
+mod server;
+mod tools;
+mod turn;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use prose_vm::activity::{Activity, Reporter};
-use prose_vm::effect::{Failure, PermissionRule, Reply, Request, SessionTask};
+use prose_vm::effect::{Failure, Permission, PermissionRule, Reply, Request, SessionTask};
 use prose_vm::error::ErrorKind;
-use prose_vm::harness::{Capabilities, HarnessFuture, RunFolders};
+use prose_vm::harness::{HarnessFuture, RunFolders};
+use reqwest::Method;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use smol_str::SmolStr;
+use tokio::sync::Mutex as AsyncMutex;
 
-use self::events::Events;
-use super::program::{AgentProgram, not_started, unknown_model};
-use crate::decide::{Ask, Sessions};
-use crate::drivers::connection::{Connection, End, Endings};
+use self::rules::{Rule, Rules};
+use self::server::{CallError, OpenSession, Server};
+use self::turn::{Ask as Asked, Step, Turn};
+use super::program::{AgentProgram, UnknownModels, not_started};
+use crate::decide::{Ask, BY_REFERENCE, Sessions};
+use crate::drivers::connection::Endings;
 use crate::faults;
 use crate::gate::{Fault, Gate, PATIENCE};
-use crate::permissions::Folders;
-use crate::process::Program;
+use crate::mcp::{AgentServers, McpServer, of_agent};
+use crate::permissions::{Folders, permit};
 use crate::supervisor;
 
 const NAME: &str = "opencode";
@@ -33,24 +45,72 @@ const CONFIG: &str = "OPENCODE_CONFIG_CONTENT";
 const OF_QUESTION: &str =
     "Answer the question of the user in the requested form. Read files only if the question names them.";
 
+/// What the model is told about a call that was denied.
+const DENIED: &str = "the permissions of this session do not allow it";
+
 /// The harness `opencode`.
-#[derive(Debug)]
 pub struct OpenCode {
     program: AgentProgram,
     folders: RunFolders,
     supervisor: Option<PathBuf>,
     endings: Arc<Endings>,
+    server: AsyncMutex<Option<Arc<Running>>>,
     gate: Arc<Gate>,
-    /// The unsupported models that were already reported.
-    told: Mutex<HashSet<String>>,
+    models: UnknownModels,
+    servers: AgentServers,
+}
+
+/// A server with the agents of this run.
+struct Running {
+    server: Arc<Server>,
+    agents: AgentNames,
+    /// The rules of the user for the agent of sessions.
+    of_user: Vec<Rule>,
+    /// The MCP servers that run, by the folders of their sessions.
+    connected: AsyncMutex<HashSet<(PathBuf, SmolStr)>>,
+}
+
+/// Whether an MCP server runs.
+#[derive(Deserialize)]
+struct ServerState {
+    status: String,
+    error: Option<String>,
+}
+
+/// The names of the agents that sessions and questions work as.
+struct AgentNames {
+    session: String,
+    question: String,
+}
+
+/// An agent as the server lists it.
+#[derive(Deserialize)]
+struct AgentInfo {
+    name: String,
+    permission: Vec<Rule>,
+}
+
+/// A session as the server creates it.
+#[derive(Deserialize)]
+struct NewSession {
+    id: SmolStr,
 }
 
 /// What OpenCode works on.
 struct Work<'a> {
-    prompt: String,
+    prompt: &'a str,
+    /// The end of the system prompt.
+    system: Option<String>,
     model: Option<&'a str>,
-    /// The configuration of the agent.
-    agent: Value,
+    /// The schema of the answer.
+    schema: Option<Value>,
+    is_question: bool,
+    agent: Option<&'a str>,
+    permissions: &'a [Permission],
+    folders: Folders,
+    rules: Rules,
+    /// The MCP servers of the agent.
+    servers: &'a [McpServer],
 }
 
 /// An attempt of a session.
@@ -60,18 +120,63 @@ impl OpenCode {
     /// A harness that starts the program in the root folder.
     pub fn new(program: AgentProgram, folders: RunFolders) -> Self {
         Self {
+            gate: program.gate(NAME, None),
+            models: UnknownModels::new(&program),
             program,
             folders,
             supervisor: supervisor::program().map(Path::to_owned),
             endings: Arc::default(),
-            gate: Gate::of(NAME, None, None),
-            told: Mutex::default(),
+            server: AsyncMutex::default(),
+            servers: AgentServers::default(),
         }
+    }
+
+    /// The same with gates in a folder, which all processes of the user share.
+    #[must_use]
+    pub fn sharing_gates(self, folder: Option<&Path>) -> Self {
+        let gate = self.program.gate(NAME, folder);
+        Self { gate, ..self }
+    }
+
+    /// The same with MCP servers of agents.
+    #[must_use]
+    pub fn with_servers(self, servers: AgentServers) -> Self {
+        Self { servers, ..self }
     }
 
     /// The same with another supervisor, or without one.
     pub fn supervised_by(self, supervisor: Option<PathBuf>) -> Self {
         Self { supervisor, ..self }
+    }
+
+    /// The running server; starts one if there is none.
+    async fn server(&self) -> Result<Arc<Running>, Failure> {
+        let mut running = self.server.lock().await;
+        if let Some(running) = running.as_ref().filter(|running| running.server.end().is_none()) {
+            return Ok(Arc::clone(running));
+        }
+        *running = None;
+        // No configuration of the user or the project can extend the permissions of agents whose names it does not know.
+        let name = |of: &str| format!("prose-{of}-{:016x}", fastrand::u64(..));
+        let agents = AgentNames { session: name("session"), question: name("question") };
+        let mut program =
+            self.program.start(&["serve", "--port", "0"].map(str::to_owned), &self.folders.root);
+        agents.configure(&mut program.variables)?;
+        let server = Server::start(program, self.supervisor.as_deref(), &self.endings).await;
+        let server = server
+            .map_err(|error| not_started(NAME, &self.program, &self.folders.root, &error))?
+            .map_err(failure_of)?;
+        let root = &self.folders.root;
+        let known = server.call::<Vec<AgentInfo>>(Method::GET, "agent", root, None).await;
+        let known = known.map_err(failure_of)?.into_iter().find(|agent| agent.name == agents.session);
+        let of_user = known.map(|agent| agent.permission).ok_or_else(|| {
+            Failure::session(format!(
+                "`{NAME} serve` does not use `{CONFIG}`; install a version that is known to work, such as 1.18.33"
+            ))
+        })?;
+        let started =
+            Arc::new(Running { server: Arc::new(server), agents, of_user, connected: AsyncMutex::default() });
+        Ok(Arc::clone(running.insert(started)))
     }
 
     async fn work(&self, work: &Work<'_>, reporter: &Reporter) -> Result<String, Failure> {
@@ -80,60 +185,133 @@ impl OpenCode {
     }
 
     async fn attempt(&self, work: &Work<'_>, reporter: &Reporter) -> Result<String, Fault> {
-        let program = self.start(work).map_err(Fault::last)?;
-        let started = Connection::start(program, self.supervisor.as_deref(), &self.endings).await;
-        let mut connection = started
-            .map_err(|error| Fault::last(not_started(NAME, &self.program, &self.folders.root, &error)))?;
-        connection.send_text(&work.prompt);
-        connection.close();
+        let running = self.server().await.map_err(Fault::last)?;
+        running.connect(work.servers, &work.folders.root).await.map_err(Fault::last)?;
+        let Running { server, agents, of_user, .. } = &*running;
+        let agent = if work.is_question { &agents.question } else { &agents.session };
+        let folder = &work.folders.root;
+        // With a title, no other request is made for one.
+        let new = json!({ "title": "prose", "agent": agent, "permission": work.rules.with(of_user) });
+        let opened = server.call::<NewSession>(Method::POST, "session", folder, Some(&new)).await;
+        let NewSession { id } = opened.map_err(|error| Fault::last(failure_of(error)))?;
+        // Nothing of a question is left in the history of the user.
+        let mut session = server.open(id.clone(), folder, work.is_question);
+        let mut turn = Turn::new(id, work.model, folder, &work.rules);
+        reporter.report(Activity::Agent(turn.agent()));
+        let mut body = json!({
+            "agent": agent,
+            "parts": [{ "type": "text", "text": work.prompt }],
+            "system": work.system,
+            "model": work.model.map(model_id).transpose().map_err(Fault::last)?,
+            "format": work.schema.as_ref().map(|schema| json!({ "type": "json_schema", "schema": schema })),
+        });
+        if let Some(body) = body.as_object_mut() {
+            body.retain(|_, value| !value.is_null());
+        }
+        let failed =
+            |failure, turn: &Turn<'_>| Fault { can_repeat: !turn.has_acted(), ..Fault::last(failure) };
+        session.prompt(&body).await.map_err(|error| failed(failure_of(error), &turn))?;
 
-        let mut events = Events::new(work.model);
-        let mut report = |activity: Activity| reporter.report(activity);
-        let end = loop {
-            match connection.receive().await {
-                Ok(event) => {
-                    if let Some(fault) = events.add(NAME, &event, &mut report) {
-                        return Err(fault);
+        let mut questions = Questions::default();
+        loop {
+            let Some(event) = session.next().await else {
+                let end = CallError::Ended(server.end().unwrap_or_default());
+                return Err(failed(failure_of(end), &turn));
+            };
+            match turn.add(event, &mut |activity| reporter.report(activity)) {
+                Step::Continue => {}
+                Step::Ask(asked) => questions.open.push(asked),
+                Step::End(outcome) => {
+                    match outcome {
+                        Ok(_) => session.ended(),
+                        // It may have more to do, such as another attempt.
+                        Err(_) => session.cancel().await,
                     }
+                    return outcome;
                 }
-                Err(end) => break end,
             }
-        };
-        let said = connection.said();
-        let failed = |failure| Fault { can_repeat: !events.has_acted(), ..Fault::last(failure) };
-        match end {
-            End::Exited(status) if status.success() => Ok(events.reply()),
-            End::Exited(status) if status.code().is_none() => {
-                let said = if said.is_empty() { status.to_string() } else { format!("{status}: {said}") };
-                Err(failed(faults::failure_of(ErrorKind::AgentCrashed, NAME, None, &said)))
-            }
-            End::Exited(status) if faults::classify(None, &said) == ErrorKind::Session => {
-                let message = match said.is_empty() {
-                    true => format!("{NAME} exited with {status} and no output"),
-                    false => format!("{NAME} exited with {status}:\n{said}"),
-                };
-                Err(failed(Failure::session(message)))
-            }
-            End::Exited(_) => Err(failed(faults::failure(NAME, None, &said))),
-            End::LineTooLong => {
-                Err(failed(Failure::session(format!("{NAME} wrote a line that is too long"))))
-            }
-            End::Lost(error) => {
-                Err(failed(Failure::session(format!("lost the connection to {NAME}: {error}"))))
-            }
+            questions.answer(work, &mut turn, &session, reporter).await.map_err(Fault::last)?;
         }
     }
+}
 
-    /// The program with the agent of a session.
-    fn start(&self, work: &Work<'_>) -> Result<Program, Failure> {
-        // No configuration of the user or the project can extend the permissions of an agent whose name it does not know.
-        let agent = format!("prose-{:016x}", fastrand::u64(..));
-        let mut arguments: Vec<String> =
-            ["run", "--format", "json", "--title", "prose", "--agent", &agent].map(str::to_owned).into();
-        arguments.extend(work.model.map(|model| format!("--model={model}")));
-        let mut program = self.program.start(&arguments, &self.folders.root);
-        let own = program.variables.iter().position(|(name, _)| name == CONFIG);
-        let mut config = match own.map(|at| program.variables.swap_remove(at).1) {
+impl Running {
+    /// Starts MCP servers for sessions in a folder, which share them.
+    async fn connect(&self, servers: &[McpServer], folder: &Path) -> Result<(), Failure> {
+        let mut connected = self.connected.lock().await;
+        for server in servers {
+            let key = (folder.to_owned(), server.name.clone());
+            if connected.contains(&key) {
+                continue;
+            }
+            let new = json!({ "name": server.name, "config": server.for_opencode(folder) });
+            let states = self.server.call(Method::POST, "mcp", folder, Some(&new)).await;
+            let mut states: HashMap<SmolStr, ServerState> = states.map_err(failure_of)?;
+            let state = states.remove(&server.name);
+            if state.as_ref().is_none_or(|state| state.status != "connected") {
+                let said = state.map(|state| state.error.unwrap_or(state.status)).unwrap_or_default();
+                return Err(Failure::session(format!(
+                    "MCP server `{}` did not start: {}; run `prose doctor` to try it",
+                    server.name,
+                    server.without_values(&said)
+                )));
+            }
+            connected.insert(key);
+        }
+        Ok(())
+    }
+}
+
+/// The permission questions of a session.
+#[derive(Default)]
+struct Questions {
+    /// Those that were not decided.
+    open: Vec<Asked>,
+    /// Those of calls that are denied, with the session of the call.
+    denied: Vec<(Asked, SmolStr)>,
+}
+
+impl Questions {
+    /// Answers what can be answered.
+    async fn answer(
+        &mut self,
+        work: &Work<'_>,
+        turn: &mut Turn<'_>,
+        session: &OpenSession,
+        reporter: &Reporter,
+    ) -> Result<(), Failure> {
+        for asked in std::mem::take(&mut self.open) {
+            let Some(asking) = turn.asking(&asked) else {
+                self.open.push(asked);
+                continue;
+            };
+            let is_allowed = match asking.decision {
+                Some(decision) => decision,
+                None => {
+                    permit(reporter, work.agent, work.permissions, &asking.request, &work.folders).await?
+                }
+            };
+            turn.decided(&asking, is_allowed);
+            match is_allowed {
+                true => session.reply(&asked.id, true, "").await.map_err(failure_of)?,
+                false => self.denied.push((asked, asking.session)),
+            }
+        }
+        let (now, later): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.denied).into_iter().partition(|(_, of)| turn.has_only_denied(of));
+        self.denied = later;
+        for (asked, _) in now {
+            session.reply(&asked.id, false, DENIED).await.map_err(failure_of)?;
+        }
+        Ok(())
+    }
+}
+
+impl AgentNames {
+    /// Adds the agents to the configuration of the environment.
+    fn configure(&self, variables: &mut Vec<(String, String)>) -> Result<(), Failure> {
+        let own = variables.iter().position(|(name, _)| name == CONFIG);
+        let mut config = match own.map(|at| variables.swap_remove(at).1) {
             Some(text) => serde_json::from_str(&text).map_err(|error| {
                 Failure::session(format!(
                     "the environment variable `{CONFIG}` cannot be extended, because it is not JSON: {error}; remove comments and trailing commas"
@@ -144,36 +322,44 @@ impl OpenCode {
         if !config.is_object() {
             return Err(Failure::session(format!("the environment variable `{CONFIG}` must be an object")));
         }
-        if !config["agent"].is_object() {
-            config["agent"] = json!({});
+        for part in ["agent", "experimental"] {
+            if !config[part].is_object() {
+                config[part] = json!({});
+            }
         }
-        config["agent"][&agent] = work.agent.clone();
-        program.variables.push((CONFIG.to_owned(), config.to_string()));
-        Ok(program)
+        config["agent"][&self.session] = json!({ "mode": "primary" });
+        config["agent"][&self.question] = json!({ "mode": "primary", "prompt": OF_QUESTION });
+        // The session goes on after a call that was denied.
+        config["experimental"]["continue_loop_on_deny"] = true.into();
+        variables.push((CONFIG.to_owned(), config.to_string()));
+        Ok(())
     }
+}
 
-    /// The model in the terms of OpenCode, and a warning if it does not support it.
-    fn model<'m>(&self, model: Option<&'m str>) -> (Option<&'m str>, Option<String>) {
-        let Some(unknown) = model.filter(|model| self.program.unknown_models.iter().any(|it| it == model))
-        else {
-            return (model, None);
-        };
-        let is_new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(unknown.to_owned());
-        (None, is_new.then(|| unknown_model(NAME, unknown)))
+/// The model as requests name it.
+fn model_id(model: &str) -> Result<Value, Failure> {
+    let (provider, model) = model.split_once('/').ok_or_else(|| {
+        Failure::session(format!(
+            "{NAME} does not know the model `{model}`; write it as `provider/model`, such as `anthropic/claude-sonnet-4-5`, or map it in `[models]` in `prose.toml`"
+        ))
+    })?;
+    Ok(json!({ "providerID": provider, "modelID": model }))
+}
+
+fn failure_of(error: CallError) -> Failure {
+    match error {
+        CallError::Ended(said) => match faults::classify(None, &said) {
+            ErrorKind::Auth => faults::failure_of(ErrorKind::Auth, NAME, None, &said),
+            _ => faults::failure_of(ErrorKind::AgentCrashed, NAME, None, &said),
+        },
+        CallError::NotStarted(error) => Failure::session(format!("`{NAME} serve` did not start: {error}")),
+        CallError::Reported(error) => faults::failure(NAME, None, &error),
     }
 }
 
 impl Sessions for OpenCode {
     fn name(&self) -> &str {
         NAME
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { reads_files: true, writes_files: true }
-    }
-
-    fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
-        rules::enforces(about, rule)
     }
 
     fn session<'a>(
@@ -183,16 +369,21 @@ impl Sessions for OpenCode {
         reporter: &'a Reporter,
     ) -> HarnessFuture<'a, Reply> {
         Box::pin(async move {
-            let (model, warning) = self.model(task.model.as_deref());
-            let prompt = match task.system_part() {
-                // R26: an instruction of the agent would replace those of OpenCode.
-                Some(system) => format!("{}\n\nSystem: {system}", task.prompt),
-                None => task.prompt.to_string(),
+            let (model, warning) = self.models.supported(NAME, task.model.as_deref());
+            let servers = of_agent(&self.servers, task.agent.as_deref());
+            let work = Work {
+                prompt: &task.prompt,
+                system: task.system_part().map(Into::into),
+                model,
+                schema: None,
+                is_question: false,
+                agent: task.agent.as_deref(),
+                permissions: &task.permissions,
+                folders: Folders::of(task, &self.folders),
+                rules: Rules::of_session(&task.permissions, &self.servers, servers),
+                servers,
             };
-            let folders = Folders::of(task, &self.folders);
-            let permission = rules::of_session(&task.permissions, &folders);
-            let agent = json!({ "mode": "primary", "permission": permission });
-            let text = self.work(&Work { prompt, model, agent }, reporter).await?;
+            let text = self.work(&work, reporter).await?;
             Ok(Reply {
                 text: text.trim_end().into(),
                 warnings: warning.into_iter().collect(),
@@ -202,15 +393,45 @@ impl Sessions for OpenCode {
     }
 
     fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.endings.settled())
+        Box::pin(async {
+            let running = self.server.lock().await.take();
+            if let Some(running) = running {
+                running.server.stop().await;
+            }
+            self.endings.settled().await;
+        })
     }
 
     fn ask<'a>(&'a self, question: Ask, reporter: &'a Reporter) -> HarnessFuture<'a, String> {
         Box::pin(async move {
-            let (model, _) = self.model(question.model.as_deref());
-            let permission = rules::of_question();
-            let agent = json!({ "mode": "primary", "prompt": OF_QUESTION, "permission": permission });
-            self.work(&Work { prompt: question.prompt.clone(), model, agent }, reporter).await
+            let Ask { prompt, model, schema } = question;
+            let (model, _) = self.models.supported(NAME, model.as_deref());
+            // A question changes nothing, and reads only files of the project that it names.
+            let reads = prompt.contains(BY_REFERENCE);
+            let permissions = ["read", "write", "execute", "network", "mcp"].map(|about| Permission {
+                about: about.into(),
+                rule: match about {
+                    "read" if reads => PermissionRule::Patterns(vec!["**".to_owned()]),
+                    _ => PermissionRule::Deny,
+                },
+            });
+            let work = Work {
+                prompt: &prompt,
+                system: None,
+                model,
+                schema,
+                is_question: true,
+                agent: None,
+                permissions: &permissions,
+                folders: Folders { root: self.folders.root.clone(), ..Folders::default() },
+                rules: Rules::of_question(reads),
+                servers: &[],
+            };
+            self.work(&work, reporter).await
         })
+    }
+
+    fn binds_answers(&self) -> bool {
+        true
     }
 }

@@ -2,7 +2,6 @@
 
 mod api;
 mod known;
-mod stream;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,14 +13,14 @@ use std::time::{Duration, SystemTime};
 
 use prose_registry::{EXTRA_CA, tls_config};
 use prose_vm::activity::{Activity, AgentSession, Reporter};
-use prose_vm::effect::{Failure, PermissionRule, Reply, Request, SessionTask, Usage};
+use prose_vm::effect::{Failure, Reply, Request, SessionTask, Usage};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::{Capabilities, HarnessFuture};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Response, Url};
 
 use self::api::{Part, Prompt, Stop};
-use self::stream::{Events, StreamEvent};
+use super::server_events::{Events, StreamEvent};
 use crate::decide::{Ask, Sessions};
 use crate::faults;
 use crate::gate::{Fault, Gate, PATIENCE};
@@ -132,7 +131,7 @@ impl Provider {
     pub fn new(settings: ProviderSettings) -> Self {
         let address = settings.base_url().unwrap_or_default();
         let key = settings.key.as_ref().map(Secret::reveal);
-        let gate = Gate::of(address, key, settings.gates.as_deref());
+        let gate = Gate::of(address.trim_end_matches('/'), key, settings.gates.as_deref());
         Self { settings, gate, client: OnceLock::new() }
     }
 
@@ -401,17 +400,10 @@ impl<'a> Answer<'a> {
 
     /// Reports the usage since the last report.
     fn report_usage(&mut self) {
-        let (now, before) = (self.usage, self.reported);
-        let used = Usage {
-            input_tokens: now.input_tokens.saturating_sub(before.input_tokens),
-            cache_read_tokens: now.cache_read_tokens.saturating_sub(before.cache_read_tokens),
-            cache_write_tokens: now.cache_write_tokens.saturating_sub(before.cache_write_tokens),
-            output_tokens: now.output_tokens.saturating_sub(before.output_tokens),
-            cost: None,
-        };
+        let used = self.usage.less(self.reported);
         if used != Usage::default() {
             self.reporter.report(Activity::Used(used));
-            self.reported = now;
+            self.reported = self.usage;
         }
     }
 }
@@ -423,11 +415,6 @@ impl Sessions for Provider {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
-    }
-
-    fn enforces(&self, _: &str, _: &PermissionRule) -> bool {
-        // A model without tools does nothing that a rule could forbid.
-        true
     }
 
     fn session<'a>(

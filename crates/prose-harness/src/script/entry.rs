@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use prose_vm::effect::{InputRequest, MemoryPlace, Outcome, Question, Request, SessionTask, Summary};
+use prose_vm::effect::{Effect, Outcome, Request};
 use regex::Regex;
 
 use crate::permissions::ToolRequest;
@@ -206,30 +206,27 @@ pub(crate) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn new(kind: Kind, request: &'a Request, text: &'a str) -> Self {
-        let place = request.place.as_str();
-        Self { kind, agent: None, name: None, place, text, label: label(text), more: None, labels: &[] }
-    }
-
-    pub(crate) fn session(request: &'a Request, task: &'a SessionTask) -> Self {
-        let agent = task.agent.as_deref();
-        Self { agent, more: Some(&task.prompt), ..Self::new(Kind::Session, request, &task.task) }
-    }
-
-    pub(crate) fn question(kind: Kind, request: &'a Request, question: &'a Question) -> Self {
-        Self { labels: &question.labels, ..Self::new(kind, request, &question.text) }
-    }
-
-    pub(crate) fn summary(request: &'a Request, summary: &'a Summary) -> Self {
-        Self { name: Some(&summary.name), ..Self::new(Kind::Summary, request, &summary.text) }
-    }
-
-    pub(crate) fn input(request: &'a Request, input: &'a InputRequest) -> Self {
-        Self { name: input.name.as_deref(), ..Self::new(Kind::Input, request, &input.prompt) }
-    }
-
-    pub(crate) fn memory(request: &'a Request, place: &'a MemoryPlace) -> Self {
-        Self { agent: Some(&place.agent), ..Self::new(Kind::Memory, request, "") }
+    /// The request for an entry; `None` if scripts do not support its kind.
+    pub(crate) fn of(request: &'a Request) -> Option<Self> {
+        let of = |kind: Kind, text: &'a str| {
+            let place = request.place.as_str();
+            Self { kind, agent: None, name: None, place, text, label: label(text), more: None, labels: &[] }
+        };
+        Some(match &request.effect {
+            Effect::Session(task) => {
+                let agent = task.agent.as_deref();
+                Self { agent, more: Some(&task.prompt), ..of(Kind::Session, &task.task) }
+            }
+            Effect::Judge(question) => of(Kind::Condition, &question.text),
+            Effect::Choose(question) => Self { labels: &question.labels, ..of(Kind::Choice, &question.text) },
+            Effect::Extract(question) => of(Kind::Extract, &question.text),
+            Effect::Summarise(summary) => {
+                Self { name: Some(&summary.name), ..of(Kind::Summary, &summary.text) }
+            }
+            Effect::Input(input) => Self { name: input.name.as_deref(), ..of(Kind::Input, &input.prompt) },
+            Effect::Memory(place) => Self { agent: Some(&place.agent), ..of(Kind::Memory, "") },
+            Effect::File(_) | Effect::FileCheck(_) | Effect::Tree(_) | Effect::Sleep(_) => return None,
+        })
     }
 
     /// An entry that matches the request, to be completed by hand.

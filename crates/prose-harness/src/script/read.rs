@@ -20,7 +20,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::entry::{Entry, KINDS, Kind, KindInfo, Said};
-use crate::permissions::{About, ToolRequest};
+use crate::permissions::{About, McpTool, ToolRequest};
 
 /// The keys of every entry about its use: memories are read immediately, and only backends report activities.
 const TIMING: &[&str] = &["times", "delay", "activity"];
@@ -308,7 +308,7 @@ impl Reader<'_> {
 
     /// Tool calls such as `bash: git log`, by the subjects of permissions.
     fn tools(&mut self, value: &TomlValue<'_>) -> Option<Vec<ToolRequest>> {
-        let expected = "a list of tool calls such as \"bash: git log\", \"read: a.md\", \"write: a.md\" or \"network: https://…\"";
+        let expected = "a list of tool calls such as \"bash: git log\", \"read: a.md\", \"write: a.md\", \"network: https://…\" or \"mcp: server/tool\"";
         let Some(list) = value.get_ref().as_array() else {
             return self.expect(None, "tools", expected, value);
         };
@@ -319,6 +319,10 @@ impl Reader<'_> {
                 About::Write => ToolRequest::file(ToolKind::Edit, what),
                 About::Execute => ToolRequest::command(what),
                 About::Network => ToolRequest::fetch(what),
+                About::Mcp => {
+                    let (server, tool) = what.split_once('/')?;
+                    ToolRequest::mcp(McpTool { server: server.to_owned(), tool: tool.to_owned() })
+                }
             })
         };
         list.iter().map(|value| self.expect(tool(value), "tools", expected, value)).collect()

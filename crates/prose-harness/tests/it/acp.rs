@@ -7,7 +7,7 @@ use prose_harness::decide::PromptedDecisions;
 use prose_harness::drivers::AgentProgram;
 use prose_harness::drivers::acp::{AGENTS, Acp};
 use prose_vm::activity::{Activity, NoApprovals, Reporter};
-use prose_vm::effect::{Effect, Permission, PermissionRule, RequestId, SessionTask};
+use prose_vm::effect::{Effect, Outcome, Permission, PermissionRule, RequestId, SessionTask};
 use prose_vm::harness::{Harness, RunFolders};
 use tokio::sync::mpsc;
 
@@ -35,7 +35,7 @@ const OPEN: &str = r#"
 
 /// Has an agent answer a request, and shows what it reports, the outcome and what it received after its session was opened.
 async fn talk(conversation: &str, request: &prose_vm::effect::Request, agent: Option<&str>) -> String {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let program = AgentProgram {
         program: "sh".into(),
@@ -47,16 +47,13 @@ async fn talk(conversation: &str, request: &prose_vm::effect::Request, agent: Op
     let folders = RunFolders { root: root.clone(), run: None };
     let agent = agent.map(|name| AGENTS.iter().find(|agent| agent.name == name).unwrap());
     let supervisor = Some(env!("CARGO_BIN_EXE_supervisor-for-tests").into());
-    let harness = PromptedDecisions(Acp::new("acp", program, agent, folders).supervised_by(supervisor));
+    let harness = PromptedDecisions::new(Acp::new("acp", program, agent, folders).supervised_by(supervisor));
     let (sender, mut reports) = mpsc::unbounded_channel();
     let reporter = Reporter::new(RequestId(1), sender, Arc::new(NoApprovals));
-    let outcome = match &request.effect {
-        Effect::Session(task) => match harness.session(request, task, &reporter).await {
-            Ok(reply) => format!("reply: {:?} {:?}\n", reply.text, reply.warnings),
-            Err(failure) => format!("{:?}: {}\n", failure.kind, failure.message),
-        },
-        Effect::Judge(question) => format!("{:?}\n", harness.judge(request, question, &reporter).await),
-        _ => unreachable!("other effects are decisions, too"),
+    let outcome = match harness.perform(request, &reporter).await {
+        Ok(Outcome::Reply(reply)) => format!("reply: {:?} {:?}\n", reply.text, reply.warnings),
+        Ok(other) => format!("{other:?}\n"),
+        Err(failure) => format!("{:?}: {}\n", failure.kind, failure.message),
     };
     harness.settled().await;
     let mut shown = String::new();
@@ -71,6 +68,7 @@ async fn talk(conversation: &str, request: &prose_vm::effect::Request, agent: Op
             }
             Activity::Denied(denial) => format!("denied: {} ({})\n", denial.title, denial.reason),
             Activity::Asked(question) => format!("asked: {} ({})\n", question.title, question.rule),
+            Activity::Answered { answer, .. } => format!("answered: {:?}\n", answer.from),
             Activity::Agent(agent) => format!("session: {} {:?}\n", agent.id, agent.model),
             other => format!("{other:?}\n"),
         });
@@ -136,6 +134,7 @@ async fn rules_answer_permission_requests() {
     expect![[r#"
         session: s7 None
         asked: git log --output=x (`--output=x` of `git log --output=x` can write files or run programs)
+        answered: NoOne
         denied: git log --output=x (`--output=x` of `git log --output=x` can write files or run programs, and no one is there to answer)
         tool: Execute git log --output=x [] Denied
         reply: "" []
@@ -165,6 +164,7 @@ async fn files_of_the_client_are_under_the_rules() {
         session: s7 None
         denied: write /etc/x (`write: ["docs/"]` does not cover `/etc/x`)
         asked: read .env (`.env` is a protected file)
+        answered: NoOne
         denied: read .env (`.env` is a protected file, and no one is there to answer)
         reply: "" []
         received: {"error":{"code":-32001,"message":"writing `/etc/x` is not allowed in this session"},"id":1,"jsonrpc":"2.0"}
@@ -189,7 +189,7 @@ async fn a_question_denies_every_tool() {
         tool: Execute ls [] Denied
         text: VERDICT: yes
         REASON: the sand is dry
-        Ok(Verdict { met: true, reason: "the sand is dry", no_progress: false })
+        Verdict(Verdict { met: true, reason: "the sand is dry", no_progress: false })
         received: {"id":"a","jsonrpc":"2.0","result":{"outcome":{"optionId":"no","outcome":"selected"}}}
     "#]]
     .assert_eq(&shown);

@@ -7,7 +7,10 @@ use expect_test::{Expect, expect};
 use prose_harness::decide::PromptedDecisions;
 use prose_harness::drivers::AgentProgram;
 use prose_harness::drivers::claude::Claude;
-use prose_vm::activity::{Activity, Approvals, NoApprovals, PermissionQuestion, Reporter};
+use prose_vm::activity::{
+    Activity, AnswerFuture, AnswerSource, Approvals, NoApprovals, PermissionAnswer, PermissionQuestion,
+    Reporter,
+};
 use prose_vm::effect::{Effect, Failure, Permission, PermissionRule, Reply, RequestId, SessionTask};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::{Harness, RunFolders};
@@ -27,14 +30,18 @@ struct Agent {
 
 impl Agent {
     fn new(script: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = prose_fixture::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).display().to_string();
         let script = script.replace("RECORD", &path("record"));
         std::fs::write(path("script"), script).unwrap();
         let program = program(env!("CARGO_BIN_EXE_agent-for-tests"), &[&path("script")]);
         let folders = RunFolders { root: folder.path().to_owned(), run: None };
         let supervisor = Some(env!("CARGO_BIN_EXE_supervisor-for-tests").into());
-        let harness = PromptedDecisions(Claude::new(program, folders).supervised_by(supervisor));
+        // Other tests do not wait for its provider.
+        let claude = Claude::new(program, folders)
+            .supervised_by(supervisor)
+            .sharing_gates(Some(&folder.path().join("gates")));
+        let harness = PromptedDecisions::new(claude);
         Self { folder, harness }
     }
 
@@ -49,8 +56,8 @@ impl Agent {
     ) -> (Result<Reply, Failure>, Vec<Activity>) {
         let (sender, mut reports) = unbounded_channel();
         let reporter = Reporter::new(RequestId(1), sender, approvals);
-        let asked = request("s1", Effect::Session(Arc::new(task.clone())));
-        let said = self.harness.session(&asked, &Arc::new(task), &reporter).await;
+        let asked = request("s1", Effect::Session(Arc::new(task)));
+        let said = reply(self.harness.perform(&asked, &reporter).await);
         let mut seen = Vec::new();
         while let Ok((_, report)) = reports.try_recv() {
             seen.push(report);
@@ -182,17 +189,18 @@ async fn every_use_of_a_tool_is_asked_and_answered() {
     check(
         &told(&script, SessionTask { permissions, ..task("Look into tides") }).await,
         expect![[r#"
-        {"activity":"agent","id":"S1"}
-        {"activity":"tool","id":"t1","kind":"execute","title":"git log","status":"pending"}
-        {"activity":"tool","id":"t1","kind":"execute","title":"git log","status":"running"}
-        {"activity":"tool","id":"t1","kind":"execute","title":"git log","status":"completed"}
-        {"activity":"tool","id":"t2","kind":"execute","title":"git log --output=f","status":"pending"}
-        {"activity":"asked","id":"permission-N","title":"git log --output=f","rule":"`--output=f` of `git log --output=f` can write files or run programs"}
-        {"activity":"denied","title":"git log --output=f","reason":"`--output=f` of `git log --output=f` can write files or run programs, and no one is there to answer"}
-        {"activity":"tool","id":"t2","kind":"execute","title":"git log --output=f","status":"denied"}
-        {"activity":"denied","title":"write /etc/passwd","reason":"the settings of claude deny it"}
-        reply: done
-    "#]],
+            {"activity":"agent","id":"S1"}
+            {"activity":"tool","id":"t1","kind":"execute","title":"git log","status":"pending"}
+            {"activity":"tool","id":"t1","kind":"execute","title":"git log","status":"running"}
+            {"activity":"tool","id":"t1","kind":"execute","title":"git log","status":"completed"}
+            {"activity":"tool","id":"t2","kind":"execute","title":"git log --output=f","status":"pending"}
+            {"activity":"asked","id":"permission-N","title":"git log --output=f","rule":"`--output=f` of `git log --output=f` can write files or run programs"}
+            {"activity":"answered","id":"permission-N","is_allowed":false,"from":"no-one"}
+            {"activity":"denied","title":"git log --output=f","reason":"`--output=f` of `git log --output=f` can write files or run programs, and no one is there to answer"}
+            {"activity":"tool","id":"t2","kind":"execute","title":"git log --output=f","status":"denied"}
+            {"activity":"denied","title":"write /etc/passwd","reason":"the settings of claude deny it"}
+            reply: done
+        "#]],
     );
 }
 
@@ -200,12 +208,10 @@ async fn every_use_of_a_tool_is_asked_and_answered() {
 struct Says(bool);
 
 impl Approvals for Says {
-    fn ask<'a>(
-        &'a self,
-        question: &'a PermissionQuestion,
-    ) -> std::pin::Pin<Box<dyn Future<Output = Option<bool>> + Send + 'a>> {
+    fn ask<'a>(&'a self, question: &'a PermissionQuestion) -> AnswerFuture<'a> {
         assert_eq!((question.title.as_str(), question.rule.as_str()), ("make", "bash: prompt"));
-        Box::pin(std::future::ready(Some(self.0)))
+        let answer = PermissionAnswer { is_allowed: self.0, from: AnswerSource::Terminal, by: None };
+        Box::pin(std::future::ready(answer))
     }
 }
 
@@ -287,6 +293,28 @@ async fn a_rejected_key_ends_the_session_before_the_agent_gives_up() {
         Auth: claude is not signed in, or its key is not accepted (status 401: authentication failed); sign in with `claude auth login`, or set `ANTHROPIC_API_KEY`, then resume the run with `prose resume`
     "#]],
     );
+}
+
+#[tokio::test]
+async fn a_retry_of_the_agent_lets_other_sessions_wait_for_the_provider() {
+    let script = r#"
+        {"receive": {"type": "user"}}
+        {"send": {"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 10, "retry_delay_ms": 1500, "error_status": 429, "error": "rate_limit"}}
+        {"send": {"type": "result", "subtype": "success", "result": "done"}}
+    "#;
+    let agent = Agent::new(script);
+    let retries = |reports: Vec<Activity>| {
+        let retries = reports.into_iter().filter_map(|report| match report {
+            Activity::ProviderRetry(retry) => Some((retry.attempt, retry.status)),
+            _ => None,
+        });
+        retries.collect::<Vec<_>>()
+    };
+    let (said, reports) = agent.session(task("Go")).await;
+    assert_eq!((&*said.unwrap().text, retries(reports)), ("done", vec![(1, Some(429))]));
+    // Its attempt of its own was repeated by the agent, and costs no retry of the program.
+    let (said, reports) = agent.session(task("Go")).await;
+    assert_eq!((&*said.unwrap().text, retries(reports)), ("done", vec![(0, None), (1, Some(429))]));
 }
 
 #[tokio::test]
@@ -413,7 +441,7 @@ async fn what_a_session_is_asked_again_goes_to_the_same_process_once() {
     let folders = RunFolders { root: agent.folder.path().to_owned(), run: Some(run) };
     let script = agent.folder.path().join("script").display().to_string();
     let claude = Claude::new(program(env!("CARGO_BIN_EXE_agent-for-tests"), &[&script]), folders);
-    let agent = Agent { harness: PromptedDecisions(claude), ..agent };
+    let agent = Agent { harness: PromptedDecisions::new(claude), ..agent };
     let task = |prompt: &str| SessionTask { writes_result: true, ..task(prompt) };
     let (said, _) = agent.session(task("Look into tides")).await;
     assert_eq!(&*said.unwrap().text, "Binding written: x");
@@ -429,7 +457,7 @@ async fn what_a_session_is_asked_again_goes_to_the_same_process_once() {
 #[tokio::test]
 async fn a_missing_program_is_named() {
     let folders = RunFolders { root: "/".into(), run: None };
-    let harness = PromptedDecisions(Claude::new(program("no-such-claude", &[]), folders));
+    let harness = PromptedDecisions::new(Claude::new(program("no-such-claude", &[]), folders));
     check(
         &said(&harness, &session("s1", "Go")).await,
         expect![
@@ -441,7 +469,7 @@ async fn a_missing_program_is_named() {
 #[test]
 fn every_rule_is_enforced() {
     let folders = RunFolders { root: "/".into(), run: None };
-    let claude = PromptedDecisions(Claude::new(program("claude", &[]), folders));
+    let claude = PromptedDecisions::new(Claude::new(program("claude", &[]), folders));
     for rule in [PermissionRule::Deny, PermissionRule::Prompt, PermissionRule::Patterns(Vec::new())] {
         for about in ["read", "write", "execute", "bash", "network"] {
             assert!(claude.enforces(about, &rule));

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use prose_harness::command::{Agent, Argument, Command, CommandSettings, PromptBy};
+use prose_harness::command::{Argument, Command, CommandSettings, PromptBy};
 use prose_harness::decide::PromptedDecisions;
-use prose_vm::effect::{Effect, Failure, Outcome, Permission, PermissionRule, Reply, Request, SessionTask};
+use prose_vm::effect::{Effect, Failure, Outcome, Reply, Request, SessionTask};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::{Harness, RunFolders};
 use tokio::time::{Instant, timeout};
@@ -28,7 +28,7 @@ fn harness(settings: CommandSettings) -> PromptedDecisions<Command> {
 
 fn harness_in(root: &Path, settings: CommandSettings) -> PromptedDecisions<Command> {
     let supervisor = Some(env!("CARGO_BIN_EXE_supervisor-for-tests").into());
-    PromptedDecisions(unsupervised(root, settings).supervised_by(supervisor))
+    PromptedDecisions::new(unsupervised(root, settings).supervised_by(supervisor))
 }
 
 fn unsupervised(root: &Path, settings: CommandSettings) -> Command {
@@ -76,7 +76,7 @@ async fn placeholders_are_filled_in_once() {
 }
 
 #[tokio::test]
-async fn what_a_session_does_not_have_is_left_out_with_its_flag() {
+async fn r023_what_a_session_does_not_have_is_left_out_with_its_flag() {
     let mut settings = shell("printf '<%s>' \"$@\"; cat", &[]);
     for flag in [["--model", "{model}"], ["--system", "{system}"]] {
         settings.arguments.push(Argument::All(flag.map(str::to_owned).to_vec()));
@@ -103,7 +103,7 @@ async fn r026_the_system_part_is_in_the_prompt_where_there_is_no_flag_for_it() {
 
 #[tokio::test]
 async fn it_works_in_the_folder_of_the_project() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let folder = folder.path().canonicalize().unwrap();
     assert_eq!(
         said(&harness_in(&folder, shell("pwd", &[])), &session("s1", "Go")).await,
@@ -166,18 +166,10 @@ async fn death_by_a_signal_is_a_failure() {
 
 #[tokio::test]
 async fn a_program_that_is_not_there_is_named() {
-    let mut settings = CommandSettings::new("no-such-agent");
     check(
-        &says(settings.clone()).await,
+        &says(CommandSettings::new("no-such-agent")).await,
         expect![
             "Session: program `no-such-agent` is not found; install it, or set another program in `run.command` in `prose.toml`"
-        ],
-    );
-    settings.agent = Some(Agent::Claude);
-    check(
-        &says(settings).await,
-        expect![
-            "Session: program `no-such-agent` is not found; install shell, for example with `npm install -g @anthropic-ai/claude-code`; if it is installed, add its folder to `PATH`"
         ],
     );
     let said = said(&harness_in(Path::new("/no/such/folder"), shell("cat", &[])), &session("s1", "Go")).await;
@@ -231,35 +223,17 @@ async fn a_program_that_never_reads_gets_to_its_end() {
     assert_eq!(said(&harness(shell("exec <&-; sleep 0.2; echo done", &[])), &prompt).await, "done");
 }
 
-#[tokio::test]
-async fn a_slow_program_is_ended_after_its_time() {
-    let settings = CommandSettings { timeout: Some(Duration::from_millis(300)), ..shell("sleep 60", &[]) };
-    let start = Instant::now();
-    let Err(failure) = reply(&harness(settings), &session("s1", "Go")).await else { panic!() };
-    assert_eq!(failure.kind, ErrorKind::Timeout);
-    assert!(failure.message.contains("did not reply within 300ms"), "{}", failure.message);
-    assert!(start.elapsed() < Duration::from_secs(10));
-}
-
-#[tokio::test]
-async fn a_silent_program_is_ended_and_one_that_goes_on_is_not() {
-    let idle = Some(Duration::from_millis(1_000));
-    let said = says(CommandSettings { idle, ..shell("echo a; sleep 60", &[]) }).await;
-    assert!(said.starts_with("Timeout: shell wrote nothing for 1s"), "{said}");
-    let script = "for i in 1 2 3 4 5 6 7; do sleep 0.3; echo . >&2; done; echo done";
-    assert_eq!(says(CommandSettings { idle, ..shell(script, &[]) }).await, "done");
-}
-
 /// Starts a script and drops it as soon as it has written a file `ready`. Returns how long it took until neither it nor what it started ran.
 async fn cancelled(script: &str) -> Duration {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     cancelled_by(folder.path(), &harness_in(folder.path(), shell(script, &[]))).await
 }
 
 /// The same where the process that starts the program ends it itself.
 async fn cancelled_unsupervised(script: &str) -> Duration {
-    let folder = tempfile::tempdir().unwrap();
-    cancelled_by(folder.path(), &PromptedDecisions(unsupervised(folder.path(), shell(script, &[])))).await
+    let folder = prose_fixture::tempdir().unwrap();
+    cancelled_by(folder.path(), &PromptedDecisions::new(unsupervised(folder.path(), shell(script, &[]))))
+        .await
 }
 
 async fn cancelled_by(path: &Path, harness: &dyn Harness) -> Duration {
@@ -301,7 +275,7 @@ async fn a_cancelled_program_is_ended_with_what_it_has_started_in_a_session_of_i
 
 #[tokio::test]
 async fn a_program_may_clean_up_when_it_is_ended() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let (ready, cleaned) = (folder.path().join("ready"), folder.path().join("cleaned"));
     // No program is being started when the signal comes: some shells lose it then.
     let script = "trap 'sleep 0.3; : > cleaned; exit' TERM; sleep 60 & : > ready; wait";
@@ -331,12 +305,12 @@ async fn what_does_not_end_is_killed_after_two_seconds() {
 
 /// Has a program that ignores that it should end outlive the runtime that it was started in.
 fn outliving(command: impl FnOnce(&Path, CommandSettings) -> Command) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let (own, ready) = (folder.path().join("own"), folder.path().join("ready"));
     let script = "trap '' TERM; echo $$ > own; touch ready; while :; do sleep 0.1; done";
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let harness = PromptedDecisions(command(folder.path(), shell(script, &[])));
+        let harness = PromptedDecisions::new(command(folder.path(), shell(script, &[])));
         let asked = session("s1", "Go");
         tokio::select! {
             _ = answer(&harness, &asked) => panic!("it ended by itself"),
@@ -353,7 +327,8 @@ async fn nothing_outlives_the_runtime() {
     let folder = tokio::task::spawn_blocking(|| outliving(unsupervised)).await.unwrap();
     until(|| !runs(&folder.path().join("own"))).await;
     // The supervisor gives it the time to end all the same.
-    let folder = tokio::task::spawn_blocking(|| outliving(|root, settings| harness_in(root, settings).0));
+    let folder =
+        tokio::task::spawn_blocking(|| outliving(|root, settings| harness_in(root, settings).sessions));
     let folder = folder.await.unwrap();
     let start = Instant::now();
     until(|| !runs(&folder.path().join("own"))).await;
@@ -362,7 +337,7 @@ async fn nothing_outlives_the_runtime() {
 
 #[tokio::test]
 async fn a_program_does_not_outlive_its_supervisor() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let script = "echo $PPID > supervisor; echo $$ > own; touch ready; sleep 60";
     let harness = harness_in(folder.path(), shell(script, &[]));
     let asked = session("s1", "Go");
@@ -383,7 +358,7 @@ async fn a_program_does_not_outlive_its_supervisor() {
 
 #[tokio::test]
 async fn what_a_program_leaves_running_neither_delays_its_reply_nor_is_ended() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let harness = harness_in(folder.path(), shell("sleep 30 & echo $! > server; echo started", &[]));
     let start = Instant::now();
     assert_eq!(said(&harness, &session("s1", "Start the server")).await, "started");
@@ -396,64 +371,10 @@ async fn what_a_program_leaves_running_neither_delays_its_reply_nor_is_ended() {
 #[tokio::test]
 async fn r064_conditions_are_asked_of_the_program() {
     let script = "cat > prompt; echo 'VERDICT: yes'; echo 'REASON: because'";
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let harness = harness_in(folder.path(), shell(script, &[]));
     assert_eq!(said(&harness, &condition("s1", "it is done")).await, "yes: because");
     assert!(fs::read_to_string(folder.path().join("prompt")).unwrap().contains("it is done"));
-}
-
-/// The arguments that an agent gets, with its program replaced by one that shows them, and what it warns of.
-async fn arguments(
-    agent: Agent,
-    permissions: &[(&str, PermissionRule)],
-    model: Option<&str>,
-) -> (String, Vec<String>) {
-    let permissions = permissions.iter().cloned();
-    let task = SessionTask {
-        system: Some("Be careful.".into()),
-        model: model.map(Into::into),
-        permissions: permissions.map(|(about, rule)| Permission { about: about.into(), rule }).collect(),
-        ..task("Go")
-    };
-    let settings = CommandSettings { program: "echo".to_owned(), ..agent.settings() };
-    let asked = request("s1", Effect::Session(Arc::new(task)));
-    let reply = reply(&harness(settings), &asked).await.unwrap();
-    (reply.text.to_string(), reply.warnings)
-}
-
-#[tokio::test]
-async fn r024_models_and_permissions_become_flags_of_known_agents() {
-    use PermissionRule::{Allow, Deny};
-    let mut shown = String::new();
-    for agent in [Agent::Codex, Agent::OpenCode] {
-        for (permissions, model) in [
-            (&[][..], None),
-            (&[("bash", Allow), ("read", Allow)], Some("provider/large")),
-            (&[("write", Deny), ("network", Allow)], Some("sonnet")),
-            (&[("network", Deny)], None),
-        ] {
-            let (arguments, warnings) = arguments(agent, permissions, model).await;
-            shown.push_str(&format!("{} {}\n", agent.program(), arguments));
-            for warning in warnings {
-                shown.push_str(&format!("    {warning}\n"));
-            }
-        }
-    }
-    check(
-        &shown,
-        expect![[r#"
-            codex exec --skip-git-repo-check --color never --sandbox workspace-write
-            codex exec --skip-git-repo-check --color never --model=provider/large --sandbox workspace-write
-            codex exec --skip-git-repo-check --color never --sandbox read-only
-                shell does not support the model `sonnet` and uses its default; map `sonnet` in `[models]` in `prose.toml`
-            codex exec --skip-git-repo-check --color never --sandbox workspace-write
-            opencode run
-            opencode run --model=provider/large
-            opencode run
-                shell does not support the model `sonnet` and uses its default; map `sonnet` in `[models]` in `prose.toml`
-            opencode run
-        "#]],
-    );
 }
 
 #[tokio::test]
@@ -488,57 +409,6 @@ async fn a_value_never_becomes_an_option() {
 }
 
 #[tokio::test]
-async fn an_unknown_model_is_told_once() {
-    let settings = CommandSettings { unknown_models: vec!["opus".to_owned()], ..shell("cat", &[]) };
-    let harness = harness(settings);
-    let task = SessionTask { model: Some("opus".into()), ..task("Go") };
-    let asked = request("s1", Effect::Session(Arc::new(task)));
-    assert_eq!(reply(&harness, &asked).await.unwrap().warnings.len(), 1);
-    assert_eq!(reply(&harness, &asked).await.unwrap().warnings.len(), 0);
-}
-
-#[test]
-fn only_what_is_certain_counts_as_enforced() {
-    use PermissionRule::{Allow, Deny, Patterns, Prompt};
-    let mut shown = String::new();
-    for agent in [Some(Agent::Codex), Some(Agent::OpenCode), None] {
-        let harness = harness(CommandSettings { agent, ..CommandSettings::new("agent") });
-        for (name, rule) in
-            [("allow", Allow), ("deny", Deny), ("prompt", Prompt), ("patterns", Patterns(Vec::new()))]
-        {
-            let about = ["read", "write", "execute", "bash", "network", "other"];
-            let enforced: Vec<_> = about.into_iter().filter(|about| harness.enforces(about, &rule)).collect();
-            let agent = agent.map_or("other", Agent::program);
-            shown.push_str(&format!("{agent} {name}: {}\n", enforced.join(" ")));
-        }
-    }
-    check(
-        &shown,
-        expect![[r#"
-        codex allow: read write execute bash network other
-        codex deny: write
-        codex prompt: 
-        codex patterns: 
-        opencode allow: read write execute bash network other
-        opencode deny: 
-        opencode prompt: 
-        opencode patterns: 
-        other allow: read write execute bash network other
-        other deny: 
-        other prompt: 
-        other patterns: 
-    "#]],
-    );
-}
-
-#[test]
-fn arguments_are_read_from_lists() {
-    let read: Vec<Argument> = serde_json::from_str(r#"["-p", ["--model", "{model}"]]"#).unwrap();
-    let all = Argument::All(vec!["--model".to_owned(), "{model}".to_owned()]);
-    assert_eq!(read, [Argument::One("-p".to_owned()), all]);
-}
-
-#[tokio::test]
 async fn a_command_line_becomes_settings() {
     assert_eq!(CommandSettings::from_words([]), None);
     let echo = |words: &[&str]| CommandSettings::from_words(words.iter().copied()).unwrap();
@@ -555,14 +425,4 @@ async fn a_command_line_becomes_settings() {
 #[track_caller]
 fn check(found: &str, expected: Expect) {
     expected.assert_eq(found);
-}
-
-#[tokio::test]
-async fn r023_a_model_is_sent_only_if_one_is_set() {
-    for agent in [Agent::Codex, Agent::OpenCode] {
-        let (without, _) = arguments(agent, &[], None).await;
-        assert!(!without.contains("--model"), "{without}");
-        let (with, _) = arguments(agent, &[], Some("provider/large")).await;
-        assert!(with.contains("--model=provider/large"), "{with}");
-    }
 }

@@ -105,7 +105,7 @@ async fn receiving_can_be_given_up_without_loss() {
 
 #[tokio::test]
 async fn a_dropped_connection_ends_the_program_with_all_it_has_started() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let endings = Arc::default();
     let script = "echo $$ > own; sleep 60 & echo $! > child; echo 1; wait";
     let mut connection = start(script, folder.path(), &endings).await;
@@ -118,7 +118,7 @@ async fn a_dropped_connection_ends_the_program_with_all_it_has_started() {
 
 #[tokio::test]
 async fn a_program_does_not_outlive_its_supervisor() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let endings = Arc::default();
     let mut connection = start("echo $$ > own; echo $PPID; sleep 60", folder.path(), &endings).await;
     let supervisor = connection.receive().await.unwrap();
@@ -131,7 +131,7 @@ async fn a_program_does_not_outlive_its_supervisor() {
 
 #[tokio::test]
 async fn what_a_program_leaves_running_is_not_ended() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let endings = Arc::default();
     let mut connection = start("sleep 30 & echo $! > server", folder.path(), &endings).await;
     assert_eq!(connection.exited().await, exit(0));
@@ -144,7 +144,7 @@ async fn what_a_program_leaves_running_is_not_ended() {
 
 #[tokio::test]
 async fn the_program_of_a_sender_that_is_kept_ends_all_the_same() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let endings = Arc::default();
     let connection = start("echo $$ > own; cat", folder.path(), &endings).await;
     until(|| folder.path().join("own").exists()).await;

@@ -60,12 +60,12 @@ impl Sessions for Parrot {
 /// A harness whose sessions say these things one after the other.
 fn saying(says: &[&str]) -> PromptedDecisions<Parrot> {
     let says = Mutex::new(says.iter().map(|say| (*say).to_owned()).collect());
-    PromptedDecisions(Parrot { says, ..Parrot::default() })
+    PromptedDecisions::new(Parrot { says, ..Parrot::default() })
 }
 
 /// What was asked, with `MARK` for marks.
 fn asked(harness: &PromptedDecisions<Parrot>) -> Vec<(String, Option<SmolStr>)> {
-    let asked = harness.0.asked.lock().unwrap().clone();
+    let asked = harness.sessions.asked.lock().unwrap().clone();
     asked.into_iter().map(|ask| (masked(&ask.prompt), ask.model)).collect()
 }
 
@@ -443,10 +443,10 @@ async fn questions_take_few_words_beside_their_material() {
 async fn bound_answers_are_objects_with_the_verdict_first() {
     let answered = async |request: &Request, says: &str| {
         let says = [says, says];
-        let parrot = saying(&says).0;
-        let harness = PromptedDecisions(Parrot { is_bound: true, ..parrot });
+        let parrot = saying(&says).sessions;
+        let harness = PromptedDecisions::new(Parrot { is_bound: true, ..parrot });
         let said = said(&harness, request).await;
-        let first = harness.0.asked.lock().unwrap()[0].clone();
+        let first = harness.sessions.asked.lock().unwrap()[0].clone();
         (said, first)
     };
     let question = loop_condition("s1/i2", "it is done", LoopKind::Until);

@@ -1,6 +1,7 @@
 //! The examples of `docs/scripts.md`, and what `docs/harnesses.md` lists.
 
-use prose_harness::command::{ALWAYS_PASSED, Agent, MAX_REPLY_BYTES};
+use prose_harness::command::{ALWAYS_PASSED, MAX_REPLY_BYTES};
+use prose_harness::drivers::KnownAgent;
 use prose_harness::drivers::provider::PROVIDERS;
 use prose_harness::registry::HARNESSES;
 use prose_harness::script::Script;
@@ -68,10 +69,8 @@ fn all_harnesses_are_listed_in_their_order() {
 fn what_agents_get_of_the_environment_is_listed() {
     let list = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     assert!(HARNESS_DOCS.contains(&format!("\n{}.\n", list(ALWAYS_PASSED))), "{}", list(ALWAYS_PASSED));
-    for agent in [Agent::Claude, Agent::Codex, Agent::OpenCode] {
-        let variables = agent.settings().variables;
-        let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
-        let expected = format!("`{}` gets {}", agent.program(), list(&variables));
+    for agent in [KnownAgent::CLAUDE, KnownAgent::CODEX, KnownAgent::OPENCODE] {
+        let expected = format!("`{}` gets {}", agent.program, list(agent.variables));
         assert!(HARNESS_DOCS.contains(&expected), "{expected}");
     }
     assert!(HARNESS_DOCS.contains(&format!("longer than {} MiB", MAX_REPLY_BYTES >> 20)));

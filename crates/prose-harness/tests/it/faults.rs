@@ -251,6 +251,11 @@ fn failures_teach_how_to_fix_them() {
         failure("anthropic", Some(400), "{\"error\":{\"message\":\"max_tokens: must be at least 1\"}}"),
         failure("codex", None, "You've hit your usage limit."),
         failure("openai", Some(400), "content_policy_violation"),
+        failure(
+            "codex",
+            Some(400),
+            r#"{"error":{"message":"\u001b[31mBad\u001b[0m: the request was: {\"model\":\"x\",\"input\":[\"the plan\"]}"}}"#,
+        ),
     ];
     let lines: String = faults.iter().map(|fault| format!("{:?}: {}\n", fault.kind, fault.message)).collect();
     expect![[r#"
@@ -264,6 +269,7 @@ fn failures_teach_how_to_fix_them() {
         Session: anthropic reported an error: status 400: max_tokens: must be at least 1
         Budget: codex rejected the request because a budget or usage limit of the account is exhausted (You've hit your usage limit); raise the limit or wait until it resets, then resume the run with `prose resume`
         Refused: openai refused to answer (status 400: content_policy_violation); rephrase the task, or choose another model
+        Session: codex reported an error: status 400: Bad: the request was
     "#]].assert_eq(&lines);
 }
 
@@ -272,6 +278,7 @@ fn keys_are_removed_from_messages() {
     expect!["no [key], no [key], no [key], no [key]"].assert_eq(&redacted(
         "no sk-proj-abcdefghijk, no AIzaSyA1234567890, no Bearer abcdefghijk, no key=abcdefghijk",
     ));
+    expect!["no [key], no [key]"].assert_eq(&redacted("no sk-abc/def+0123=, no key=abc/def+0123="));
     expect!["the key is missing, sk-1"].assert_eq(&redacted("the key is missing, sk-1"));
 }
 

@@ -57,9 +57,9 @@ fn mark(prompt: &str) -> Option<String> {
 
 /// What is decided, and what was asked.
 async fn decided(request: &Request, says: &str) -> (String, Vec<String>) {
-    let model = PromptedDecisions(Model { says: says.to_owned(), asked: Mutex::default() });
+    let model = PromptedDecisions::new(Model { says: says.to_owned(), asked: Mutex::default() });
     let decided = said(&model, request).await;
-    let asked = model.0.asked.into_inner().unwrap();
+    let asked = model.sessions.asked.into_inner().unwrap();
     (decided.lines().next().unwrap_or_default().to_owned(), asked)
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use expect_test::{Expect, expect};
-use prose_harness::permissions::{Decision, Folders, ToolRequest, decide, permit};
+use prose_harness::permissions::{Decision, Folders, McpTool, ToolRequest, decide, permit};
 use prose_vm::activity::{Reporter, ToolKind};
 use prose_vm::effect::{Permission, PermissionRule, SessionTask};
 use prose_vm::harness::RunFolders;
@@ -13,7 +13,7 @@ use crate::support::task;
 
 /// A project with a few files, some of which lead elsewhere.
 fn project() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = prose_fixture::tempdir().unwrap();
     let root = folder.path().join("project");
     for file in
         ["src/main.rs", "docs/a.md", "scripts/test.sh", ".env", "prose.toml", ".prose/runs/1/bindings/a.md"]
@@ -81,6 +81,10 @@ fn check(permissions: &str, calls: &str, expected: Expect) {
             "fetch" => ToolRequest::fetch(rest),
             "$" => ToolRequest::command(rest.replace("\\n", "\n")),
             "other" => ToolRequest::new(ToolKind::Other, rest),
+            "mcp" => {
+                let (server, tool) = rest.split_once('/').unwrap();
+                ToolRequest::mcp(McpTool { server: server.to_owned(), tool: tool.to_owned() })
+            }
             verb => panic!("{verb}"),
         };
         let decision = told(decide(&rules(permissions), &tool, &folders));
@@ -116,6 +120,7 @@ fn without_rules_the_project_is_open_but_for_commands_and_protected_files() {
         $ ls
         fetch https://example.com/
         other mcp__server__tool
+        mcp tracker/search
         ",
         expect![[r#"
             read src/main.rs
@@ -152,6 +157,8 @@ fn without_rules_the_project_is_open_but_for_commands_and_protected_files() {
                 ask: no rule for `network`
             other mcp__server__tool
                 ask: the tool `mcp__server__tool` is not known
+            mcp tracker/search
+                ask: no rule for `mcp`; write `mcp: ["tracker"]` below `permissions:` of the agent or in `[run.permissions]` in `prose.toml`
         "#]],
     );
 }
@@ -706,4 +713,51 @@ async fn without_a_user_a_written_prompt_stops_the_run_and_a_doubt_is_denied() {
     expect!["agent `clerk` asks for permission to use `git log` (`bash: prompt`), but no one is there to answer; resume the run at a terminal or in an editor, or replace `prompt` by `allow`, `deny` or patterns"].assert_eq(&failure.message);
     assert!(!ask("", ToolRequest::file(ToolKind::Read, ".env")).await.unwrap());
     assert!(ask("", ToolRequest::file(ToolKind::Read, "src/main.rs")).await.unwrap());
+}
+
+#[test]
+fn rules_about_mcp_name_servers_and_tools() {
+    check(
+        "mcp: [\"tracker/search_*\", \"docs\"]\nnetwork: deny\nwrite: deny",
+        "
+        mcp tracker/search_open
+        mcp tracker/delete
+        mcp docs/anything
+        other mcp__other__tool
+        ",
+        expect![[r#"
+            mcp tracker/search_open
+                allow
+            mcp tracker/delete
+                deny: `mcp: ["tracker/search_*", "docs"]` does not cover `tracker/delete`
+            mcp docs/anything
+                allow
+            other mcp__other__tool
+                ask: the tool `mcp__other__tool` is not known
+        "#]],
+    );
+    check(
+        "mcp: deny",
+        "mcp tracker/search_open",
+        expect![[r#"
+        mcp tracker/search_open
+            deny: `mcp: deny`
+    "#]],
+    );
+    check(
+        "mcp: prompt",
+        "mcp tracker/search_open",
+        expect![[r#"
+        mcp tracker/search_open
+            ask, as written: mcp: prompt
+    "#]],
+    );
+    check(
+        "mcp: allow",
+        "mcp tracker/search_open",
+        expect![[r#"
+        mcp tracker/search_open
+            allow
+    "#]],
+    );
 }

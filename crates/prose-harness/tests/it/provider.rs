@@ -31,7 +31,7 @@ fn settings(name: &str, server: &Server) -> ProviderSettings {
 }
 
 fn harness(settings: ProviderSettings) -> PromptedDecisions<Provider> {
-    PromptedDecisions(Provider::new(settings))
+    PromptedDecisions::new(Provider::new(settings))
 }
 
 /// Runs a session, and returns what was reported with what came of it.
@@ -40,10 +40,9 @@ async fn run(
     task: SessionTask,
 ) -> (Result<Reply, Failure>, Vec<Activity>) {
     let (reporter, reports) = reporter();
-    let task = Arc::new(task);
-    let request = request("s0", Effect::Session(Arc::clone(&task)));
-    let reply = harness.session(&request, &task, &reporter).await;
-    (reply, drain(reports))
+    let request = request("s0", Effect::Session(Arc::new(task)));
+    let outcome = harness.perform(&request, &reporter).await;
+    (reply(outcome), drain(reports))
 }
 
 fn reporter() -> (Reporter, UnboundedReceiver<(RequestId, Activity)>) {

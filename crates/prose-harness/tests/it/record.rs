@@ -29,6 +29,7 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         routes: Vec::new(),
         context_by_reference: false,
         agents_write: false,
+        isolates: false,
         max_iterations: 1_000,
         backoff_ms: 1_000,
         backoff_cap_ms: 60_000,

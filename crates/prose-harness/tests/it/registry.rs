@@ -27,9 +27,7 @@ async fn every_harness_is_made_by_its_name() {
     fs::write(&script, "[[session]]\nreply = \"from the script\"").unwrap();
     let mut settings = settings();
     settings.script = Some(script.path().to_owned());
-    for name in ["command", "acp"] {
-        settings.commands.insert(name.to_owned(), CommandSettings::new("cat"));
-    }
+    settings.command = Some(CommandSettings::new("cat"));
     for info in HARNESSES {
         assert_eq!(harness(info.name, &settings).unwrap().name(), info.name);
     }
@@ -52,9 +50,7 @@ fn the_table_of_enforced_permissions_agrees_with_every_harness() {
     let script = tempfile::NamedTempFile::new().unwrap();
     let mut settings = settings();
     settings.script = Some(script.path().to_owned());
-    for name in ["command", "acp"] {
-        settings.commands.insert(name.to_owned(), CommandSettings::new("cat"));
-    }
+    settings.command = Some(CommandSettings::new("cat"));
     let rules =
         [PermissionRule::Deny, PermissionRule::Prompt, PermissionRule::Patterns(vec!["x".to_owned()])];
     for info in HARNESSES {
@@ -81,7 +77,7 @@ fn the_table_of_enforced_permissions_agrees_with_every_harness() {
 async fn agents_get_the_variables_that_the_project_names() {
     let mut settings = settings();
     let command = CommandSettings::from_words(["sh", "-c", "echo $CARGO_PKG_NAME"]).unwrap();
-    settings.commands.insert("command".to_owned(), command);
+    settings.command = Some(command);
     let asked = session("s1", "Go");
     assert_eq!(said(&*harness("command", &settings).unwrap(), &asked).await, "");
     settings.environment.push("CARGO_PKG_*".to_owned());

@@ -31,7 +31,7 @@ fn settings(server: &Server) -> HarnessSettings {
         model: model.map(str::to_owned),
     };
     HarnessSettings {
-        commands: BTreeMap::from([("command".to_owned(), CommandSettings::new("cat"))]),
+        command: Some(CommandSettings::new("cat")),
         provider: ProviderSettings {
             base_url: Some(server.url.clone()),
             model: Some("small".to_owned()),

@@ -30,6 +30,7 @@ fn run(program: &str, harness: Arc<dyn Harness>) -> Vec<Event> {
         harness,
         store: &mut NoStore,
         recall: &mut NoRecording,
+        trees: Arc::new(prose_vm::runner::NoTrees),
         inputs: Arc::new(NoInputs),
         approvals: Arc::new(NoApprovals),
         observer: &mut |event, _| events.push(event.clone()),

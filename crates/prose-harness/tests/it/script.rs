@@ -264,11 +264,10 @@ async fn entries_are_taken_in_the_order_of_the_requests_whoever_is_done_first() 
         "[[session]]\ntimes = 1\ndelay = \"2s\"\nreply = \"slow\"\n[[session]]\ndelay = \"1s\"\nreply = \"fast\"",
     );
     let (first, second) = (session("b1", "Go"), session("b2", "Go"));
-    let (Effect::Session(one), Effect::Session(two)) = (&first.effect, &second.effect) else { panic!() };
     let silent = Reporter::silent();
-    let (slow, fast) = (script.session(&first, one, &silent), script.session(&second, two, &silent));
-    assert_eq!(&*fast.await.unwrap().text, "fast");
-    assert_eq!(&*slow.await.unwrap().text, "slow");
+    let (slow, fast) = (script.perform(&first, &silent), script.perform(&second, &silent));
+    assert_eq!(reply(fast.await).unwrap().text.as_ref(), "fast");
+    assert_eq!(reply(slow.await).unwrap().text.as_ref(), "slow");
 }
 
 #[test]
@@ -384,7 +383,7 @@ kind = "timeout"
                 ^
             error: unclosed group
             answers.toml:24:9: the list `reply` must not be empty
-            answers.toml:28:8: `timeot` is not a kind of error: unknown variant `timeot`, expected one of `thrown`, `session`, `timeout`, `unknown-name`, `type`, `constant`, `recursion-limit-exceeded`, `iteration-limit-exceeded`, `undecided`, `missing-input`, `import`, `permission`, `unsafe-path`, `out-of-resources`, `auth`, `rate-limit`, `provider`, `context-too-long`, `refused`, `budget`, `agent-crashed`, `approval-needed`, `assertion`, `other`
+            answers.toml:28:8: `timeot` is not a kind of error: unknown variant `timeot`, expected one of `thrown`, `session`, `timeout`, `unknown-name`, `type`, `constant`, `recursion-limit-exceeded`, `iteration-limit-exceeded`, `undecided`, `missing-input`, `import`, `permission`, `unsafe-path`, `out-of-resources`, `auth`, `rate-limit`, `provider`, `context-too-long`, `refused`, `budget`, `agent-crashed`, `approval-needed`, `assertion`, `conflict`, `other`
             answers.toml:31:7: `met` must be `true` or `false`, not `"yes"`
             answers.toml:34:10: `choose` must be a label in quotes, or its number from 1, not `true`
             answers.toml:38:9: `times` cannot be combined with a list of answers; remove `times`, or write one answer

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use prose_vm::activity::Reporter;
 use prose_vm::effect::{
-    Binding, BindingKind, ContextItem, Effect, InputRequest, MemoryPlace, MemoryScope, Outcome, Question,
-    Request, RequestId, SessionTask, Summary, SummaryLength,
+    Binding, BindingKind, ContextItem, Effect, Failure, InputRequest, MemoryPlace, MemoryScope, Outcome,
+    Question, Reply, Request, RequestId, SessionTask, Summary, SummaryLength,
 };
 use prose_vm::event::LoopKind;
 use prose_vm::harness::Harness;
 use prose_vm::place::{Place, Site};
-use prose_vm::value::Value;
 
 pub(crate) fn place(text: &str) -> Place {
     text.split('/').filter(|step| !step.is_empty()).fold(Place::root(), |place, step| place.step(step))
@@ -44,6 +43,7 @@ pub(crate) fn task(text: &str) -> SessionTask {
         memory: None,
         mark: None,
         writes_result: false,
+        folder: None,
     }
 }
 
@@ -99,29 +99,21 @@ pub(crate) fn item(name: &str, text: &str) -> ContextItem {
 /// Has a harness answer, as a runner does; none for an input or a memory that it does not know.
 pub(crate) async fn answer(harness: &dyn Harness, request: &Request) -> Option<Outcome> {
     let answered = match &request.effect {
-        Effect::Session(task) => {
-            harness.session(request, task, &Reporter::silent()).await.map(Outcome::Reply)
-        }
-        Effect::Judge(question) => {
-            harness.judge(request, question, &Reporter::silent()).await.map(Outcome::Verdict)
-        }
-        Effect::Choose(question) => {
-            harness.choose(request, question, &Reporter::silent()).await.map(Outcome::Choice)
-        }
-        Effect::Extract(question) => {
-            let found = harness.extract(request, question, &Reporter::silent()).await;
-            found.map(|found| Outcome::Value(found.map_or(Value::Null, Value::text)))
-        }
-        Effect::Summarise(summary) => harness
-            .summarise(request, summary, &Reporter::silent())
-            .await
-            .map(|text| Outcome::Value(Value::text(text))),
         Effect::Input(input) => harness.input(request, input)?.await.map(Outcome::Value),
         Effect::Memory(place) => Ok(Outcome::Memory(harness.memory(request, place)?)),
         Effect::File(_) | Effect::FileCheck(_) => return None,
         Effect::Sleep(_) => Ok(Outcome::Slept),
+        _ => harness.perform(request, &Reporter::silent()).await,
     };
     Some(answered.unwrap_or_else(Outcome::Failed))
+}
+
+/// The reply of a session.
+pub(crate) fn reply(outcome: Result<Outcome, Failure>) -> Result<Reply, Failure> {
+    outcome.map(|outcome| match outcome {
+        Outcome::Reply(reply) => reply,
+        other => panic!("a session has {other:?}"),
+    })
 }
 
 /// An answer in a line, or in several if it is a text of several.
@@ -144,6 +136,7 @@ pub(crate) async fn said(harness: &dyn Harness, request: &Request) -> String {
             format!("{} ({} segments)", memory.text.as_deref().unwrap_or("nothing"), memory.segments)
         }
         Some(Outcome::Slept) => "slept".to_owned(),
+        Some(Outcome::Tree(outcome)) => format!("{outcome:?}"),
         Some(Outcome::Failed(failure)) => format!("{:?}: {}", failure.kind, failure.message),
     }
 }

@@ -268,7 +268,7 @@ fn broken_sample() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 50, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_offset_of_broken_programs_has_an_answer(text in broken_sample(), step in 1_usize..7) {

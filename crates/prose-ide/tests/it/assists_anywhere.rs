@@ -223,7 +223,7 @@ fn generated() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 75, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn assists_of_generated_programs_bring_no_errors(text in generated()) {

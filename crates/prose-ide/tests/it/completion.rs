@@ -286,6 +286,7 @@ fn values_of_properties_come_from_the_tables() {
         execute (property, permission) execute: 
         bash (property, permission) bash: 
         network (property, permission) network: 
+        mcp (property, permission) mcp: 
     "#]],
     );
     check(

@@ -7,7 +7,7 @@ use prose_analysis::{Database, SourceFile};
 use ropey::Rope;
 
 use crate::documents::snapshot::Snapshot;
-use crate::protocol::shown::Shown;
+use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::uri::DocumentUri;
 use crate::workspace::settings::FileConfig;
 
@@ -27,7 +27,7 @@ impl ClosedProgram {
             name: Arc::clone(&self.uri),
             uri: Arc::clone(&self.uri),
             version: 0,
-            shown: Shown::alone(text.clone()),
+            shown: ProgramDocument::alone(text.clone()),
             text,
             contents: self.file.text(db).clone(),
             parse: Arc::clone(parse(db, self.file)),

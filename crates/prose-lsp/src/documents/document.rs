@@ -13,7 +13,7 @@ use ropey::Rope;
 use crate::documents::snapshot::{PartOf, Snapshot};
 use crate::panics::{Panicked, guard};
 use crate::protocol::json::Digest;
-use crate::protocol::shown::Shown;
+use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::uri::DocumentUri;
 use crate::workspace::settings::FileConfig;
 
@@ -165,7 +165,7 @@ impl Document {
         Ok(())
     }
 
-    /// Has the whole text parsed anew, whatever was known before.
+    /// Has the whole text parsed again, whatever was known before.
     pub(crate) fn forget_parse(&mut self) {
         self.unknown = Unknown::Everything;
     }
@@ -217,7 +217,7 @@ impl Document {
         let text = self.analysed();
         let (uri, shown) = match &self.part_of {
             Some(part_of) => (&part_of.uri, part_of.shown.clone()),
-            None => (name, Shown::alone(text.clone())),
+            None => (name, ProgramDocument::alone(text.clone())),
         };
         Snapshot {
             name: Arc::clone(name),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_markdown::is_markdown;
+use prose_project::overlays::Overlays;
 
 use crate::documents::document::Document;
 use crate::documents::sent_tokens::SentTokens;
@@ -45,8 +46,8 @@ pub(crate) struct OpenDocuments {
     pub(crate) markdown: HashMap<DocumentUri, Markdown>,
     /// Documents that hold no programs.
     pub(crate) others: HashMap<DocumentUri, Document>,
-    /// The names of all documents by their paths, since a client may write the name of one file in two ways.
-    pub(crate) names: HashMap<PathBuf, DocumentUri>,
+    /// All documents by their paths.
+    pub(crate) overlays: Overlays<DocumentUri>,
     /// The programs whose current state the analysis does not have yet.
     pub(crate) edited: Vec<DocumentUri>,
     /// The semantic tokens that the client has.
@@ -59,7 +60,7 @@ impl OpenDocuments {
         if self.kind(uri).is_some() {
             return Arc::clone(uri);
         }
-        self.names.get(&path_of_uri(uri)).unwrap_or(uri).clone()
+        self.overlays.name(&path_of_uri(uri)).unwrap_or(uri).clone()
     }
 
     /// The kind of an open document.

@@ -7,7 +7,7 @@ use prose_analysis::{Db, SourceFile};
 use ropey::Rope;
 
 use crate::documents::document::Document;
-use crate::protocol::shown::Shown;
+use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::uri::{DocumentUri, uri_of_path};
 
 /// The open programs by their files in the analysis.
@@ -21,7 +21,7 @@ pub(crate) struct Programs {
 struct Open {
     name: DocumentUri,
     /// The document that it is a part of, and where, if it is not one of its own.
-    part_of: Option<(DocumentUri, Shown)>,
+    part_of: Option<(DocumentUri, ProgramDocument)>,
 }
 
 impl Programs {
@@ -36,13 +36,13 @@ impl Programs {
     }
 
     /// The document that shows a program, under the name that the client opened it by or one made from its path.
-    pub(crate) fn place(&self, db: &dyn Db, file: SourceFile) -> Option<(DocumentUri, Shown)> {
+    pub(crate) fn place(&self, db: &dyn Db, file: SourceFile) -> Option<(DocumentUri, ProgramDocument)> {
         let open = self.open.get(&file);
         if let Some(part_of) = open.and_then(|open| open.part_of.clone()) {
             return Some(part_of);
         }
         let uri = open.map(|open| Arc::clone(&open.name)).or_else(|| uri_of_path(file.path(db)))?;
-        Some((uri, Shown::alone(Rope::from_str(file.text(db).as_str()))))
+        Some((uri, ProgramDocument::alone(Rope::from_str(file.text(db).as_str()))))
     }
 
     /// The name of a program, if it is open.

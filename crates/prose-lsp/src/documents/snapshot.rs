@@ -8,8 +8,8 @@ use prose_syntax::{Diagnostic, Parse, Severity};
 use ropey::Rope;
 
 use crate::protocol::convert::Converter;
+use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::session::Session;
-use crate::protocol::shown::Shown;
 use crate::protocol::uri::DocumentUri;
 use crate::workspace::settings::FileConfig;
 
@@ -20,10 +20,10 @@ pub(crate) struct PartOf {
     pub(crate) uri: DocumentUri,
     /// Its path.
     pub(crate) path: PathBuf,
-    pub(crate) shown: Shown,
+    pub(crate) shown: ProgramDocument,
 }
 
-/// One state of a program, for work that goes on while its document changes.
+/// One state of a program, for work that continues while its document changes.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
     /// The name of the program: that of its document, followed by its number, if there may be several.
@@ -36,7 +36,7 @@ pub(crate) struct Snapshot {
     /// The same text, as the analysis shares it.
     pub(crate) contents: Text,
     /// Where the client sees it.
-    pub(crate) shown: Shown,
+    pub(crate) shown: ProgramDocument,
     pub(crate) parse: Arc<Parse>,
     pub(crate) file: SourceFile,
     /// The settings that it is under.

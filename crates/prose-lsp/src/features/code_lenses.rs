@@ -68,7 +68,10 @@ fn lenses(view: &View<'_>, session: &Session) -> Vec<Lens> {
             lenses.add(top, "▶ Run program", RUN, json!({ "uri": uri }));
         }
         lenses.add(top, "Dry run", DRY_RUN, json!({ "uri": uri }));
-        if let Some(project) = project.as_ref().filter(|_| snapshot.config.client().estimates) {
+        // While the program runs, hints show what it uses.
+        let is_running = !view.runs.live(&snapshot.name).is_empty();
+        let estimates = snapshot.config.client().estimates && !is_running;
+        if let Some(project) = project.as_ref().filter(|_| estimates) {
             lenses.add_estimate(top, view, project);
         }
     }

@@ -15,9 +15,9 @@ use crate::protocol::convert::{Converter, Reported};
 use crate::protocol::json::{Digest, Json, fields, json as text, list};
 use crate::protocol::lsp;
 use crate::protocol::notification::Notification;
+use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::request::Failure;
 use crate::protocol::session::Session;
-use crate::protocol::shown::Shown;
 use crate::protocol::uri::DocumentUri;
 use crate::reads::views::{View, Views};
 use crate::workspace::settings::Problems;
@@ -145,7 +145,7 @@ pub(crate) fn of_settings(
     problems: &Problems,
     session: &Session,
 ) -> Notification {
-    let shown = Shown::alone(problems.text.clone());
+    let shown = ProgramDocument::alone(problems.text.clone());
     let converter = Converter::new(&shown, session);
     let reported = problems.found.iter().map(|Diagnosed { diagnostic, severity }| Reported {
         severity: *severity,

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::protocol::convert::Converter;
 use crate::protocol::json::{Json, json as text};
+use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::session::Session;
-use crate::protocol::shown::Shown;
 use crate::protocol::uri::DocumentUri;
 use crate::reads::views::View;
 
@@ -20,7 +20,7 @@ pub(crate) fn references(
 ) -> Json {
     let candidates = view.db.programs();
     let found = prose_ide::references(view.db, view.snapshot.file, offset, with_declaration, &candidates);
-    let mut last: Option<(SourceFile, DocumentUri, Shown)> = None;
+    let mut last: Option<(SourceFile, DocumentUri, ProgramDocument)> = None;
     let mut locations: Vec<Value> = Vec::new();
     for reference in found.into_iter().flatten() {
         // References come file by file.

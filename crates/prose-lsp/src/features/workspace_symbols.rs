@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::protocol::convert::{Converter, symbol_kind};
 use crate::protocol::json::{Json, json as text};
+use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::session::Session;
-use crate::protocol::shown::Shown;
 use crate::reads::views::Views;
 
 /// The most symbols in an answer. The client sends a request for every letter.
@@ -24,7 +24,7 @@ pub(crate) fn workspace_symbols(views: &Views, session: &Session, typed: &str) -
     text(&entries.collect::<Vec<Value>>())
 }
 
-fn entry(found: &FoundSymbol, uri: &str, shown: &Shown, session: &Session) -> Value {
+fn entry(found: &FoundSymbol, uri: &str, shown: &ProgramDocument, session: &Session) -> Value {
     let range = Converter::new(shown, session).range(found.symbol.selection_range);
     let file = uri.rsplit('/').next().unwrap_or_default();
     json!({

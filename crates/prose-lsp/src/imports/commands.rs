@@ -68,7 +68,7 @@ pub(crate) enum ImportMessage {
     Command(Command),
     /// What the look-up of a program resulted in.
     Fetched(Remote, FetchResult),
-    /// Nobody has typed for a moment, so a program can be looked up.
+    /// The user has stopped typing, so a program can be looked up.
     Due(Remote),
     /// Some time has passed since the look-up of a program failed.
     RetryDue(Remote),

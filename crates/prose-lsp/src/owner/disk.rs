@@ -16,8 +16,11 @@ use crate::protocol::uri::{DocumentUri, path_of_uri};
 use crate::workspace::files::is_ignore_file;
 
 impl Owner {
-    /// Reads a program that is not open again.
+    /// Reads a program again, unless it is open.
     pub(super) fn reload(&mut self, path: &Path) {
+        if self.documents.overlays.has(path) {
+            return;
+        }
         self.scanner.reads(path);
         // What a scan found while it was open may be unknown to the analysis.
         let is_found = self.scanner.has_found(path);
@@ -118,10 +121,7 @@ impl Owner {
             self.start_scan();
         }
         for path in paths.iter().chain(&self.programs_in(paths)) {
-            // The text of an open document is the client's.
-            if !self.documents.names.contains_key(path) {
-                self.reload(path);
-            }
+            self.reload(path);
         }
     }
 

@@ -47,7 +47,7 @@ impl Owner {
         self.requests.edited(&uri);
         match Document::new(path.clone(), version, text) {
             Ok(document) => {
-                self.documents.names.insert(path.clone(), Arc::clone(&uri));
+                self.documents.overlays.open(path.clone(), Arc::clone(&uri));
                 self.publisher.settings_files_outdated = true;
                 self.scanner.forget_closed();
                 if let Some(told) = self.publisher.opened(&path, &uri) {
@@ -110,7 +110,7 @@ impl Owner {
         }
     }
 
-    /// Tells the client that a document has become too large to be analysed.
+    /// Notifies the client that a document has become too large to be analysed.
     pub(super) fn report_if_too_large(&mut self, uri: &DocumentUri) {
         let Some(document) = self.documents.with_programs(uri) else { return };
         if document.became_too_large() {
@@ -140,7 +140,7 @@ impl Owner {
     pub(super) fn forget(&mut self, uri: &DocumentUri) {
         self.documents.tokens.forget(uri);
         if let Some(other) = self.documents.others.remove(uri) {
-            self.documents.names.remove(&other.path);
+            self.documents.overlays.close(&other.path);
         }
         let path = match (self.documents.markdown.remove(uri), self.documents.programs.get(uri)) {
             (Some(markdown), _) => {
@@ -152,7 +152,7 @@ impl Owner {
             (None, Some(document)) => document.path.clone(),
             (None, None) => return,
         };
-        self.documents.names.remove(&path);
+        self.documents.overlays.close(&path);
         self.publisher.unpublished.retain(|unpublished| unpublished != uri);
         self.documents.edited.retain(|edited| edited != uri);
         if !self.session.pulls_diagnostics {

@@ -13,8 +13,8 @@ use crate::documents::document::Document;
 use crate::documents::snapshot::PartOf;
 use crate::owner::state::Owner;
 use crate::panics::guard;
+use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::request::Failure;
-use crate::protocol::shown::Shown;
 use crate::protocol::uri::DocumentUri;
 
 impl Owner {
@@ -51,7 +51,7 @@ impl Owner {
             };
             // A part is not longer than the document.
             let Ok(program) = program else { continue };
-            let shown = Shown::in_fence(text.clone(), Arc::new(fence));
+            let shown = ProgramDocument::in_fence(text.clone(), Arc::new(fence));
             let lines_above = shown.first_line();
             program.set_part_of(PartOf { uri: Arc::clone(uri), path: path.clone(), shown }, version);
             // Requests for the program itself get the error; others use its earlier state.
@@ -257,7 +257,7 @@ More:
         assert!(
             desk.owner.documents.programs.is_empty()
                 && desk.owner.analysis.host.is_empty()
-                && desk.owner.documents.names.is_empty()
+                && desk.owner.documents.overlays.paths().next().is_none()
         );
     }
 

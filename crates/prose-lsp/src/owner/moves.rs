@@ -12,8 +12,8 @@ use crate::owner::state::Owner;
 use crate::panics::guard;
 use crate::protocol::answer::{Answer, send};
 use crate::protocol::json::json;
+use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::request::Failure;
-use crate::protocol::shown::Shown;
 use crate::protocol::uri::uri_of_path;
 use crate::workspace::moves::{Importer, Moves, programs_below};
 
@@ -22,7 +22,7 @@ impl Owner {
     pub(super) fn moving(&mut self, moves: Moves, answer: Answer) {
         self.sync_all();
         let mut known = self.open_importers();
-        let mut paths: HashSet<PathBuf> = self.documents.names.keys().cloned().collect();
+        let mut paths: HashSet<PathBuf> = self.documents.overlays.paths().cloned().collect();
         let db = self.analysis.host.db();
         for file in self.analysis.host.files().filter(|file| *file.origin(db) == Origin::Local) {
             let path = file.path(db);
@@ -30,7 +30,7 @@ impl Owner {
                 continue;
             };
             let text = file.text(db).as_str().to_owned();
-            let shown = Shown::alone(Rope::from_str(&text));
+            let shown = ProgramDocument::alone(Rope::from_str(&text));
             paths.insert(path.to_path_buf());
             known.push(Importer { path: path.to_path_buf(), uri, version: None, text, shown });
         }
@@ -59,7 +59,7 @@ impl Owner {
         let programs = self.documents.programs.iter().map(|(name, document)| {
             let (uri, shown) = match document.part_of() {
                 Some(part_of) => (&part_of.uri, part_of.shown.clone()),
-                None => (name, Shown::alone(document.text().clone())),
+                None => (name, ProgramDocument::alone(document.text().clone())),
             };
             Importer {
                 path: document.path.clone(),

@@ -136,7 +136,7 @@ impl Owner {
         let project = project_of(&path, &origin, config, &self.session);
         let project = match project.filter(|project| project.root.is_dir()) {
             Some(project) => Project { allows_outside: config.client().allows_outside, ..project },
-            // It leaves nothing behind.
+            // It writes no files.
             None if what == RunCommandKind::DryRun => Project::new(""),
             None => {
                 return Err(format!(
@@ -169,7 +169,7 @@ impl Owner {
         }
         let script = given.script.as_ref().map(|script| project.root.join(script));
         let of_script = || script.as_ref().map(|_| "script".to_owned());
-        // A run goes on with the harness that it was started with.
+        // A run continues with the harness that it was started with.
         let goes_on = matches!(start, Start::Resume { .. });
         let of_client = || config.client().harness.filter(|_| !goes_on);
         let harness = (given.harness.clone())
@@ -182,11 +182,7 @@ impl Owner {
         {
             return Err(refusal);
         }
-        let limits = Limits {
-            max_parallel: config.run().max_parallel.get() as usize,
-            stalled_after: config.run().stalled_after.duration(),
-            ..Limits::default()
-        };
+        let limits = Limits { stalled_after: config.run().stalled_after.duration(), ..Limits::default() };
         Ok(RunRequest {
             program,
             start,

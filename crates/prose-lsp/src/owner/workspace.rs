@@ -84,8 +84,7 @@ impl Owner {
                 for (path, stamp, text) in programs {
                     self.scanner.found.insert(path.clone(), stamp);
                     self.publisher.unpublished_closed.insert(path.clone());
-                    // The text of an open document is the client's.
-                    if self.documents.names.contains_key(&path) {
+                    if self.documents.overlays.has(&path) {
                         continue;
                     }
                     let is_newest = !self.scanner.read_since.contains(&path);
@@ -100,7 +99,7 @@ impl Owner {
                         continue;
                     }
                     self.lost(&path);
-                    if !self.documents.names.contains_key(&path) {
+                    if !self.documents.overlays.has(&path) {
                         // It may still exist, imported from another folder.
                         let is_imported = self.analysis.host.is_imported(&path);
                         let text = is_imported.then(|| read_import(&path).ok()).flatten();
@@ -206,9 +205,9 @@ impl Owner {
             return None;
         }
         let file = self.analysis.host.file(path).filter(|file| !self.analysis.programs.is_open(*file))?;
-        // The user cannot fix a copy of somebody else's program.
-        let is_ours = *file.origin(self.analysis.host.db()) == Origin::Local
-            && !self.documents.names.contains_key(path);
+        // The user cannot fix a copy of another user's program.
+        let is_ours =
+            *file.origin(self.analysis.host.db()) == Origin::Local && !self.documents.overlays.has(path);
         let uri = uri_of_path(path).filter(|_| is_ours)?;
         let config = self.analysis.settings.of(path);
         Some(ClosedProgram { uri, file, config })
@@ -233,7 +232,7 @@ impl Owner {
         }
     }
 
-    /// Tells a client that does not ask for diagnostics those of the next closed program. Gives whether there was one.
+    /// Sends a client that does not pull diagnostics those of the next closed program. Returns whether there was one.
     pub(super) fn publish_next_closed(&mut self) -> bool {
         let Some(path) = self.publisher.unpublished_closed.pop_first() else { return false };
         if self.session.pulls_diagnostics {
@@ -258,7 +257,7 @@ impl Owner {
             }
             // An open document has its own, and one that was closed has none by now.
             None => self.publisher.reported_closed.remove(&path).and_then(|(uri, _)| {
-                let is_open = self.documents.names.contains_key(&path);
+                let is_open = self.documents.overlays.has(&path);
                 (!is_open).then(|| diagnostics::cleared(&uri))
             }),
         };

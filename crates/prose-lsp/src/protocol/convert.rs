@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::protocol::last_line::LastLine;
 use crate::protocol::lsp;
 use crate::protocol::position::{line_without_indentation, offset, size};
+use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::session::Session;
-use crate::protocol::shown::Shown;
 use crate::protocol::uri::DocumentUri;
 
 /// The name of the server, as the source of its diagnostics.
@@ -23,19 +23,19 @@ pub(crate) struct Reported<'a> {
     pub(crate) diagnostic: &'a Diagnostic,
     pub(crate) uri: &'a DocumentUri,
     /// The document with the program at a path.
-    pub(crate) place: &'a dyn Fn(&str) -> Option<(DocumentUri, Shown)>,
+    pub(crate) place: &'a dyn Fn(&str) -> Option<(DocumentUri, ProgramDocument)>,
 }
 
 /// Converts results about one program into types of the protocol.
 pub(crate) struct Converter<'a> {
     /// Where the program is shown that the results are about.
-    pub(crate) shown: &'a Shown,
+    pub(crate) shown: &'a ProgramDocument,
     pub(crate) session: &'a Session,
     last_line: LastLine<'a>,
 }
 
 impl<'a> Converter<'a> {
-    pub(crate) fn new(shown: &'a Shown, session: &'a Session) -> Self {
+    pub(crate) fn new(shown: &'a ProgramDocument, session: &'a Session) -> Self {
         Self { shown, session, last_line: LastLine::default() }
     }
 

@@ -1,6 +1,6 @@
 //! The frames of the wire: `Content-Length: N`, an empty line, N bytes of JSON.
 //!
-//! A frame that cannot be read is an error with a message, and reading goes on with the next frame.
+//! A frame that cannot be read is an error with a message, and reading continues with the next frame.
 
 use std::{fmt, io};
 

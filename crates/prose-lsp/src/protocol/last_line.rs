@@ -8,7 +8,7 @@ use crate::protocol::lsp;
 use crate::protocol::position::{Encoding, clamp_u32, position};
 
 /// The line of a text that a place was last looked for on. An answer names its places line by line, and to find a line in a rope takes
-/// longer than all the rest; the next one is found by going on from the last.
+/// longer than all the rest; the next one is found by continuing from the last.
 #[derive(Default)]
 pub(crate) struct LastLine<'a>(Cell<Option<Line<'a>>>);
 

@@ -38,7 +38,7 @@ struct PendingRead {
     answer: Answer,
 }
 
-/// Whoever takes a read out of here answers it, so there is one answer, be it the result or the news of a cancellation.
+/// The thread that takes a read out of here answers it, so there is one answer: the result or the cancellation.
 ///
 /// The keys are the server's own: a client may use the id of a cancelled request again while the old work still runs.
 #[derive(Clone, Default)]

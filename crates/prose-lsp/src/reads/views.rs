@@ -10,8 +10,8 @@ use crate::documents::programs::Programs;
 use crate::documents::sent_tokens::SentTokens;
 use crate::documents::snapshot::Snapshot;
 use crate::protocol::convert::Converter;
+use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::session::Session;
-use crate::protocol::shown::Shown;
 use crate::protocol::uri::DocumentUri;
 use crate::runs::registry::Runs;
 
@@ -55,7 +55,7 @@ impl Views {
 
 impl<'a> View<'a> {
     /// The document that shows a program, and where.
-    pub(crate) fn place(&self, file: SourceFile) -> Option<(DocumentUri, Shown)> {
+    pub(crate) fn place(&self, file: SourceFile) -> Option<(DocumentUri, ProgramDocument)> {
         if file == self.snapshot.file {
             return Some((Arc::clone(&self.snapshot.uri), self.snapshot.shown.clone()));
         }

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use prose_run::{ApprovalAnswer, AsksUser, approval_text};
-use prose_vm::activity::PermissionQuestion;
+use prose_vm::activity::{AnswerSource, PermissionQuestion};
 use serde_json::json;
 
 use crate::protocol::client_requests::ClientRequests;
@@ -18,6 +18,10 @@ pub(super) struct EditorUser {
 }
 
 impl AsksUser for EditorUser {
+    fn source(&self) -> AnswerSource {
+        AnswerSource::Editor
+    }
+
     fn ask<'a>(
         &'a self,
         question: &'a PermissionQuestion,

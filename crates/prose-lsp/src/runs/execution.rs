@@ -68,11 +68,14 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
     let id: SmolStr = prepared.run().into();
     runs.has_files(ticket, &uri, &id);
     let folder = prepared.folder.as_deref().and_then(uri_of_path);
-    send(answer, Ok(text(&json!({ "run": id, "folder": folder.as_deref(), "harness": prepared.harness() }))));
+    let limits = prepared.limits();
+    let started =
+        json!({ "run": id, "folder": folder.as_deref(), "harness": prepared.harness(), "limits": limits });
+    send(answer, Ok(text(&started)));
     for note in &prepared.notes {
-        tell(runs, MessageType::WARNING, format!("{name}: {note}"));
+        show_message(runs, MessageType::WARNING, format!("{name}: {note}"));
     }
-    let reporter = Reporter { runs, ticket, id: id.clone(), uri, session: &session };
+    let reporter = Reporter { runs, ticket, id: id.clone(), uri, session: &session, limits };
     reporter.begin(&format!("Running {name}"));
     let stop = runs.runs.get(&ticket).map(|run| run.stop.clone());
     // It is there as long as this thread runs.
@@ -90,7 +93,7 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
     }
     reporter.end(&message);
     if let Some(kind) = kind {
-        tell(runs, kind, message);
+        show_message(runs, kind, message);
     }
 }
 
@@ -112,12 +115,12 @@ fn watched(
             None => std::future::pending().await,
         }
     };
-    let (events, told) = channel();
+    let (events, reported) = channel();
     let finished = std::thread::scope(|scope| {
         // Where there is no thread for it, the program runs all the same.
-        let telling = std::thread::Builder::new().name("run-teller".to_owned());
-        let telling = telling.spawn_scoped(scope, move || reporter.tell(&told));
-        if let Err(error) = &telling {
+        let reporting = std::thread::Builder::new().name("run-reporter".to_owned());
+        let reporting = reporting.spawn_scoped(scope, move || reporter.report(&reported));
+        if let Err(error) = &reporting {
             tracing::error!("cannot start the thread that reports a run: {error}");
         }
         let mut last = None;
@@ -241,7 +244,7 @@ fn summary(
         }
         RunStatus::Interrupted => {
             let kind = match why {
-                Some(Stop::UserTrust | Stop::Shutdown) => None,
+                Some(Stop::User | Stop::Shutdown) => None,
                 Some(Stop::NoInput(_)) | None => Some(MessageType::WARNING),
             };
             (kind, format!("{name} was stopped: {reason}"))
@@ -249,7 +252,7 @@ fn summary(
     }
 }
 
-/// The message of a run that cannot start or go on, with the fix in an editor.
+/// The message of a run that cannot start or continue, with the fix in an editor.
 fn shown(failure: &RunFailure) -> String {
     match failure {
         RunFailure::Changed { run, difference } => format!(
@@ -288,7 +291,7 @@ fn shown(failure: &RunFailure) -> String {
     }
 }
 
-fn tell(runs: &Runs, kind: MessageType, message: String) {
+fn show_message(runs: &Runs, kind: MessageType, message: String) {
     let params = json!({ "type": kind, "message": message });
     runs.send_to_client(vec![Notification::new("window/showMessage", &params)]);
 }

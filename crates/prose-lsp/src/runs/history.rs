@@ -124,7 +124,7 @@ pub(crate) fn block_of(from: &str, program: &Path) -> Option<Option<SmolStr>> {
 }
 
 impl LastRun {
-    /// Whether it can go on.
+    /// Whether it can continue.
     pub(crate) fn can_be_resumed(&self) -> bool {
         self.details.summary.status.can_be_resumed()
     }
@@ -148,7 +148,7 @@ impl LastRun {
         Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 
-    /// The command that goes on with it.
+    /// The command that continues with it.
     pub(crate) fn argument(&self, uri: &str) -> Value {
         json!({ "uri": uri, "run": self.details.summary.id })
     }

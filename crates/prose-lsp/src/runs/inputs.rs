@@ -20,7 +20,7 @@ pub(super) struct EditorInputs {
     pub(super) given: HashMap<SmolStr, Value>,
     /// The client, if it asks.
     pub(super) client: Option<ClientRequests>,
-    /// Ends the run. A program that failed for want of an input would have to be started anew; one that was stopped goes on with it.
+    /// Ends the run. A program that failed for want of an input would have to be started again; one that was stopped continues with it.
     pub(super) stop: UnboundedSender<Stop>,
 }
 
@@ -50,7 +50,7 @@ impl Inputs for EditorInputs {
 }
 
 impl EditorInputs {
-    /// Goes on without an input that the program can do without, and stops the run otherwise.
+    /// Continues without an input that the program can do without, and stops the run otherwise.
     async fn without(&self, input: &InputRequest, why: &str) -> Result<Value, Failure> {
         if input.optional {
             return Ok(Value::Null);

@@ -50,7 +50,8 @@ fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped: UnboundedR
         Some(id) => {
             if let Some(panicked) = panicked {
                 let uri = Arc::clone(&uri);
-                Reporter { runs, ticket, id, uri, session: &session }.end(&panicked.to_string());
+                let reporter = Reporter { runs, ticket, id, uri, session: &session, limits: None };
+                reporter.end(&panicked.to_string());
             }
             runs.changed(uri);
         }

@@ -8,7 +8,7 @@ use prose_run::Project;
 use crate::protocol::session::Session;
 use crate::workspace::settings::FileConfig;
 
-/// Where the runs of a program keep their files: in the folder of its `prose.toml`, else in the folder that is open in the editor, else beside it.
+/// Where the runs of a program keep their files: in the folder of its `prose.toml`, else in the folder that is open in the editor, else next to it.
 /// None for a program that lies in no folder, and for one of the cache while no folder is open.
 pub(crate) fn project_of(
     program: &Path,

@@ -23,9 +23,9 @@ use serde_json::{Value, json};
 use crate::protocol::convert::Converter;
 use crate::protocol::flow_graph::graph_json;
 use crate::protocol::json::{Json, json as text};
+use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::request::Failure;
 use crate::protocol::session::Session;
-use crate::protocol::shown::Shown;
 use crate::protocol::uri::uri_of_path;
 use crate::runs::registry::Runs;
 use crate::runs::requests::RunQuery;
@@ -120,25 +120,33 @@ fn events(folder: &Path, after: u64, runs: &Runs) -> Result<Value, String> {
     })
 }
 
-/// The view of a run after the event `at`: what changed in it since the event `after`.
+/// The view of a run after the event `at`: what changed in it since the event `after`. Events are recorded without gaps, so that a view of recorded events has
+/// the number of its last one as its revision.
 fn view(folder: &Path, after: u64, at: Option<u64>, runs: &Runs) -> Result<Value, String> {
-    let mut view = View::default();
-    let mut before = 0;
-    let answer = recorded(folder, runs, |event| {
-        if at.is_none_or(|at| event.seq <= at) {
-            view.apply(&event);
-        }
-        if event.seq <= after {
-            before = view.revision();
-        }
-    });
-    answer.map(|mut answer| {
-        answer["view"] = json!(view.since(before));
-        answer
-    })
+    if let Some(at) = at {
+        let mut view = View::default();
+        let mut answer = recorded(folder, runs, |event| {
+            if event.seq <= at {
+                view.apply(&event);
+            }
+        })?;
+        answer["view"] = json!(view.since(after.min(at)));
+        return Ok(answer);
+    }
+    let RunDetails { summary, .. } = details(folder)?;
+    let live = runs.live_view(&summary.id).filter(|_| after == 0);
+    let path = folder.join(JOURNAL_FILE);
+    let (view, problem) = match live {
+        Some(view) => (view, None),
+        None if path.exists() => runs.recorded_views.latest(&path).map_err(|error| error.to_string())?,
+        None => (View::default(), None),
+    };
+    let mut answer = known(folder, &summary, problem, runs);
+    answer["view"] = json!(view.since(after));
+    Ok(answer)
 }
 
-/// Reads the events of a run, and gives what else is known of it.
+/// Reads the events of a run, and returns what else is known of it.
 fn recorded(folder: &Path, runs: &Runs, mut take: impl FnMut(Event)) -> Result<Value, String> {
     let RunDetails { summary, .. } = details(folder)?;
     let path = folder.join(JOURNAL_FILE);
@@ -147,15 +155,20 @@ fn recorded(folder: &Path, runs: &Runs, mut take: impl FnMut(Event)) -> Result<V
         for event in JournalReader::open(&path).map_err(|error| error.to_string())? {
             match event {
                 Ok(event) => take(event),
-                // The last line of a run that goes on may be just being written.
+                // The last line of an active run may be incomplete.
                 Err(error) => problem = Some(error.to_string()),
             }
         }
     }
-    let mut answer = shown(&summary, runs);
+    Ok(known(folder, &summary, problem, runs))
+}
+
+/// What is known of a run, without its events.
+fn known(folder: &Path, summary: &RunSummary, problem: Option<String>, runs: &Runs) -> Value {
+    let mut answer = shown(summary, runs);
     answer["problem"] = json!(problem);
     answer["text"] = json!(read_text(&folder.join(PROGRAM_FILE), Limit::PROGRAM).ok());
-    Ok(answer)
+    answer
 }
 
 fn details(folder: &Path) -> Result<RunDetails, String> {
@@ -208,7 +221,13 @@ fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
             EventKind::Effect { request, outcome, began, work, .. } if *request == wanted => {
                 told.work = work.clone();
                 told.effect = Some((outcome.clone(), *began));
-                told.usage = event.kind.usage();
+                told.usage = Usage::sum([told.usage, event.kind.usage()]);
+            }
+            EventKind::Expense(expense) if expense.request == Some(wanted) => {
+                told.usage = Usage::sum([told.usage, expense.work.usage]);
+                if told.effect.is_none() {
+                    told.work = expense.work.clone();
+                }
             }
             EventKind::MemoryWritten { memory, .. }
                 if told.started.as_ref().is_some_and(|(start, _)| start.place == event.place) =>
@@ -278,6 +297,7 @@ fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
         "usage": told.usage,
         "calls": told.work.calls,
         "denials": told.work.denials,
+        "questions": told.work.questions,
         "agentSession": told.work.agent,
         "log": existing(folder.join(agent_log::path(wanted, &task.binding.name))).as_deref(),
         "warnings": reply.map(|reply| &reply.warnings),
@@ -304,7 +324,7 @@ fn flow_of_run(folder: &Path, session: &Session) -> Result<Value, String> {
         .map_err(|error| format!("the program of the run: `{}` {error}", path.display()))?;
     // The program is analysed by itself, apart from those of the workspace.
     let mut host = AnalysisHost::default();
-    let shown = Shown::alone(Rope::from_str(&program));
+    let shown = ProgramDocument::alone(Rope::from_str(&program));
     let file = host.set_text(&path, Text::new(program));
     let graph = flow_graph(host.db(), file);
     Ok(graph_json(&graph, &Converter::new(&shown, session)))

@@ -20,6 +20,7 @@ use crate::protocol::request::Failure;
 use crate::protocol::uri::DocumentUri;
 use crate::runs::history::{History, LastRun};
 use crate::runs::lines::LineMap;
+use crate::runs::recorded_views::RecordedViews;
 use crate::runs::requests::RunMessage;
 use crate::runs::trace;
 use crate::runs::trace::Failed;
@@ -32,6 +33,7 @@ pub(crate) struct Runs {
     pub(super) runs: DashMap<Ticket, Run>,
     next: AtomicU64,
     history: History,
+    pub(super) recorded_views: RecordedViews,
     pub(super) under_way: UnderWay,
     owner: Mailbox<RunMessage>,
     client: Client,
@@ -55,8 +57,8 @@ pub(super) struct Run {
 /// Why a run is stopped before its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// A person wants it.
-    UserTrust,
+    /// The user stops it.
+    User,
     /// The editor is closed.
     Shutdown,
     /// It needs an input that it does not get.
@@ -66,7 +68,7 @@ pub(super) enum Stop {
 impl Stop {
     pub(super) fn reason(self) -> String {
         match self {
-            Stop::UserTrust => "stopped in the editor".to_owned(),
+            Stop::User => "stopped in the editor".to_owned(),
             Stop::Shutdown => "the editor was closed".to_owned(),
             Stop::NoInput(reason) => reason,
         }
@@ -83,6 +85,7 @@ impl Runs {
             runs: DashMap::new(),
             next: AtomicU64::new(0),
             history: History::default(),
+            recorded_views: RecordedViews::default(),
             under_way: UnderWay::default(),
             owner,
             client,
@@ -120,7 +123,7 @@ impl Runs {
         let is_meant = |run: &Run| {
             uris.is_none_or(|uris| uris.contains(&run.uri)) && id.is_none_or(|id| run.id.as_ref() == Some(id))
         };
-        match (self.stop(&Stop::UserTrust, is_meant), id) {
+        match (self.stop(&Stop::User, is_meant), id) {
             (0, Some(id)) => {
                 Err(Failure::Refused(format!("the run {id} is not under way here; there is nothing to stop")))
             }
@@ -134,7 +137,7 @@ impl Runs {
     /// Stops the run whose progress a person has taken away.
     pub(crate) fn cancel_progress(&self, token: &serde_json::Value) {
         let token = token.as_str().unwrap_or_default();
-        self.stop(&Stop::UserTrust, |run| run.id.as_ref().is_some_and(|id| progress_token(id) == token));
+        self.stop(&Stop::User, |run| run.id.as_ref().is_some_and(|id| progress_token(id) == token));
     }
 
     /// Stops everything.
@@ -154,7 +157,7 @@ impl Runs {
             return over();
         }
         let runs = Arc::clone(self);
-        // The owner does not wait. Without a thread the client gets no answer, and goes on all the same.
+        // The owner does not wait. Without a thread the client gets no answer, and continues all the same.
         let waiting = std::thread::Builder::new().name("shutdown".to_owned()).spawn(move || {
             runs.wait_until_ended();
             over();
@@ -190,7 +193,7 @@ impl Runs {
         let Some((before, marks)) = marks else { return Vec::new() };
         let map = LineMap::new(&before, now);
         let marks = marks.into_iter().filter_map(|(line, mark)| Some((map.line(line)?, mark)));
-        // The call that runs a block on its own stands behind the last line of the document, where nothing is written.
+        // The call that runs a block on its own comes after the last line of the document, where nothing is written.
         let is_written = |line: usize| {
             let line = now.get_line(line);
             line.is_some_and(|line| line.chars().any(|char| !char.is_whitespace()))
@@ -219,6 +222,12 @@ impl Runs {
     /// Whether this server executes a run now.
     pub(super) fn is_live(&self, id: &SmolStr) -> bool {
         self.runs.iter().any(|run| !run.is_over && run.id.as_ref() == Some(id))
+    }
+
+    /// The view of a run that this server executes now, with what its agents report at the moment.
+    pub(super) fn live_view(&self, id: &SmolStr) -> Option<View> {
+        let live = self.runs.iter().find(|run| !run.is_over && run.id.as_ref() == Some(id))?;
+        Some(live.view.clone())
     }
 
     pub(super) fn send_to_client(&self, notifications: Vec<Notification>) {

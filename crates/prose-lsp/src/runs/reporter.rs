@@ -32,6 +32,8 @@ pub(super) struct Reporter<'a> {
     pub(super) id: SmolStr,
     pub(super) uri: DocumentUri,
     pub(super) session: &'a Session,
+    /// What the run may use, in a few words.
+    pub(super) limits: Option<String>,
 }
 
 /// The notification of what changed in a run.
@@ -39,6 +41,9 @@ pub(super) struct Reporter<'a> {
 struct ChangedView<'a> {
     run: &'a str,
     uri: &'a str,
+    /// What the run may use, at its start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limits: Option<&'a str>,
     view: Delta<'a>,
 }
 
@@ -48,7 +53,9 @@ impl Reporter<'_> {
         if self.session.shows_progress {
             let params = json!({ "token": progress_token(&self.id) });
             let create = Notification::request("window/workDoneProgress/create", &params);
-            let begin = self.progress(&json!({ "kind": "begin", "title": title, "cancellable": true }));
+            let begin = self.progress(
+                &json!({ "kind": "begin", "title": title, "cancellable": true, "message": self.limits }),
+            );
             self.runs.send_to_client(vec![create, begin]);
         }
         self.refresh_lenses();
@@ -56,7 +63,7 @@ impl Reporter<'_> {
     }
 
     /// Reports events until there are no more.
-    pub(super) fn tell(&self, events: &Receiver<Event>) {
+    pub(super) fn report(&self, events: &Receiver<Event>) {
         let mut shown = Instant::now();
         let mut is_stale = false;
         loop {
@@ -85,11 +92,12 @@ impl Reporter<'_> {
         if let Some(mut run) = self.runs.runs.get_mut(&self.ticket) {
             let before = run.view.revision();
             events.iter().for_each(|event| run.view.apply(event));
-            // A client that gets the last event must not find the run going on.
+            // A client that gets the last event must not find the run continuing.
             run.is_over |= events.iter().any(|event| matches!(event.kind, EventKind::RunEnded(_)));
             if self.session.receives_views {
                 let delta = run.view.since(before).in_document(run.first_line);
-                let changed = ChangedView { run: &self.id, uri: &self.uri, view: delta };
+                let limits = self.limits.as_deref().filter(|_| delta.is_whole());
+                let changed = ChangedView { run: &self.id, uri: &self.uri, limits, view: delta };
                 self.runs.send_to_client(vec![Notification::new("prose/runView", &changed)]);
             }
             // The client counts the lines of the document.

@@ -19,7 +19,7 @@ pub(crate) enum RunCommandKind {
     Run,
     /// Show the prompts of its sessions.
     DryRun,
-    /// Go on with a run.
+    /// Continue with a run.
     Resume,
     /// See the first of the errors that keep a program from being run.
     ShowError,
@@ -69,7 +69,7 @@ pub(crate) struct RunArguments {
     pub(crate) harness: Option<String>,
     /// The file that the harness `script` answers from.
     pub(crate) script: Option<String>,
-    /// Whether a run goes on although its program has changed.
+    /// Whether a run continues although its program has changed.
     #[serde(default)]
     pub(crate) accept_changes: bool,
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use prose_view::{Outcome, Statement, View, duration, usage_text};
+use prose_vm::effect::Usage;
 use prose_vm::place::Site;
 
 /// How much of a result is kept. More than that is read in its file.
@@ -55,11 +56,22 @@ pub(crate) fn marks(view: &View) -> BTreeMap<u32, String> {
                 attempts.iter().map(|attempt| attempt.denials.len()).sum::<usize>();
         }
     }
+    let spent: BTreeMap<Span, Usage> = spans
+        .iter()
+        .filter_map(|(span, statements)| {
+            // Of several statements with the same lines, the outermost one has what the others have used.
+            let usages = statements.iter().filter_map(|statement| statement.usage);
+            Some((*span, usages.reduce(Usage::at_least)?))
+        })
+        .collect();
     let shown = |(span, statements): (Span, Vec<&Statement>)| {
         let mut mark = match doing.get(&span).map(Vec::as_slice) {
             Some([doing]) if !doing.is_empty() => format!("⟳ {doing}"),
             _ => mark(&statements),
         };
+        if let Some(usage) = spent.get(&span) {
+            mark += &format!(" · {}", usage_text(*usage));
+        }
         match denied.get(&span) {
             None | Some(0) => {}
             Some(1) => mark += "  ⚠ 1 tool call denied",
@@ -142,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    /// What stands behind the lines of a program, and how far it has come, after some events. Each is its time, its place, its lines and what happened.
+    /// What comes after the lines of a program, and how far it has come, after some events. Each is its time, its place, its lines and what happened.
     #[track_caller]
     fn check(events: &[(u64, &str, (u32, u32), Value)], expected: Expect) {
         let view = view(events);

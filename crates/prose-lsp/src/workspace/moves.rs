@@ -9,7 +9,7 @@ use ropey::Rope;
 use serde_json::{Value, json};
 
 use crate::protocol::lsp::RenameFilesParams;
-use crate::protocol::shown::Shown;
+use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::uri::{DocumentUri, path_of_uri, uri_of_path};
 use crate::workspace::files::{files_below, is_program};
 
@@ -57,7 +57,7 @@ pub(crate) struct Importer {
     pub(crate) uri: DocumentUri,
     pub(crate) version: Option<i32>,
     pub(crate) text: String,
-    pub(crate) shown: Shown,
+    pub(crate) shown: ProgramDocument,
 }
 
 /// The programs below some folders, apart from those in the files that `is_known`.
@@ -81,10 +81,10 @@ pub(crate) fn programs_below(
                 uri: uri.clone(),
                 version: None,
                 text: fence.text.to_string(),
-                shown: Shown::in_fence(document.clone(), fence.into()),
+                shown: ProgramDocument::in_fence(document.clone(), fence.into()),
             }));
         } else {
-            let shown = Shown::alone(Rope::from_str(&text));
+            let shown = ProgramDocument::alone(Rope::from_str(&text));
             found.push(Importer { path: path.to_owned(), uri, version: None, text, shown });
         }
     }

@@ -38,7 +38,7 @@ pub(crate) struct FileConfig {
 /// How the client is set to run programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunSettings {
-    /// Whether the workspace is trusted. Nothing of one that is not is run: its programs are, in effect, programs of somebody else. A client that does
+    /// Whether the workspace is trusted. No program of an untrusted one is run: its programs are, in effect, those of another author. A client that does
     /// not say leaves it to what the person has said with `prose trust`, before an agent is started.
     pub(crate) trusted: Option<bool>,
     /// The harness, which overrides the project's.
@@ -149,7 +149,7 @@ impl FileConfig {
         let client = &self.client;
         RunConfig {
             harness: client.harness.unwrap_or(*harness),
-            max_parallel: client.max_parallel.unwrap_or(*max_parallel),
+            max_parallel: client.max_parallel.or(*max_parallel),
             command: client.command.as_ref().unwrap_or(command).clone(),
             environment: client.environment.as_ref().unwrap_or(environment).clone(),
             ..self.rules.config().run.clone()
@@ -182,7 +182,7 @@ impl FileConfig {
 
     /// The rights of fetched programs.
     pub(crate) fn grants(&self) -> Grants {
-        self.rules.config().imports.grants()
+        self.rules.config().grants()
     }
 
     /// The program, or why it is not run.
@@ -472,7 +472,7 @@ mod tests {
             &json!({ "run": { "maxParallel": 2, "command": ["my-agent"], "environment": ["KEY"] } }),
         );
         let RunConfig { max_parallel, command, environment, .. } = run(&mut settings);
-        assert_eq!(max_parallel.get(), 2);
+        assert_eq!(max_parallel.map(NonZeroU32::get), Some(2));
         assert_eq!([command[0].as_str(), environment[0].as_str()], ["my-agent", "KEY"]);
     }
 

@@ -21,11 +21,11 @@ pub(super) struct Bound<'a> {
 impl Narrator {
     pub(super) fn bound(&mut self, event: &Event, binding: &Binding, bound: &Bound<'_>) {
         // Inputs and outputs have markers of their own, and so have the names of branches.
-        let is_told = matches!(binding.kind, BindingKind::Input | BindingKind::Output)
+        let is_narrated = matches!(binding.kind, BindingKind::Input | BindingKind::Output)
             || bound.is_anonymous
             || self.lone_name(&event.place).is_some_and(|name| name == binding.name)
             || self.is_joined(event, &binding.name);
-        if is_told {
+        if is_narrated {
             return;
         }
         let name = &binding.name;
@@ -37,7 +37,7 @@ impl Narrator {
                 let was = text::quoted(was, text::Length::Shortened);
                 format!("{name} = {value} (reassignment, was: {was})")
             }
-            // What a program gives has just been told, one by one.
+            // The outputs of a program have just been narrated, one by one.
             _ if is_of_import => match bound.value {
                 Value::Object(entries) => {
                     let entries = entries.iter().map(|(name, value)| (name.as_str(), value));
@@ -65,7 +65,7 @@ impl Narrator {
         self.put(indent, Marker::Binding, format!("Resolving '{name}': found in {scope}"));
     }
 
-    /// The inputs of the program that was started. Those of imported programs were told with their call.
+    /// The inputs of the program that was started. Those of imported programs were narrated with their call.
     pub(super) fn inputs_received(&mut self, inputs: &[(SmolStr, Value)]) {
         if self.imports > 0 || inputs.is_empty() {
             return;
@@ -87,7 +87,7 @@ impl Narrator {
     pub(super) fn input_given(&mut self, event: &Event, name: Option<&str>, value: &Value) {
         let indent = self.indent_of_statement(event);
         if *value == Value::Null {
-            // Nobody gave an input that may be left out. Only who goes on from the narration has to know, so as not to ask again.
+            // An optional input was not given. It is stated so that a run that is resumed from the narration does not ask again.
             if self.length == Length::Whole {
                 let name = name.map(|name| format!(": {name}")).unwrap_or_default();
                 self.put(indent, Marker::Input, format!("Input not given{name}"));
@@ -101,13 +101,13 @@ impl Narrator {
 
     pub(super) fn output_given(&mut self, event: &Event, name: Option<&str>, value: &Value) {
         let indent = self.indent_of_statement(event);
-        let value = self.told(value, self.replied.as_deref());
+        let value = self.narrated(value, self.replied.as_deref());
         let name = name.map(|name| format!(" {name}")).unwrap_or_default();
         self.put(indent, Marker::Output, format!("output{name} = {value} (will return to caller)"));
     }
 
-    /// A value, or only a reference to it where it has been told whole as the result of a session: what stands in a context twice costs twice.
-    pub(super) fn told(&self, value: &Value, reply: Option<&str>) -> String {
+    /// A value, or only a reference to it where it has been narrated whole as the result of a session: what stands in a context twice costs twice.
+    pub(super) fn narrated(&self, value: &Value, reply: Option<&str>) -> String {
         match value {
             Value::Text(text) if self.length == text::Length::Whole && reply == Some(text) => {
                 "<result>".to_owned()

@@ -9,10 +9,10 @@ use super::Narrator;
 use crate::markers::Marker;
 use crate::text;
 
-/// From how many calls in each other on the stack is told where another one is entered: two are plain from their own lines.
+/// The number of nested calls from which on the stack is narrated with each new one: two are plain from their own lines.
 const SHOWN_FROM: u32 = 3;
 
-/// How many calls of a stack are told, from the innermost one.
+/// The maximum number of calls of a stack that are narrated, from the innermost one.
 const MAX_SHOWN: usize = 10;
 
 /// A block that is executed.
@@ -40,7 +40,7 @@ impl Narrator {
         (id, block, depth, parent): (u32, &SmolStr, u32, u32),
         arguments: &[(SmolStr, SmolStr, Value)],
     ) {
-        self.tell_call(event);
+        self.narrate_call(event);
         let indent = self.indent_of_statement(event);
         self.put(
             indent,

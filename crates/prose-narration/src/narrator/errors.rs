@@ -12,7 +12,7 @@ use crate::text;
 #[derive(Debug)]
 pub(super) struct Try {
     indent: usize,
-    /// The frame that it is executed in. What a block does that is called from it is told as that of the block.
+    /// The frame that it is executed in. What a block does that is called from it is narrated as that of the block.
     pub(super) frame: u32,
     pub(super) part: Part,
 }
@@ -44,7 +44,7 @@ impl Narrator {
         self.start(&event.place, Construct::Try(it));
     }
 
-    /// What failed has been told; the error that comes of it says nothing new.
+    /// What failed has been narrated; the error that comes of it says nothing new.
     pub(super) fn raised(&mut self, event: &Event, error: &RuntimeError) {
         if self.failed.take().is_some_and(|message| message == error.message) {
             return;

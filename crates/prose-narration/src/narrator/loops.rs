@@ -14,7 +14,7 @@ pub(super) struct Loop {
     pub(super) indent: usize,
     pub(super) kind: LoopKind,
     max: Option<u32>,
-    /// What the check before the first iteration said, which is told only where the iterations do not tell it (D1).
+    /// What the check before the first iteration said, which is narrated only where the iterations do not state it (D1).
     pub(super) first: Option<FirstCheck>,
 }
 
@@ -54,7 +54,7 @@ impl Narrator {
         let Some(it) = self.loop_around(&event.place) else { return };
         let (indent, kind) = (it.indent, it.kind);
         let first = it.first.take();
-        // That an iteration starts tells the verdict, if there was one only.
+        // That an iteration starts states the verdict, if there was one only.
         if let Some(first) = first.filter(|first| first.verdicts > 1) {
             for line in first.lines {
                 self.detail(indent + 1, line);
@@ -72,7 +72,7 @@ impl Narrator {
     pub(super) fn loop_ended(&mut self, event: &Event, why: LoopEnd, iterations: u32) {
         let Some(it) = self.loop_around(&event.place) else { return };
         let (indent, kind, max) = (it.indent, it.kind, it.max);
-        // No iteration tells the verdict that ended the loop at once, and who goes on from the narration would ask for it once more.
+        // No iteration states the verdict that ended the loop at once, and a run that is resumed from the narration would ask for it once more.
         if let Some(first) = it.first.take().filter(|first| first.verdicts > 0) {
             for line in first.lines {
                 self.detail(indent + 1, line);

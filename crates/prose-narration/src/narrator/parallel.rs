@@ -1,6 +1,6 @@
 //! Branches that run together.
 //!
-//! A branch that is one session is told in lists: its task, its state, its result. Any other branch is told at length, and since
+//! A branch that is one session is narrated in lists: its task, its state, its result. Any other branch is narrated at length, and since
 //! branches take turns, a line with the name of the branch stands wherever the turn changes.
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(super) struct Parallel {
     is_loop: bool,
     /// The branches by index: their names, and how they have ended.
     branches: Vec<(String, Option<Ended>)>,
-    /// The names that the join has told of.
+    /// The names that the join has narrated.
     pub(super) joined: Vec<SmolStr>,
 }
 
@@ -121,7 +121,7 @@ impl Narrator {
         self.start(&event.place, Construct::Branch(branch));
     }
 
-    /// A branch is told at length as soon as it turns out to be more than one session.
+    /// A branch is narrated at length as soon as it turns out to be more than one session.
     pub(super) fn note_in_branch(&mut self, place: &Place, kind: StatementKind, source: &str) {
         if let Some(branch) = self.branch_around(place) {
             branch.statements += 1;
@@ -151,7 +151,7 @@ impl Narrator {
         }
     }
 
-    pub(super) fn tell_tasks(&mut self) {
+    pub(super) fn narrate_tasks(&mut self) {
         if let Some((indent, tasks)) = self.tasks.take().filter(|(_, tasks)| !tasks.is_empty()) {
             self.push(indent, &tasks.join(" "));
         }
@@ -161,7 +161,7 @@ impl Narrator {
         if let Some(branch) = self.branch_around(&event.place) {
             branch.reply = Some(reply.clone());
         }
-        // The join tells the values, and a view can wait for it; state cannot.
+        // The join states the values, and a view can wait for it; state cannot.
         if self.length == Length::Whole {
             let indent = self.indent_of_branch(&event.place);
             self.detail(indent, format!("- {name}: complete = {}", text::quoted(reply, self.length)));
@@ -200,7 +200,7 @@ impl Narrator {
                 (Some(Ended::With(_)), Some(value)) => {
                     Some(format!("- {name} = {}", text::value(value, self.length)))
                 }
-                // A branch without a name is told with its result where that is not told elsewhere.
+                // A branch without a name is narrated with its result where that is not narrated elsewhere.
                 (Some(Ended::With(Some(reply))), None) => {
                     Some(format!("- {name} = {}", text::quoted(reply, self.length)))
                 }
@@ -219,7 +219,7 @@ impl Narrator {
         }
     }
 
-    /// The branches around a place that are told at length, from the outermost one.
+    /// The branches around a place that are narrated at length, from the outermost one.
     pub(super) fn strand(&self, place: &Place) -> Vec<String> {
         let mut titles: Vec<String> = self.long_branches(place.as_str()).map(|(_, title)| title).collect();
         titles.reverse();
@@ -234,7 +234,7 @@ impl Narrator {
         self.long_branches(place.as_str()).filter(|(around, _)| !is_body(around)).count()
     }
 
-    /// The places and titles of the branches around a place that are told at length, from the innermost one.
+    /// The places and titles of the branches around a place that are narrated at length, from the innermost one.
     fn long_branches<'a>(&'a self, place: &'a str) -> impl Iterator<Item = (&'a str, String)> {
         parents(place).filter_map(|around| {
             let branch = self.constructs_at(around).find_map(|construct| match construct {
@@ -258,7 +258,7 @@ impl Narrator {
     }
 
     /// Says whose turn it is, where that has changed.
-    pub(super) fn tell_branch(&mut self) {
+    pub(super) fn narrate_branch(&mut self) {
         let strand = self.strand(&self.place);
         if strand == self.speaking {
             return;
@@ -276,7 +276,7 @@ impl Narrator {
         self.speaking = strand;
     }
 
-    /// Whether a place is in a branch that is told in lists.
+    /// Whether a place is in a branch that is narrated in lists.
     pub(super) fn is_lone(&self, place: &Place) -> bool {
         self.lone_name(place).is_some()
     }
@@ -288,8 +288,8 @@ impl Narrator {
         })?
     }
 
-    /// Tells the branch at length that a place is in.
-    pub(super) fn tell_at_length(&mut self, place: &Place) {
+    /// Narrates the branch at length that a place is in.
+    pub(super) fn narrate_at_length(&mut self, place: &Place) {
         if let Some(branch) = self.branch_around(place) {
             branch.is_lone = false;
         }

@@ -8,7 +8,7 @@ use crate::suitability::announcement;
 use crate::text;
 
 impl Narrator {
-    /// Says where the state is kept, and of which program, so that a narration is enough to go on from.
+    /// Says where the state is kept, and of which program, so that a run can be resumed from its narration alone.
     pub(super) fn run_started(&mut self, head: &RunHead) {
         if head.state != StateMode::InContext {
             return;

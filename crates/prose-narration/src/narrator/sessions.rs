@@ -24,13 +24,13 @@ impl Narrator {
     pub(super) fn session_started(&mut self, event: &Event, request: RequestId, task: &SessionTask) {
         let indent = self.indent_of_statement(event);
         let mut session = Session { indent, success: "Session complete" };
-        // An attempt after a failure has been announced by the line that tells of the retry.
+        // An attempt after a failure has been announced by the line that mentions the retry.
         if task.attempt == 0 {
             self.note_session_in_branch(&event.place);
             if self.is_lone(&event.place) {
                 self.add_task(event, &task.task);
             } else {
-                session.success = self.tell_session(event, indent, task);
+                session.success = self.narrate_session(event, indent, task);
             }
         } else if let Some(part) = self.part_of_try(event) {
             session.success = part.success();
@@ -38,11 +38,11 @@ impl Narrator {
         self.sessions.insert(request, session);
     }
 
-    /// Tells what is asked of a subagent; gives the words for its end.
+    /// Narrates the task of a session; returns the words for its end.
     ///
     /// A statement of a program or of a block shows the call of the
     /// task below its line; in bodies a line has to do, and one for the context where some is passed.
-    fn tell_session(&mut self, event: &Event, indent: usize, task: &SessionTask) -> &'static str {
+    fn narrate_session(&mut self, event: &Event, indent: usize, task: &SessionTask) -> &'static str {
         let is_said = self.statement(&event.place).is_some_and(|statement| statement.is_said);
         let is_of_program = event.nesting == 0;
         if !is_said {
@@ -114,7 +114,7 @@ impl Narrator {
                 self.session_failed(event, session.indent, failure.kind, &failure.message);
             }
             (_, Some(error)) => self.session_failed(event, session.indent, error.kind, &error.message),
-            // It was cancelled: the branch or the join tells so.
+            // It was cancelled: the branch or the join states so.
             (_, None) => {}
         }
     }
@@ -149,10 +149,10 @@ impl Narrator {
         }
     }
 
-    /// What came of a request is told with the event that says what it means; a few have no such event.
+    /// What came of a request is narrated with the event that says what it means; a few have no such event.
     pub(super) fn effect(&mut self, event: &Event, request: RequestId, kind: &str, outcome: &Outcome) {
         if !matches!(kind, "session" | "sleep") && self.length == Length::Whole {
-            self.tell_at_length(&event.place);
+            self.narrate_at_length(&event.place);
         }
         let indent = self.indent_of_statement(event);
         match (kind, outcome) {
@@ -170,7 +170,7 @@ impl Narrator {
             ("session", _) | ("judge", Outcome::Verdict(_)) => {
                 self.outcomes.insert(request, outcome.clone());
             }
-            // The warning behind it says the same.
+            // The warning after it says the same.
             ("file", Outcome::Failed(_)) if self.length != Length::Whole => {}
             ("file-check", Outcome::Failed(_)) => {}
             (_, Outcome::Failed(failure)) => {

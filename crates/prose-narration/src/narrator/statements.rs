@@ -27,7 +27,7 @@ impl Narrator {
         parents(place).find_map(|place| self.started.get(place))
     }
 
-    /// A program of one statement needs no numbers: its statement is told like one inside another.
+    /// A program of one statement needs no numbers: its statement is narrated like one inside another.
     pub(super) fn statement_started(
         &mut self,
         event: &Event,
@@ -37,7 +37,7 @@ impl Narrator {
     ) {
         self.note_in_branch(&event.place, kind, source);
         let indent = self.indent(event);
-        // The position of a run is that of the program that was started; what an imported one does is told like a body.
+        // The position of a run is that of the program that was started; what an imported one does is narrated like a body.
         let number = number.filter(|_| self.imports == 0);
         let is_numbered = number.is_some() && self.statements > 1;
         self.position = number.unwrap_or(self.position);
@@ -57,7 +57,7 @@ impl Narrator {
     }
 
     /// Says which block is called, where no line has said it.
-    pub(super) fn tell_call(&mut self, event: &Event) {
+    pub(super) fn narrate_call(&mut self, event: &Event) {
         let Some(statement) = self.statement(&event.place).filter(|statement| !statement.is_said) else {
             return;
         };
@@ -79,7 +79,7 @@ impl Narrator {
     }
 }
 
-/// A statement without what it binds: `[Binding]` tells that.
+/// A statement without what it binds: `[Binding]` states that.
 pub(crate) fn without_binding(source: &str) -> &str {
     let rest = ["let ", "const ", "output "].iter().find_map(|keyword| source.strip_prefix(keyword));
     match rest.unwrap_or(source).split_once('=') {

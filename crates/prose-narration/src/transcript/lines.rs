@@ -49,7 +49,7 @@ fn in_brackets(line: &str) -> Option<(Marker, &str)> {
 
 fn emoji(line: &str) -> Option<(Marker, &str)> {
     TABLE.iter().find_map(|(marker, _, emoji)| {
-        // The variation selector behind a symbol gets lost easily.
+        // The variation selector after a symbol gets lost easily.
         let symbol = (*emoji)?.trim_end_matches('\u{fe0f}');
         Some((*marker, line.strip_prefix(symbol)?.trim_start_matches('\u{fe0f}')))
     })
@@ -70,7 +70,7 @@ fn named(word: &str) -> Option<Marker> {
     TABLE.iter().find(|row| row.1.eq_ignore_ascii_case(word.trim())).map(|row| row.0)
 }
 
-/// The rest of a text behind a phrase, without regard to case.
+/// The rest of a text after a phrase, without regard to case.
 pub(super) fn after<'a>(text: &'a str, phrase: &str) -> Option<&'a str> {
     let start = text.get(..phrase.len())?;
     start.eq_ignore_ascii_case(phrase).then(|| &text[phrase.len()..])
@@ -87,7 +87,7 @@ pub(super) fn discretions(said: &str) -> Vec<String> {
     said.split("**").skip(1).step_by(2).map(|part| text::one_line(part.trim_matches('*'))).collect()
 }
 
-/// The number behind a phrase.
+/// The number after a phrase.
 pub(super) fn number_after(text: &str, phrase: &str) -> Option<u32> {
     let at = text.find(phrase)?;
     let rest = text[at + phrase.len()..].trim_start_matches([' ', ':', '#']);

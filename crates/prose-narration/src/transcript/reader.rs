@@ -10,13 +10,13 @@ use rustc_hash::FxHashMap;
 
 use super::lines::{after, item, marked, number_after};
 use super::values::{self, Read};
-use super::{About, Answer, Entry, Recovered, Step, Told};
+use super::{About, Answer, Entry, NarratedSession, Recovered, Step};
 use crate::markers::Marker;
 use crate::text;
 
 use branches::index_of;
 
-const NOT_TOLD: &str = "its result is not told";
+const NOT_STATED: &str = "its result is not stated";
 const NOT_ENDED: &str = "it had not ended";
 const FAILED_BY: &str = "the program failed by it";
 
@@ -29,12 +29,12 @@ enum List {
     Joined,
 }
 
-/// What goes on one after the other: the program, or a branch.
+/// What continues one after the other: the program, or a branch.
 #[derive(Debug, Default)]
 struct Strand {
     stack: Vec<Around>,
-    /// The statement that was told last, and what its session is told to do.
-    said: Told,
+    /// The statement that was narrated last, and what its session is asked to do.
+    said: NarratedSession,
     /// Whether the session of that statement has no result so far, and the line of it.
     open: Option<usize>,
     /// The condition that is judged, and whether it is that of the loop around it.
@@ -58,7 +58,7 @@ enum Around {
         names: Vec<String>,
         is_listed: bool,
         tasks: Vec<String>,
-        told: Vec<String>,
+        narrated: Vec<String>,
     },
 }
 
@@ -78,8 +78,8 @@ impl<'a> Reader<'a> {
         let mut lines: Vec<&str> = text.lines().collect();
         // A narration that is quoted as a whole is read as if it were not; a quote inside of it belongs to a result.
         let unquoted = |line: &'a str| line.trim_start().strip_prefix('>');
-        let mut told = lines.iter().filter(|line| marked(line).is_some()).peekable();
-        if told.peek().is_some() && told.all(|line| unquoted(line).is_some()) {
+        let mut narrated = lines.iter().filter(|line| marked(line).is_some()).peekable();
+        if narrated.peek().is_some() && narrated.all(|line| unquoted(line).is_some()) {
             lines = lines.into_iter().map(|line| unquoted(line).unwrap_or(line)).collect();
         }
         Self {
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
             }
             Marker::FrameLeft => {
                 self.close();
-                // What is bound behind a call is the result of the call.
+                // What is bound after a call is the result of the call.
                 self.strand().last = None;
                 let stack = &mut self.strand().stack;
                 if let Some(at) = stack.iter().rposition(|it| matches!(it, Around::Frame(_))) {
@@ -151,13 +151,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What the program failed by is asked again, so that it can go on; an answer that was caught, or that a later one made up for, stays. A program that
+    /// What the program failed by is asked again, so that it can continue; an answer that was caught, or that a later one replaced, stays. A program that
     /// failed by itself has nothing to try again.
     fn failed_by(&mut self, said: &'a str) {
         let (_, said) = said.split_once(':').unwrap_or(("", said));
         let Read::Whole(said) = self.value(said).0 else { return };
         let is_it = |entry: &&mut Entry| match &entry.answer {
-            // What an imported program failed by is told by its caller in other words around it.
+            // What an imported program failed by is narrated by its caller in other words around it.
             Ok(Answer::Outcome(Outcome::Failed(failure))) => {
                 !failure.message.is_empty() && said.contains(&failure.message)
             }
@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
         self.strands.entry(self.path.clone()).or_default()
     }
 
-    /// Adds an effect that the last line tells.
+    /// Adds an effect that the last line states.
     fn add(&mut self, line: usize, about: About, answer: Result<Answer, &'static str>) -> usize {
         let steps = self.steps(false);
         self.recovered.entries.push(Entry { line, about, steps, answer });
@@ -218,8 +218,8 @@ impl<'a> Reader<'a> {
     fn close(&mut self) {
         let strand = self.strand();
         if let Some(line) = strand.open.take() {
-            let told = strand.said.clone();
-            self.add(line, About::Session(told), Err(NOT_ENDED));
+            let narrated = strand.said.clone();
+            self.add(line, About::Session(narrated), Err(NOT_ENDED));
         }
     }
 
@@ -242,7 +242,10 @@ impl<'a> Reader<'a> {
         let line = self.at;
         let strand = self.strand();
         strand.asked = None;
-        strand.said = Told { source: (!source.is_empty()).then(|| source.to_owned()), ..Told::default() };
+        strand.said = NarratedSession {
+            source: (!source.is_empty()).then(|| source.to_owned()),
+            ..NarratedSession::default()
+        };
         let effect = crate::narrator::without_binding(source);
         let is_session = ["session", "resume"].iter().any(|keyword| after(effect, keyword).is_some());
         strand.open = is_session.then_some(line);
@@ -262,7 +265,7 @@ impl<'a> Reader<'a> {
         ];
         let Some(rest) = phrases.iter().find_map(|phrase| after(said, phrase)) else { return };
         let line = self.at;
-        // What goes on in other ways, such as ", binding written", is no result.
+        // What continues in other ways, such as ", binding written", is no result.
         let rest = rest.trim_start();
         let answer = match values::separated(rest) {
             Some("") => {
@@ -277,15 +280,15 @@ impl<'a> Reader<'a> {
                 read => reply(read),
             },
             None if self.is_at_torn_end() => Err(values::TORN),
-            // It has ended, whether its result is told or not (decision 23).
-            None => Ok(Answer::Ended { part: None, doubt: NOT_TOLD }),
+            // It has ended, whether its result is narrated or not (decision 23).
+            None => Ok(Answer::Ended { part: None, doubt: NOT_STATED }),
         };
         let strand = self.strand();
         strand.open = None;
-        let told = strand.said.clone();
+        let narrated = strand.said.clone();
         // A statement may start several sessions; only failures leave one to be tried again.
         strand.said.prompt = None;
-        let entry = self.add(line, About::Session(told), answer);
+        let entry = self.add(line, About::Session(narrated), answer);
         self.strand().last = Some(entry);
     }
 
@@ -300,8 +303,8 @@ impl<'a> Reader<'a> {
             let answer = self.failure(rest);
             let strand = self.strand();
             strand.open = None;
-            let told = strand.said.clone();
-            self.add(line, About::Session(told), answer);
+            let narrated = strand.said.clone();
+            self.add(line, About::Session(narrated), answer);
         } else if let Some(rest) = after(said, "Retry ") {
             self.retry(rest);
         } else if let Some(rest) = after(said, "No answer to ") {
@@ -328,8 +331,8 @@ impl<'a> Reader<'a> {
             && let Some((_, why)) = rest.split_once("error")
         {
             let answer = self.failure(why);
-            let told = self.strand().said.clone();
-            self.add(line, About::Session(told), answer);
+            let narrated = self.strand().said.clone();
+            self.add(line, About::Session(narrated), answer);
         }
         self.add(line, About::Sleep, Ok(Answer::Outcome(Outcome::Slept)));
         self.strand().open = Some(line);
@@ -344,23 +347,23 @@ impl<'a> Reader<'a> {
         let (read, _) = self.value(values::separated(message).unwrap_or(message));
         match read {
             Read::Whole(message) => Ok(Answer::Outcome(Outcome::Failed(Failure { kind, message }))),
-            Read::Missing | Read::Reference => Err("why it failed is not told"),
+            Read::Missing | Read::Reference => Err("why it failed is not stated"),
             Read::Doubtful(why) => Err(why),
         }
     }
 
     fn binding(&mut self, said: &'a str) {
         let line = self.at;
-        let told =
+        let narrated =
             [("Extracted:", About::Extract), ("Summarised:", About::Summarise), ("File:", About::File)];
-        for (phrase, about) in told {
+        for (phrase, about) in narrated {
             if let Some(rest) = after(said, phrase) {
                 let (read, _) = self.value(rest);
                 let answer = match read {
                     Read::Whole(text) if rest.trim() == "null" && text == "null" => Ok(Value::Null),
                     Read::Whole(text) => Ok(Value::text(text)),
                     Read::Doubtful(why) => Err(why),
-                    Read::Missing | Read::Reference => Err(NOT_TOLD),
+                    Read::Missing | Read::Reference => Err(NOT_STATED),
                 };
                 self.add(line, about, answer.map(|value| Answer::Outcome(Outcome::Value(value))));
                 return;
@@ -373,12 +376,12 @@ impl<'a> Reader<'a> {
                 _ if rest.trim().starts_with("null") => Ok(None),
                 Read::Whole(text) => Ok(Some(text.into())),
                 Read::Doubtful(why) => Err(why),
-                Read::Missing | Read::Reference => Err(NOT_TOLD),
+                Read::Missing | Read::Reference => Err(NOT_STATED),
             };
             let answer = match (text, segments) {
                 (Ok(text), Some(segments)) => Ok(Answer::Outcome(Outcome::Memory(Memory { text, segments }))),
                 (Err(why), _) => Err(why),
-                (_, None) => Err(NOT_TOLD),
+                (_, None) => Err(NOT_STATED),
             };
             self.add(line, About::Memory, answer);
             return;
@@ -386,7 +389,7 @@ impl<'a> Reader<'a> {
         self.bound(said);
     }
 
-    /// The name of the session that ended last and, where only this line tells it, its result.
+    /// The name of the session that ended last and, where only this line states it, its result.
     fn bound(&mut self, said: &'a str) {
         let Some((left, right)) = said.split_once('=') else { return };
         let words: Vec<&str> = left.split_whitespace().collect();
@@ -416,8 +419,8 @@ impl<'a> Reader<'a> {
             (Ok(_), Read::Doubtful(_)) if source_binds => {}
             _ => return,
         }
-        if let About::Session(told) = &mut entry.about {
-            told.name = Some(name);
+        if let About::Session(narrated) = &mut entry.about {
+            narrated.name = Some(name);
         }
     }
 
@@ -519,7 +522,7 @@ fn reply(read: Read) -> Result<Answer, &'static str> {
         Read::Whole(text) => {
             Ok(Answer::Outcome(Outcome::Reply(Reply { text: text.into(), ..Reply::default() })))
         }
-        Read::Missing | Read::Reference => Err(NOT_TOLD),
+        Read::Missing | Read::Reference => Err(NOT_STATED),
         Read::Doubtful(why) => Err(why),
     }
 }

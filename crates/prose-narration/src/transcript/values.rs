@@ -9,7 +9,7 @@ use super::lines::{item, marked};
 pub(super) enum Read {
     /// All of it.
     Whole(String),
-    /// A reference to something told elsewhere, such as `<result>`.
+    /// A reference to something narrated elsewhere, such as `<result>`.
     Reference,
     /// Nothing stands there.
     Missing,
@@ -67,7 +67,7 @@ pub(super) fn below(following: &[&str], is_torn: bool) -> (Read, usize) {
     let is_end = |line: &&str| line.trim() == "```";
     let Some(end) = following[1..].iter().position(is_end) else { return (Read::Doubtful(UNCLOSED), 0) };
     let block = &following[1..=end];
-    // The fence is that of the narration then, which ends here or goes on.
+    // The fence is that of the narration then, which ends here or continues.
     if block.iter().any(|line| marked(line).is_some()) {
         return (Read::Missing, 0);
     }
@@ -127,7 +127,7 @@ fn unquoted(text: &str, close: char) -> Read {
     Read::Whole(text.replace("\\\"", "\"").replace("\\n", "\n"))
 }
 
-/// A text without quotes goes on over the lines that follow on it without a gap.
+/// A text without quotes continues over the lines that follow on it without a gap.
 fn without_quotes(first: &str, following: &[&str]) -> (String, usize) {
     let goes_on = |line: &&&str| {
         let line = line.trim();
@@ -182,6 +182,6 @@ pub(super) fn input(read: Read, raw: &str) -> Result<Value, &'static str> {
             remark(&text)
         })),
         Read::Doubtful(why) => Err(why),
-        Read::Missing | Read::Reference => Err("its value is not told"),
+        Read::Missing | Read::Reference => Err("its value is not stated"),
     }
 }

@@ -99,6 +99,7 @@ impl Play {
             routes: Vec::new(),
             context_by_reference: false,
             agents_write: false,
+            isolates: false,
             max_iterations: 1000,
             backoff_ms: 1000,
             backoff_cap_ms: 60_000,
@@ -250,6 +251,7 @@ impl Play {
             memory: None,
             mark: None,
             writes_result: false,
+            folder: None,
         });
         let request = self.ask(Effect::Session(task.clone()));
         self.bindings.insert(request, binding);
@@ -645,7 +647,7 @@ pub(crate) fn replay(play: &Play, recall: &mut dyn Recording) -> (Vec<(RequestId
     (order, asked_anew)
 }
 
-/// The outcomes that events up to a number tell. The reason of the first check of a loop is not told (D1).
+/// The outcomes that events up to a number tell. The reason of the first check of a loop is not stated (D1).
 pub(crate) fn told(play: &Play, told_by: u64) -> Vec<(RequestId, Outcome)> {
     let answered = play.steps.iter().filter_map(|step| match step {
         Step::Answered(id, outcome, told) => Some((*id, outcome.clone(), *told)),

@@ -246,7 +246,7 @@ fn r108_results_stand_below_their_lines() {
         text,
         expect![[r#"
         recovered 0 sessions and 0 other answers
-        line 2: session of `let research = session: researcher`: its result is not told"#]],
+        line 2: session of `let research = session: researcher`: its result is not stated"#]],
     );
     check_complete_trace(
         &text.replace("[Flow] ", ""),
@@ -303,8 +303,8 @@ fn r109_doubts_are_said_with_their_lines() {
             recovered 0 sessions and 2 other answers
             line 3: session of `session "Research the topic"`: its text has no end
             line 4: session of `session "Look closer"`: it had not ended
-            line 6: session of `session "Risky operation"`: why it failed is not told
-            line 8: session of `session "Go on"`: its result is not told
+            line 6: session of `session "Risky operation"`: why it failed is not stated
+            line 8: session of `session "Go on"`: its result is not stated
             line 13: session of `session "Cleanup"`: it had not ended"#]],
     );
 }
@@ -438,7 +438,7 @@ fn r108_sessions_that_have_ended_without_a_result_are_not_asked_again() {
          [Success] Session complete\n   [Loop] Evaluating: **the hull is clean**\n   [Flow] Not satisfied, continuing\n",
         expect![[r#"
             recovered 0 sessions and 2 other answers
-            line 5: session of `session "Scrub the hull"`: its result is not told"#]],
+            line 5: session of `session "Scrub the hull"`: its result is not stated"#]],
     );
     let play = programs::one_loop(StateMode::InContext);
     let text =
@@ -460,13 +460,13 @@ fn r108_sessions_that_have_ended_without_a_result_are_not_asked_again() {
             (
                 "(the result was not kept)",
                 [
-                    "the session in line 12 of the narration has ended, but its result is not told",
+                    "the session in line 12 of the narration has ended, but its result is not stated",
                 ],
             ),
             (
                 "(the result was not kept)",
                 [
-                    "the session in line 18 of the narration has ended, but its result is not told",
+                    "the session in line 18 of the narration has ended, but its result is not stated",
                 ],
             ),
         ]
@@ -539,9 +539,9 @@ fn r108_a_result_that_the_program_goes_on_with_is_asked_for() {
         &text,
         expect![[r#"
         recovered 0 sessions and 0 other answers
-        line 15: session that `parts` is bound to: its result is not told
-        line 25: session that `parts` is bound to: its result is not told
-        line 32: session of `session "Combine results"`: its result is not told"#]],
+        line 15: session that `parts` is bound to: its result is not stated
+        line 25: session that `parts` is bound to: its result is not stated
+        line 32: session of `session "Combine results"`: its result is not stated"#]],
     );
     let (outcomes, anew) = replay(&play, &mut transcript::read(&text).into_recording());
     // What nothing captures has ended; `parts` are asked for, in both calls.

@@ -84,6 +84,7 @@ fn run(fixture: &str, script: &str, state: StateMode, recall: &mut dyn Recording
         harness: Arc::new(script),
         store: &mut Docs,
         recall,
+        trees: Arc::new(prose_vm::runner::NoTrees),
         inputs: Arc::new(NoInputs),
         approvals: Arc::new(NoApprovals),
         observer: &mut |event, _| events.push(event.clone()),

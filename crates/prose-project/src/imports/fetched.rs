@@ -55,7 +55,7 @@ pub(crate) fn refused(remote: &Remote, mismatch: Box<LockMismatch>) -> Fetched {
     Fetched { program: None, note: note(&outcome).map(Arc::new) }
 }
 
-/// What is known without asking anybody.
+/// What is known without a request.
 pub(crate) fn known(remote: &Remote, asker: &Origin, found: Found, client: &Client) -> Fetched {
     let outcome = Outcome { reference: remote.reference.to_string(), result: Ok(found) };
     fetched(remote, asker, &outcome, client)

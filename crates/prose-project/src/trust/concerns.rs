@@ -74,6 +74,18 @@ pub(super) fn concerns(folder: &Path, config: &Config) -> Vec<TrustedSetting> {
     if let Some(variable) = &provider.key_variable {
         named("run.provider.key-variable".to_owned(), variable.as_str());
     }
+    for (name, server) in &config.mcp.servers.0 {
+        // Which of them start is up to `agents`, which is included so that no agent gets a server unnoticed.
+        let users =
+            config.agents.iter().filter(|(_, agent)| agent.mcp.iter().any(|used| used.as_str() == name));
+        let mut words: Vec<String> = Vec::new();
+        words.extend(server.command.iter().chain(&server.args).map(|word| word.as_str().to_owned()));
+        words.extend(server.environment.iter().map(|variable| format!("${}", variable.as_str())));
+        words.extend(server.url.iter().map(|url| url.as_str().to_owned()));
+        words.extend(server.headers.0.iter().map(|(header, value)| format!("{header}: {value}")));
+        words.extend(users.map(|(agent, _)| format!("for {agent}")));
+        concerns.push(TrustedSetting::new(format!("mcp.servers.{name}"), words));
+    }
     let passed_on = [
         ("run.command", &run.command),
         ("run.environment", &run.environment),
@@ -89,6 +101,9 @@ pub(super) fn concerns(folder: &Path, config: &Config) -> Vec<TrustedSetting> {
         // Without any rule, agents may run no commands, so that a project that has lost them allows less.
         let rules = run.permissions.iter().map(|(about, rule)| rule.shown(about)).collect();
         concerns.push(TrustedSetting::new("run.permissions", rules));
+    }
+    if config.mcp.run {
+        concerns.push(TrustedSetting::new("mcp.run", vec!["true".to_owned()]));
     }
     for (program, rights) in config.imports.entries() {
         if !rights.allow.is_empty() {

@@ -6,7 +6,10 @@ use url::Url;
 
 use crate::support::{Checked, Page, REGISTRY, RESEARCH, Web};
 
-const CODES: &[Code] = &[Code::E139, Code::E143, Code::E144, Code::E146, Code::W143, Code::W144];
+const CODES: &[Code] = &[Code::E139, Code::E143, Code::E144, Code::E146, Code::W143, Code::W144, Code::W151];
+
+/// Runs a command.
+const BUILDER: &str = "agent builder:\n  permissions:\n    bash: [\"make *\"]\n\noutput found = session: builder\n  prompt: \"Build\"\n";
 
 fn web() -> Web {
     Web::new(&[
@@ -15,6 +18,7 @@ fn web() -> Web {
         ("https://example.com/a-page", Page::Text("<!DOCTYPE html>\n<html><body>Research</body></html>\n")),
         ("https://registry.example.com/alice/research", Page::Text(RESEARCH)),
         ("https://registry.example.com/alice/changed", Page::Text(RESEARCH)),
+        ("https://registry.example.com/alice/builder", Page::Text(BUILDER)),
     ])
 }
 

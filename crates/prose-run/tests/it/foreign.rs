@@ -54,7 +54,7 @@ impl Foreign {
     pub(crate) fn new(program: &str, state: &str, bindings: &[(&str, &str)]) -> Self {
         // What the disk is busy with is no part of these tests.
         let memory = Path::new("/dev/shm");
-        let folder = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
+        let folder = if memory.is_dir() { TempDir::new_in(memory) } else { prose_fixture::tempdir() };
         let foreign = Self { folder: folder.unwrap(), program: program.to_owned() };
         foreign.write("program.prose", program);
         if !state.is_empty() {

@@ -40,7 +40,11 @@ struct Stopped {
 
 impl Runs {
     fn new() -> Self {
-        Self { folder: TempDir::new().unwrap(), path: RefCell::new("/main.prose"), allows_outside: false }
+        Self {
+            folder: prose_fixture::tempdir().unwrap(),
+            path: RefCell::new("/main.prose"),
+            allows_outside: false,
+        }
     }
 
     fn rename(&self, path: &'static str) {
@@ -292,7 +296,7 @@ fn a_run_goes_on_with_the_files_that_it_has_read() {
 
 #[test]
 fn a_file_outside_the_project_can_be_allowed_when_the_run_goes_on() {
-    let outside = TempDir::new().unwrap();
+    let outside = prose_fixture::tempdir().unwrap();
     let path = outside.path().join("notes.md");
     fs::write(&path, "Of elsewhere.").unwrap();
     let mut runs = Runs::new();

@@ -9,9 +9,9 @@ use prose_vm::event::LoopKind;
 use rustc_hash::FxHashSet;
 
 use super::{Execution, ForeignRecording, Stored};
+use crate::foreign_state::{Mark, frame_of};
+use crate::open_constructs::{ExecutionPoint, number, steps};
 use crate::program::{Try, bound_name};
-use crate::told::{Mark, frame_of};
-use crate::way::{Standpoint, number, steps};
 
 /// What stands for the result of a session that nothing captures and that left no file.
 const NOT_KEPT: &str = "(the result was not kept)";
@@ -19,23 +19,23 @@ const NOT_KEPT: &str = "(the result was not kept)";
 /// The execution id of a call that had not been made.
 const NO_CALL: u32 = u32::MAX;
 
-/// The message of an error whose own is not told.
-const NOT_TOLD: &str = "it failed in the run that stopped, and state.md does not say why";
+/// The message of an error whose own is not stated.
+const NOT_STATED: &str = "it failed in the run that stopped, and state.md does not say why";
 
 /// How a place stands.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stand {
+pub(super) struct PlaceStatus {
     how: How,
     /// The innermost statement around the place, or that at the place itself.
-    pub(super) own: Option<Standpoint>,
+    pub(super) own: Option<ExecutionPoint>,
     /// The innermost `try` in whose body the place is, if its body has failed.
-    failed: Option<Standpoint>,
+    failed: Option<ExecutionPoint>,
 }
 
 /// How far what is around a place had come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// It had been entered, or nothing is told of it.
+    /// It had been entered, or nothing is stated of it.
     Open,
     /// It had ended.
     Complete,
@@ -46,31 +46,31 @@ enum How {
 }
 
 impl ForeignRecording {
-    fn execution(&self, at: Standpoint) -> Option<&Execution> {
-        self.executions.get(self.way.folder(at.program)?)
+    fn execution(&self, at: ExecutionPoint) -> Option<&Execution> {
+        self.executions.get(self.open.folder(at.program)?)
     }
 
-    fn statement(&self, place: &str) -> Option<Standpoint> {
-        self.way.statement(place).map(|at| self.as_it_was(at))
+    fn statement(&self, place: &str) -> Option<ExecutionPoint> {
+        self.open.statement(place).map(|at| self.as_it_was(at))
     }
 
-    fn loop_at(&self, place: &str) -> Option<Standpoint> {
-        self.way.loop_at(place).map(|at| self.as_it_was(at))
+    fn loop_at(&self, place: &str) -> Option<ExecutionPoint> {
+        self.open.loop_at(place).map(|at| self.as_it_was(at))
     }
 
-    fn try_at(&self, place: &str) -> Option<Standpoint> {
-        self.way.try_at(place).map(|at| self.as_it_was(at))
+    fn try_at(&self, place: &str) -> Option<ExecutionPoint> {
+        self.open.try_at(place).map(|at| self.as_it_was(at))
     }
 
     /// A standpoint with the execution id that its call had in the run that stopped.
-    fn as_it_was(&self, at: Standpoint) -> Standpoint {
+    fn as_it_was(&self, at: ExecutionPoint) -> ExecutionPoint {
         let frame = self.calls.borrow().get(&(at.program, at.frame)).copied();
-        Standpoint { frame: frame.unwrap_or(at.frame), ..at }
+        ExecutionPoint { frame: frame.unwrap_or(at.frame), ..at }
     }
 
-    /// Finds out which execution id a call had. A loop that has ended is not repeated as often as it was, so that calls behind it have other ids; the
+    /// Finds out which execution id a call had. A loop that has ended is not repeated as often as it was, so that calls after it have other ids; the
     /// call that was being executed is known by its depth on the stack then.
-    fn identify(&self, stand: &Stand, call: Standpoint, id: u32, depth: u32) {
+    fn identify(&self, stand: &PlaceStatus, call: ExecutionPoint, id: u32, depth: u32) {
         if stand.how != How::Open || self.calls.borrow().contains_key(&(call.program, id)) {
             return;
         }
@@ -88,13 +88,13 @@ impl ForeignRecording {
     }
 
     /// Whether marks are about this execution of a statement.
-    fn is_about(&self, at: Standpoint) -> bool {
+    fn is_about(&self, at: ExecutionPoint) -> bool {
         let Some(Execution { told, program, .. }) = self.execution(at) else { return false };
         at.frame == 0 || program.block_around(at.line).is_none_or(|block| told.is_about(at.frame, block))
     }
 
     /// The mark of a statement, if it is about this execution of it.
-    fn mark(&self, at: Standpoint) -> Option<Mark> {
+    fn mark(&self, at: ExecutionPoint) -> Option<Mark> {
         let Execution { told, program, .. } = self.execution(at)?;
         let mark = told.mark(at.line).filter(|_| self.is_about(at))?;
         // A list of branches says more of one than that it comes next.
@@ -104,8 +104,8 @@ impl ForeignRecording {
     }
 
     /// How a place stands, as far as the statements around it tell. That of the innermost one itself is left to who asks.
-    pub(super) fn stand(&self, place: &str) -> Stand {
-        let mut stand = Stand { how: How::Open, own: None, failed: None };
+    pub(super) fn stand(&self, place: &str) -> PlaceStatus {
+        let mut stand = PlaceStatus { how: How::Open, own: None, failed: None };
         let mut depth = 0;
         for (around, next) in steps(place) {
             if let Some(at) = self.statement(around) {
@@ -142,7 +142,7 @@ impl ForeignRecording {
     }
 
     /// Takes the mark of the innermost statement for one around what comes.
-    fn enter(&self, stand: &mut Stand) {
+    fn enter(&self, stand: &mut PlaceStatus) {
         let Some(mark) = stand.own.and_then(|own| self.mark(own)) else { return };
         match (stand.how, mark) {
             (How::Open | How::Complete, Mark::Ahead) => stand.how = How::NotRun,
@@ -152,7 +152,7 @@ impl ForeignRecording {
     }
 
     /// Compares an iteration, from 1, with the one that the run had come to.
-    fn iterate(&self, stand: &mut Stand, at: Standpoint, iteration: u32) {
+    fn iterate(&self, stand: &mut PlaceStatus, at: ExecutionPoint, iteration: u32) {
         let Some(Execution { told, program, .. }) = self.execution(at) else { return };
         if !self.is_about(at) {
             return;
@@ -170,13 +170,13 @@ impl ForeignRecording {
         };
     }
 
-    /// Whether the run had come behind a line, as far as that can be told: lines of blocks stand anywhere.
-    fn is_past(&self, at: Standpoint, line: u32) -> bool {
+    /// Whether the run had passed a line, as far as that can be found out: lines of blocks stand anywhere.
+    fn is_past(&self, at: ExecutionPoint, line: u32) -> bool {
         at.frame == 0 && self.execution(at).is_some_and(|execution| execution.told.position() > line)
     }
 
-    /// Whether the body of a `try` has failed: what handles that has run, or what comes behind it where nothing handles it.
-    fn has_failed(&self, at: Standpoint) -> bool {
+    /// Whether the body of a `try` has failed: what handles that has run, or what comes after it where nothing handles it.
+    fn has_failed(&self, at: ExecutionPoint) -> bool {
         let Some(Execution { told, program, .. }) = self.execution(at) else { return false };
         let Some(found) = program.try_at(at.line) else { return false };
         if !self.is_about(at) {
@@ -244,12 +244,12 @@ impl ForeignRecording {
         let reply = match stored {
             // What an earlier iteration of it left would be there if it had not failed.
             None if stand.how == How::Earlier && self.was_recovered(request.place.as_str(), is_captured) => {
-                return Some(Outcome::Failed(Failure::session(NOT_TOLD)));
+                return Some(Outcome::Failed(Failure::session(NOT_STATED)));
             }
             Some(stored) => {
                 Reply { text: stored.value.as_str().into(), wrote_binding: true, ..Reply::default() }
             }
-            // Others go on with it, so it is asked for.
+            // Other statements use it, so it is requested.
             None if is_captured && stand.how != How::Earlier && self.mark(own) == Some(Mark::Complete) => {
                 return None;
             }
@@ -263,7 +263,7 @@ impl ForeignRecording {
     }
 
     /// The file of a session that nothing captures: the one of that number, or another one that names the statement as its source.
-    fn anonymous<'a>(&self, execution: &'a Execution, own: Standpoint, file: &str) -> Option<&'a Stored> {
+    fn anonymous<'a>(&self, execution: &'a Execution, own: ExecutionPoint, file: &str) -> Option<&'a Stored> {
         let line = one_line(execution.program.line(own.line));
         let program = &execution.program;
         let is_a_line =
@@ -306,7 +306,7 @@ impl ForeignRecording {
     }
 
     /// Whether something that runs before a statement in the same body had not ended.
-    fn is_preceded_by_open(&self, own: Standpoint) -> bool {
+    fn is_preceded_by_open(&self, own: ExecutionPoint) -> bool {
         let Some(Execution { told, program, .. }) = self.execution(own) else { return false };
         let is_open = |mark| matches!(mark, Mark::Executing | Mark::Ahead);
         own.line > 1
@@ -317,7 +317,7 @@ impl ForeignRecording {
     }
 
     /// Whether a mark was left by the iteration before: something above it in the loop is being executed.
-    fn is_of_earlier_iteration(&self, place: &str, own: Standpoint) -> bool {
+    fn is_of_earlier_iteration(&self, place: &str, own: ExecutionPoint) -> bool {
         let Some(Execution { told, program, .. }) = self.execution(own) else { return false };
         let around = steps(place).filter_map(|(around, _)| self.loop_at(around));
         around.filter(|at| (at.program, at.frame) == (own.program, own.frame)).any(|at| {
@@ -331,7 +331,12 @@ impl ForeignRecording {
     }
 
     /// What a session in the body of a `try` that failed has failed by, if it is the one.
-    pub(super) fn failure(&self, stand: &Stand, own: Standpoint, has_file: bool) -> Option<Failure> {
+    pub(super) fn failure(
+        &self,
+        stand: &PlaceStatus,
+        own: ExecutionPoint,
+        has_file: bool,
+    ) -> Option<Failure> {
         let at = stand.failed?;
         let Execution { told, program, bindings, .. } = self.execution(at)?;
         let found = program.try_at(at.line)?;
@@ -355,7 +360,7 @@ impl ForeignRecording {
         };
         is_it.then(|| {
             let why = told.failure(own.line).map(str::to_owned).or_else(told_why);
-            Failure::session(why.filter(|why| !why.is_empty()).unwrap_or_else(|| NOT_TOLD.to_owned()))
+            Failure::session(why.filter(|why| !why.is_empty()).unwrap_or_else(|| NOT_STATED.to_owned()))
         })
     }
 
@@ -366,10 +371,10 @@ impl ForeignRecording {
         if let Some(nth) = number(step, "i")
             && let Some(kind) = question.of_loop
         {
-            let goes_on = self.goes_on(statement, nth)?;
+            let repeats = self.repeats(statement, nth)?;
             let at = self.loop_at(statement)?;
             let is_negated = self.is_negated(at, at.line);
-            return Some((goes_on == (kind == LoopKind::While)) != is_negated);
+            return Some((repeats == (kind == LoopKind::While)) != is_negated);
         }
         let nth = number(step, "if")?;
         let stand = self.stand(statement);
@@ -409,14 +414,14 @@ impl ForeignRecording {
     }
 
     /// Whether the loop at a place went on after so many iterations.
-    fn goes_on(&self, place: &str, done: u32) -> Option<bool> {
+    fn repeats(&self, place: &str, done: u32) -> Option<bool> {
         let stand = self.stand(place);
         let at = self.loop_at(place)?;
         let Execution { told, program, .. } = self.execution(at)?;
         let last = program.last_line(at.line);
         let recorded = told.iteration(at.line).filter(|_| self.is_about(at));
         let mark = self.mark(at);
-        // How often it went round is not told: once gives every file that there is.
+        // How often it was repeated is not stated: once gives all existing files.
         let was_entered = || {
             let is_about = stand.how != How::Earlier && self.is_about(at);
             (is_about && told.has_run(at.line + 1, last)) || self.has_files(at, at.line + 1, last)
@@ -465,14 +470,14 @@ impl ForeignRecording {
     }
 
     /// Whether the condition in a line is a text with `not` before it, which is judged without the `not`.
-    fn is_negated(&self, at: Standpoint, line: u32) -> bool {
+    fn is_negated(&self, at: ExecutionPoint, line: u32) -> bool {
         let header = self.execution(at).map_or("", |execution| execution.program.line(line));
         let words = header.split("**").next().unwrap_or_default();
         words.split_whitespace().next_back() == Some("not")
     }
 
     /// Whether a statement in the body below a header has run, or calls the block that was being executed.
-    fn has_run_below(&self, at: Standpoint, header: u32) -> bool {
+    fn has_run_below(&self, at: ExecutionPoint, header: u32) -> bool {
         let Some(Execution { told, program, .. }) = self.execution(at) else { return false };
         let end = end_of_body(program, header);
         let calls = |block: &str| {
@@ -492,7 +497,7 @@ impl ForeignRecording {
     }
 
     /// Whether there are files of what lines have given in a call.
-    fn has_files(&self, at: Standpoint, first: u32, last: u32) -> bool {
+    fn has_files(&self, at: ExecutionPoint, first: u32, last: u32) -> bool {
         let Some(Execution { bindings, program, .. }) = self.execution(at) else { return false };
         let suffix = if at.frame == 0 { String::new() } else { format!("__{}", at.frame) };
         let lines = || (first..=last).map(|line| program.line(line));
@@ -510,7 +515,7 @@ impl ForeignRecording {
 }
 
 /// Whether a session is the last thing in the body of a `try` that can have failed.
-fn is_last_of_all(found: &Try, own: Standpoint) -> bool {
+fn is_last_of_all(found: &Try, own: ExecutionPoint) -> bool {
     !found.fails_by_itself && found.sessions.last() == Some(&own.line)
 }
 

@@ -51,7 +51,8 @@ fn r042_memories_lie_in_the_run_the_project_the_home_folder_and_where_the_progra
         let found = run.store.read_memory(&place).unwrap();
         assert_eq!(found, Memory { text: Some(text.into()), segments: 1000 });
         for (segment, is_written) in [(2, true), (3, false)] {
-            let memory = MemoryUse { place: place.clone(), resumes: true, segment, text: None };
+            let memory =
+                MemoryUse { place: place.clone(), resumes: true, segment, text: None, own_session: None };
             assert_eq!(run.store.has_written_memory(&memory).unwrap(), is_written);
         }
     }

@@ -18,8 +18,7 @@ use prose_state::reader::JournalReader;
 use prose_vm::activity::{NoApprovals, Reporter};
 use prose_vm::budget::NoAccounts;
 use prose_vm::effect::{
-    Choice, Effect, Failure, PermissionRule, Question, Reply, Request, RequestId, SessionTask, Summary,
-    Verdict, fingerprint,
+    Choice, Effect, Failure, Outcome, PermissionRule, Reply, Request, RequestId, Verdict, fingerprint,
 };
 use prose_vm::event::{Event, EventKind, RunEnd, RunStatus};
 use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
@@ -28,6 +27,7 @@ use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Limits, NoInputs};
 use prose_vm::settings::Settings;
 use prose_vm::store::{NoRecording, Recording};
+use prose_vm::value::Value;
 use serde_json::Value as Json;
 
 use crate::support::project_in_memory;
@@ -91,61 +91,28 @@ impl Harness for Counting {
         true
     }
 
-    fn session<'a>(
-        &'a self,
-        request: &'a Request,
-        task: &'a Arc<SessionTask>,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
+    fn perform<'a>(&'a self, request: &'a Request, _: &'a Reporter) -> HarnessFuture<'a, Outcome> {
         Box::pin(async move {
             let number = self.ask(request).await;
-            if task.task.contains("fails") {
-                return Err(Failure::session("it broke"));
-            }
-            Ok(Reply { text: format!("reply {number:x}").into(), ..Reply::default() })
+            Ok(match &request.effect {
+                Effect::Session(task) if task.task.contains("fails") => {
+                    return Err(Failure::session("it broke"));
+                }
+                Effect::Session(_) => {
+                    Outcome::Reply(Reply { text: format!("reply {number:x}").into(), ..Reply::default() })
+                }
+                Effect::Judge(_) => {
+                    let met = number.is_multiple_of(3);
+                    Outcome::Verdict(Verdict { met, reason: String::new(), no_progress: false })
+                }
+                Effect::Choose(question) => {
+                    let index = number as usize % question.labels.len();
+                    Outcome::Choice(Choice { index, reason: String::new() })
+                }
+                Effect::Extract(_) => Outcome::Value(Value::text(format!("part {number:x}"))),
+                _ => Outcome::Value(Value::text(format!("summary {number:x}"))),
+            })
         })
-    }
-
-    fn judge<'a>(
-        &'a self,
-        request: &'a Request,
-        _: &'a Question,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, Verdict> {
-        Box::pin(async move {
-            let met = self.ask(request).await.is_multiple_of(3);
-            Ok(Verdict { met, reason: String::new(), no_progress: false })
-        })
-    }
-
-    fn choose<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, Choice> {
-        Box::pin(async move {
-            let index = self.ask(request).await as usize % question.labels.len();
-            Ok(Choice { index, reason: String::new() })
-        })
-    }
-
-    fn extract<'a>(
-        &'a self,
-        request: &'a Request,
-        _: &'a Question,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, Option<String>> {
-        Box::pin(async move { Ok(Some(format!("part {:x}", self.ask(request).await))) })
-    }
-
-    fn summarise<'a>(
-        &'a self,
-        request: &'a Request,
-        _: &'a Summary,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, String> {
-        Box::pin(async move { Ok(format!("summary {:x}", self.ask(request).await)) })
     }
 }
 
@@ -219,6 +186,7 @@ fn execute(
         harness: Arc::clone(harness) as Arc<dyn Harness>,
         store,
         recall,
+        trees: Arc::new(prose_vm::runner::NoTrees),
         inputs: Arc::new(NoInputs),
         approvals: Arc::new(NoApprovals),
         observer: &mut |event, _| events.push(event.clone()),
@@ -564,7 +532,7 @@ fn a_journal_may_end_at_any_byte() {
     let mut random = Rng::with_seed(3);
     let original = Original::new(&mut random);
     let start = original.journal.len().saturating_sub(4000);
-    for length in (0..start).step_by(997).chain((start..original.journal.len()).step_by(7)) {
+    for length in (0..start).step_by(2999).chain((start..original.journal.len()).step_by(29)) {
         let mutant = &original.journal[..length];
         if !ended(mutant, &original) {
             original.check(mutant, &mut random, &format!("{length} bytes"));

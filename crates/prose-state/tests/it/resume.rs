@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use prose_state::StateError;
 use prose_state::binding_file;
@@ -9,12 +10,16 @@ use prose_state::filesystem::{FilesystemStore, Resume, Resumed};
 use prose_state::folder::Project;
 use prose_state::reader::JournalReader;
 use prose_state::runs::RunState;
+use prose_vm::activity::Work;
 use prose_vm::effect::{
-    Binding, BindingKind, ContextItem, Effect, Failure, Outcome, Reply, Request, RequestId, fingerprint,
+    Binding, BindingKind, ContextItem, Effect, Failure, Outcome, Reply, Request, RequestId, Usage,
+    fingerprint,
 };
-use prose_vm::event::{Event, EventKind, RunStatus};
+use prose_vm::error::{ErrorKind, RuntimeError};
+use prose_vm::event::{Event, EventKind, Expense, RunEnd, RunStatus};
 use prose_vm::place::Site;
 use prose_vm::store::{Recording, Store};
+use prose_vm::value::Value;
 
 use crate::support::{Driver, effect, project, session, waiting};
 
@@ -298,7 +303,7 @@ fn an_enormous_line_is_passed_over() {
     let mut file = fs::File::create(&path).unwrap();
     file.write_all(head.as_bytes()).unwrap();
     // A hole in the file, which takes no room on the disk.
-    file.set_len(3 << 28).unwrap();
+    file.set_len((1 << 28) + (1 << 24)).unwrap();
     std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0)).unwrap();
     file.write_all(format!("\n{rest}").as_bytes()).unwrap();
     drop(file);
@@ -355,6 +360,91 @@ fn of_several_known_outcomes_the_one_that_came_first_is_told_first() {
 }
 
 const SITE: Site = Site { program: 0, start: 0, end: 0, line: 1, last_line: 1 };
+
+fn dollars(dollars: u32) -> Work {
+    let usage =
+        Usage { input_tokens: u64::from(dollars), cost: Some(f64::from(dollars)), ..Usage::default() };
+    Work { usage: Some(usage), ..Work::default() }
+}
+
+/// The outcome of a request with its usage.
+fn paid(request: &Request, outcome: Outcome, used: u32) -> EventKind {
+    let mut kind = effect(request, outcome);
+    if let EventKind::Effect { work, .. } = &mut kind {
+        *work = dollars(used);
+    }
+    kind
+}
+
+fn expense(request: &Request, used: u32) -> Expense {
+    let effect = request.effect.kind().into();
+    Expense { request: Some(request.id), effect, agent: None, requests: 1, work: dollars(used) }
+}
+
+#[test]
+fn what_a_run_has_used_is_kept_when_its_program_changes() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    run.enter("s1", 1);
+    let a = run.ask("s1", 1, "a", 0);
+    run.tell("s1", 1, paid(&a, reply("a!"), 10));
+    run.enter("s2", 2);
+    let b = run.ask("s2", 2, "b", 0);
+    run.tell("s2", 2, EventKind::Expense(expense(&b, 5)));
+    run.enter("s3", 3);
+    let c = run.ask("s3", 3, "c", 0);
+    run.tell("s3", 3, paid(&c, Outcome::Failed(Failure::session("it broke")), 20));
+    let id = run.store.run().to_owned();
+    drop(run);
+
+    let resume = || FilesystemStore::resume(&project, &id, "changed", Resume::AcceptChanges).unwrap();
+    let Resumed { store, mut recall, .. } = resume();
+    let total = Expense { request: None, requests: 3, work: dollars(35), ..expense(&a, 0) };
+    assert_eq!(recall.expenses(), std::slice::from_ref(&total));
+    assert_eq!(recall.expenses(), []);
+    // What is reused has its usage, which is in the total.
+    assert_eq!(recall.recall(&waiting(&[&a])), Some((a.id, reply("a!"))));
+    let reused = recall.last_work();
+    assert_eq!(reused, Work { is_reused: true, ..dollars(10) });
+
+    // The next change carries the total on, once.
+    let mut run = Driver::on(store, "changed");
+    run.head("three.prose");
+    run.tell("", 0, EventKind::Expense(total.clone()));
+    let mut kind = effect(&a, reply("a!"));
+    if let EventKind::Effect { work, .. } = &mut kind {
+        *work = reused;
+    }
+    run.tell("s1", 1, kind);
+    run.store.commit().unwrap();
+    drop(run);
+    assert_eq!(resume().recall.expenses(), [total]);
+}
+
+#[test]
+fn a_failure_that_is_asked_again_was_paid_for() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    run.enter("s1", 1);
+    let a = run.ask("s1", 1, "a", 0);
+    run.tell("s1", 1, paid(&a, Outcome::Failed(Failure::session("it broke")), 20));
+    let error = Arc::new(RuntimeError::new(ErrorKind::Session, "it broke"));
+    run.tell("", 0, {
+        EventKind::RunEnded(RunEnd {
+            status: RunStatus::Failed,
+            outputs: Vec::new(),
+            value: Value::Null,
+            error: Some(error),
+            sessions: 1,
+            usage: dollars(20).usage,
+        })
+    });
+    run.store.commit().unwrap();
+    let id = run.store.run().to_owned();
+    drop(run);
+    let mut resumed = FilesystemStore::resume(&project, &id, TEXT, Resume::Exact).unwrap();
+    assert_eq!(resumed.recall.expenses(), [expense(&a, 20)]);
+}
 
 #[test]
 fn accepting_changes_reuses_what_asks_for_the_same() {

@@ -95,6 +95,7 @@ impl Driver {
             routes: Vec::new(),
             context_by_reference: false,
             agents_write: false,
+            isolates: false,
             max_iterations: 1000,
             backoff_ms: 1000,
             backoff_cap_ms: 60_000,
@@ -311,6 +312,7 @@ pub(crate) fn session(
         memory: None,
         mark: None,
         writes_result: false,
+        folder: None,
     };
     Request { id: RequestId(id), place: place(at), site, effect: Effect::Session(Arc::new(task)) }
 }

@@ -179,6 +179,7 @@ fn killed(project: &Project) -> (String, Vec<prose_vm::event::Event>, Request, R
             resumes: true,
             segment: memory.segments + 1,
             text: memory.text.clone(),
+            own_session: None,
         }),
         ..task_of(run)
     };
@@ -321,7 +322,8 @@ fn a_run_that_has_no_journal_does_not_apply_the_memory_of_what_is_done_again() {
     for has_memory in [false, true] {
         let mut run = Driver::on(store, TEXT);
         let mut task = task_of(&run);
-        task.memory = Some(MemoryUse { place: captain(), resumes: true, segment: 1, text: None });
+        task.memory =
+            Some(MemoryUse { place: captain(), resumes: true, segment: 1, text: None, own_session: None });
         let site = run.site(1).unwrap();
         let place = crate::support::place("s1");
         let request = Request { id: RequestId(1), place, site, effect: Effect::Session(task.into()) };
@@ -346,7 +348,8 @@ fn a_run_in_context_takes_turns_and_applies_what_was_narrated_once() {
     let mut run = Driver::start(&project, "first.prose", TEXT);
     let looked_up = memory_request(&run, 1, "s1", &captain());
     let mut task = task_of(&run);
-    task.memory = Some(MemoryUse { place: captain(), resumes: true, segment: 1, text: None });
+    task.memory =
+        Some(MemoryUse { place: captain(), resumes: true, segment: 1, text: None, own_session: None });
     let (site, at) = (run.site(1).unwrap(), crate::support::place("s1"));
     let session = Request { id: RequestId(2), place: at, site, effect: Effect::Session(task.into()) };
     let (memory, record) = ("as narrated".into(), "- Found: much".into());

@@ -776,4 +776,10 @@ codes! {
      same, with the rules that can be enforced."
     wrong "//- /prose.toml\n[run]\nharness = \"command\"\ncommand = [\"my-agent\"]\n//- /main.prose\nagent reviewer:\n  prompt: \"Review the change\"\n  permissions:\n    bash: deny\n\nsession: reviewer\n"
     right "//- /prose.toml\n[run]\nharness = \"claude\"\n//- /main.prose\nagent reviewer:\n  prompt: \"Review the change\"\n  permissions:\n    bash: deny\n\nsession: reviewer\n"
+
+    W151 [Warning Warning Warning] "fetched program without a right that it requests"
+    "A fetched program can use only its inputs and its own memory folder, and its agents run no commands, reach no network and leave the project only \
+     as far as the project grants it. `prose run` refuses the program before its first session. `prose run --allow` grants a right for one run."
+    wrong "use \"alice/builder\"\n\noutput found = builder()\n"
+    right "use \"alice/research\"\n\noutput found = research(topic: \"tides\")\n"
 }

@@ -94,9 +94,9 @@ const LONG_LINES: &[(&str, bool)] = &[
 ];
 
 #[test]
-fn a_megabyte_on_one_line() {
+fn a_long_text_on_one_line() {
     for &(unit, is_error) in LONG_LINES {
-        assert_eq!(check(unit, unit.repeat(1_000_000 / unit.len())), is_error, "{unit:?}");
+        assert_eq!(check(unit, unit.repeat(200_000 / unit.len())), is_error, "{unit:?}");
     }
 }
 

@@ -1,17 +1,15 @@
 //! The page about all words of the language follows from the tables.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
+use prose_fixture::check_page;
 use prose_syntax::keywords::REFERENCE;
 use prose_syntax::options::{FAILURE_POLICIES, Header, OPTIONS, OptionValue, STRATEGIES, Word};
 use prose_syntax::properties::{Owner, PERMISSIONS, PROPERTIES};
 
 #[test]
 fn the_page_of_words_is_up_to_date() {
-    let file: PathBuf =
-        [env!("CARGO_MANIFEST_DIR"), "..", "..", "docs", "language", "words.md"].iter().collect();
-    expect_test::expect_file![file].assert_eq(&page());
+    check_page("docs/language/words.md", &page(), "-p prose-syntax --test it words");
 }
 
 fn page() -> String {

@@ -2,16 +2,18 @@
 
 use prose_vm::activity::{Activity, Work};
 use prose_vm::effect::{RequestId, Usage};
-use prose_vm::event::Event;
+use prose_vm::event::{Event, Expense};
 
 use crate::activity::NodeActivity;
-use crate::node::{NodeId, Status, WaitsFor};
+use crate::agent::{AgentKey, AgentTotal};
+use crate::node::{NodeId, NodeKind, Status, WaitsFor};
 use crate::view::{EntryKind, View};
 
 impl View {
     /// The open node of a request. Choices, extractions and summaries have none while they are at work.
     fn node_of(&self, request: RequestId) -> Option<NodeId> {
         let session = self.sessions.get(&request).map(|open| open.node);
+        let session = session.or_else(|| self.cancelled.get(&request).copied());
         session.or_else(|| self.conditions.get(&request).copied())
     }
 
@@ -20,7 +22,9 @@ impl View {
         if let Activity::Used(usage) = activity {
             let sum = Usage::sum([self.used.get(&request).copied(), Some(*usage)]);
             self.used.extend(sum.map(|sum| (request, sum)));
-            self.add_usage(event, request, *usage);
+            let agent = self.sessions.get(&request).map(|open| AgentKey::Session(open.task.agent.clone()));
+            self.add_usage(event, request, *usage, Some(&agent.unwrap_or(AgentKey::Decisions)));
+            let sum = Usage::sum([self.expenses.get(&request).copied(), sum]);
             self.change_attempt(request, |_, attempt| {
                 attempt.usage = sum;
                 None
@@ -51,7 +55,7 @@ impl View {
                 self.denied.insert(node);
                 self.log_of(event, node, EntryKind::Denied(node, denial.clone()));
             }
-            Activity::ProviderRetry(retry) => {
+            Activity::ProviderRetry(retry) if retry.attempt > 0 => {
                 self.log_of(event, node, EntryKind::ProviderRetry(node, retry.clone()))
             }
             Activity::Asked(question) => self.log_of(event, node, EntryKind::Asked(node, question.clone())),
@@ -63,11 +67,23 @@ impl View {
     /// Takes up what was recorded with an outcome, as far as it was not reported before.
     pub(super) fn worked(&mut self, event: &Event, request: RequestId, effect: &str, work: &Work) {
         let total = event.kind.usage();
+        let agent = self.sessions.get(&request).map(|open| AgentKey::Session(open.task.agent.clone()));
+        let agent = agent.unwrap_or(AgentKey::Decisions);
+        // What was used before the program changed is in the total already.
+        let agent_of_usage = Some(&agent).filter(|_| !work.is_reused);
         let known = self.used.remove(&request);
         if let Some(total) = total
             && let Some(rest) = known.map_or(Some(total), |known| difference(total, known))
         {
-            self.add_usage(event, request, rest);
+            self.add_usage(event, request, rest, agent_of_usage);
+        }
+        let is_decision = matches!(effect, "judge" | "choose" | "extract" | "summarise");
+        match (work.is_reused, is_decision) {
+            (false, true) => self.change_agent(&agent, |agent| agent.requests += 1),
+            (true, false) => {
+                self.change_agent(&agent, |agent| agent.requests = agent.requests.saturating_sub(1))
+            }
+            _ => {}
         }
         if effect == "choose"
             && let Some(total) = total
@@ -77,13 +93,15 @@ impl View {
         let node = self.node_of(request).unwrap_or_else(|| self.around(event.place.as_str()));
         let logged = self.activity(node).map_or(0, |activity| activity.denied as usize);
         self.close_activity(node);
+        let sum = Usage::sum([self.expenses.remove(&request), total]);
         self.change_attempt(request, |_, attempt| {
-            attempt.usage = total.or(attempt.usage);
+            attempt.usage = sum.or(attempt.usage);
             attempt.calls = work.calls.max(attempt.calls);
             if let Some(agent) = &work.agent {
                 attempt.session = Some(Box::new(agent.clone()));
             }
             attempt.denials.extend(work.denials.iter().skip(logged).cloned());
+            attempt.questions.clone_from(&work.questions);
             None
         });
         for denial in work.denials.iter().skip(logged) {
@@ -93,15 +111,84 @@ impl View {
         self.conditions.remove(&request);
     }
 
+    /// Takes up what a request has used that has no outcome.
+    pub(super) fn expense(&mut self, event: &Event, expense: &Expense) {
+        let Expense { request, effect, agent, requests, work } = expense;
+        let key = match effect.as_str() {
+            "session" => AgentKey::Session(agent.clone()),
+            _ => AgentKey::Decisions,
+        };
+        let Some(request) = *request else {
+            // Of the executions before the program changed.
+            self.change_agent(&key, |agent| {
+                agent.requests += requests;
+                agent.usage = Usage::sum([agent.usage, work.usage]);
+            });
+            self.change(NodeId::ROOT, |root| root.usage = Usage::sum([root.usage, work.usage]));
+            return;
+        };
+        let known = self.used.remove(&request);
+        if let Some(total) = work.usage
+            && let Some(rest) = known.map_or(Some(total), |known| difference(total, known))
+        {
+            self.add_usage(event, request, rest, Some(&key));
+        }
+        let node = self.node_of(request);
+        if key == AgentKey::Decisions {
+            self.change_agent(&key, |agent| agent.requests += requests);
+        }
+        let sum = Usage::sum([self.expenses.get(&request).copied(), work.usage]);
+        self.expenses.extend(sum.map(|sum| (request, sum)));
+        if let Some(node) = node {
+            self.change(node, |node| {
+                let attempts = &mut node.session_mut()?.attempts;
+                let attempt = attempts.iter_mut().rfind(|attempt| attempt.request == request)?;
+                attempt.usage = sum.or(attempt.usage);
+                attempt.calls = work.calls.max(attempt.calls);
+                if let Some(agent) = &work.agent {
+                    attempt.session = Some(Box::new(agent.clone()));
+                }
+                Some(())
+            });
+        }
+    }
+
+    /// Changes the total of an agent.
+    pub(super) fn change_agent(&mut self, key: &AgentKey, change: impl FnOnce(&mut AgentTotal)) {
+        let slot = match self.agent_of.get(key) {
+            Some(slot) => *slot,
+            None => {
+                let slot = self.agents.push(self.revision, AgentTotal::new(key));
+                self.agent_of.insert(key.clone(), slot);
+                slot
+            }
+        };
+        if let Some(agent) = self.agents.get_mut(self.revision, slot) {
+            change(agent);
+        }
+    }
+
     /// Adds a line to the log whose node is in the same delta.
     fn log_of(&mut self, event: &Event, node: NodeId, kind: EntryKind) {
         self.change(node, |_| ());
         self.log(event, kind);
     }
 
-    fn add_usage(&mut self, event: &Event, request: RequestId, usage: Usage) {
+    /// Adds usage to all that it belongs to; without an agent, to all but the total of the run.
+    fn add_usage(&mut self, event: &Event, request: RequestId, usage: Usage, agent: Option<&AgentKey>) {
         let node = self.node_of(request).unwrap_or_else(|| self.around(event.place.as_str()));
-        self.change_upwards(node, |node| node.usage = Usage::sum([node.usage, Some(usage)]));
+        let add = |sum: &mut Option<Usage>| *sum = Usage::sum([*sum, Some(usage)]);
+        self.change_upwards(node, |node| {
+            if node.kind != NodeKind::Run || agent.is_some() {
+                add(&mut node.usage);
+            }
+        });
+        if let Some(agent) = agent {
+            self.change_agent(agent, |agent| add(&mut agent.usage));
+        }
+        for index in self.statements_around(event) {
+            self.statements.get_mut(self.revision, index).into_iter().for_each(|it| add(&mut it.usage));
+        }
     }
 
     /// The place of the activity of a node in the list; a free one if the node has none yet.
@@ -139,16 +226,12 @@ impl View {
 
 /// What a total has more than a part of it; `None` if that is nothing.
 fn difference(total: Usage, part: Usage) -> Option<Usage> {
-    let rest = Usage {
-        input_tokens: total.input_tokens.saturating_sub(part.input_tokens),
-        cache_read_tokens: total.cache_read_tokens.saturating_sub(part.cache_read_tokens),
-        cache_write_tokens: total.cache_write_tokens.saturating_sub(part.cache_write_tokens),
-        output_tokens: total.output_tokens.saturating_sub(part.output_tokens),
-        cost: match (total.cost, part.cost) {
-            (Some(total), Some(part)) if total == part => None,
-            (Some(total), part) => Some((total - part.unwrap_or_default()).max(0.0)),
-            (None, _) => None,
-        },
+    let cost = match (total.cost, part.cost) {
+        (Some(total), Some(part)) if total == part => None,
+        // What the provider reports at last may be less than what was estimated.
+        (Some(total), part) => Some(total - part.unwrap_or_default()),
+        (None, _) => None,
     };
+    let rest = Usage { cost, ..total.less(part) };
     (rest != Usage::default()).then_some(rest)
 }

@@ -170,6 +170,9 @@ impl View {
         let Some((request, is_input, is_final, place)) = closed else { return };
         if let Some(request) = request {
             self.sessions.remove(&request);
+            if status == Status::Skipped {
+                self.cancelled.insert(request, id);
+            }
         }
         self.constructs.remove(&id);
         if is_input {

@@ -6,6 +6,7 @@ use prose_vm::effect::{Outcome, RequestId, SessionTask};
 use prose_vm::event::Event;
 use prose_vm::place::Place;
 
+use crate::agent::AgentKey;
 use crate::node::{Attempt, Node, NodeKind, Session, Span, Status, WaitsFor};
 use crate::text::first_line;
 use crate::view::{EntryKind, OpenSession, View};
@@ -25,6 +26,7 @@ impl View {
             usage: None,
             calls: 0,
             denials: Vec::new(),
+            questions: Vec::new(),
             session: None,
         };
         let before = (task.attempt > 0).then(|| self.asked.get(base(&event.place)).copied()).flatten();
@@ -66,6 +68,7 @@ impl View {
             // Clients remove what they show of the attempt before.
             self.activity_slot(node);
         }
+        self.change_agent(&AgentKey::Session(task.agent.clone()), |agent| agent.requests += 1);
         self.sessions.insert(request, OpenSession { node, task: Arc::clone(task) });
         self.log(event, EntryKind::Attempt(node, count.unwrap_or(1) - 1));
     }

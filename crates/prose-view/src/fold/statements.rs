@@ -16,6 +16,24 @@ use crate::text::beginning;
 use crate::view::{BoundName, Program, View, is_in, nearest, outer};
 
 impl View {
+    /// The statements that something happens in, with that of its own, each once.
+    pub(super) fn statements_around(&self, event: &Event) -> Vec<usize> {
+        let own = event
+            .site
+            .and_then(|site| self.statement_of.get(&(site.program, site.line, site.start, site.end)));
+        let mut found: Vec<usize> = own.into_iter().copied().collect();
+        let mut at = Some(event.place.as_str());
+        while let Some(place) = at {
+            if let Some(execution) = self.running.get(place).and_then(|id| self.execution(*id))
+                && !found.contains(&execution.statement)
+            {
+                found.push(execution.statement);
+            }
+            at = outer(place);
+        }
+        found
+    }
+
     pub(super) fn execution_around(&self, place: &Place) -> Option<&Execution> {
         let id = nearest(place.as_str(), |place| self.running.get(place).copied())?;
         self.execution(id)

@@ -78,7 +78,7 @@ fn a_session_shows_what_it_waits_for() {
         &[
             tool("1", "git push", "pending"),
             json!({ "activity": "asked", "id": "q", "title": "git push", "rule": "execute: prompt" }),
-            json!({ "activity": "answered", "id": "q", "is_allowed": false }),
+            json!({ "activity": "answered", "id": "q", "is_allowed": false, "from": "terminal" }),
             json!({ "activity": "provider-retry", "attempt": 1, "status": 429, "delay_ms": 2100, "message": "slow down" }),
             json!({ "activity": "stalled", "silent_ms": 600_000 }),
             tool("1", "git push", "denied"),
@@ -112,14 +112,14 @@ fn a_permission_question_waits_for_a_person() {
     view.apply(&event(
         2,
         "s1",
-        activity(1, json!({ "activity": "answered", "id": "q", "is_allowed": true })),
+        activity(1, json!({ "activity": "answered", "id": "q", "is_allowed": true, "from": "terminal" })),
     ));
     let (_, node) = view.nodes().nth(1).unwrap();
     assert_eq!((node.status, node.waits_for), (Status::Running, None));
 }
 
 #[test]
-fn a_question_that_no_one_answers_is_not_waited_for_after_the_denial() {
+fn a_question_that_no_one_answers_is_not_waited_for() {
     let view = View::of(&run(vec![
         ("s1", session(1, "Write")),
         (
@@ -128,6 +128,10 @@ fn a_question_that_no_one_answers_is_not_waited_for_after_the_denial() {
                 1,
                 json!({ "activity": "asked", "id": "q", "title": "git push", "rule": "execute: prompt" }),
             ),
+        ),
+        (
+            "s1",
+            activity(1, json!({ "activity": "answered", "id": "q", "is_allowed": false, "from": "no-one" })),
         ),
         (
             "s1",

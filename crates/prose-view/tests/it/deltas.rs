@@ -135,7 +135,18 @@ fn a_delta_holds_what_changed_and_no_more() {
             }
           ],
           "statements": [],
-          "entries": []
+          "entries": [],
+          "agents": [
+            {
+              "name": "(no agent)",
+              "agent": null,
+              "requests": 2,
+              "usage": {
+                "input_tokens": 6,
+                "output_tokens": 1
+              }
+            }
+          ]
         }
     "#]]
     .assert_eq(&format!("{}\n", serde_json::to_string_pretty(&delta).unwrap()));

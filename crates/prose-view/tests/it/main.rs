@@ -5,5 +5,6 @@
 mod activities;
 mod deltas;
 mod events;
+mod expenses;
 mod history;
 mod tree;

@@ -11,7 +11,7 @@ use crate::structure::truth;
 /// What came of a condition.
 pub(super) struct Judged {
     pub(super) met: bool,
-    /// Whether a model saw that going on would change nothing (D3).
+    /// Whether a model saw that continuing would change nothing (D3).
     pub(super) no_progress: bool,
 }
 
@@ -48,7 +48,7 @@ impl Cx {
         }
     }
 
-    /// A condition that is worked out without asking anybody.
+    /// A condition that is worked out without a request.
     async fn plain(&self, id: ExprId, of: ConditionOf) -> Exec<Judged> {
         let met = truth(&self.expr(id).await?).holds();
         // What is a part of a value is told with the value.

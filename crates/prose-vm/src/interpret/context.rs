@@ -1,5 +1,6 @@
 //! What is passed to sessions and shown to those who judge (R35 to R41).
 
+use std::path::Path;
 use std::sync::Arc;
 
 use prose_analysis::model::{Expr, ExprId, Property, TextKind, Value as ValueNode};
@@ -24,7 +25,7 @@ const MAX_INLINE_EVIDENCE: usize = 8 * 1024;
 const LONG: usize = 8000;
 
 /// A value on its way into a context.
-pub(super) struct Passed {
+pub(super) struct ContextValue {
     pub(super) name: SmolStr,
     pub(super) value: Value,
     /// Where the run keeps the value. A [`Value::File`] with one is a file of the run itself, which may well not be there yet.
@@ -37,7 +38,7 @@ pub(super) struct Passed {
 
 impl Cx {
     /// What the `context` of a session passes.
-    pub(super) async fn context(&self, property: &Property, by_reference: bool) -> Exec<Vec<Passed>> {
+    pub(super) async fn context(&self, property: &Property, by_reference: bool) -> Exec<Vec<ContextValue>> {
         let mut passed = Vec::new();
         if let Some(value) = property.value {
             self.pass(None, ValueNode::Expr(value), by_reference, &mut passed).await?;
@@ -49,7 +50,7 @@ impl Cx {
                 let name = path.rsplit('/').next().unwrap_or_default().into();
                 let body = self.program().body(self.at);
                 let is_exact = body.text(value).is_some_and(|text| text.interpolations.is_empty());
-                passed.push(Passed {
+                passed.push(ContextValue {
                     name,
                     value: Value::File(path),
                     path: None,
@@ -65,7 +66,11 @@ impl Cx {
     }
 
     /// Values in the form in which a session gets them.
-    pub(super) async fn items(&self, passed: Vec<Passed>, by_reference: bool) -> Exec<Vec<ContextItem>> {
+    pub(super) async fn items(
+        &self,
+        passed: Vec<ContextValue>,
+        by_reference: bool,
+    ) -> Exec<Vec<ContextItem>> {
         let mut items = Vec::with_capacity(passed.len());
         for (nth, value) in passed.into_iter().enumerate() {
             items.push(self.step(format_args!("k{nth}")).item(value, by_reference).await?);
@@ -79,14 +84,14 @@ impl Cx {
         name: Option<SmolStr>,
         node: ValueNode,
         by_reference: bool,
-        passed: &mut Vec<Passed>,
+        passed: &mut Vec<ContextValue>,
     ) -> Exec<()> {
         let program = Arc::clone(self.program());
         let body = program.body(self.at);
         let ValueNode::Expr(id) = node else {
             let value = self.value(Some(node)).await?;
             let name = name.unwrap_or_else(|| numbered("value", passed.len()));
-            passed.push(Passed { name, value, path: None, is_foreign: false, is_exact: false });
+            passed.push(ContextValue { name, value, path: None, is_foreign: false, is_exact: false });
             return Ok(());
         };
         match &body[id].expr {
@@ -107,7 +112,7 @@ impl Cx {
                 let text = body[*reference].text.clone();
                 let label = name.unwrap_or_else(|| text.clone());
                 match self.look_up(&text) {
-                    Some(found) => passed.push(Passed {
+                    Some(found) => passed.push(ContextValue {
                         name: label,
                         value: found.value,
                         path: found.path,
@@ -123,7 +128,7 @@ impl Cx {
             }
             Expr::Text(text) if text.kind != TextKind::Discretion => {
                 let name = name.unwrap_or_else(|| numbered("note", passed.len()));
-                passed.push(Passed {
+                passed.push(ContextValue {
                     name,
                     value: Value::Text(self.text(id).await?),
                     path: None,
@@ -135,7 +140,7 @@ impl Cx {
                 let value = self.expr(id).await?;
                 let name = name.or_else(|| self.last_segment(id));
                 let name = name.unwrap_or_else(|| numbered("value", passed.len()));
-                passed.push(Passed { name, value, path: None, is_foreign: false, is_exact: false });
+                passed.push(ContextValue { name, value, path: None, is_foreign: false, is_exact: false });
             }
         }
         Ok(())
@@ -155,7 +160,7 @@ impl Cx {
         label: SmolStr,
         agent: &SmolStr,
         by_reference: bool,
-        passed: &mut Vec<Passed>,
+        passed: &mut Vec<ContextValue>,
     ) -> Exec<()> {
         let at = self.program().agent(agent);
         let memory = match at {
@@ -166,7 +171,7 @@ impl Cx {
             && by_reference
         {
             let path = self.memory_file(&place, "memory.md");
-            passed.push(Passed {
+            passed.push(ContextValue {
                 name: label,
                 value: Value::File(Arc::clone(&path)),
                 path: Some(path),
@@ -176,7 +181,7 @@ impl Cx {
             return Ok(());
         }
         match self.instance.replies.borrow().get(agent) {
-            Some(value) => passed.push(Passed {
+            Some(value) => passed.push(ContextValue {
                 name: label,
                 value: value.clone(),
                 path: None,
@@ -189,16 +194,24 @@ impl Cx {
     }
 
     /// A value as it is passed: its file where agents read files (R36), else the value, shortened if it is long (R38).
-    async fn item(&self, passed: Passed, by_reference: bool) -> Exec<ContextItem> {
-        let Passed { name, value, path, is_exact, .. } = passed;
+    async fn item(&self, passed: ContextValue, by_reference: bool) -> Exec<ContextItem> {
+        let ContextValue { name, value, path, is_exact, .. } = passed;
         if value == Value::Null {
             return Ok(ContextItem { name, path: None, text: None, digest: None });
         }
         if let Value::File(file) = value {
-            let used = self.file_use(&file, is_exact);
+            // A file of the run itself is in no working tree.
+            let folder = self.tree_folder().filter(|_| path.is_none());
+            let place = match &folder {
+                Some(folder) if !is_elsewhere(&file) => {
+                    self.path_from_root(&format!("{folder}/{}", file.strip_prefix("./").unwrap_or(&file)))
+                }
+                _ => Arc::clone(&file),
+            };
+            let used = FileUse { folder, ..self.file_use(&file, is_exact) };
             let (shown, text) = match by_reference {
                 true if path.is_some() => (Some(file), None),
-                true => (self.is_there(used).await?.then_some(file), None),
+                true => (self.is_there(used).await?.then_some(place), None),
                 false => {
                     let text = self.content(&name, used).await?;
                     (Some(file), text)
@@ -222,7 +235,7 @@ impl Cx {
         let grants = &self.run.world.settings.grants;
         let fetched = self.program().fetched.as_ref();
         let rights = fetched.map(|fetched| grants.of(&fetched.identity.name).cloned().collect());
-        FileUse { path: Arc::clone(path), is_exact: is_exact && rights.is_none(), rights }
+        FileUse { path: Arc::clone(path), folder: None, is_exact: is_exact && rights.is_none(), rights }
     }
 
     /// The content of a file for an agent that cannot read it (decision 12).
@@ -324,6 +337,11 @@ impl Cx {
         items.reverse();
         items
     }
+}
+
+/// Whether a path that a program names leads out of the project whatever folder that is in.
+fn is_elsewhere(path: &str) -> bool {
+    path.starts_with("~/") || Path::new(path).is_absolute()
 }
 
 fn numbered(name: &str, count: usize) -> SmolStr {

@@ -150,7 +150,7 @@ impl Cx {
     }
 
     /// What takes time is worked out first: between reading a name and giving it its new value nothing else happens, so that `xs = xs + [do f()]` loses
-    /// nothing in iterations that run beside each other (R57).
+    /// nothing in iterations that run in parallel (R57).
     async fn binary(&self, operands: &[ValueNode], operators: &[Operator]) -> Exec<Value> {
         let mut values: Vec<Option<Value>> = vec![None; operands.len()];
         for takes_time in [true, false] {

@@ -64,6 +64,7 @@ impl Cx {
         let instance = Instance::new(number, Arc::clone(called), folder, inputs);
         let place = self.place.step(format_args!("m{number}"));
         let mut cx = Self::start(Rc::clone(&self.run), Rc::clone(&instance), place);
+        cx.tree.clone_from(&self.tree);
         cx.nesting = self.nesting + 1;
         // A task of its own, since programs may be nested as deep as one likes.
         let result = self.run.world.spawn(async move { cx.program_to_its_end().await }).await;

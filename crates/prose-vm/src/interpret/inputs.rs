@@ -68,14 +68,14 @@ impl Cx {
             prompt: request.prompt.clone(),
         });
         match cx.request(Effect::Input(request.into())).await {
-            // What the caller of an imported program leaves out, nobody can give on the command line.
+            // An input that the caller of an imported program leaves out cannot be given on the command line.
             Outcome::Failed(failure)
                 if failure.kind == ErrorKind::MissingInput && self.instance.number > 0 =>
             {
                 let name = name.unwrap_or_else(|| "its input".into());
                 self.fail(
                     ErrorKind::MissingInput,
-                    format!("the program was called without `{name}`, and nobody is there to give it; name it in the call: `({name}: …)`"),
+                    format!("the program was called without input `{name}`, which is required; pass it in the call: `({name}: …)`"),
                 )
             }
             Outcome::Value(value) => {

@@ -13,7 +13,7 @@ use crate::value::Value;
 
 /// What an iteration means for its loop.
 enum Next {
-    /// Goes on, with the value of the body; none behind `continue`.
+    /// Continues, with the value of the body; none after `continue`.
     Iteration(Option<Value>),
     /// Ends the loop.
     Break,
@@ -179,7 +179,7 @@ impl Cx {
         program.source(self.at, program.body(self.at)[expr].range).into()
     }
 
-    /// Whether this `loop` goes on until its condition is met or while it is.
+    /// Whether this `loop` continues until its condition is met or while it is.
     pub(super) fn loop_kind(&self) -> LoopKind {
         let program = self.program();
         let source = program.source(self.at, program.body(self.at)[self.at.stmt].range);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use prose_syntax::text::beginning;
 use smol_str::SmolStr;
 
-use super::spoken::Spoken;
+use super::written_session::WrittenSession;
 use super::{Cx, Exec};
 use crate::effect::{Effect, Failure, MemoryPlace, MemoryScope, MemoryUse, Outcome, Reply, SessionTask};
 use crate::error::ErrorKind;
@@ -42,7 +42,7 @@ impl Cx {
     }
 
     /// Looks up what the agent of a session remembers, and takes a number for the segment (R43, R45, R49).
-    pub(super) async fn remember(&self, spoken: &Spoken) -> Exec<Option<(MemoryUse, MemoryTurn)>> {
+    pub(super) async fn remember(&self, spoken: &WrittenSession) -> Exec<Option<(MemoryUse, MemoryTurn)>> {
         let Some((agent, at)) = &spoken.agent else { return Ok(None) };
         let place = match self.memory_place(agent, *at)? {
             Some(place) => place,
@@ -76,7 +76,7 @@ impl Cx {
             _ => {}
         }
         let text = known.text.filter(|_| spoken.resumes);
-        let memory = MemoryUse { place, resumes: spoken.resumes, segment, text };
+        let memory = MemoryUse { place, resumes: spoken.resumes, segment, text, own_session: None };
         Ok(Some((memory, turn)))
     }
 

@@ -14,11 +14,12 @@ mod parallel;
 mod pipelines;
 mod scope;
 mod sessions;
-mod spoken;
 mod statements;
 mod texts;
+mod trees;
 mod tries;
 mod variables;
+mod written_session;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -40,6 +41,7 @@ use crate::value::Value;
 pub(crate) use conditions::asks_a_model;
 pub(crate) use scope::Frame;
 use scope::{Local, Scope};
+use trees::Tree;
 
 /// What comes of a statement or an expression, or what leads out of it.
 pub(crate) type Exec<T> = Result<T, Flow>;
@@ -92,6 +94,8 @@ pub(crate) struct Run {
     segments: RefCell<FxHashMap<Arc<str>, u32>>,
     /// What was summarised, so that nothing is summarised twice (decision 12).
     summaries: RefCell<Summaries>,
+    /// The number of working trees.
+    trees: Cell<u32>,
     /// Agents whose fresh start with a memory was told (C3).
     told_fresh: RefCell<Vec<SmolStr>>,
 }
@@ -103,6 +107,8 @@ pub(crate) struct Cx {
     instance: Rc<Instance>,
     scope: Rc<Scope>,
     locals: Option<Rc<Local>>,
+    /// The working tree of the branch.
+    tree: Option<Rc<Tree>>,
     place: Place,
     /// The statement that is executed.
     at: At,
@@ -205,7 +211,7 @@ impl Cx {
         self.binding_in(scope, name, &base, kind)
     }
 
-    /// Whether files are called so that no two names have the same one. Runs that earlier versions have started go on as they are.
+    /// Whether files are called so that no two names have the same one. Runs that earlier versions have started continue as they are.
     fn names_are_told_apart(&self) -> bool {
         self.run.world.settings.journal_version > 1
     }
@@ -256,6 +262,7 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         routes: settings.routes.clone(),
         context_by_reference: settings.context_by_reference,
         agents_write: settings.agents_write,
+        isolates: settings.isolates,
         max_iterations: settings.max_iterations,
         backoff_ms: settings.backoff_ms,
         backoff_cap_ms: settings.backoff_cap_ms,
@@ -267,6 +274,7 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         sessions: Cell::default(),
         segments: RefCell::default(),
         summaries: RefCell::default(),
+        trees: Cell::default(),
         told_fresh: RefCell::default(),
     });
     let inputs = settings.inputs.clone();
@@ -303,6 +311,6 @@ impl Cx {
     fn start(run: Rc<Run>, instance: Rc<Instance>, place: Place) -> Self {
         let scope = Rc::clone(&instance.root);
         let at = At { top: 0, stmt: StmtId::ROOT };
-        Self { run, instance, scope, locals: None, place, at, nesting: 0, caught: None }
+        Self { run, instance, scope, locals: None, tree: None, place, at, nesting: 0, caught: None }
     }
 }

@@ -42,6 +42,8 @@ struct Branch {
     /// The name that its value gets after the join.
     name: Option<SmolStr>,
     scope: Rc<Scope>,
+    /// Whether it has left the whole construct, by `break` or `return`.
+    left: bool,
     result: Option<Result<Value, Arc<RuntimeError>>>,
 }
 
@@ -56,19 +58,23 @@ impl Cx {
             .map(|stmt| self.deeper().at(*stmt))
             .filter(|cx| !program.is_definition(cx.at))
             .collect();
-        let mut branches = Vec::with_capacity(cxs.len());
+        let count = cxs.len();
+        let (mut branches, mut trees) = (Vec::with_capacity(count), Vec::new());
         let running = FuturesUnordered::new();
         for (nth, mut cx) in cxs.into_iter().enumerate() {
             let name = cx.branch_name();
             let label = name.clone().unwrap_or_else(|| format!("branch {}", nth + 1).into());
             cx.place = self.place.step(format_args!("b{nth}"));
             cx.scope = Scope::branch(&self.scope, format!("_b{nth}").into(), cx.name_of_branch());
-            branches.push(Branch { step: 'b', label, name, scope: Rc::clone(&cx.scope), result: None });
+            trees.extend(cx.isolate(count, &label));
+            let scope = Rc::clone(&cx.scope);
+            branches.push(Branch { step: 'b', label, name, scope, left: false, result: None });
             running.push(branch(cx, nth));
         }
         let (strategy, policy) = self.strategy(options, branches.len()).await?;
         self.say_branches(&branches, strategy, policy, false);
         let joined = self.join(running, &mut branches, strategy, policy).await;
+        let joined = self.join_trees(&trees, |nth| branches[nth].is_done(), joined).await;
         self.bind_branches(&branches, policy);
         let bound = self.bound(&branches);
         let status = match &joined {
@@ -101,7 +107,8 @@ impl Cx {
         body: Option<ListId>,
     ) -> Exec<Value> {
         let items = self.collection(collection).await?;
-        let mut branches = Vec::with_capacity(items.len());
+        let count = items.len();
+        let (mut branches, mut trees) = (Vec::with_capacity(count), Vec::new());
         let running = FuturesUnordered::new();
         for (nth, value) in items.into_iter().enumerate() {
             let mut cx = self
@@ -111,7 +118,9 @@ impl Cx {
                 .with_index(index, nth as u32);
             cx.scope = Scope::branch(&self.scope, format!("_{nth}").into(), None);
             let label = format!("iteration {}", nth + 1).into();
-            branches.push(Branch { step: 'i', label, name: None, scope: Rc::clone(&cx.scope), result: None });
+            trees.extend(cx.isolate(count, &label));
+            let scope = Rc::clone(&cx.scope);
+            branches.push(Branch { step: 'i', label, name: None, scope, left: false, result: None });
             running.push(iteration(cx, nth, body));
         }
         let (strategy, policy) = (Strategy::All, Policy::FailFast);
@@ -121,6 +130,7 @@ impl Cx {
             Err(Flow::Break) => Ok(()),
             joined => joined,
         };
+        let joined = self.join_trees(&trees, |nth| branches[nth].is_done(), joined).await;
         self.take_over(&branches);
         let status = match &joined {
             Ok(()) => Status::Complete,
@@ -155,7 +165,6 @@ impl Cx {
     ) -> Exec<()> {
         let mut succeeded = 0;
         let mut outcome = Ok(());
-        let mut left = None;
         while let Some((nth, result)) = running.next().await {
             let decided = match result {
                 Ok(value) => {
@@ -179,7 +188,7 @@ impl Cx {
                 // What leads out of the whole construct ends every branch.
                 Err(flow) => {
                     self.say_ended(branches, nth, Status::Left, Value::Null);
-                    left = Some(nth);
+                    branches[nth].left = true;
                     outcome = Err(flow);
                     true
                 }
@@ -193,7 +202,7 @@ impl Cx {
         drop(running);
         if unfinished {
             for nth in 0..branches.len() {
-                if branches[nth].result.is_none() && left != Some(nth) {
+                if branches[nth].result.is_none() && !branches[nth].left {
                     self.say_ended(branches, nth, Status::Skipped, Value::Null);
                 }
             }
@@ -326,6 +335,11 @@ impl Cx {
 }
 
 impl Branch {
+    /// Whether it has done its work, whatever the others have done.
+    fn is_done(&self) -> bool {
+        self.left || matches!(self.result, Some(Ok(_)))
+    }
+
     /// The value of the branch: that of a failure is what the policy makes of it (R53).
     fn value(&self, policy: Policy) -> Value {
         match &self.result {

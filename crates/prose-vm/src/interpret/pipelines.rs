@@ -26,7 +26,7 @@ impl Cx {
         self.emit(EventKind::PipelineStarted { stages: names, items: items.len() as u32 });
         let mut reduced = None;
         for (nth, stage) in stages.iter().enumerate() {
-            // A stage behind a `reduce` works on the items of its value.
+            // A stage after a `reduce` works on the items of its value.
             if let Some(value) = reduced.take() {
                 items = structure::items(&value).unwrap_or_else(|| vec![value]);
             }
@@ -59,19 +59,25 @@ impl Cx {
     async fn pmap(&self, stage: &Stage, items: Vec<Value>) -> Exec<Vec<Value>> {
         let count = items.len();
         let running = FuturesUnordered::new();
-        let mut scopes = Vec::with_capacity(count);
+        let (mut scopes, mut trees) = (Vec::with_capacity(count), Vec::new());
         for (nth, item) in items.into_iter().enumerate() {
             let mut cx = self.item_of(stage, nth, item);
             cx.scope = Scope::branch(&self.scope, format!("_{nth}").into(), None);
             scopes.push(Rc::clone(&cx.scope));
+            trees.extend(cx.isolate(count, &format!("item {}", nth + 1).into()));
             let body = stage.body;
             running.push(async move { (nth, cx.list(body).await) }.boxed_local());
         }
-        let values = self.join_all(running, count).await;
+        let (joined, values) = match self.join_all(running, count).await {
+            Ok(values) => (Ok(()), values),
+            Err(flow) => (Err(flow), Vec::new()),
+        };
+        let is_done = joined.is_ok();
+        let joined = self.join_trees(&trees, |_| is_done, joined).await;
         for scope in scopes {
             self.scope.take_over(&scope);
         }
-        values
+        joined.map(|()| values)
     }
 
     /// Keeps the items that the body says yes to. An answer that says neither is judged (R11).

@@ -11,10 +11,10 @@ use smol_str::SmolStr;
 use crate::effect::{Binding, BindingKind};
 use crate::value::Value;
 
-/// How many results a scope remembers as the newest ones: all of most programs, but not all of a loop that goes on for long.
+/// How many results a scope remembers as the newest ones: all of most programs, but not all of a loop that continues for long.
 pub(crate) const RECENT: usize = 200;
 
-/// Where variables live: a frame, or the part of one that belongs to a branch or an iteration that runs beside others.
+/// Where variables live: a frame, or the part of one that belongs to a branch or an iteration that runs in parallel with others.
 ///
 /// Branches that run at the same time bind names of their own; after the join they are those of the frame (R19, R57), in the order of the text and
 /// not of the clock.
@@ -32,7 +32,7 @@ pub(crate) struct Scope {
     recent: RefCell<VecDeque<Variable>>,
     /// The named outputs of a frame, in the order in which they were first given (R86).
     pub(crate) outputs: RefCell<Vec<(SmolStr, Value)>>,
-    /// What frames that were called from here have bound and left behind at their end, with their execution ids: the newest of each name (A9).
+    /// What frames that were called from here have bound and left at their end, with their execution ids: the newest of each name (A9).
     left_over: RefCell<FxHashMap<SmolStr, (u32, Variable)>>,
 }
 
@@ -94,7 +94,7 @@ impl Scope {
         Self::new(frame.into(), Some(Rc::clone(caller)), "".into(), None)
     }
 
-    /// The scope of a branch or an iteration that runs beside others.
+    /// The scope of a branch or an iteration that runs in parallel with others.
     pub(crate) fn branch(outer: &Rc<Scope>, suffix: SmolStr, own: Option<SmolStr>) -> Rc<Self> {
         Self::new(Rc::clone(&outer.frame), Some(Rc::clone(outer)), suffix, own)
     }
@@ -232,7 +232,7 @@ impl Scope {
         self.get(name)
     }
 
-    /// The file of a binding in this scope (R21, F22): `name`, `name__43`, `name__43_2` for the third iteration beside others. The base stands for the
+    /// The file of a binding in this scope (R21, F22): `name`, `name__43`, `name__43_2` for the third iteration in parallel with others. The base stands for the
     /// name in it.
     pub(crate) fn file_name(&self, name: &str, base: &str) -> String {
         let mut suffix = String::new();

@@ -10,7 +10,7 @@ use prose_rights::Right;
 use smol_str::SmolStr;
 
 use super::scope::Target;
-use super::spoken::Spoken;
+use super::written_session::WrittenSession;
 use super::{Cx, Exec};
 use crate::effect::{
     BindingKind, Effect, Outcome, Permission, PermissionRule, Reply, RequestId, SessionTask,
@@ -53,7 +53,17 @@ impl Cx {
             (None, None) => self.anonymous_target(),
         };
         let binds = target.anonymous || named.is_some();
-        let PendingOutcome { mut task, early_exit, is_foreign } = self.task(&spoken, text, &target).await?;
+        // The tree comes first: the files of the context are those in it.
+        let rules = match self.tree {
+            Some(_) => {
+                let rules = self.permissions(&spoken).await?;
+                self.open_tree(spoken.agent.as_ref().map(|(name, _)| name.as_str()), &rules).await?;
+                Some(rules)
+            }
+            None => None,
+        };
+        let PendingOutcome { mut task, early_exit, is_foreign } =
+            self.task(&spoken, text, &target, rules).await?;
         // The turn at the memory ends with the session.
         let (memory, _turn) = self.remember(&spoken).await?.unzip();
         task.memory = memory;
@@ -104,7 +114,7 @@ impl Cx {
         Target { scope, name, binding, mutable: true, anonymous: true, was: None }
     }
 
-    fn spoken(&self) -> Exec<Spoken> {
+    fn spoken(&self) -> Exec<WrittenSession> {
         let body = self.program().body(self.at);
         let (agent, own, resumes) = match self.stmt() {
             Stmt::Session { agent, properties, .. } => (*agent, properties.clone(), false),
@@ -130,15 +140,16 @@ impl Cx {
             Some(Stmt::Agent { properties, .. }) => properties.clone(),
             _ => Vec::new(),
         };
-        Ok(Spoken { agent, resumes, own, of_agent })
+        Ok(WrittenSession { agent, resumes, own, of_agent })
     }
 
     /// Puts together what a session is told (R25 to R29).
     async fn task(
         &self,
-        spoken: &Spoken,
+        spoken: &WrittenSession,
         text: Option<prose_analysis::model::ExprId>,
         target: &Target,
+        rules: Option<Vec<Permission>>,
     ) -> Exec<PendingOutcome> {
         let mut long = Vec::new();
         let label = match text {
@@ -176,8 +187,12 @@ impl Cx {
             Some(model) => Some(self.model(&model)?),
             None => None,
         };
-        let skills = self.list_property(spoken, "skills").await?;
-        self.check_skills(&skills)?;
+        let written = self.list_property(spoken, "skills").await?;
+        self.check_skills(&written)?;
+        let skills = match self.run.world.settings.agent_skills(agent) {
+            Some(own) => own.to_vec(),
+            None => written.iter().map(|name| self.program().skill(name).into()).collect(),
+        };
         let timeout = match spoken.property(self.at, "timeout") {
             Some((at, property)) => self.of(at).duration(property).await?,
             None => None,
@@ -193,7 +208,10 @@ impl Cx {
             system,
             model,
             skills,
-            permissions: self.permissions(spoken).await?,
+            permissions: match rules {
+                Some(rules) => rules,
+                None => self.permissions(spoken).await?,
+            },
             timeout,
             attempt: 0,
             retries: 0,
@@ -202,6 +220,7 @@ impl Cx {
             memory: None,
             mark: None,
             writes_result: false,
+            folder: self.tree_folder(),
         };
         Ok(PendingOutcome { task, early_exit, is_foreign })
     }
@@ -321,7 +340,7 @@ impl Cx {
         self.fail(ErrorKind::Session, "the session was not tried")
     }
 
-    /// The pause before the retry behind an attempt (R78): 1, 2, 4 … seconds for `exponential`, 1 second each for `linear`.
+    /// The pause before the retry after an attempt (R78): 1, 2, 4 … seconds for `exponential`, 1 second each for `linear`.
     fn delay(&self, attempt: u32, backoff: Option<&str>) -> Duration {
         let settings = &self.run.world.settings;
         let ms = match backoff {
@@ -346,7 +365,7 @@ impl Cx {
     }
 
     /// A property that is a word, such as that of a model.
-    async fn word_property(&self, spoken: &Spoken, name: &str) -> Exec<Option<SmolStr>> {
+    async fn word_property(&self, spoken: &WrittenSession, name: &str) -> Exec<Option<SmolStr>> {
         let Some((at, Property { value: Some(value), .. })) = spoken.property(self.at, name) else {
             return Ok(None);
         };
@@ -355,7 +374,7 @@ impl Cx {
     }
 
     /// A property that is a count.
-    async fn count_property(&self, spoken: &Spoken, name: &str) -> Exec<u32> {
+    async fn count_property(&self, spoken: &WrittenSession, name: &str) -> Exec<u32> {
         let Some((at, Property { value: Some(value), .. })) = spoken.property(self.at, name) else {
             return Ok(0);
         };
@@ -371,7 +390,7 @@ impl Cx {
     }
 
     /// A property that is a list of words.
-    async fn list_property(&self, spoken: &Spoken, name: &str) -> Exec<Vec<SmolStr>> {
+    async fn list_property(&self, spoken: &WrittenSession, name: &str) -> Exec<Vec<SmolStr>> {
         let Some((at, Property { value: Some(value), .. })) = spoken.property(self.at, name) else {
             return Ok(Vec::new());
         };
@@ -397,7 +416,9 @@ impl Cx {
     /// What is said of a right that a program does not have.
     pub(super) fn not_granted(&self, right: &Right) -> String {
         let name = self.program().fetched.as_ref().map_or("", |fetched| &fetched.identity.name);
-        format!("`{name}` was fetched and needs the right `{right}`, which nobody has granted to it")
+        format!(
+            "`{name}` is a fetched program and needs the right `{right}`, which the project has not granted to it"
+        )
     }
 
     /// How long a session may take: `120s`, `2m`, or a number of seconds.
@@ -425,7 +446,7 @@ impl Cx {
     }
 
     /// The rules of a session: its own go before its agent's, each by what it is about (R27, C10).
-    async fn permissions(&self, spoken: &Spoken) -> Exec<Vec<Permission>> {
+    async fn permissions(&self, spoken: &WrittenSession) -> Exec<Vec<Permission>> {
         let mut rules: Vec<Permission> = Vec::new();
         let agent = spoken.agent.as_ref().map(|(_, at)| (*at, &spoken.of_agent));
         for (at, properties) in agent.into_iter().chain([(self.at, &spoken.own)]) {

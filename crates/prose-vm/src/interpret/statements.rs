@@ -71,7 +71,7 @@ impl Cx {
         }
     }
 
-    /// `output report = …` registers and goes on, `output …` leaves the frame with the value (B5).
+    /// `output report = …` registers and continues, `output …` leaves the frame with the value (B5).
     async fn output(&self, name: Option<NameId>, value: Option<ValueNode>) -> Exec<Value> {
         let Some(name) = name else {
             let value = self.value(value).await?;

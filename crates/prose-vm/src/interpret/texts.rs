@@ -5,7 +5,7 @@ use std::sync::Arc;
 use prose_analysis::model::{ExprId, Interpolation, Step};
 use smol_str::SmolStr;
 
-use super::context::{INLINE, Passed};
+use super::context::{ContextValue, INLINE};
 use super::{Cx, Exec};
 use crate::program::Piece;
 use crate::structure;
@@ -18,11 +18,11 @@ impl Cx {
     }
 
     /// A text for a session: a value that is long goes into the context, and the text refers to it (R13).
-    pub(super) async fn session_text(&self, expr: ExprId, long: &mut Vec<Passed>) -> Exec<Arc<str>> {
+    pub(super) async fn session_text(&self, expr: ExprId, long: &mut Vec<ContextValue>) -> Exec<Arc<str>> {
         self.render(expr, Some(long)).await
     }
 
-    async fn render(&self, expr: ExprId, mut long: Option<&mut Vec<Passed>>) -> Exec<Arc<str>> {
+    async fn render(&self, expr: ExprId, mut long: Option<&mut Vec<ContextValue>>) -> Exec<Arc<str>> {
         let program = Arc::clone(self.program());
         let body = program.body(self.at);
         let Some(text) = body.text(expr) else {
@@ -54,7 +54,7 @@ impl Cx {
                                     let name = SmolStr::from(written.trim_matches(['{', '}']));
                                     out.push_str(&format!("[{name}, see the context]"));
                                     if !long.iter().any(|item| item.name == name) {
-                                        long.push(Passed {
+                                        long.push(ContextValue {
                                             name,
                                             value,
                                             path,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use prose_analysis::model::{Expr, Property, Stmt, Value};
+use prose_analysis::rights::skill_path;
 use prose_rights::PermissionRule;
 use smol_str::SmolStr;
 
@@ -27,6 +28,19 @@ pub struct SessionPermissions {
     pub agent: Option<SmolStr>,
     /// The permissions.
     pub permissions: Vec<WrittenPermission>,
+    /// The skills. Those whose names are computed when the program runs are left out.
+    pub skills: Vec<WrittenSkill>,
+}
+
+/// A skill of a session, where it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenSkill {
+    /// Its name, or its path.
+    pub name: SmolStr,
+    /// The path of the imported program that contains it; `None` for the program that is run.
+    pub import: Option<SmolStr>,
+    /// The line, from 1.
+    pub line: u32,
 }
 
 impl Program {
@@ -66,7 +80,8 @@ impl Program {
                         let agent = agent.map(|agent| body[agent].text.clone());
                         let defined = agent.as_ref().and_then(|agent| self.agent(agent));
                         let permissions = self.merged_permissions(defined, at, properties, import);
-                        sessions.push(SessionPermissions { agent, permissions });
+                        let skills = self.written_skills(defined, at, properties, import);
+                        sessions.push(SessionPermissions { agent, permissions, skills });
                     }
                     Stmt::Call { block: Some(block), .. } => {
                         waiting.extend(self.block(&body[*block].text).map(|at| at.top as usize));
@@ -106,6 +121,43 @@ impl Program {
             }
         }
         merged
+    }
+
+    /// The skills of a session, or those of its agent (R27).
+    fn written_skills(
+        &self,
+        agent: Option<At>,
+        at: At,
+        own: &[Property],
+        import: Option<&SmolStr>,
+    ) -> Vec<WrittenSkill> {
+        let of_agent = agent.map(|at| (at, self.stmt(at).properties().unwrap_or_default()));
+        let mut places = [(at, own)].into_iter().chain(of_agent);
+        let Some((at, skills)) =
+            places.find_map(|(at, properties)| Some((at, property(properties, "skills")?)))
+        else {
+            return Vec::new();
+        };
+        let body = self.body(at);
+        let Some(Expr::Array(items)) = skills.value.map(|value| &body[value].expr) else { return Vec::new() };
+        let written = |item: &Value| {
+            let Value::Expr(expr) = item else { return None };
+            let name = body.string(*expr)?;
+            let line = self.line(self.range(at, body[*expr].range).start().into());
+            Some(WrittenSkill { name: self.skill(name).into(), import: import.cloned(), line })
+        };
+        items.iter().filter_map(written).collect()
+    }
+
+    /// A skill by its name: the path that the program imports it from, if it does.
+    pub(crate) fn skill<'a>(&'a self, name: &'a str) -> &'a str {
+        let imported = self.statements.iter().find_map(|statement| {
+            let (_, data) = statement.body.stmts().next()?;
+            let Stmt::Import { skill: Some(skill), source: Some(source) } = &data.stmt else { return None };
+            let is_it = statement.body.string(*skill) == Some(name);
+            is_it.then(|| statement.body.string(*source)).flatten()
+        });
+        imported.filter(|source| skill_path(source).is_some()).unwrap_or(name)
     }
 
     /// The rule of an entry; `None` if its kind is known only when the program runs.

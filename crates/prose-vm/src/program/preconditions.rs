@@ -3,9 +3,9 @@
 use prose_analysis::Db;
 use prose_analysis::db::SourceFile;
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::model::Stmt;
+use prose_analysis::model::{StageKind, Stmt};
 use prose_analysis::rights::Requests;
-use prose_rights::{Grants, Identity, Right, is_protected};
+use prose_rights::{Grants, Right};
 use prose_syntax::Code;
 use smol_str::SmolStr;
 
@@ -70,7 +70,7 @@ impl Program {
     pub fn missing_rights(&self, grants: &Grants) -> Vec<Requests> {
         let mut missing: Vec<Requests> = Vec::new();
         for Requests { identity, rights } in self.requests() {
-            let is_missing = |right: &&Right| !has(identity, right, grants);
+            let is_missing = |right: &&Right| !grants.permit(identity, right);
             for right in rights.iter().filter(is_missing) {
                 match missing.iter_mut().find(|known| known.identity == *identity) {
                     Some(known) if known.rights.contains(right) => {}
@@ -95,6 +95,23 @@ impl Program {
         let imported = self.imports.iter().filter_map(|import| import.program.as_ref());
         places.extend(imported.flat_map(|program| program.named_memories(grants)));
         places
+    }
+
+    /// Whether the program or one of its imports has branches that run at the same time.
+    pub fn has_branches(&self) -> bool {
+        let is_parallel = |stmt: &Stmt| match stmt {
+            Stmt::Parallel { .. } | Stmt::For { parallel: true, .. } => true,
+            Stmt::Pipeline { stages, .. } => {
+                stages.iter().any(|stage| stage.operator == Some(StageKind::Pmap))
+            }
+            _ => false,
+        };
+        self.statements.iter().any(|top| top.body.stmts().any(|(_, data)| is_parallel(&data.stmt)))
+            || self
+                .imports
+                .iter()
+                .filter_map(|import| import.program.as_ref())
+                .any(|program| program.has_branches())
     }
 
     fn uses_agent(&self, agent: &str) -> bool {
@@ -151,7 +168,7 @@ impl Program {
                     {
                         return Err(Right::Memory(format!("./{place}")));
                     }
-                    if !has(identity, &right, grants) {
+                    if !grants.permit(identity, &right) {
                         return Err(right);
                     }
                 }
@@ -160,14 +177,4 @@ impl Program {
         };
         Ok(Some(MemoryPlace { agent, scope, folder: folder.into() }))
     }
-}
-
-/// Whether a program has a right, or does not need it.
-fn has(program: &Identity, right: &Right, grants: &Grants) -> bool {
-    let is_own = match right {
-        Right::Memory(place) => matches!(place.as_str(), "project" | "user") || program.owns(place),
-        Right::Files(path) => return !is_protected(path) && grants.cover(&program.name, right),
-        Right::Skills(_) => false,
-    };
-    is_own || grants.cover(&program.name, right)
 }

@@ -1,5 +1,6 @@
 //! The environment of a run: its backends, its limits, and the source of its inputs.
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -7,10 +8,11 @@ use std::time::Duration;
 
 use crate::activity::Approvals;
 use crate::budget::{Accounts, Budget};
-use crate::effect::{Failure, InputRequest};
+use crate::effect::{Failure, InputRequest, RequestId};
 use crate::error::ErrorKind;
 use crate::event::Event;
 use crate::harness::{Harness, HarnessFuture};
+use crate::runner::trees::Trees;
 use crate::secrets::Secrets;
 use crate::store::{Recording, Store};
 use crate::value::Value;
@@ -23,6 +25,8 @@ pub struct Host<'a> {
     pub store: &'a mut dyn Store,
     /// The recording of an earlier execution of the same run.
     pub recall: &'a mut dyn Recording,
+    /// The working trees of branches.
+    pub trees: Arc<dyn Trees>,
     /// The source of inputs.
     pub inputs: Arc<dyn Inputs>,
     /// Answers permission questions of agents.
@@ -42,10 +46,12 @@ pub struct Host<'a> {
 }
 
 /// The limits of a run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Limits {
     /// The maximum number of sessions, conditions and choices at the same time (R58, `run.max-parallel`).
     pub max_parallel: usize,
+    /// The resources of the machine; `None` if only `max_parallel` counts.
+    pub capacity: Option<Arc<dyn Capacity>>,
     /// What the run may use, in all its executions.
     pub budget: Budget,
     /// Whether to run sessions with permissions that the harness cannot enforce (decision 13).
@@ -58,11 +64,21 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_parallel: 8,
+            capacity: None,
             budget: Budget::default(),
             allow_unenforced_permissions: false,
             stalled_after: Some(Duration::from_secs(10 * 60)),
         }
     }
+}
+
+/// The resources of the machine, which limit how many requests are at work. They change while a run is executed.
+pub trait Capacity: fmt::Debug + Send + Sync {
+    /// Reserves what a request needs on a harness until [`Self::end`]. Returns false if it must wait; never while no other request is at work.
+    fn begin(&self, request: RequestId, harness: &str) -> bool;
+
+    /// Releases what was reserved for a request.
+    fn end(&self, request: RequestId);
 }
 
 /// The source of inputs.

@@ -1,26 +1,30 @@
-//! Runs a session with its rules and its timeout.
+//! Performs requests that need an agent: sessions with their rules and their timeout.
 
-use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::activity::Reporter;
-use crate::effect::{Failure, Outcome, Reply, Request, SessionTask};
+use crate::effect::{Effect, Failure, Outcome, Request};
 use crate::error::ErrorKind;
 use crate::harness::Harness;
+use crate::runner::trees::Trees;
 
 /// The outcome of a request that may have failed.
 pub(super) fn outcome(result: Result<Outcome, Failure>) -> Outcome {
     result.unwrap_or_else(Outcome::Failed)
 }
 
-/// Runs a session within its timeout, if the harness can enforce its permissions.
-pub(super) async fn session(
+/// Performs a request that needs an agent: a session within its timeout, and only if the harness can enforce its permissions.
+pub(super) async fn perform(
     harness: &dyn Harness,
     request: &Request,
-    task: &Arc<SessionTask>,
     reporter: &Reporter,
     allow_unenforced: bool,
+    trees: &dyn Trees,
 ) -> Outcome {
+    let work = harness.perform(request, reporter);
+    let Effect::Session(task) = &request.effect else { return outcome(work.await) };
     let enforcing = harness.of_agent(task.agent.as_deref()).unwrap_or(harness);
     let broken = task.permissions.iter().find(|rule| !enforcing.enforces(&rule.about, &rule.rule));
     if let Some(rule) = broken.filter(|_| !allow_unenforced) {
@@ -32,15 +36,22 @@ pub(super) async fn session(
         );
         return Outcome::Failed(Failure { kind: ErrorKind::Permission, message });
     }
-    let reply = harness.session(request, task, reporter);
-    let reply: Result<Reply, Failure> = match task.timeout {
-        None => reply.await,
-        Some(limit) => tokio::time::timeout(limit, reply).await.unwrap_or_else(|_| {
-            let message = format!("the session exceeded its timeout of {}", shown(limit));
-            Err(Failure { kind: ErrorKind::Timeout, message })
-        }),
-    };
-    outcome(reply.map(Outcome::Reply))
+    if let Some(folder) = &task.folder
+        && let Err(failure) = trees.restore(folder).await
+    {
+        return Outcome::Failed(failure);
+    }
+    outcome(match task.timeout {
+        None => work.await,
+        Some(limit) => tokio::select! {
+            biased;
+            done = work => done,
+            () = reporter.exceeded(Instant::now(), limit) => {
+                let message = format!("the session exceeded its timeout of {}", shown(limit));
+                Err(Failure { kind: ErrorKind::Timeout, message })
+            }
+        },
+    })
 }
 
 fn shown(duration: Duration) -> String {

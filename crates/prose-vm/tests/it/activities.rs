@@ -1,10 +1,14 @@
 //! What backends report while they work, as observers of a run receive it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use prose_vm::activity::Activity;
-use prose_vm::event::EventKind;
+use prose_vm::activity::{
+    AnswerFuture, AnswerSource, Approvals, NoApprovals, PermissionAnswer, PermissionQuestion,
+};
+use prose_vm::error::ErrorKind;
+use prose_vm::event::{EventKind, RunStatus};
 use prose_vm::secrets::Secrets;
 
 use crate::support::{Setup, run_with};
@@ -147,21 +151,72 @@ fn secrets_are_masked_also_across_the_parts_of_a_text() {
 
 #[test]
 fn a_question_that_no_one_answers_is_denied() {
-    let ran = run_with(
-        "session \"Write\"\n",
+    check(
         "[[session]]\nreply = \"Done.\"\nactivity = [{ ask = \"git push\", rule = \"execute: prompt\" }]\n",
         |_| {},
+        expect![[r#"
+            0: {"activity":"asked","id":"0","title":"git push","rule":"execute: prompt"}
+            0: {"activity":"answered","id":"0","is_allowed":false,"from":"no-one"}
+            0: {"activity":"denied","title":"git push","reason":"execute: prompt"}
+            0: recorded {"denials":[{"title":"git push","reason":"execute: prompt"}],"questions":[{"question":{"id":"0","title":"git push","rule":"execute: prompt"},"from":"no-one","answered_at":0}]}
+        "#]],
     );
-    let activities: Vec<&Activity> = ran
-        .events
-        .iter()
-        .filter_map(|event| match &event.kind {
-            EventKind::Activity { activity, .. } => Some(activity),
-            _ => None,
+}
+
+/// A person who allows everything, but takes time to read it.
+struct Slow(Duration);
+
+impl Approvals for Slow {
+    fn ask<'a>(&'a self, _: &'a PermissionQuestion) -> AnswerFuture<'a> {
+        Box::pin(async move {
+            tokio::time::sleep(self.0).await;
+            PermissionAnswer { is_allowed: true, from: AnswerSource::Terminal, by: Some("ada".into()) }
         })
-        .collect();
-    assert!(
-        matches!(&activities[..], [Activity::Asked(_), Activity::Denied(denial)] if denial.title == "git push"),
-        "{activities:?}"
+    }
+}
+
+#[test]
+fn an_answer_is_recorded_with_who_gave_it_and_when_and_waiting_for_it_is_no_stall() {
+    check(
+        r#"
+            [[session]]
+            delay = "10s"
+            reply = "Done."
+            activity = [{ ask = "git push", rule = "execute: prompt" }]
+        "#,
+        |setup| {
+            setup.approvals = Arc::new(Slow(Duration::from_secs(3600)));
+            setup.starts_at = 1_768_487_452_000;
+        },
+        expect![[r#"
+            5: {"activity":"asked","id":"0","title":"git push","rule":"execute: prompt"}
+            3605: {"activity":"answered","id":"0","is_allowed":true,"from":"terminal","by":"ada"}
+            3610: recorded {"questions":[{"question":{"id":"0","title":"git push","rule":"execute: prompt"},"asked_at":1768487457000,"is_allowed":true,"from":"terminal","by":"ada","answered_at":1768491057000}]}
+        "#]],
     );
+}
+
+#[test]
+fn waiting_for_answers_does_not_count_towards_the_timeout() {
+    // The session works for 30 seconds and waits for twice an hour.
+    let script = r#"
+        [[session]]
+        delay = "30s"
+        reply = "Done."
+        activity = [{ ask = "git push", rule = "execute: prompt" }, { ask = "git tag", rule = "execute: prompt" }]
+    "#;
+    let how = |timeout: &str, approvals: Arc<dyn Approvals>| {
+        let program = format!("session \"Write\"\n  timeout: \"{timeout}\"\n");
+        let ran = run_with(&program, script, |setup| setup.approvals = approvals);
+        let took = Duration::from_millis(ran.events.last().unwrap().at - ran.events[0].at);
+        let is_timeout = ran.end.error.is_some_and(|error| error.kind == ErrorKind::Timeout);
+        (ran.end.status, is_timeout, took)
+    };
+    let hour = Duration::from_secs(3600);
+    let slow = || Arc::new(Slow(hour));
+    let completed = (RunStatus::Completed, false, 2 * hour + Duration::from_secs(30));
+    assert_eq!(how("31s", slow()), completed);
+    assert_eq!(how("29s", slow()), (RunStatus::Failed, true, 2 * hour + Duration::from_secs(29)));
+    // Without a person there is no wait.
+    assert_eq!(how("29s", Arc::new(NoApprovals)), (RunStatus::Failed, true, Duration::from_secs(29)));
 }

@@ -1,11 +1,10 @@
 //! What runs use, and the limits that stop them.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::{Expect, expect};
-use prose_vm::activity::{Approvals, PermissionQuestion};
+use prose_vm::activity::{AnswerFuture, AnswerSource, Approvals, PermissionAnswer, PermissionQuestion};
 use prose_vm::budget::{Accounts, Budget, Limit, LimitScope, Maximum, Spent};
 use prose_vm::effect::Usage;
 use prose_vm::event::{Event, EventKind, RunStatus};
@@ -175,13 +174,10 @@ fn a_limit_of_an_agent_lets_the_others_go_on() {
 struct Allowing(usize, AtomicUsize);
 
 impl Approvals for Allowing {
-    fn ask<'a>(
-        &'a self,
-        question: &'a PermissionQuestion,
-    ) -> Pin<Box<dyn Future<Output = Option<bool>> + Send + 'a>> {
+    fn ask<'a>(&'a self, question: &'a PermissionQuestion) -> AnswerFuture<'a> {
         assert!(question.title.starts_with("the limit of $"), "{}", question.title);
         let is_allowed = self.1.fetch_add(1, Ordering::SeqCst) < self.0;
-        Box::pin(std::future::ready(Some(is_allowed)))
+        Box::pin(std::future::ready(PermissionAnswer { is_allowed, from: AnswerSource::Terminal, by: None }))
     }
 }
 
@@ -225,8 +221,12 @@ impl Accounts for Cents {
         Some(Usage { input_tokens: prompt as u64, output_tokens: reply as u64, ..Usage::default() })
     }
 
-    fn spend(&self, spent: Spent) -> Spent {
-        spent
+    fn spend(&self, _: Spent, _: Spent) -> Spent {
+        Spent::default()
+    }
+
+    fn today(&self) -> Spent {
+        Spent::default()
     }
 }
 

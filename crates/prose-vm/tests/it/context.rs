@@ -465,10 +465,12 @@ fn an_agent_with_a_backend_of_its_own_gets_what_that_can_read() {
     let ran = run_with(program, OK, |setup| {
         setup.settings.context_by_reference = true;
         setup.settings.routes = vec![RecordedRoute {
+            skills: None,
             agent: Some("writer".into()),
             harness: "provider".into(),
             context_by_reference: false,
             agents_write: false,
+            isolates: false,
         }];
     });
     assert_eq!(shown(&ran.session("Use").context), "a in .prose/runs/20260115-143052-a7b3c9/bindings/a.md\n");

@@ -97,7 +97,7 @@ fn recursion_does_not_grow_the_stack() {
                 "block f(n) (max_depth: {depth}):\n  if n <= 1:\n    output \"bottom\"\n  parallel:\n    r = do f(n - 1)\n  try:\n    output r\n  finally:\n    session \"leave {{n}}\"\nlet x = do f({depth})\noutput result = x\n"
             )
         };
-        for depth in [100, 2_000] {
+        for depth in [100, 1_000] {
             let ran = run(&program(depth), "[[session]]\nreply = \"ok\"");
             assert_eq!(ran.end.outputs[0].1.to_string(), "bottom");
         }
@@ -108,10 +108,10 @@ fn recursion_does_not_grow_the_stack() {
 fn an_error_goes_up_a_deep_recursion_without_growing_the_stack() {
     on_a_small_stack(|| {
         let ran = run(
-            "block f(n) (max_depth: 2000):\n  do f(n + 1)\ntry:\n  do f(1)\ncatch as e:\n  session \"{e}\"\n",
+            "block f(n) (max_depth: 1000):\n  do f(n + 1)\ntry:\n  do f(1)\ncatch as e:\n  session \"{e}\"\n",
             "[[session]]\nreply = \"ok\"",
         );
-        assert_eq!(ran.tasks(), ["RecursionLimitExceeded: block 'f' exceeded max_depth 2000"]);
+        assert_eq!(ran.tasks(), ["RecursionLimitExceeded: block 'f' exceeded max_depth 1000"]);
     });
 }
 
@@ -119,7 +119,7 @@ fn an_error_goes_up_a_deep_recursion_without_growing_the_stack() {
 fn what_is_cancelled_deep_down_does_not_grow_the_stack() {
     on_a_small_stack(|| {
         let ran = run(
-            "block f(n) (max_depth: 2000):\n  if n == 1900:\n    session \"Deep\"\n  parallel:\n    do f(n + 1)\nparallel (\"first\"):\n  do f(1)\n  session \"Fast\"\n",
+            "block f(n) (max_depth: 1000):\n  if n == 950:\n    session \"Deep\"\n  parallel:\n    do f(n + 1)\nparallel (\"first\"):\n  do f(1)\n  session \"Fast\"\n",
             "[[session]]\nlabel = \"Deep\"\nreply = \"x\"\ndelay = \"2s\"\n[[session]]\nreply = \"ok\"\ndelay = \"1s\"",
         );
         assert_eq!(ran.end.error, None);

@@ -76,8 +76,18 @@ fn official_programs_stay_within_their_estimates() {
 
 #[test]
 fn generated_programs_stay_within_their_estimates() {
+    check_generated(60);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn many_generated_programs_stay_within_their_estimates() {
+    check_generated(1000);
+}
+
+fn check_generated(count: u32) {
     let mut random = Rng::with_seed(16);
-    check_all((0..300).map(|number| {
+    check_all((0..count).map(|number| {
         let mut text = String::from(
             "agent keen:\n  retry: 2\nconst list = [1, 2, 3]\nblock twice(x):\n  session \"{x}\"\n  if **again**:\n    session \"{x} again\"\n    return \"early\"\n  session \"{x} late\"\nblock down(x) (max_depth: 3):\n  session \"{x}\"\n  if **deeper**:\n    do down(x)\n",
         );

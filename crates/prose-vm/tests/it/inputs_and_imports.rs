@@ -1,6 +1,6 @@
 //! Inputs, outputs and imported programs (R88 to R95).
 
-use expect_test::expect;
+use expect_test::{Expect, expect};
 use prose_vm::effect::{Effect, Outcome};
 use prose_vm::event::EventKind;
 use prose_vm::value::Value;
@@ -169,6 +169,14 @@ output findings = r
 output sources = ["a"]
 "#;
 
+/// Runs a program, and compares the lines that start with one of these words.
+#[track_caller]
+fn check_lines(words: &[&str], program: &str, script: &str, expected: Expect) {
+    let story = run(program, script).story();
+    let lines = story.split_inclusive('\n').filter(|line| words.iter().any(|word| line.starts_with(word)));
+    expected.assert_eq(&lines.collect::<String>());
+}
+
 #[test]
 fn r092_a_call_of_an_imported_program_gives_its_outputs() {
     check(
@@ -243,29 +251,13 @@ let {{ findings, sources }} = research("harbours", 2)
 
 #[test]
 fn r092_a_missing_output_is_an_error() {
-    check(
+    check_lines(
+        &["Failed"],
         &format!(
             "//- /main.prose\nuse \"./research.prose\"\nlet {{ findings, prices }} = research(\"x\")\n{RESEARCH}"
         ),
         OK,
         expect![[r#"
-            import research in imports/research/
-            input topic = x
-            input depth = null
-            call f (1, depth 1)
-            session: Find x null
-            let findings in 1 = ok
-            output (unnamed) = ok
-            left 1: Complete
-            let r = ok
-            output findings = ok
-            output findings = ok
-            output sources = [
-              "a"
-            ]
-            output sources = [
-              "a"
-            ]
             Failed: the value that is taken apart here has no `prices`: it has `findings`, `sources`
         "#]],
     );
@@ -304,35 +296,15 @@ let b = find("y")
 
 #[test]
 fn r094_the_name_of_a_program_is_that_behind_as_or_the_last_part_of_its_path() {
-    check(
+    check_lines(
+        &["import", "session", "Failed"],
         &format!(
             "//- /main.prose\nuse \"./research.prose\" as find\nlet a = find(\"x\")\nlet b = research(\"x\")\n{RESEARCH}"
         ),
         OK,
         expect![[r#"
             import find in imports/research/
-            input topic = x
-            input depth = null
-            call f (1, depth 1)
             session: Find x null
-            let findings in 1 = ok
-            output (unnamed) = ok
-            left 1: Complete
-            let r = ok
-            output findings = ok
-            output findings = ok
-            output sources = [
-              "a"
-            ]
-            output sources = [
-              "a"
-            ]
-            let a = {
-              "findings": "ok",
-              "sources": [
-                "a"
-              ]
-            }
             Failed: there is no program `research` to call; import it with `use "…" as research`
         "#]],
     );
@@ -372,39 +344,15 @@ fn b03_a_description_is_never_the_value() {
 
 #[test]
 fn b04_an_imported_program_asks_for_what_is_missing() {
-    check(
+    check_lines(
+        &["import", "input", "session"],
         &format!("//- /main.prose\nuse \"./research.prose\"\nlet a = research()\n{RESEARCH}"),
         "[[input]]\nname = \"topic\"\nvalue = \"asked\"\n[[input]]\nabsent = true\n[[session]]\nreply = \"ok\"",
         expect![[r#"
             import research in imports/research/
             input topic = asked
             input depth = null
-            call f (1, depth 1)
             session: Find asked null
-            let findings in 1 = ok
-            output (unnamed) = ok
-            left 1: Complete
-            let r = ok
-            output findings = ok
-            output findings = ok
-            output sources = [
-              "a"
-            ]
-            output sources = [
-              "a"
-            ]
-            let a = {
-              "findings": "ok",
-              "sources": [
-                "a"
-              ]
-            }
-            value: {
-              "findings": "ok",
-              "sources": [
-                "a"
-              ]
-            }
         "#]],
     );
 }
@@ -429,7 +377,8 @@ fn b11_a_program_that_nothing_imports_cannot_be_called() {
 
 #[test]
 fn what_a_program_has_no_input_for_is_left_out() {
-    check(
+    check_lines(
+        &["warning", "import", "input", "session"],
         &format!(
             "//- /main.prose\nuse \"./research.prose\"\nlet a = research(topic: 1, colour: 2)\n{RESEARCH}"
         ),
@@ -439,32 +388,7 @@ fn what_a_program_has_no_input_for_is_left_out() {
             import research in imports/research/
             input topic = 1
             input depth = null
-            call f (1, depth 1)
             session: Find 1 null
-            let findings in 1 = ok
-            output (unnamed) = ok
-            left 1: Complete
-            let r = ok
-            output findings = ok
-            output findings = ok
-            output sources = [
-              "a"
-            ]
-            output sources = [
-              "a"
-            ]
-            let a = {
-              "findings": "ok",
-              "sources": [
-                "a"
-              ]
-            }
-            value: {
-              "findings": "ok",
-              "sources": [
-                "a"
-              ]
-            }
         "#]],
     );
 }

@@ -1,12 +1,14 @@
 //! Persistent agents (R42 to R49).
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use expect_test::expect;
-use prose_vm::effect::{Effect, Failure, Memory, Outcome, Reply};
-use prose_vm::event::EventKind;
+use prose_vm::activity::Reporter;
+use prose_vm::effect::{Effect, Failure, Memory, Outcome, PermissionRule, Reply, Request};
+use prose_vm::event::{Event, EventKind};
+use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
 use prose_vm::machine::MachineOutput;
 
 use crate::support::{Able, Ran, check, drive, reply, run, run_with};
@@ -489,4 +491,141 @@ fn an_agent_whose_name_is_too_long_for_a_file_remembers() {
     let place = ran.sessions()[0].memory.as_ref().unwrap().place.clone();
     assert!(place.agent.starts_with(&"a".repeat(100)) && place.agent.len() == 117, "{place:?}");
     assert_eq!(&*place.folder, format!(".prose/agents/{}/", place.agent));
+}
+
+/// A harness that notes which session of its own each session is to continue, and what it is told then.
+struct Continuing {
+    inner: Arc<dyn Harness>,
+    noted: Arc<Mutex<String>>,
+}
+
+impl Harness for Continuing {
+    fn name(&self) -> &str {
+        "continuing"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
+        self.inner.enforces(about, rule)
+    }
+
+    fn perform<'a>(&'a self, request: &'a Request, reporter: &'a Reporter) -> HarnessFuture<'a, Outcome> {
+        if let Effect::Session(task) = &request.effect {
+            let own = task.memory.as_ref().and_then(|memory| memory.own_session.as_ref());
+            let own = own.map_or("nothing".to_owned(), |own| {
+                let first = own.prompt.lines().next().unwrap_or_default();
+                format!("{} of {}, told first: {first}", own.id, own.harness)
+            });
+            *self.noted.lock().unwrap() += &format!("{} continues {own}\n", task.task);
+        }
+        self.inner.perform(request, reporter)
+    }
+}
+
+/// What sessions continue, in a run of which these events are recorded.
+fn continued(program: &str, script: &str, earlier: &[Event]) -> (String, Ran) {
+    let noted = Arc::new(Mutex::new(String::new()));
+    let ran = run_with(program, script, |setup| {
+        setup.harness = Arc::new(Continuing { inner: Arc::clone(&setup.harness), noted: Arc::clone(&noted) });
+        setup.earlier = earlier.to_vec();
+        for event in earlier {
+            if let EventKind::MemoryWritten { place, memory, segment, .. } = &event.kind {
+                setup.memory(&place.folder, memory, *segment);
+            }
+        }
+    });
+    let noted = noted.lock().unwrap().clone();
+    (noted, ran)
+}
+
+/// Each session has an id of its own.
+const NUMBERED: &str = r#"
+    [[session]]
+    pattern = "plan it"
+    reply = "North"
+    activity = [{ agent = "s1" }]
+    [[session]]
+    pattern = "sail now"
+    fail = "a storm"
+    times = 1
+    activity = [{ agent = "s2" }]
+    [[session]]
+    pattern = "sail now"
+    reply = "Sailing"
+    activity = [{ agent = "s3" }]
+    [[session]]
+    reply = "Landed"
+    activity = [{ agent = "s4" }]
+"#;
+
+const VOYAGE: &str = r#"
+agent captain:
+  persist: true
+  prompt: "You are the captain"
+session: captain
+  prompt: "plan it"
+resume: captain
+  prompt: "sail now"
+  retry: 1
+resume: captain
+  prompt: "land"
+session: captain
+  prompt: "anew"
+"#;
+
+/// What is recorded of a run that is stopped after its second session, which has two attempts.
+fn until_second_session(ran: &Ran) -> Vec<Event> {
+    let recorded = ran.events.iter().filter(|event| !matches!(event.kind, EventKind::Activity { .. }));
+    let mut ends = 0;
+    let until = recorded.take_while(|event| {
+        let is_before = ends < 3;
+        ends += u32::from(matches!(event.kind, EventKind::SessionEnded { .. }));
+        is_before
+    });
+    until.cloned().collect()
+}
+
+#[test]
+fn r043_resume_continues_the_last_session_of_the_agent_also_in_a_run_that_is_resumed() {
+    let (noted, ran) = continued(VOYAGE, NUMBERED, &[]);
+    expect![[r#"
+        plan it continues nothing
+        sail now continues s1 of continuing, told first: sail now
+        sail now continues s1 of continuing, told first: sail now
+        land continues s3 of continuing, told first: land
+        anew continues nothing
+    "#]]
+    .assert_eq(&noted);
+    // The prompt with the memory is the one that is recorded.
+    assert!(ran.sessions().iter().any(|session| session.prompt.starts_with("## Agent Memory: captain")));
+
+    // The run was stopped after the second session.
+    let earlier = until_second_session(&ran);
+    let (noted, _) = continued(VOYAGE, NUMBERED, &earlier);
+    expect![[r#"
+        land continues s3 of continuing, told first: land
+        anew continues nothing
+    "#]]
+    .assert_eq(&noted);
+}
+
+#[test]
+fn a_memory_that_others_have_changed_is_read_instead() {
+    let (_, ran) = continued(VOYAGE, NUMBERED, &[]);
+    let earlier = until_second_session(&ran);
+    let noted = Arc::new(Mutex::new(String::new()));
+    run_with(VOYAGE, NUMBERED, |setup| {
+        setup.harness = Arc::new(Continuing { inner: Arc::clone(&setup.harness), noted: Arc::clone(&noted) });
+        setup.earlier = earlier;
+        // Another run writes the memory before the next session.
+        setup.busy_until.insert("agents/captain/".into(), Duration::from_secs(1));
+    });
+    expect![[r#"
+        land continues nothing
+        anew continues nothing
+    "#]]
+    .assert_eq(&noted.lock().unwrap());
 }

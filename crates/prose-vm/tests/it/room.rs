@@ -1,11 +1,14 @@
 //! Sessions that the system has no room for.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
 use prose_vm::budget::Budget;
+use prose_vm::effect::RequestId;
 use prose_vm::event::{EventKind, RunStatus};
+use prose_vm::runner::Capacity;
 
 use crate::support::{Cramped, Ran, run_with};
 
@@ -68,4 +71,75 @@ fn a_run_that_never_finds_room_fails_after_a_while() {
     assert!((8..20).contains(&refused), "{refused}");
     let last = ran.events.iter().map(|event| event.at).max();
     assert_eq!(last, Some(31_750));
+}
+
+/// A machine for so many sessions, after it has refused some.
+#[derive(Debug, Default)]
+struct Small {
+    sessions: usize,
+    refusals: AtomicUsize,
+    at_work: Mutex<BTreeSet<RequestId>>,
+    most: AtomicUsize,
+}
+
+impl Capacity for Small {
+    fn begin(&self, request: RequestId, harness: &str) -> bool {
+        assert_eq!(harness, "script");
+        let mut at_work = self.at_work.lock().unwrap();
+        let is_refused = |left: usize| left.checked_sub(1);
+        if !at_work.is_empty()
+            && (at_work.len() >= self.sessions
+                || self.refusals.fetch_update(Ordering::SeqCst, Ordering::SeqCst, is_refused).is_ok())
+        {
+            return false;
+        }
+        assert!(at_work.insert(request), "each session is counted once");
+        self.most.fetch_max(at_work.len(), Ordering::SeqCst);
+        true
+    }
+
+    fn end(&self, request: RequestId) {
+        assert!(self.at_work.lock().unwrap().remove(&request));
+    }
+}
+
+fn on(machine: Small, program: &str) -> (Ran, Arc<Small>) {
+    let machine = Arc::new(machine);
+    let capacity: Arc<dyn Capacity> = Arc::clone(&machine) as _;
+    let ran = run_with(program, SLOW, |setup| setup.limits.capacity = Some(capacity));
+    assert!(machine.at_work.lock().unwrap().is_empty(), "everything is released");
+    (ran, machine)
+}
+
+fn last_end(ran: &Ran) -> Option<u64> {
+    ran.events.iter().map(|event| event.at).max()
+}
+
+#[test]
+fn sessions_wait_until_the_machine_has_resources() {
+    let (ran, machine) = on(Small { sessions: 2, ..Small::default() }, FIVE);
+    assert_eq!((ran.end.status, ran.end.sessions), (RunStatus::Completed, 5));
+    assert_eq!(machine.most.load(Ordering::SeqCst), 2);
+    assert_eq!(last_end(&ran), Some(3000), "two at a time take three seconds");
+}
+
+#[test]
+fn resources_that_become_free_are_used_while_others_are_at_work() {
+    let refusals = AtomicUsize::new(1);
+    let (ran, _) = on(Small { sessions: 5, refusals, ..Small::default() }, FIVE);
+    assert_eq!(last_end(&ran), Some(1500), "the others start after half a second");
+}
+
+#[test]
+fn one_session_is_always_at_work() {
+    let (ran, machine) = on(Small::default(), FIVE);
+    assert_eq!((ran.end.status, ran.end.sessions), (RunStatus::Completed, 5));
+    assert_eq!(machine.most.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn what_is_cancelled_or_fails_is_released() {
+    let program = "try:\n  parallel (\"first\"):\n    session \"A\"\n    session \"B\"\n    session \"C\"\ncatch:\n  session \"D\"\n";
+    let (ran, _) = on(Small { sessions: 2, ..Small::default() }, program);
+    assert_eq!(ran.end.status, RunStatus::Completed);
 }

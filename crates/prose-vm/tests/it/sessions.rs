@@ -394,6 +394,39 @@ fn decision_21_a_confirmation_is_never_the_value() {
         value: The result.
     "#]],
     );
+    // Whatever words it uses.
+    for said in [
+        "Done!",
+        "All done.",
+        "Task completed.",
+        "I've written the result to the file.",
+        "The result has been saved successfully",
+    ] {
+        check_writing(
+            "let a = session \"A\"\n",
+            &[said, "The result."],
+            &[],
+            &[],
+            expect![[r#"
+                session: A
+                warning: the agent confirmed the result of `a` without giving it, and was asked again
+                let a = The result.
+                value: The result.
+            "#]],
+        );
+    }
+    check_writing(
+        "let a = session \"A\"\n",
+        &["The result is written in stone."],
+        &[],
+        &[],
+        expect![[r#"
+            session: A
+            warning: the agent did not write a file for `a`; its reply is used as the result
+            let a = The result is written in stone.
+            value: The result is written in stone.
+        "#]],
+    );
     // It replies then.
     check_writing(
         "let a = session \"A\"\n",

@@ -17,14 +17,13 @@ use prose_harness::script::Script;
 use prose_vm::activity::{Activity, Approvals, NoApprovals, Reporter, ToolKind, ToolStatus, ToolUse};
 use prose_vm::budget::{Accounts, NoAccounts};
 use prose_vm::effect::{
-    Binding, Choice, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, PermissionRule, Question,
-    Reply, Request, RequestId, SessionTask, Summary, Usage, Verdict,
+    Binding, Effect, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, PermissionRule, Reply,
+    Request, RequestId, SessionTask, Usage,
 };
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, EventKind, RunEnd, RunStatus};
 use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
 use prose_vm::machine::{Machine, MachineOutput};
-use prose_vm::place::Place;
 use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Inputs, Limits, NoInputs};
 use prose_vm::secrets::Secrets;
@@ -149,6 +148,7 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
                 start,
             },
             recall: &mut Recorded { events: setup.earlier },
+            trees: Arc::new(prose_vm::runner::NoTrees),
             inputs: setup.inputs,
             approvals: setup.approvals,
             observer: &mut |event, _| {
@@ -183,13 +183,13 @@ impl Recorded {
 
 impl Recording for Recorded {
     fn recall(&mut self, waiting: &PendingRequests) -> Option<(RequestId, Outcome)> {
-        let outcome = |place: &Place| {
-            self.events.iter().find_map(|event| match &event.kind {
-                EventKind::Effect { outcome, .. } if event.place == *place => Some(outcome.clone()),
-                _ => None,
-            })
-        };
-        waiting.iter().find_map(|(id, request)| Some((*id, outcome(&request.place)?)))
+        // What came first comes first again.
+        self.events.iter().find_map(|event| {
+            let EventKind::Effect { effect, outcome, .. } = &event.kind else { return None };
+            let is_asked =
+                |request: &&Request| request.place == event.place && request.effect.kind() == *effect;
+            Some((waiting.values().find(is_asked)?.id, outcome.clone()))
+        })
     }
 
     fn stopped(&self) -> Option<(u64, u64)> {
@@ -266,49 +266,8 @@ impl Harness for Able {
         self.enforces
     }
 
-    fn session<'a>(
-        &'a self,
-        request: &'a Request,
-        task: &'a Arc<SessionTask>,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
-        self.inner.session(request, task, reporter)
-    }
-
-    fn judge<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Verdict> {
-        self.inner.judge(request, question, reporter)
-    }
-
-    fn choose<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Choice> {
-        self.inner.choose(request, question, reporter)
-    }
-
-    fn extract<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Option<String>> {
-        self.inner.extract(request, question, reporter)
-    }
-
-    fn summarise<'a>(
-        &'a self,
-        request: &'a Request,
-        summary: &'a Summary,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, String> {
-        self.inner.summarise(request, summary, reporter)
+    fn perform<'a>(&'a self, request: &'a Request, reporter: &'a Reporter) -> HarnessFuture<'a, Outcome> {
+        self.inner.perform(request, reporter)
     }
 }
 
@@ -342,13 +301,14 @@ impl Harness for Counting {
         self.inner.enforces(about, rule)
     }
 
-    fn session<'a>(
-        &'a self,
-        request: &'a Request,
-        task: &'a Arc<SessionTask>,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
+    fn perform<'a>(&'a self, request: &'a Request, reporter: &'a Reporter) -> HarnessFuture<'a, Outcome> {
         Box::pin(async move {
+            let Effect::Session(task) = &request.effect else {
+                if let Effect::Judge(question) = &request.effect {
+                    self.report(&question.text, reporter);
+                }
+                return self.inner.perform(request, reporter).await;
+            };
             self.report(&task.task, reporter);
             if let Some(path) = self.changes {
                 reporter.report(Activity::Tool(ToolUse {
@@ -359,46 +319,12 @@ impl Harness for Counting {
                     status: ToolStatus::Completed,
                 }));
             }
-            let reply = self.inner.session(request, task, reporter).await?;
-            Ok(Reply { usage: (self.usage)(&task.task).filter(|_| !self.is_live), ..reply })
+            let mut outcome = self.inner.perform(request, reporter).await?;
+            if let Outcome::Reply(reply) = &mut outcome {
+                reply.usage = (self.usage)(&task.task).filter(|_| !self.is_live);
+            }
+            Ok(outcome)
         })
-    }
-
-    fn judge<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Verdict> {
-        self.report(&question.text, reporter);
-        self.inner.judge(request, question, reporter)
-    }
-
-    fn choose<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Choice> {
-        self.inner.choose(request, question, reporter)
-    }
-
-    fn extract<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Option<String>> {
-        self.inner.extract(request, question, reporter)
-    }
-
-    fn summarise<'a>(
-        &'a self,
-        request: &'a Request,
-        summary: &'a Summary,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, String> {
-        self.inner.summarise(request, summary, reporter)
     }
 }
 
@@ -418,34 +344,9 @@ impl Harness for Verbatim {
         true
     }
 
-    fn session<'a>(
-        &'a self,
-        _: &'a Request,
-        _: &'a Arc<SessionTask>,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
-        Box::pin(async { Ok(Reply { text: self.0.as_str().into(), ..Reply::default() }) })
-    }
-
-    fn judge<'a>(&'a self, _: &'a Request, _: &'a Question, _: &'a Reporter) -> HarnessFuture<'a, Verdict> {
-        unreachable!("only sessions are asked")
-    }
-
-    fn choose<'a>(&'a self, _: &'a Request, _: &'a Question, _: &'a Reporter) -> HarnessFuture<'a, Choice> {
-        unreachable!("only sessions are asked")
-    }
-
-    fn extract<'a>(
-        &'a self,
-        _: &'a Request,
-        _: &'a Question,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, Option<String>> {
-        unreachable!("only sessions are asked")
-    }
-
-    fn summarise<'a>(&'a self, _: &'a Request, _: &'a Summary, _: &'a Reporter) -> HarnessFuture<'a, String> {
-        unreachable!("only sessions are asked")
+    fn perform<'a>(&'a self, request: &'a Request, _: &'a Reporter) -> HarnessFuture<'a, Outcome> {
+        assert!(matches!(request.effect, Effect::Session(_)), "only sessions are asked");
+        Box::pin(async { Ok(reply(&self.0).unwrap()) })
     }
 }
 
@@ -471,59 +372,21 @@ impl Harness for Cramped {
         self.inner.enforces(about, rule)
     }
 
-    fn session<'a>(
-        &'a self,
-        request: &'a Request,
-        task: &'a Arc<SessionTask>,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
+    fn perform<'a>(&'a self, request: &'a Request, reporter: &'a Reporter) -> HarnessFuture<'a, Outcome> {
         Box::pin(async move {
+            if !matches!(request.effect, Effect::Session(_)) {
+                return self.inner.perform(request, reporter).await;
+            }
             if self.at_work.load(Ordering::SeqCst) >= self.room {
                 self.refused.fetch_add(1, Ordering::SeqCst);
                 let message = "there is no room for another session.".to_owned();
                 return Err(Failure { kind: ErrorKind::OutOfResources, message });
             }
             self.at_work.fetch_add(1, Ordering::SeqCst);
-            let reply = self.inner.session(request, task, reporter).await;
+            let outcome = self.inner.perform(request, reporter).await;
             self.at_work.fetch_sub(1, Ordering::SeqCst);
-            reply
+            outcome
         })
-    }
-
-    fn judge<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Verdict> {
-        self.inner.judge(request, question, reporter)
-    }
-
-    fn choose<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Choice> {
-        self.inner.choose(request, question, reporter)
-    }
-
-    fn extract<'a>(
-        &'a self,
-        request: &'a Request,
-        question: &'a Question,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Option<String>> {
-        self.inner.extract(request, question, reporter)
-    }
-
-    fn summarise<'a>(
-        &'a self,
-        request: &'a Request,
-        summary: &'a Summary,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, String> {
-        self.inner.summarise(request, summary, reporter)
     }
 }
 

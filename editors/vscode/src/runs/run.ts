@@ -133,6 +133,18 @@ export interface StatementState {
   took: number;
   /** When the last execution started. */
   started: number;
+  /** What the requests in it have used. */
+  usage?: Usage;
+}
+
+/** What an agent has used. */
+export interface AgentTotal {
+  /** The name of the agent, `(no agent)` or `(decisions)`. */
+  name: string;
+  decisions?: boolean;
+  /** The number of attempts of its sessions, or of decisions. */
+  requests: number;
+  usage?: Usage;
 }
 
 /** A line of a log of the run. */
@@ -171,6 +183,10 @@ export interface RunDelta {
   entries: Entry[];
   /** What the agents of open sessions report, as far as it changed. */
   activities?: Activity[];
+  /** The agents whose usage changed. */
+  agents?: AgentTotal[];
+  /** What the run may use, in a few words. */
+  limits?: string;
 }
 
 /** The defaults of a node. */
@@ -191,6 +207,10 @@ export class Run {
   /** By their bytes in the program: `start-end`. Only statements of the main program, not of imported ones. */
   statements = new Map<string, StatementState>();
   inputs: [string, unknown][] = [];
+  /** By their names, in the order in which they started. */
+  agents = new Map<string, AgentTotal>();
+  /** What the run may use, if this server started it. */
+  limits: string | undefined;
   harness = "";
   /** The number of the last event. */
   seq = 0;
@@ -219,8 +239,11 @@ export class Run {
     if (delta.whole) {
       this.items = [];
       this.statements.clear();
+      this.agents.clear();
       this.inputs = delta.inputs ?? [];
     }
+    for (const agent of delta.agents ?? []) this.agents.set(agent.name, agent);
+    this.limits = delta.limits ?? this.limits;
     this.harness = delta.harness;
     this.seq = delta.seq;
     this.last = delta.now;
@@ -260,6 +283,8 @@ export class Run {
       nodes: this.items.map(({ children: _, ...node }) => node),
       statements: [...this.statements.values()],
       entries: [],
+      agents: [...this.agents.values()],
+      ...(this.limits === undefined ? {} : { limits: this.limits }),
     };
   }
 
@@ -313,6 +338,17 @@ export function usageText(usage: Usage | undefined): string {
   return `${short(usage.input_tokens + usage.output_tokens)} tokens${cost}`;
 }
 
+/** What each agent has used, in lines; empty unless there are several. */
+export function agentTexts({ agents }: Run): string[] {
+  const totals = [...agents.values()];
+  if (totals.length < 2 || totals.every(({ usage }) => usage === undefined)) return [];
+  const parts = totals.map(({ name, decisions, requests, usage }) => {
+    const count = decisions ? counted(requests, "decision", "decisions") : counted(requests, "session", "sessions");
+    return `${name}: ${[count, usageText(usage)].filter(Boolean).join(", ")}`;
+  });
+  return parts;
+}
+
 /** What an agent does now, in a few words; empty before its first report. */
 export function activityText(activity: Activity | undefined, now: number): string {
   if (activity === undefined) return "";
@@ -324,6 +360,7 @@ export function activityText(activity: Activity | undefined, now: number): strin
   if (retry !== undefined) {
     const status = retry.status === undefined ? "" : ` ${retry.status}`;
     const left = retry.until - now;
+    if (retry.attempt === 0) return `waits for the provider${left > 0 ? ` for ${durationText(left)}` : ""}`;
     return `provider failed${status}, retrying${left > 0 ? ` in ${durationText(left)}` : ""}`;
   }
   if (isOpen) return tool.title;

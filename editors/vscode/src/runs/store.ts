@@ -127,7 +127,8 @@ export class RunStore implements vscode.Disposable {
   }
 
   /** Applies a live change of a run. */
-  told({ run, uri, view: delta }: RunView): void {
+  told({ run, uri, limits, view }: RunView): void {
+    const delta = limits === undefined ? view : { ...view, limits };
     const entry = this.entry(run);
     const isNew = !entry.isTold;
     // If the start of a run is missing, the complete run is read first.

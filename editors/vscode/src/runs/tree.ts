@@ -1,7 +1,7 @@
 // The tree of runs, with the sessions, branches and iterations of each.
 
 import * as vscode from "vscode";
-import { activityText, callsText, denialsOf, denialText, type Item, type ItemKind, duration, durationText, type Status, usageText } from "./run";
+import { activityText, agentTexts, callsText, denialsOf, denialText, type Item, type ItemKind, duration, durationText, type Status, usageText } from "./run";
 import type { Entry, RunStore } from "./store";
 
 /** A node of the tree: a run, or a part of one. */
@@ -152,6 +152,8 @@ function runTip({ run, summary, model }: Entry): vscode.MarkdownString {
   const tip = new vscode.MarkdownString();
   const facts = [`Run \`${run}\``, summary?.harness && `harness \`${summary.harness}\``, summary?.here === false && summary.status === "running" && "in another process"];
   tip.appendMarkdown(facts.filter(Boolean).join(" · "));
+  const money = [...agentTexts(model), model.limits ?? ""].filter(Boolean);
+  if (money.length > 0) tip.appendText(`\n\n${money.join("\n")}`);
   const error = summary?.error ?? model.root?.error;
   if (error) tip.appendText(`\n\n${error}`);
   return tip;

@@ -79,8 +79,8 @@ fn a_session_at_work_shows_what_its_agent_does() {
     check(
         &hint,
         expect![[r#"
-        3:15 ⟳ Edit a.rs · 1 tool call  ⚠ 1 tool call denied
-    "#]],
+            3:15 ⟳ Edit a.rs · 1 tool call · 1.2k tokens  ⚠ 1 tool call denied
+        "#]],
     );
 
     command(&mut workspace, "prose.cancel", "main.prose", json!({}));

@@ -40,6 +40,11 @@ fn the_user_is_asked_and_may_allow_a_rule_for_the_run() {
         })
     );
     answer(&mut workspace, &asked, json!({ "title": "Allow for this run" }));
+    let worked = event(&mut workspace, &id, |event| event["work"]["questions"].is_array());
+    let questions = worked["work"]["questions"].as_array().unwrap().iter();
+    let answers: Vec<_> =
+        questions.map(|asked| (&asked["is_allowed"], asked["from"].as_str().unwrap())).collect();
+    assert_eq!(answers, [(&json!(true), "editor"), (&json!(true), "rule")]);
     assert_eq!(ended(&mut workspace, &id)["status"], "completed");
 }
 

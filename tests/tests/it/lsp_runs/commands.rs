@@ -162,7 +162,6 @@ fn sessions_of_a_cancelled_run_are_killed() {
         expect![[r#"
             0: ▶ Run program prose.run
             0: Dry run prose.dryRun
-            0: 2 sessions 
             0: ■ Stop prose.cancel
         "#]],
     );

@@ -116,7 +116,7 @@ fn the_lens_that_resumes_a_run_needs_no_script() {
     let answer = execute(&mut workspace, "prose.resume", resume);
     assert_eq!(
         answer["result"],
-        json!({ "run": id, "folder": answer["result"]["folder"], "harness": "script" })
+        json!({ "run": id, "folder": answer["result"]["folder"], "harness": "script", "limits": null })
     );
     assert_eq!(ended(&mut workspace, &id)["status"], "completed");
 }

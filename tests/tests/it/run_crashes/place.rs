@@ -118,7 +118,7 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new() -> Self {
-        let folder = TempDir::new().unwrap();
+        let folder = prose_fixture::tempdir().unwrap();
         let place =
             Self { path: folder.path().join("project"), log: folder.path().join("log"), _folder: folder };
         fs::create_dir(&place.path).unwrap();

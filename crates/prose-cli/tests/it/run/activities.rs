@@ -113,6 +113,95 @@ fn events_in_json_contain_the_activities() {
     .assert_eq(&shown);
 }
 
+/// A race of two agents, a retry and a condition.
+const RACE: &str = r#"agent writer:
+  prompt: "Write."
+agent critic:
+  prompt: "Criticise."
+
+parallel ("first"):
+  session: writer
+    prompt: "Quick"
+    retry: 1
+    backoff: none
+  session: critic
+    prompt: "Slow"
+if **it is fine**:
+  session "Done"
+"#;
+
+const RACERS: &str = r#"
+[[session]]
+label = "Quick"
+fail = "no luck"
+times = 1
+activity = [{ used = { input = 10, output = 1, cost = 0.25 } }]
+
+[[session]]
+label = "Quick"
+reply = "ok"
+delay = "20ms"
+activity = [{ used = { input = 20, output = 2, cost = 0.50 } }]
+
+[[session]]
+label = "Slow"
+reply = "late"
+delay = "1h"
+activity = [{ used = { input = 40, output = 4, cost = 1 }, after = "1ms" }]
+
+[[condition]]
+met = true
+
+[[session]]
+reply = "ok"
+activity = [{ used = { input = 80, output = 8, cost = 2 } }]
+"#;
+
+#[test]
+fn each_agent_and_request_is_shown_with_what_it_has_used() {
+    let workspace = Workspace::new(&[("main.prose", RACE), ("answers.toml", RACERS)]);
+    let run = workspace.prose(&["run", "main.prose", "--script", "answers.toml"]);
+    let sum = &run.stderr[run.stderr.find("3 sessions:").unwrap_or_else(|| panic!("{}", run.stderr))..];
+    expect![[r#"
+        3 sessions: 165 tokens, $3.75
+          writer       2 sessions  33 tokens, $0.75
+          critic       1 session   44 tokens, $1.00
+          (decisions)  1 decision  no usage reported
+          (no agent)   1 session   88 tokens, $2.00
+    "#]]
+    .assert_eq(sum);
+
+    let shown = workspace.prose(&["runs", "show"]).stdout;
+    let agents = &shown[shown.find("agents\n").unwrap()..shown.find("\nsessions\n").unwrap()];
+    expect![[r#"
+        agents
+          writer       2 sessions  33 tokens, $0.75
+          critic       1 session   44 tokens, $1.00
+          (decisions)  1 decision  no usage reported
+          (no agent)   1 session   88 tokens, $2.00
+    "#]]
+    .assert_eq(agents);
+
+    let json: Value = serde_json::from_str(&workspace.prose(&["runs", "show", "--json"]).stdout).unwrap();
+    let requests = json["requests"].as_array().unwrap().iter().map(|request| {
+        let error = request["error"]["message"].as_str().unwrap_or_default();
+        let [kind, agent, label, status] =
+            ["kind", "agent", "label", "status"].map(|key| request[key].as_str().unwrap_or("-"));
+        let [attempt, cost] = [&request["attempt"], &request["usage"]["cost"]];
+        format!("{kind}, {agent}, {label}, attempt {attempt}, {status}, {cost} {error}\n")
+    });
+    expect![[r#"
+        session, writer, Quick, attempt 1, failed, 0.25 no luck
+        session, critic, Slow, attempt 1, cancelled, 1.0 
+        session, writer, Quick, attempt 2, complete, 0.5 
+        judge, -, it is fine, attempt null, complete, null 
+        session, -, Done, attempt 1, complete, 2.0 
+    "#]]
+    .assert_eq(&requests.collect::<String>());
+    assert_eq!(json["agents"][0]["usage"]["cost"], 0.75);
+    assert_eq!(json["nodes"][0]["usage"]["cost"], 3.75);
+}
+
 #[test]
 fn recorded_runs_show_what_their_agents_reported() {
     let workspace = workspace();

@@ -23,6 +23,7 @@ fn a_huge_reply_is_kept_whole() {
         status: 1
         ---- stderr
         Run ID with command, at most $5.00 (default; change it with `--max-cost`); while no price is known, 1,000,000 tokens or 100 requests stand for $5.00
+        up to N sessions at a time: N cores, N GB free, command needs 200 MB a session
         … First
         ✗ First (TIME): command wrote more than 64 MiB, the limit for a reply, and was stopped. …
         error: the program failed at line 1: command wrote more than 64 MiB, the limit for a reply, and was stopped. To test it, run `echo 'Say hello' | ./agent.sh`.
@@ -42,6 +43,7 @@ fn bytes_that_are_no_text_are_replaced() {
             text: a�b	c
             ---- stderr
             Run ID with command, at most $5.00 (default; change it with `--max-cost`); while no price is known, 1,000,000 tokens or 100 requests stand for $5.00
+            up to N sessions at a time: N cores, N GB free, command needs 200 MB a session
             … First
             warning: line 1: the reply of command is not valid UTF-8; invalid bytes are replaced with `�`
             ✓ First (TIME)
@@ -62,6 +64,7 @@ fn an_agent_that_fails_says_why() {
             status: 1
             ---- stderr
             Run ID with command, at most $5.00 (default; change it with `--max-cost`); while no price is known, 1,000,000 tokens or 100 requests stand for $5.00
+            up to N sessions at a time: N cores, N GB free, command needs 200 MB a session
             … First
             ✗ First (TIME): command exited with exit status: 7: out of credit
             error: the program failed at line 1: command exited with exit status: 7:
@@ -92,6 +95,7 @@ fn permissions_that_cannot_be_enforced_are_refused_unless_allowed() {
             ---- stderr
             main.prose:3:5: warning[W150]: harness `command` cannot enforce `write: deny`; `claude`, `codex` and `opencode` can
             Run ID with command, at most $5.00 (default; change it with `--max-cost`); while no price is known, 1,000,000 tokens or 100 requests stand for $5.00
+            up to N sessions at a time: N cores, N GB free, command needs 200 MB a session
             … a: x
             ✓ a: x (TIME)
             1 session: 143 tokens
@@ -140,6 +144,7 @@ fn the_prompt_that_is_sent_is_the_one_that_a_dry_run_shows() {
             done
             ---- stderr
             Run ID with command, at most $5.00 (default; change it with `--max-cost`); while no price is known, 1,000,000 tokens or 100 requests stand for $5.00
+            up to N sessions at a time: N cores, N GB free, command needs 200 MB a session
             warning: line 1: the file `gone.md` of the context is not passed to the session: FOLDER/gone.md does not exist
             … Use
             ✓ Use (TIME)
@@ -177,6 +182,7 @@ fn a_file_outside_the_project_is_refused_unless_allowed() {
         status: 1
         ---- stderr
         Run ID with command, at most $5.00 (default; change it with `--max-cost`); while no price is known, 1,000,000 tokens or 100 requests stand for $5.00
+        up to N sessions at a time: N cores, N GB free, command needs 200 MB a session
         error: the program failed at line 1: context file `OUTSIDE` is outside of the project FOLDER; use a file in the project, or pass `--allow-outside` to `prose run` or `prose resume`
         help: fix the program, then run `prose resume ID --accept-changes`
     "#]]);

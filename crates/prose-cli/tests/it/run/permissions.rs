@@ -164,7 +164,7 @@ fn a_program_with_rules_that_the_harness_cannot_enforce_is_refused_before_its_fi
     workspace.check(&["run", "main.prose"], expect![[r#"
         status: 2
         ---- stderr
-        main.prose:3:5: warning[W150]: harness `command` cannot enforce patterns of `write`; `claude`, `codex` and `opencode-acp` can
+        main.prose:3:5: warning[W150]: harness `command` cannot enforce patterns of `write`; `claude`, `codex` and `opencode` can
         main.prose:8:7: warning[W150]: harness `command` cannot enforce `read: deny`; `claude`, `codex` and `opencode` can
         main.prose:13:5: warning[W150]: harness `command` cannot enforce `network: deny`; `claude`, `codex` and `opencode` can
         error: the harness `command` cannot enforce `write: ["docs/"]` (line 3), `network: deny` (line 13); use a harness that can, such as `claude`, or change the rules, or pass `--allow-unenforced-permissions` to run the program all the same
@@ -173,7 +173,7 @@ fn a_program_with_rules_that_the_harness_cannot_enforce_is_refused_before_its_fi
     workspace.check(&["run", "main.prose", "--dry-run"], expect![[r#"
         status: 2
         ---- stderr
-        main.prose:3:5: warning[W150]: harness `command` cannot enforce patterns of `write`; `claude`, `codex` and `opencode-acp` can
+        main.prose:3:5: warning[W150]: harness `command` cannot enforce patterns of `write`; `claude`, `codex` and `opencode` can
         main.prose:8:7: warning[W150]: harness `command` cannot enforce `read: deny`; `claude`, `codex` and `opencode` can
         main.prose:13:5: warning[W150]: harness `command` cannot enforce `network: deny`; `claude`, `codex` and `opencode` can
         error: the harness `command` cannot enforce `write: ["docs/"]` (line 3), `network: deny` (line 13); use a harness that can, such as `claude`, or change the rules, or pass `--allow-unenforced-permissions` to run the program all the same
@@ -183,7 +183,7 @@ fn a_program_with_rules_that_the_harness_cannot_enforce_is_refused_before_its_fi
         expect![[r#"
             status: 0
             ---- stdout
-            warning[W150]: harness `command` cannot enforce patterns of `write`; `claude`, `codex` and `opencode-acp` can
+            warning[W150]: harness `command` cannot enforce patterns of `write`; `claude`, `codex` and `opencode` can
              --> main.prose:3:5
               |
             3 |     write: ["docs/"]

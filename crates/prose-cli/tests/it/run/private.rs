@@ -111,7 +111,7 @@ fn what_earlier_versions_left_open_is_made_private_once() {
 #[test]
 fn a_folder_of_runs_that_lies_outside_is_used_only_if_that_is_allowed() {
     let workspace = Workspace::new(&[("main.prose", "output a = session \"A\"\n"), ("prose.toml", "")]);
-    let outside = tempfile::tempdir().expect("a temporary folder can be made");
+    let outside = prose_fixture::tempdir().expect("a temporary folder can be made");
     std::os::unix::fs::symlink(outside.path(), workspace.path(".prose")).expect("links can be made");
     let refused = workspace.prose(&["run", "main.prose"]);
     assert_eq!(refused.status, 2, "{refused:?}");

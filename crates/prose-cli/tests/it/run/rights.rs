@@ -272,6 +272,62 @@ fn a_file_whose_name_is_computed_has_to_be_one_that_is_granted() {
     assert!(read("../.env", "files:**").contains("fetched programs cannot get the right to it"));
 }
 
+/// Lets its agent run commands.
+const BUILDER: &str = "agent builder:\n  permissions:\n    bash: [\"make *\"]\n    network: allow\n    write: [\"out/**\"]\n\noutput found = session: builder\n  prompt: \"Build\"\n";
+
+#[test]
+fn a_fetched_program_lets_its_agents_run_no_commands_and_reach_no_network() {
+    let world = World::new(&[
+        ("registry/alice/builder.prose", BUILDER),
+        ("main.prose", "use \"alice/builder\"\noutput found = builder()\n"),
+        ("local.prose", BUILDER),
+    ]);
+    world.check(&["run", "-q", "main.prose"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the fetched program `alice/builder` requests `execute:make *`, `network:*`, which is not granted; to grant it, add to `prose.toml`:
+
+        [imports."alice/builder"]
+        allow = ["execute:make *", "network:*"]
+
+        or pass --allow 'execute:make *' --allow 'network:*' to grant it for one run
+    "#]]);
+    world.check(&["run", "-q", "alice/builder", "--dry-run", "--allow", "execute:make *"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the fetched program `alice/builder` requests `network:*`, which is not granted; to grant it, add to `prose.toml`:
+
+        [imports."alice/builder"]
+        allow = ["network:*"]
+
+        or pass --allow 'network:*' to grant it for one run
+    "#]]);
+    assert!(world.workspace.runs().is_empty());
+    let runs = |arguments: &[&str]| assert_eq!(world.prose(arguments).status, 0, "{arguments:?}");
+    runs(&["run", "-q", "local.prose"]);
+    runs(&["run", "-q", "alice/builder", "--allow", "execute:*", "--allow", "network:*"]);
+    world.settings("[imports.\"alice/builder\"]\nallow = [\"execute:make*\", \"network:*\"]\n");
+    runs(&["run", "-q", "alice/builder"]);
+    assert_eq!(world.prose(&["check", "main.prose"]).stdout, "");
+}
+
+#[test]
+fn what_the_project_lets_all_agents_do_is_granted_to_fetched_programs() {
+    let world = World::new(&[("registry/alice/builder.prose", BUILDER)]);
+    let settings = "[run.permissions]\nbash = [\"make *\", \"cargo *\"]\nnetwork = \"allow\"\n";
+    let text = format!("registry.url = \"{}\"\n{settings}", world.registry.url);
+    world.workspace.write("prose.toml", text.as_bytes());
+    let refused = world.prose(&["run", "-q", "alice/builder"]);
+    assert_eq!(refused.status, 2, "{refused:?}");
+    assert!(
+        refused.stderr.contains("grants rights to fetched programs, but the project is not trusted"),
+        "{refused:?}"
+    );
+    world.settings(settings);
+    let granted = world.prose(&["run", "-q", "alice/builder"]);
+    assert_eq!(granted.status, 0, "{granted:?}");
+}
+
 #[test]
 fn a_skill_whose_path_is_computed_has_to_be_one_that_is_granted() {
     let skilled = "input path: \"Which skill\"\noutput found = session \"Search\"\n  skills: [\"{path}\"]\n";
@@ -284,7 +340,7 @@ fn a_skill_whose_path_is_computed_has_to_be_one_that_is_granted() {
     let refused = run("./tools/../secret", "skills:tools/*");
     assert_eq!(refused.status, 1, "{refused:?}");
     assert!(
-        refused.stderr.contains("needs the right `skills:secret`, which nobody has granted"),
+        refused.stderr.contains("needs the right `skills:secret`, which the project has not granted"),
         "{refused:?}"
     );
 }
@@ -423,7 +479,10 @@ fn a_folder_that_is_called_like_a_scope_is_a_folder() {
         world.settings("");
         let run = world.prose(&["run", "-q", "bob/reads"]);
         assert_eq!(run.status, 1, "{persist}: {run:?}");
-        assert!(run.stderr.contains("`bob/reads` was fetched and needs the right `memory:./"), "{run:?}");
+        assert!(
+            run.stderr.contains("`bob/reads` is a fetched program and needs the right `memory:./"),
+            "{run:?}"
+        );
         assert_eq!(world.workspace.read("project/memory.md"), "mine");
         assert!(!world.workspace.path("user").exists());
     }

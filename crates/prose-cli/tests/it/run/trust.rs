@@ -8,6 +8,8 @@ use expect_test::expect;
 
 use crate::common::Workspace;
 use crate::run::TWO;
+#[cfg(unix)]
+use crate::terminal::answered;
 
 /// What somebody may have put into a repository that others clone.
 const SETTINGS: &str =
@@ -199,7 +201,7 @@ fn a_link_to_a_trusted_folder_is_that_folder() {
 #[cfg(unix)]
 fn in_a_terminal_the_person_is_asked() {
     let workspace = clone();
-    let (status, shown) = terminal::answered(&mut run(&workspace), "\n");
+    let (status, shown) = answered(&mut run(&workspace), &[(QUESTION, "\n")]);
     assert_eq!((status, workspace.started()), (2, 0), "{shown}");
     expect![[r#"
         trust: the project FOLDER is not trusted yet
@@ -214,53 +216,17 @@ fn in_a_terminal_the_person_is_asked() {
     "#]]
     .assert_eq(&workspace.masked(&shown));
 
-    let (status, shown) = terminal::answered(&mut run(&workspace), "y\n");
+    let (status, shown) = answered(&mut run(&workspace), &[(QUESTION, "y\n")]);
     assert_eq!((status, workspace.started()), (0, 2), "{shown}");
     assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 0, "the answer is remembered");
 }
+
+#[cfg(unix)]
+const QUESTION: &str = "? [y/N] ";
 
 #[cfg(unix)]
 fn run(workspace: &Workspace) -> std::process::Command {
     let mut command = workspace.command();
     command.args(["run", "main.prose", "-q", "--color", "never"]);
     command
-}
-
-/// A terminal with a person who answers.
-#[cfg(unix)]
-mod terminal {
-    use std::fs::File;
-    use std::io::{Read, Write};
-    use std::process::{Command, Stdio};
-
-    use rustix::fs::{Mode, OFlags};
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-
-    /// Runs a command at a terminal and types an answer. Gives the exit status and all that the terminal showed.
-    pub(super) fn answered(command: &mut Command, answer: &str) -> (i32, String) {
-        let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
-        grantpt(&screen).unwrap();
-        unlockpt(&screen).unwrap();
-        let name = ptsname(&screen, Vec::new()).unwrap();
-        let line = || rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty());
-        let (stdin, stderr) = (line().unwrap(), line().unwrap());
-        command.stdin(Stdio::from(File::from(stdin))).stderr(Stdio::from(File::from(stderr)));
-        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
-        // The command holds its own ends; those of this process would keep the screen from ending.
-        command.stdin(Stdio::null()).stderr(Stdio::null());
-        let mut screen = File::from(screen);
-        let mut answer = Some(answer);
-        let mut shown = Vec::new();
-        let mut buffer = [0; 4096];
-        // The end of the other side is an error on Linux.
-        while let Ok(count @ 1..) = screen.read(&mut buffer) {
-            shown.extend_from_slice(&buffer[..count]);
-            if shown.ends_with(b"? [y/N] ") {
-                let answer = answer.take().expect("it asks once");
-                screen.write_all(answer.as_bytes()).unwrap();
-            }
-        }
-        let status = child.wait().unwrap().code().unwrap();
-        (status, String::from_utf8(shown).unwrap().replace("\r\n", "\n"))
-    }
 }

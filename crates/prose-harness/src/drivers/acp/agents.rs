@@ -1,5 +1,10 @@
 //! The known agents of the Agent Client Protocol.
 
+use serde_json::{Value, json};
+
+use crate::drivers::KnownAgent;
+use crate::mcp::McpServer;
+
 /// A known agent.
 #[derive(Debug)]
 pub struct AcpAgent {
@@ -17,16 +22,88 @@ pub struct AcpAgent {
     pub install: &'static str,
     /// Whether it reads and writes files through the client, so that rules of paths are held there.
     pub uses_files_of_client: bool,
+    /// Whether it reads a file before it writes it, and fails if it does not exist.
+    pub(super) reads_before_writing: bool,
     /// The variable and the values by which it asks before it acts, and by which it does not act at all.
     settings: Option<(&'static str, &'static str, &'static str)>,
+    /// What only this agent understands of the parameters of a new session.
+    meta: Option<fn(&SessionNeeds<'_>) -> Value>,
+}
+
+/// What a session of the protocol is for.
+pub(super) struct SessionNeeds<'a> {
+    /// The end of the system prompt.
+    pub(super) system: Option<&'a str>,
+    /// Whether it answers a question, and changes nothing.
+    pub(super) is_question: bool,
+    /// Whether it may read the files that its question names.
+    pub(super) reads: bool,
+    /// Its MCP servers.
+    pub(super) servers: &'a [McpServer],
 }
 
 impl AcpAgent {
+    /// What is known of its program.
+    pub const fn known(&self) -> KnownAgent {
+        let Self { program, install, variables, .. } = *self;
+        KnownAgent { program, install, variables, sign_in_status: None, unknown_models: &[] }
+    }
+
+    /// What only this agent understands of the parameters of a new session.
+    pub(super) fn meta(&self, needs: &SessionNeeds<'_>) -> Option<Value> {
+        Some(self.meta?(needs))
+    }
+
+    /// Whether sessions and questions need processes of their own.
+    pub(super) fn has_process_for_questions(&self) -> bool {
+        self.settings.is_some_and(|(_, asks, denies)| asks != denies)
+    }
+
     /// The environment variables that make it ask; with `denies_all`, that keep it from using tools.
     pub(super) fn settings(&self, denies_all: bool) -> Option<(String, String)> {
         let (variable, asks, denies) = self.settings?;
         Some((variable.to_owned(), if denies_all { denies } else { asks }.to_owned()))
     }
+}
+
+/// The tools of Claude Code that it asks about, which it would use without a question otherwise, or if the user has allowed them.
+const ASKED_OF_CLAUDE: &[&str] = &[
+    "Bash",
+    "Edit",
+    "Glob",
+    "Grep",
+    "Monitor",
+    "MultiEdit",
+    "NotebookEdit",
+    "Read",
+    "Skill",
+    "WebFetch",
+    "WebSearch",
+    "Write",
+];
+
+/// The system prompt of questions, in place of the one for work on a project.
+const QUESTION_SYSTEM: &str = "You answer one question, in the form that it asks for.";
+
+/// What `claude-agent-acp` takes of the options of Claude Code.
+fn claude_options(needs: &SessionNeeds<'_>) -> Value {
+    // Nobody reads a suggestion for the next prompt, and each one costs a request.
+    let mut options = json!({ "promptSuggestions": false, "strictMcpConfig": true });
+    let mut meta = json!({});
+    if needs.is_question {
+        options["tools"] = json!(if needs.reads { &["Read"] as &[&str] } else { &[] });
+        options["persistSession"] = false.into();
+        meta["systemPrompt"] = QUESTION_SYSTEM.into();
+    } else {
+        let of_servers = needs.servers.iter().map(|server| format!("mcp__{}", server.name));
+        let asked: Vec<_> = ASKED_OF_CLAUDE.iter().map(|tool| (*tool).to_owned()).chain(of_servers).collect();
+        options["settings"] = json!({ "permissions": { "ask": asked } });
+        if let Some(system) = needs.system {
+            meta["systemPrompt"] = json!({ "append": system });
+        }
+    }
+    meta["claudeCode"] = json!({ "options": options });
+    meta
 }
 
 /// All known agents.
@@ -39,7 +116,10 @@ pub const AGENTS: &[AcpAgent] = &[
         variables: &["ANTHROPIC_*", "CLAUDE_*", "API_TIMEOUT_MS"],
         install: "npm install -g @agentclientprotocol/claude-agent-acp",
         uses_files_of_client: false,
-        settings: None,
+        reads_before_writing: false,
+        // It repeats rejected requests for minutes otherwise, without a report.
+        settings: Some(("CLAUDE_CODE_MAX_RETRIES", "3", "3")),
+        meta: Some(claude_options),
     },
     AcpAgent {
         name: "codex-acp",
@@ -49,7 +129,9 @@ pub const AGENTS: &[AcpAgent] = &[
         variables: &["OPENAI_*", "CODEX_*"],
         install: "npm install -g @agentclientprotocol/codex-acp",
         uses_files_of_client: false,
+        reads_before_writing: false,
         settings: None,
+        meta: None,
     },
     AcpAgent {
         name: "gemini",
@@ -59,7 +141,9 @@ pub const AGENTS: &[AcpAgent] = &[
         variables: &["GEMINI_*", "GOOGLE_*"],
         install: "npm install -g @google/gemini-cli",
         uses_files_of_client: true,
+        reads_before_writing: true,
         settings: None,
+        meta: None,
     },
     AcpAgent {
         name: "opencode-acp",
@@ -69,11 +153,13 @@ pub const AGENTS: &[AcpAgent] = &[
         variables: &["OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*"],
         install: "npm install -g opencode-ai",
         uses_files_of_client: false,
+        reads_before_writing: false,
         settings: Some((
             "OPENCODE_CONFIG_CONTENT",
-            r#"{"permission":{"edit":"ask","bash":"ask","webfetch":"ask","websearch":"ask","external_directory":"ask","task":"deny"}}"#,
+            r#"{"permission":{"edit":"ask","bash":"ask","webfetch":"ask","websearch":"ask","codesearch":"ask","external_directory":"ask","task":"deny"}}"#,
             r#"{"permission":"deny"}"#,
         )),
+        meta: None,
     },
     AcpAgent {
         name: "qwen",
@@ -83,6 +169,8 @@ pub const AGENTS: &[AcpAgent] = &[
         variables: &["QWEN_*", "OPENAI_*", "DASHSCOPE_*"],
         install: "npm install -g @qwen-code/qwen-code",
         uses_files_of_client: true,
+        reads_before_writing: false,
         settings: None,
+        meta: None,
     },
 ];

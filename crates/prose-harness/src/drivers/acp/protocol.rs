@@ -5,8 +5,13 @@
 
 use std::path::PathBuf;
 
+use prose_vm::effect::{Failure, Usage};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+
+/// The code of an error that asks for a sign-in.
+pub(super) const AUTH_REQUIRED: i64 = -32000;
 
 /// The code of an error about a method that does not exist.
 pub(super) const METHOD_NOT_FOUND: i64 = -32601;
@@ -17,11 +22,25 @@ pub(super) fn unknown_method(method: &str) -> Value {
 }
 
 /// The result of `initialize`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Initialized {
     #[serde(default)]
     pub(super) auth_methods: Vec<Named>,
+    #[serde(default)]
+    agent_capabilities: Value,
+}
+
+impl Initialized {
+    /// Whether sessions can be closed before the agent ends.
+    pub(super) fn closes_sessions(&self) -> bool {
+        self.agent_capabilities.pointer("/sessionCapabilities/close").is_some_and(|close| !close.is_null())
+    }
+
+    /// Whether it can use MCP servers that are reached by HTTP, besides programs.
+    pub(super) fn uses_http_servers(&self) -> bool {
+        self.agent_capabilities.pointer("/mcpCapabilities/http").and_then(Value::as_bool).unwrap_or_default()
+    }
 }
 
 /// Something with an id.
@@ -97,6 +116,21 @@ impl ConfigValue {
 pub(super) struct Ended {
     pub(super) stop_reason: StopReason,
     pub(super) usage: Option<Tokens>,
+    #[serde(rename = "_meta", default)]
+    meta: Value,
+}
+
+impl Ended {
+    /// The tokens as Gemini CLI reports them.
+    pub(super) fn quota(&self) -> Option<Usage> {
+        let tokens = self.meta.pointer("/quota/token_count")?;
+        let count = |name: &str| tokens[name].as_u64();
+        Some(Usage {
+            input_tokens: count("input_tokens")?,
+            output_tokens: count("output_tokens").unwrap_or_default(),
+            ..Usage::default()
+        })
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -181,6 +215,8 @@ pub(super) struct ToolCall {
     pub(super) status: Option<String>,
     pub(super) locations: Option<Vec<Location>>,
     pub(super) raw_input: Option<Value>,
+    /// What a person is shown about it.
+    pub(super) content: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -217,4 +253,32 @@ pub(super) struct ReadFile {
 pub(super) struct WriteFile {
     pub(super) path: PathBuf,
     pub(super) content: String,
+}
+
+/// Reads the result of a request.
+pub(super) fn read<T: DeserializeOwned>(who: &str, method: &str, result: &Value) -> Result<T, Failure> {
+    T::deserialize(result).map_err(|error| {
+        Failure::session(format!(
+            "{who} answered `{method}` in an unknown form: {error}; check that it speaks the Agent Client Protocol"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_report_what_they_are_capable_of() {
+        let check = |initialized: Value, expected: (bool, bool)| {
+            let met: Initialized = serde_json::from_value(initialized).unwrap();
+            assert_eq!((met.closes_sessions(), met.uses_http_servers()), expected);
+        };
+        check(json!({ "protocolVersion": 1 }), (false, false));
+        let of_servers = json!({ "mcpCapabilities": { "http": true, "sse": false } });
+        check(json!({ "agentCapabilities": of_servers }), (false, true));
+        let of_sessions =
+            json!({ "mcpCapabilities": { "http": false }, "sessionCapabilities": { "close": {} } });
+        check(json!({ "agentCapabilities": of_sessions }), (true, false));
+    }
 }

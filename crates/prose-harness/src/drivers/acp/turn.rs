@@ -1,20 +1,23 @@
 //! What an agent reports and requests between a prompt and the end of its turn.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
 use prose_files::Limit;
+use prose_rights::{About, Enforcement};
 use prose_vm::activity::{Activity, Reporter, ToolKind, ToolStatus, ToolUse};
-use prose_vm::effect::{Failure, Permission, Usage};
+use prose_vm::effect::{Failure, Permission, PermissionRule, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::protocol::{
-    Chunk, Content, PermissionRequest, ReadFile, SessionNotification, ToolCall, Update, WriteFile,
-    unknown_method,
+    Chunk, Content, PermissionOption, PermissionRequest, ReadFile, SessionNotification, ToolCall, Update,
+    WriteFile, unknown_method,
 };
-use crate::permissions::{Folders, ToolRequest, permit};
+use crate::command::quoted;
+use crate::mcp::McpServer;
+use crate::permissions::{Folders, McpTool, ToolRequest, permit};
 
 /// The rules of a session.
 pub(super) struct Rules<'a> {
@@ -23,6 +26,29 @@ pub(super) struct Rules<'a> {
     pub(super) folders: Folders,
     /// Whether nothing may be changed, as for a question.
     pub(super) denies_all: bool,
+    /// The MCP servers of the agent.
+    pub(super) servers: &'a [McpServer],
+    /// Whether a file that does not exist is read as an empty one.
+    pub(super) reads_missing_files: bool,
+    /// The harness whose rules are [enforced](Enforcement); `None` for an agent about which nothing is known.
+    pub(super) harness: Option<&'static str>,
+}
+
+impl Rules<'_> {
+    /// Whether the agent has to ask before it uses a tool, as a rule restricts it that the agent is known to ask about.
+    fn needs_question(&self, tool: &Tool) -> bool {
+        let about = match tool.kind() {
+            ToolKind::Read | ToolKind::Search => About::Read,
+            ToolKind::Edit | ToolKind::Delete | ToolKind::Move => About::Write,
+            ToolKind::Execute => About::Execute,
+            ToolKind::Fetch => About::Network,
+            ToolKind::Other if tool.mcp(self.servers).is_some() => About::Mcp,
+            ToolKind::Think | ToolKind::Other => return false,
+        };
+        let rules = self.permissions.iter().filter(|it| About::of(&it.about) == Some(about));
+        let mut restricting = rules.filter(|it| it.rule != PermissionRule::Allow);
+        restricting.any(|it| self.harness.is_some_and(|name| Enforcement::holds(name, &it.about, &it.rule)))
+    }
 }
 
 /// The state of a turn.
@@ -33,6 +59,10 @@ pub(super) struct Turn {
     /// The message that the last part belongs to.
     message: Option<String>,
     tools: HashMap<String, Tool>,
+    /// The files that the agent has read or written through the client.
+    files: HashSet<String>,
+    /// Whether a call was denied.
+    is_denied: bool,
     /// The cost of the session so far, in US dollars.
     pub(super) cost: Option<f64>,
     /// Usage that came with parts of messages.
@@ -48,6 +78,10 @@ struct Tool {
     status: Option<ToolStatus>,
     /// What it was called with, in the words of the agent.
     input: Value,
+    /// What a person is shown about it.
+    content: Value,
+    /// Whether it was decided here.
+    is_decided: bool,
 }
 
 impl Tool {
@@ -59,6 +93,7 @@ impl Tool {
             self.paths = locations.into_iter().map(|it| it.path).collect();
         }
         self.input = call.raw_input.unwrap_or(std::mem::take(&mut self.input));
+        self.content = call.content.unwrap_or(std::mem::take(&mut self.content));
     }
 
     fn kind(&self) -> ToolKind {
@@ -75,11 +110,18 @@ impl Tool {
         }
     }
 
+    /// The tool of an MCP server that it is.
+    fn mcp(&self, servers: &[McpServer]) -> Option<McpTool> {
+        let servers = servers.iter().map(|server| server.name.as_str());
+        (self.kind() == ToolKind::Other).then(|| McpTool::named(&self.title, servers))?
+    }
+
     /// The call as the rules see it. Agents name the command, the files and the address in their input.
-    fn request(&self) -> ToolRequest {
+    fn request(&self, rules: &Rules<'_>) -> ToolRequest {
         let text =
             |names: &[&str]| names.iter().find_map(|name| self.input.get(name)?.as_str()).map(str::to_owned);
         let mut request = ToolRequest::new(self.kind(), self.title.as_str());
+        request.mcp = self.mcp(rules.servers);
         request.paths = self.paths.clone();
         let named = text(&["file_path", "filePath", "path", "filepath", "notebook_path"]);
         request.paths.extend(named.filter(|path| !self.paths.contains(path)));
@@ -89,13 +131,45 @@ impl Tool {
                 let parts: Vec<&str> = parts.iter().filter_map(Value::as_str).collect();
                 parts.join(" ")
             });
-            request.command = text(&["command", "cmd"]).or(parts).or_else(|| Some(self.title.clone()));
+            let command = text(&["command", "cmd"]).or(parts).or_else(|| Some(self.title.clone()));
+            let named = text(&["directory", "dir_path", "workdir", "cwd"]).map(Place::Folder);
+            request.command = match named.unwrap_or_else(|| self.place()) {
+                Place::Root => command,
+                Place::Folder(folder) if Path::new(&folder) == rules.folders.root => command,
+                Place::Folder(folder) => {
+                    command.map(|command| format!("(cd {} && {command}\n)", quoted(&folder)))
+                }
+                Place::Unknown => None,
+            };
             request.paths.clear();
         }
         if request.kind == ToolKind::Fetch {
             request.url = text(&["url", "uri"]);
         }
         request
+    }
+}
+
+/// Where a command starts.
+enum Place {
+    Root,
+    Folder(String),
+    /// It cannot be told from the description.
+    Unknown,
+}
+
+impl Tool {
+    /// Where a command starts by its description: Gemini CLI writes `[in FOLDER]`.
+    fn place(&self) -> Place {
+        let texts = self.content.as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut texts = texts.iter().filter_map(|part| part.pointer("/content/text")?.as_str());
+        let Some(folder) = texts.find_map(|text| text.trim_start().strip_prefix("[in ")) else {
+            return Place::Root;
+        };
+        match folder.split_once(']') {
+            Some((folder, rest)) if !rest.contains(']') => Place::Folder(folder.to_owned()),
+            _ => Place::Unknown,
+        }
     }
 }
 
@@ -129,40 +203,76 @@ impl Turn {
         Some(Usage { cost: self.cost, ..usage })
     }
 
+    /// Whether a call was denied since this was asked last.
+    pub(super) fn take_denied(&mut self) -> bool {
+        std::mem::take(&mut self.is_denied)
+    }
+
     pub(super) fn into_reply(self) -> String {
         self.reply
     }
 
     /// Handles a notification.
-    pub(super) fn notified(&mut self, method: &str, params: &Value, report: &mut dyn FnMut(Activity)) {
+    pub(super) fn notified(
+        &mut self,
+        method: &str,
+        params: &Value,
+        rules: &Rules<'_>,
+        report: &mut dyn FnMut(Activity),
+    ) -> Result<(), Failure> {
         if method != "session/update" {
-            return;
+            return Ok(());
         }
         // Updates of later versions are no errors.
-        let Ok(SessionNotification { update, .. }) = SessionNotification::deserialize(params) else { return };
+        let Ok(SessionNotification { update, .. }) = SessionNotification::deserialize(params) else {
+            return Ok(());
+        };
         match update {
             Update::AgentMessageChunk(chunk) => self.wrote(chunk, report),
             Update::AgentThoughtChunk(Chunk { content: Content::Text { text }, .. }) => {
                 report(Activity::Reasoning { text: text.into() });
             }
             Update::ToolCall(call) => {
-                self.called(call, report);
                 self.reply.clear();
+                return self.called(call, rules, report);
             }
-            Update::ToolCallChanged(call) => self.called(call, report),
+            Update::ToolCallChanged(call) => return self.called(call, rules, report),
             Update::Usage { cost } => {
                 let cost = cost.filter(|cost| cost.currency == "USD");
                 self.cost = cost.map(|cost| cost.amount).or(self.cost);
             }
             Update::AgentThoughtChunk(_) | Update::Other => {}
         }
+        Ok(())
     }
 
-    fn called(&mut self, call: ToolCall, report: &mut dyn FnMut(Activity)) {
+    fn called(
+        &mut self,
+        call: ToolCall,
+        rules: &Rules<'_>,
+        report: &mut dyn FnMut(Activity),
+    ) -> Result<(), Failure> {
         let id = call.tool_call_id.clone();
         let tool = self.tools.entry(id.clone()).or_default();
+        let before = tool.status;
         tool.update(call);
+        // A call that was denied is reported as failed.
+        if before == Some(ToolStatus::Denied) {
+            tool.status = before;
+            return Ok(());
+        }
         report(Activity::Tool(tool.activity(&id)));
+        let is_done = tool.status == Some(ToolStatus::Completed) && before != tool.status;
+        if is_done && !tool.is_decided && rules.needs_question(tool) {
+            let paths = || tool.paths.iter().all(|path| self.files.contains(path));
+            if tool.paths.is_empty() || !paths() {
+                return Err(Failure::session(format!(
+                    "`{}` was used without a question, so the permissions of the session were not enforced; remove what the configuration of the agent allows",
+                    tool.title
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn wrote(&mut self, chunk: Chunk, report: &mut dyn FnMut(Activity)) {
@@ -209,6 +319,7 @@ impl Turn {
                 return Ok(Err(invalid(method)));
             };
             let path = request.path.to_string_lossy().into_owned();
+            self.files.insert(path.clone());
             if !may(&ToolRequest::file(ToolKind::Read, path), rules, reporter).await? {
                 return Ok(Err(denied("reading", &request.path)));
             }
@@ -222,6 +333,9 @@ impl Turn {
                             lines.take(limit.map_or(usize::MAX, |limit| limit as usize)).collect();
                         Ok(json!({ "content": content }))
                     }
+                    Err(error) if error.is_missing() && rules.reads_missing_files => {
+                        Ok(json!({ "content": "" }))
+                    }
                     Err(error) => Err(file_error(&request.path, &error.to_string(), error.is_missing())),
                 },
             );
@@ -231,6 +345,7 @@ impl Turn {
                 return Ok(Err(invalid(method)));
             };
             let path = request.path.to_string_lossy().into_owned();
+            self.files.insert(path.clone());
             if rules.denies_all || !may(&ToolRequest::file(ToolKind::Edit, path), rules, reporter).await? {
                 return Ok(Err(denied("writing", &request.path)));
             }
@@ -257,16 +372,21 @@ impl Turn {
         let id = request.tool_call.tool_call_id.clone();
         let tool = self.tools.entry(id.clone()).or_default();
         tool.update(request.tool_call);
-        let is_allowed = !rules.denies_all && may(&tool.request(), rules, reporter).await?;
+        tool.is_decided = true;
+        let is_allowed = !rules.denies_all && may(&tool.request(rules), rules, reporter).await?;
         // An answer for once, since the rules are asked each time.
         let kinds = match is_allowed {
             true => ["allow_once", "allow_always"],
             false => ["reject_once", "reject_always"],
         };
-        let option = kinds.iter().find_map(|kind| request.options.iter().find(|option| option.kind == *kind));
+        // Codex has two rejections, one of which ends the turn.
+        let goes_on = |option: &&PermissionOption| option.kind == kinds[0] && option.option_id == "decline";
+        let of_kind = |kind: &&str| request.options.iter().find(|option| option.kind == **kind);
+        let option = request.options.iter().find(goes_on).or_else(|| kinds.iter().find_map(of_kind));
         if !is_allowed {
-            let denied = ToolUse { status: ToolStatus::Denied, ..tool.activity(&id) };
-            reporter.report(Activity::Tool(denied));
+            self.is_denied = true;
+            tool.status = Some(ToolStatus::Denied);
+            reporter.report(Activity::Tool(tool.activity(&id)));
         }
         Ok(Ok(match option {
             Some(option) => {

@@ -7,7 +7,7 @@ use prose_vm::activity::ToolKind;
 use serde_json::Value;
 
 use crate::command::quoted;
-use crate::permissions::{About, ToolRequest};
+use crate::permissions::{About, McpTool, ToolRequest};
 
 /// The tools that remain where a permission forbids others, by what they need. A command can do anything, so it needs all permissions.
 pub(super) const BY_SUBJECT: &[(About, &[&str])] = &[
@@ -56,11 +56,18 @@ pub(super) fn request(name: &str, input: &Value, folder: &Path, root: &Path) -> 
         }
         _ => None,
     };
-    of_kind.unwrap_or_else(|| ToolRequest::new(ToolKind::Other, named(name, input)))
+    let mcp = || {
+        let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
+        Some(McpTool { server: server.to_owned(), tool: tool.to_owned() })
+    };
+    of_kind.unwrap_or_else(|| ToolRequest {
+        mcp: mcp(),
+        ..ToolRequest::new(ToolKind::Other, named(name, input))
+    })
 }
 
 /// A path as the tools resolve it.
-fn absolute(path: &str, folder: &Path) -> String {
+pub(in crate::drivers) fn absolute(path: &str, folder: &Path) -> String {
     let home = || std::env::home_dir().unwrap_or_default();
     let absolute = match path.strip_prefix('~') {
         Some("") => home(),
@@ -71,7 +78,7 @@ fn absolute(path: &str, folder: &Path) -> String {
 }
 
 /// The folders in which a search for a pattern looks.
-fn searched(folder: &str, pattern: &str) -> Vec<String> {
+pub(in crate::drivers) fn searched(folder: &str, pattern: &str) -> Vec<String> {
     // The part of the pattern before its first wildcard, such as `../other/` of `../other/*.md`.
     let literal = &pattern[..pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len())];
     let literal = &literal[..literal.rfind('/').map_or(0, |at| at + 1)];
@@ -105,7 +112,7 @@ mod tests {
     fn check(uses: &[(&str, Value)], expected: Expect) {
         let mut shown = String::new();
         for (name, input) in uses {
-            let ToolRequest { kind, title, paths, command, url } =
+            let ToolRequest { kind, title, paths, command, url, .. } =
                 request(name, input, Path::new("/p"), Path::new("/p"));
             shown.push_str(&format!("{name}: {kind:?} {title:?} {paths:?} {command:?} {url:?}\n"));
         }

@@ -35,10 +35,16 @@ const TOOL_HOOK: &str = "tool";
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Start {
     pub(super) arguments: Vec<String>,
+    /// The folder in which it works.
+    pub(super) folder: PathBuf,
     /// The end of the system prompt.
     pub(super) system: Option<String>,
     /// Whether it asks before each use of a tool.
     pub(super) asks: bool,
+    /// The session that it continues with a copy of.
+    pub(super) continues: Option<SmolStr>,
+    /// The environment variables of its MCP servers.
+    pub(super) variables: Vec<String>,
 }
 
 /// What a turn may do.
@@ -347,7 +353,7 @@ impl Conversation {
         {
             return Ok(None);
         }
-        if !self.start.asks {
+        if !self.start.asks && tool.mcp.is_none() {
             // Without rules Claude Code asks only for what nobody has allowed.
             let reason = match permissions::decide(&[], &tool, &rights.folders) {
                 Decision::Deny { reason } => reason,
@@ -401,12 +407,7 @@ impl Conversation {
     /// The fault of a process that ended before its turn did.
     fn ended(&self, end: &End) -> Fault {
         let said = self.connection.said();
-        let what = match end {
-            End::Exited(status) => status.to_string(),
-            End::LineTooLong => "a line that is too long".to_owned(),
-            End::Lost(error) => error.to_string(),
-        };
-        let mut report = if said.is_empty() { what } else { format!("{what}: {said}") };
+        let mut report = self.connection.ending(end);
         if said.contains("unknown option") {
             report.push_str("; update it with `claude update`");
         }
@@ -488,7 +489,7 @@ impl Meter<'_> {
     fn finish(&mut self, before: Usage, total: Usage) {
         // The total has it.
         self.pending = None;
-        let missing = less(less(total, before), self.reported);
+        let missing = total.less(before).less(self.reported);
         let cost = total.cost.map(|cost| cost - before.cost.unwrap_or_default());
         self.report(Usage { cost, ..missing });
     }
@@ -504,16 +505,6 @@ impl Meter<'_> {
 impl Drop for Meter<'_> {
     fn drop(&mut self) {
         self.flush();
-    }
-}
-
-fn less(usage: Usage, by: Usage) -> Usage {
-    Usage {
-        input_tokens: usage.input_tokens.saturating_sub(by.input_tokens),
-        cache_read_tokens: usage.cache_read_tokens.saturating_sub(by.cache_read_tokens),
-        cache_write_tokens: usage.cache_write_tokens.saturating_sub(by.cache_write_tokens),
-        output_tokens: usage.output_tokens.saturating_sub(by.output_tokens),
-        cost: None,
     }
 }
 

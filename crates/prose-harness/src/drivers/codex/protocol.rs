@@ -111,6 +111,8 @@ pub(super) struct TokenUsageUpdated {
 #[derive(Deserialize)]
 pub(super) struct TokenUsage {
     pub(super) total: Tokens,
+    /// Those of the last request to the provider.
+    pub(super) last: Option<Tokens>,
 }
 
 /// Tokens of a thread. The input includes what was read from and written to a cache.

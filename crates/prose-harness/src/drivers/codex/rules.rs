@@ -12,12 +12,8 @@ use serde_json::{Value, json};
 
 use super::protocol::{CommandApproval, Elicitation, FileChange, inner_command};
 use super::turn::{change_kind, changed_paths, changes_title};
-use crate::permissions::{About, Decision, Folders, ToolRequest, decide, permit};
-
-/// Whether Codex can enforce a permission.
-pub(super) fn enforces(about: &str, rule: &PermissionRule) -> bool {
-    *rule == PermissionRule::Allow || About::of(about).is_some()
-}
+use crate::mcp::McpServer;
+use crate::permissions::{About, Decision, Folders, McpTool, ToolRequest, decide, permit};
 
 /// How a thread works.
 pub(super) struct Rules<'a> {
@@ -25,6 +21,7 @@ pub(super) struct Rules<'a> {
     permissions: &'a [Permission],
     folders: Folders,
     is_asked: bool,
+    servers: &'a [McpServer],
 }
 
 /// Answers a request with a decision.
@@ -34,7 +31,7 @@ fn answer(is_allowed: bool) -> Value {
 
 impl<'a> Rules<'a> {
     pub(super) fn new(agent: Option<&'a str>, permissions: &'a [Permission], folders: Folders) -> Self {
-        let mut rules = Self { agent, permissions, folders, is_asked: false };
+        let mut rules = Self { agent, permissions, folders, is_asked: false, servers: &[] };
         let holds_in_sandbox = |about| rules.of(about).all(is_all_or_nothing);
         let executes = rules.of(About::Execute).all(|rule| *rule == PermissionRule::Allow)
             && rules.of(About::Execute).next().is_some();
@@ -43,6 +40,11 @@ impl<'a> Rules<'a> {
             executes && reads && holds_in_sandbox(About::Write) && holds_in_sandbox(About::Network);
         rules.is_asked = !is_sandboxed;
         rules
+    }
+
+    /// The same with the MCP servers of the agent.
+    pub(super) fn with_servers(self, servers: &'a [McpServer]) -> Self {
+        Self { servers, ..self }
     }
 
     fn of(&self, about: About) -> impl Iterator<Item = &'a PermissionRule> {
@@ -83,8 +85,12 @@ impl<'a> Rules<'a> {
     /// The configuration of the thread: without the tools that no rule can be compared with.
     pub(super) fn config(&self, mcp_servers: &[String]) -> Value {
         let mut config = json!({});
-        if About::ALL.into_iter().any(|about| self.restricts(about)) {
+        let has_own = !self.servers.is_empty();
+        if has_own || About::ALL.into_iter().any(|about| self.restricts(about)) {
             without_servers(&mut config, mcp_servers);
+        }
+        for server in self.servers {
+            config["mcp_servers"][server.name.as_str()] = server.for_codex(&self.folders.root);
         }
         if self.restricts(About::Network) {
             config["web_search"] = "disabled".into();
@@ -168,19 +174,47 @@ impl<'a> Rules<'a> {
     pub(super) async fn elicitation(
         &self,
         elicitation: &Elicitation,
+        tool: Option<&str>,
         reporter: &Reporter,
     ) -> Result<Value, Failure> {
         let Elicitation { server_name, message } = elicitation;
-        let tool = ToolRequest::new(prose_vm::activity::ToolKind::Other, format!("{server_name}: {message}"));
+        let is_own = self.servers.iter().any(|server| server.name == *server_name);
+        let tool = match tool.filter(|_| is_own) {
+            Some(tool) => ToolRequest::mcp(McpTool { server: server_name.clone(), tool: tool.to_owned() }),
+            None => {
+                ToolRequest::new(prose_vm::activity::ToolKind::Other, format!("{server_name}: {message}"))
+            }
+        };
         let is_allowed = permit(reporter, self.agent, self.permissions, &tool, &self.folders).await?;
         let action = if is_allowed { "accept" } else { "decline" };
         Ok(json!({ "action": action, "content": is_allowed.then(|| json!({})), "_meta": null }))
     }
 }
 
-/// The configuration of a thread that answers a question: it can change nothing.
-pub(super) fn config_of_question(mcp_servers: &[String]) -> Value {
+/// What Codex sends to the model with each question, although no question needs it.
+const NOT_FOR_QUESTIONS: &[&str] = &[
+    "include_environment_context",
+    "include_permissions_instructions",
+    "include_apps_instructions",
+    "include_collaboration_mode_instructions",
+    "skills.include_instructions",
+    "skills.bundled.enabled",
+    "features.goals",
+    "features.sleep_tool",
+    "features.tool_suggest",
+    "features.multi_agent_v2",
+];
+
+/// The features by which Codex reads files.
+const READING: &[&str] = &["features.shell_tool", "features.unified_exec", "features.view_image"];
+
+/// The configuration of a thread that answers a question: it can change nothing, and reads files only if the question names them.
+pub(super) fn config_of_question(mcp_servers: &[String], names_files: bool) -> Value {
     let mut config = json!({ "web_search": "disabled", "project_doc_max_bytes": 0 });
+    let reading = if names_files { &[] } else { READING };
+    for setting in NOT_FOR_QUESTIONS.iter().chain(reading) {
+        config[setting] = false.into();
+    }
     without_servers(&mut config, mcp_servers);
     config
 }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
-use crate::drivers::connection::{Connection, End, Endings, Program, Sender};
+use crate::drivers::connection::{Connection, Endings, Program, Sender};
 
 /// How long cancelled turns may take to end before the server is stopped.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -188,6 +188,13 @@ impl OpenThread {
         self.events.recv().await
     }
 
+    /// Whether a notification is about a turn of this thread before the present one, as after a thread was copied.
+    pub(super) fn is_of_earlier_turn(&self, params: &Value) -> bool {
+        let Turn::Running(turn) = &self.turn else { return false };
+        let about = params["turnId"].as_str().filter(|_| params["threadId"].as_str() == Some(&self.id));
+        about.is_some_and(|about| about != turn)
+    }
+
     /// Notes that the turn has ended.
     pub(super) fn ended(&mut self) {
         self.turn = Turn::None;
@@ -331,11 +338,5 @@ async fn receive(mut connection: Connection, shared: Arc<Shared>, sender: Sender
             Err(end) => break end,
         }
     };
-    let said = connection.said();
-    let how = match end {
-        End::Exited(status) => status.to_string(),
-        End::LineTooLong => "it wrote a line that is too long".to_owned(),
-        End::Lost(error) => error.to_string(),
-    };
-    shared.end(if said.is_empty() { how } else { format!("{how}: {said}") });
+    shared.end(connection.ending(&end));
 }

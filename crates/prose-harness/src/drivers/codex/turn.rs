@@ -25,12 +25,26 @@ pub(super) struct Turn {
     /// The tokens of each thread: those of agents that it starts count, too.
     tokens: HashMap<SmolStr, Tokens>,
     changes: HashMap<SmolStr, Vec<FileChange>>,
+    /// The tools of MCP servers in use, with their servers.
+    mcp_calls: HashMap<SmolStr, (String, String)>,
 }
 
 impl Turn {
     /// The changes of files that a call makes.
     pub(super) fn changes(&self, item: &str) -> Option<&[FileChange]> {
         self.changes.get(item).map(Vec::as_slice)
+    }
+
+    /// The tool that a question of an MCP server is about.
+    pub(super) fn mcp_tool(&self, server: &str, message: &str) -> Option<&str> {
+        let called: HashSet<&str> =
+            self.mcp_calls.values().filter(|(of, _)| of == server).map(|(_, tool)| tool.as_str()).collect();
+        let mut named = called.iter().filter(|tool| message.contains(&format!("\"{tool}\"")));
+        match (called.len(), named.next(), named.next()) {
+            (1, _, _) => called.into_iter().next(),
+            (_, Some(tool), None) => Some(tool),
+            _ => None,
+        }
     }
 
     /// Adds a notification. Returns the outcome when the turn has ended or cannot succeed.
@@ -55,8 +69,12 @@ impl Turn {
             "item/completed" => self.item(read::<ItemNotification>(params)?.item, true, report),
             "thread/tokenUsage/updated" => {
                 let TokenUsageUpdated { thread_id, token_usage } = read(params)?;
-                let before = self.tokens.insert(thread_id, token_usage.total).unwrap_or_default();
-                let usage = since(before, token_usage.total);
+                let before = self.tokens.insert(thread_id, token_usage.total);
+                // A copied thread has used what its original did.
+                let usage = match (before, token_usage.last) {
+                    (None, Some(last)) => Usage::from(last),
+                    (before, _) => Usage::from(token_usage.total).less(before.unwrap_or_default().into()),
+                };
                 if usage != Usage::default() {
                     report(Activity::Used(usage));
                 }
@@ -85,6 +103,15 @@ impl Turn {
             _ => {}
         }
         None
+    }
+
+    /// Adds a notification about a turn before this one, as after a thread was copied: what that has used is counted already.
+    pub(super) fn add_earlier(&mut self, method: &str, params: &Value) {
+        if method == "thread/tokenUsage/updated"
+            && let Some(TokenUsageUpdated { thread_id, token_usage }) = read(params)
+        {
+            self.tokens.insert(thread_id, token_usage.total);
+        }
     }
 
     /// The text before the next part of a message.
@@ -121,13 +148,14 @@ impl Turn {
                 self.changes.insert(id, changes);
                 tool
             }
-            Item::McpToolCall { id, server, tool, status } => ToolUse {
-                id,
-                kind: ToolKind::Other,
-                title: format!("{server}.{tool}").into(),
-                paths: Vec::new(),
-                status: status.into(),
-            },
+            Item::McpToolCall { id, server, tool, status } => {
+                let title = format!("{server}/{tool}").into();
+                match is_completed {
+                    true => _ = self.mcp_calls.remove(&id),
+                    false => _ = self.mcp_calls.insert(id.clone(), (server, tool)),
+                }
+                ToolUse { id, kind: ToolKind::Other, title, paths: Vec::new(), status: status.into() }
+            }
             Item::WebSearch { id, query } => ToolUse {
                 id,
                 kind: ToolKind::Fetch,
@@ -164,13 +192,15 @@ impl From<Status> for ToolStatus {
     }
 }
 
-fn since(before: Tokens, now: Tokens) -> Usage {
-    Usage {
-        input_tokens: now.input_tokens.saturating_sub(before.input_tokens),
-        cache_read_tokens: now.cached_input_tokens.saturating_sub(before.cached_input_tokens),
-        cache_write_tokens: now.cache_write_input_tokens.saturating_sub(before.cache_write_input_tokens),
-        output_tokens: now.output_tokens.saturating_sub(before.output_tokens),
-        cost: None,
+impl From<Tokens> for Usage {
+    fn from(tokens: Tokens) -> Self {
+        Usage {
+            input_tokens: tokens.input_tokens,
+            cache_read_tokens: tokens.cached_input_tokens,
+            cache_write_tokens: tokens.cache_write_input_tokens,
+            output_tokens: tokens.output_tokens,
+            cost: None,
+        }
     }
 }
 

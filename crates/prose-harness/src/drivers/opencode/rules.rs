@@ -1,141 +1,373 @@
 //! The permissions of a session in the terms of OpenCode.
 //!
-//! OpenCode removes tools that are denied everywhere. Patterns are not translated: it compares them with paths as the model writes them, so that a symlink
-//! or `..` would get around them.
+//! OpenCode compares its own patterns with paths as the model writes them, so that a symlink or `..` gets around them. Therefore it only has three answers
+//! here: a tool is removed, asks before each use, or needs no question. What it asks is decided by [`crate::permissions`].
 
-use std::path::Path;
+use std::collections::BTreeSet;
 
+use globset::Glob;
 use prose_vm::effect::{Permission, PermissionRule};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
-use crate::permissions::{About, Folders};
+use crate::mcp::{AgentServers, McpServer};
+use crate::permissions::{About, McpTool};
 
-/// Whether OpenCode can enforce a permission.
-pub(super) fn enforces(about: &str, rule: &PermissionRule) -> bool {
-    *rule == PermissionRule::Allow || About::of(about).is_some() && rule.denies_all()
+/// A rule of OpenCode. Of several rules for a tool, the last one counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Rule {
+    /// The kind of tool, which may have wildcards.
+    permission: String,
+    /// What the tool is used for, which may have wildcards.
+    pattern: String,
+    action: Action,
 }
 
-/// The tools that read files, other than `read`.
-const SEARCHES: &[&str] = &["glob", "grep", "list"];
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Action {
+    Allow,
+    Ask,
+    Deny,
+}
 
-/// The tools that use the network.
-const FETCHES: &[&str] = &["webfetch", "websearch", "codesearch"];
+/// The rules of OpenCode about files and folders outside of the project.
+const OUTSIDE: &str = "external_directory";
 
-/// The permissions of an agent that works on a session. Of several rules for a tool, the last one counts.
-pub(super) fn of_session(permissions: &[Permission], folders: &Folders) -> Value {
-    let of =
-        |about| permissions.iter().filter(move |it| About::of(&it.about) == Some(about)).map(|it| &it.rule);
-    // What cannot be enforced is denied, unless the user starts the session regardless.
-    let denies = |about| of(about).any(PermissionRule::denies_all);
-    let is_restricted = permissions.iter().any(|it| it.rule.denies_all());
-    // A command can do anything, and so can tools of others and agents with permissions of their own.
-    let executes = of(About::Execute).next().is_some() && !is_restricted;
-    if executes {
-        // The rules that the user has configured count.
-        return json!({ "external_directory": outside(folders) });
-    }
-    let mut rules = json!({ "*": "deny", "todowrite": "allow", "external_directory": outside(folders) });
-    if denies(About::Read) {
-        // The files of the context may always be read.
-        let mut files = json!({ "*": "deny" });
-        let base = base(&folders.root);
-        for path in &folders.passed {
-            files[&*path.strip_prefix(base).unwrap_or(path).to_string_lossy()] = "allow".into();
+/// The tools whose use is understood, with what they need.
+const TOOLS: &[(&str, About)] = &[
+    ("read", About::Read),
+    ("glob", About::Read),
+    ("grep", About::Read),
+    ("list", About::Read),
+    ("skill", About::Read),
+    ("edit", About::Write),
+    ("bash", About::Execute),
+    ("webfetch", About::Network),
+    ("websearch", About::Network),
+    ("codesearch", About::Network),
+];
+
+/// The tools that need no permission.
+const FREE_TOOLS: &[&str] = &["todowrite", "todoread"];
+
+/// The question whether a repeated call may go on.
+pub(super) const REPEATED_CALL: &str = "doom_loop";
+
+/// The tool by which an answer is bound to a schema.
+pub(super) const ANSWER: &str = "StructuredOutput";
+
+/// Tools that need a person or have agents work without these rules.
+const REMOVED: &[&str] = &["question", "plan_enter", "plan_exit", "task"];
+
+/// What a session may do without a question.
+#[derive(Debug, Clone)]
+pub(super) struct Rules {
+    /// Whether nothing is restricted, so that tools without a known effect are available.
+    is_free: bool,
+    asked: Vec<&'static str>,
+    removed: Vec<&'static str>,
+    /// The MCP servers that may run, those with longer names last, and whether the session may use them.
+    servers: Vec<(SmolStr, bool)>,
+}
+
+impl Rules {
+    /// The rules of a session of an agent with MCP servers. `all` are those of all agents, which sessions share.
+    pub(super) fn of_session(permissions: &[Permission], all: &AgentServers, own: &[McpServer]) -> Self {
+        let of = |about| {
+            permissions.iter().filter(move |it| About::of(&it.about) == Some(about)).map(|it| &it.rule)
+        };
+        let denies = |about| of(about).any(PermissionRule::denies_all);
+        let restricts = |about| of(about).any(|rule| *rule != PermissionRule::Allow);
+        let executes = of(About::Execute).next().is_some() && !denies(About::Execute);
+        let is_free = executes && permissions.iter().all(|it| it.rule == PermissionRule::Allow);
+        let is_asked = |tool: &str, about| match about {
+            // The user has installed it. Where files are restricted, nobody knows which ones it needs.
+            About::Read if tool == "skill" => restricts(About::Read),
+            About::Network => of(About::Network).next().is_some(),
+            _ => true,
+        };
+        let is_removed = |tool: &str, about| match about {
+            // Files of the context may always be read.
+            About::Read => denies(About::Read) && tool != "read",
+            About::Execute => !executes,
+            _ => denies(about),
+        };
+        let named = |is: &dyn Fn(&str, About) -> bool| {
+            TOOLS.iter().filter(|(tool, about)| is(tool, *about)).map(|(tool, _)| *tool).collect()
+        };
+        let mut removed: Vec<_> = named(&is_removed);
+        if !is_free {
+            removed.extend(REMOVED);
         }
-        rules["read"] = files;
-    } else {
-        allow_reading(&mut rules);
-        rules["skill"] = "allow".into();
+        let is_own = |name: &SmolStr| own.iter().any(|server| server.name == *name);
+        let names: BTreeSet<&SmolStr> = all.values().flatten().map(|server| &server.name).collect();
+        let mut servers: Vec<_> =
+            names.into_iter().map(|name| (name.clone(), is_own(name) && !denies(About::Mcp))).collect();
+        servers.sort_by_key(|(name, _)| name.len());
+        Self { is_free, asked: named(&is_asked), removed, servers }
     }
-    if !denies(About::Write) {
-        rules["edit"] = "allow".into();
+
+    /// The rules of a question, which can read files only if it names some.
+    pub(super) fn of_question(reads: bool) -> Self {
+        let is_removed = |tool: &&str| !reads || *tool != "read";
+        let removed = TOOLS.iter().map(|(tool, _)| *tool).filter(is_removed);
+        let removed = removed.chain([REMOVED, FREE_TOOLS].concat()).collect();
+        Self { is_free: false, asked: vec!["read"], removed, servers: Vec::new() }
     }
-    if !denies(About::Network) {
-        FETCHES.iter().for_each(|tool| rules[tool] = "allow".into());
+
+    /// Whether OpenCode asks before each use of a tool.
+    pub(super) fn asks(&self, tool: &str) -> bool {
+        let tool = permission_of(tool);
+        // Tools without a known effect exist only where nothing is restricted.
+        self.asked.contains(&tool) || !self.is_known(tool) && (!self.is_free || self.mcp_tool(tool).is_some())
     }
-    rules
-}
 
-/// The permissions of an agent that answers a question: it changes nothing.
-pub(super) fn of_question() -> Value {
-    let mut rules = json!({ "*": "deny", "external_directory": "deny" });
-    allow_reading(&mut rules);
-    rules
-}
+    /// The tool of an MCP server that a tool is.
+    pub(super) fn mcp_tool(&self, tool: &str) -> Option<McpTool> {
+        // Of `files` and `files_2`, the longer name is meant, as in the rules.
+        self.servers.iter().rev().find_map(|(server, _)| {
+            let tool = tool.strip_prefix(server.as_str())?.strip_prefix('_')?;
+            Some(McpTool { server: server.to_string(), tool: tool.to_owned() })
+        })
+    }
 
-/// Allows reading as OpenCode does by default: files with secrets would need a confirmation.
-fn allow_reading(rules: &mut Value) {
-    SEARCHES.iter().for_each(|tool| rules[tool] = "allow".into());
-    rules["read"] = json!({ "*": "allow", "*.env": "deny", "*.env.*": "deny", "*.env.example": "allow" });
-}
+    fn is_known(&self, tool: &str) -> bool {
+        tool == ANSWER || FREE_TOOLS.contains(&tool) || TOOLS.iter().any(|(known, _)| *known == tool)
+    }
 
-/// The folder that paths in rules are relative to: that of the repository, or the root of the file system.
-fn base(root: &Path) -> &Path {
-    let repository = root.ancestors().find(|folder| folder.join(".git").exists());
-    repository.or_else(|| root.ancestors().last()).unwrap_or(root)
-}
-
-/// The folders outside of the project that the session has the agent write to.
-fn outside(folders: &Folders) -> Value {
-    let mut rules = json!({ "*": "deny" });
-    for file in folders.results.iter().filter(|file| !file.starts_with(&folders.root)) {
-        if let Some(folder) = file.parent() {
-            rules[&*folder.join("*").to_string_lossy()] = "allow".into();
+    /// The rules in addition to those of the user, who can deny further uses: what the user allows is asked.
+    pub(super) fn with(&self, of_user: &[Rule]) -> Vec<Rule> {
+        let rule = |permission: &str, pattern: &str, action| Rule {
+            permission: permission.to_owned(),
+            pattern: pattern.to_owned(),
+            action,
+        };
+        let mut rules = Vec::new();
+        if !self.is_free {
+            rules.push(rule("*", "*", Action::Deny));
         }
+        let known = TOOLS.iter().map(|(tool, _)| *tool).chain(FREE_TOOLS.iter().copied());
+        let known: Vec<_> = known.chain([OUTSIDE, REPEATED_CALL]).collect();
+        for given in of_user {
+            if self.is_free && !known.contains(&given.permission.as_str()) {
+                rules.push(given.clone());
+            }
+            for name in known.iter().filter(|name| given.is_about(name)) {
+                let is_asked = [OUTSIDE, REPEATED_CALL].contains(name) || self.asks(name);
+                let action = match given.action {
+                    Action::Allow if is_asked => Action::Ask,
+                    action => action,
+                };
+                rules.push(rule(name, &given.pattern, action));
+            }
+        }
+        for (server, is_used) in &self.servers {
+            let tools = format!("{server}_*");
+            if !is_used {
+                rules.push(rule(&tools, "*", Action::Deny));
+                continue;
+            }
+            for given in of_user {
+                let action = if given.action == Action::Deny { Action::Deny } else { Action::Ask };
+                if given.is_about(&tools) {
+                    rules.push(rule(&tools, &given.pattern, action));
+                } else if given.permission.starts_with(tools.trim_end_matches('*')) {
+                    rules.push(Rule { action, ..given.clone() });
+                }
+            }
+        }
+        rules.extend(self.removed.iter().map(|tool| rule(tool, "*", Action::Deny)));
+        rules.push(rule(ANSWER, "*", Action::Allow));
+        rules
     }
-    rules
+}
+
+impl Rule {
+    fn is_about(&self, name: &str) -> bool {
+        self.permission == name
+            || Glob::new(&self.permission).is_ok_and(|glob| glob.compile_matcher().is_match(name))
+    }
+}
+
+/// The name of the rules for a tool.
+fn permission_of(tool: &str) -> &str {
+    match tool {
+        "write" | "multiedit" | "patch" | "apply_patch" => "edit",
+        tool => tool,
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use expect_test::{Expect, expect};
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::mcp::Transport;
 
-    fn check(permissions: &[(&str, PermissionRule)], expected: Expect) {
+    /// The rules of a session for a user with these rules, in the form `ACTION TOOL PATTERN`. Its agent has the servers `files` and `tracker`, another one
+    /// `files_2`.
+    fn check(permissions: &[(&str, PermissionRule)], of_user: Value, expected: Expect) {
         let permissions = permissions.iter();
         let permissions: Vec<_> = permissions
             .map(|(about, rule)| Permission { about: (*about).into(), rule: rule.clone() })
             .collect();
-        let folders = Folders {
-            root: "/p".into(),
-            passed: vec!["/p/context.md".into()],
-            results: vec!["/p/.prose/result.md".into(), "/home/me/.prose/memory.md".into()],
+        let of_user: Vec<Rule> = serde_json::from_value(of_user).unwrap();
+        let server = |name: &str| {
+            let transport = Transport::Http { url: String::new(), headers: BTreeMap::new() };
+            McpServer { name: name.into(), transport }
         };
-        expected.assert_eq(&of_session(&permissions, &folders).to_string());
+        let own = vec![server("files"), server("tracker")];
+        let servers = AgentServers::new(BTreeMap::from([
+            ("writer".into(), own.clone()),
+            ("other".into(), vec![server("files_2"), server("files")]),
+        ]));
+        let rules = Rules::of_session(&permissions, &servers, &own).with(&of_user);
+        let shown = rules.iter().map(|rule| {
+            let action = format!("{:?}", rule.action).to_lowercase();
+            format!("{action} {} {}\n", rule.permission, rule.pattern)
+        });
+        expected.assert_eq(&shown.collect::<String>());
+    }
+
+    fn allowing_all() -> Value {
+        json!([{ "permission": "*", "pattern": "*", "action": "allow" }])
     }
 
     #[test]
-    fn only_tools_that_a_session_may_use_are_left() {
-        use PermissionRule::{Allow, Deny};
-
+    fn without_permissions_files_are_asked_and_commands_removed() {
         check(
             &[],
-            expect![[
-                r#"{"*":"deny","codesearch":"allow","edit":"allow","external_directory":{"*":"deny","/home/me/.prose/*":"allow"},"glob":"allow","grep":"allow","list":"allow","read":{"*":"allow","*.env":"deny","*.env.*":"deny","*.env.example":"allow"},"skill":"allow","todowrite":"allow","webfetch":"allow","websearch":"allow"}"#
-            ]],
+            allowing_all(),
+            expect![[r#"
+                deny * *
+                ask read *
+                ask glob *
+                ask grep *
+                ask list *
+                allow skill *
+                ask edit *
+                ask bash *
+                allow webfetch *
+                allow websearch *
+                allow codesearch *
+                allow todowrite *
+                allow todoread *
+                ask external_directory *
+                ask doom_loop *
+                ask files_* *
+                deny files_2_* *
+                ask tracker_* *
+                deny bash *
+                deny question *
+                deny plan_enter *
+                deny plan_exit *
+                deny task *
+                allow StructuredOutput *
+            "#]],
         );
+    }
+
+    #[test]
+    fn tools_belong_to_the_server_with_the_longest_name() {
+        let servers = ["files", "tracker", "files_2"].map(|name| (name.into(), true)).into();
+        let rules = Rules { servers, ..Rules::of_question(false) };
+        let named = |tool| rules.mcp_tool(tool).map(|tool| tool.name());
+        assert_eq!(named("files_read").as_deref(), Some("files/read"));
+        assert_eq!(named("files_2_read").as_deref(), Some("files_2/read"));
+        assert_eq!(named("tracker__hidden").as_deref(), Some("tracker/_hidden"));
+        assert_eq!(named("read"), None);
+    }
+
+    #[test]
+    fn what_the_user_denies_stays_denied() {
+        use PermissionRule::Allow;
+
         check(
             &[("bash", Allow)],
-            expect![[r#"{"external_directory":{"*":"deny","/home/me/.prose/*":"allow"}}"#]],
+            json!([
+                { "permission": "*", "pattern": "*", "action": "allow" },
+                { "permission": "bash", "pattern": "rm *", "action": "deny" },
+                { "permission": "files_*", "pattern": "*", "action": "deny" },
+                { "permission": "tracker_delete", "pattern": "*", "action": "deny" },
+                { "permission": "mine_*", "pattern": "*", "action": "deny" },
+            ]),
+            expect![[r#"
+                allow * *
+                ask read *
+                ask glob *
+                ask grep *
+                ask list *
+                allow skill *
+                ask edit *
+                ask bash *
+                allow webfetch *
+                allow websearch *
+                allow codesearch *
+                allow todowrite *
+                allow todoread *
+                ask external_directory *
+                ask doom_loop *
+                deny bash rm *
+                deny files_* *
+                deny tracker_delete *
+                deny mine_* *
+                ask files_* *
+                deny files_* *
+                deny files_2_* *
+                ask tracker_* *
+                deny tracker_delete *
+                allow StructuredOutput *
+            "#]],
         );
+    }
+
+    #[test]
+    fn tools_that_are_denied_as_a_whole_are_removed() {
+        use PermissionRule::{Allow, Deny, Prompt};
+
         check(
-            &[("bash", Allow), ("network", Deny)],
-            expect![[
-                r#"{"*":"deny","edit":"allow","external_directory":{"*":"deny","/home/me/.prose/*":"allow"},"glob":"allow","grep":"allow","list":"allow","read":{"*":"allow","*.env":"deny","*.env.*":"deny","*.env.example":"allow"},"skill":"allow","todowrite":"allow"}"#
-            ]],
-        );
-        check(
-            &[("write", Deny)],
-            expect![[
-                r#"{"*":"deny","codesearch":"allow","external_directory":{"*":"deny","/home/me/.prose/*":"allow"},"glob":"allow","grep":"allow","list":"allow","read":{"*":"allow","*.env":"deny","*.env.*":"deny","*.env.example":"allow"},"skill":"allow","todowrite":"allow","webfetch":"allow","websearch":"allow"}"#
-            ]],
-        );
-        check(
-            &[("read", Deny)],
-            expect![[
-                r#"{"*":"deny","codesearch":"allow","edit":"allow","external_directory":{"*":"deny","/home/me/.prose/*":"allow"},"read":{"*":"deny","p/context.md":"allow"},"todowrite":"allow","webfetch":"allow","websearch":"allow"}"#
-            ]],
+            &[
+                ("read", Deny),
+                ("write", PermissionRule::Patterns(Vec::new())),
+                ("network", Prompt),
+                ("bash", Allow),
+                ("mcp", Deny),
+            ],
+            allowing_all(),
+            expect![[r#"
+                deny * *
+                ask read *
+                ask glob *
+                ask grep *
+                ask list *
+                ask skill *
+                ask edit *
+                ask bash *
+                ask webfetch *
+                ask websearch *
+                ask codesearch *
+                allow todowrite *
+                allow todoread *
+                ask external_directory *
+                ask doom_loop *
+                deny files_* *
+                deny files_2_* *
+                deny tracker_* *
+                deny glob *
+                deny grep *
+                deny list *
+                deny skill *
+                deny edit *
+                deny question *
+                deny plan_enter *
+                deny plan_exit *
+                deny task *
+                allow StructuredOutput *
+            "#]],
         );
     }
 }

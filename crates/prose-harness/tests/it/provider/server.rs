@@ -1,6 +1,7 @@
 //! A server on this machine that plays a provider.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -19,6 +20,9 @@ pub(crate) enum Does {
     Resets,
     /// Never answers.
     Hangs,
+    /// Does something after a time.
+    #[allow(dead_code, reason = "only benchmarks use it")]
+    Later(Duration, Box<Does>),
 }
 
 /// A request.
@@ -92,16 +96,21 @@ async fn read(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
         let Some((name, value)) = line.trim_end().split_once(": ") else { break };
         headers.push((name.to_lowercase(), value.to_owned()));
     }
-    let length = headers.iter().find(|(name, _)| name == "content-length")?.1.parse().ok()?;
-    let mut body = vec![0; length];
+    let length = headers.iter().find(|(name, _)| name == "content-length");
+    let mut body = vec![0; length.map_or(Some(0), |(_, length)| length.parse().ok())?];
     stream.read_exact(&mut body).await.ok()?;
-    Some(Asked { path, headers, body: serde_json::from_slice(&body).unwrap() })
+    // Agents also make requests without a body.
+    let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() };
+    Some(Asked { path, headers, body })
 }
 
 /// Answers, and returns whether the connection is kept.
-async fn answer(stream: &mut TcpStream, does: Does) -> bool {
-    let events =
-        |events: Vec<Value>| events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>();
+async fn answer(stream: &mut TcpStream, mut does: Does) -> bool {
+    while let Does::Later(time, then) = does {
+        tokio::time::sleep(time).await;
+        does = *then;
+    }
+    let events = |events: Vec<Value>| events.iter().map(in_stream).collect::<String>();
     match does {
         Does::Answers(status, headers, body) => {
             let head = format!("HTTP/1.1 {status} S\r\n{headers}content-length: {}\r\n\r\n", body.len());
@@ -125,7 +134,14 @@ async fn answer(stream: &mut TcpStream, does: Does) -> bool {
             false
         }
         Does::Hangs => std::future::pending().await,
+        Does::Later(..) => unreachable!("it was waited for"),
     }
+}
+
+/// An event as it is sent. Clients of some providers find its type only in the line before it.
+fn in_stream(event: &Value) -> String {
+    let line = event["type"].as_str().map(|name| format!("event: {name}\n")).unwrap_or_default();
+    format!("{line}data: {event}\n\n")
 }
 
 /// The events of an answer of OpenAI.

@@ -84,7 +84,7 @@ proptest! {
         let rope = Rope::from_str(&text);
         for encoding in ENCODINGS {
             let last_line = LastLine::default();
-            // A second one behind the first is often on its line.
+            // A second one after the first is often on the same line.
             for at in offsets.iter().flat_map(|at| [*at, at + 1]) {
                 prop_assert_eq!(last_line.position(&rope, at, encoding), position(&rope, at, encoding));
             }
@@ -116,8 +116,8 @@ pub(crate) fn session(capabilities: Value) -> Session {
     Session::from_initialize(&json!({ "capabilities": { "textDocument": capabilities } }))
 }
 
-pub(crate) fn shown(text: &str) -> Shown {
-    Shown::alone(Rope::from_str(text))
+pub(crate) fn shown(text: &str) -> ProgramDocument {
+    ProgramDocument::alone(Rope::from_str(text))
 }
 
 proptest! {
@@ -134,12 +134,12 @@ proptest! {
         let fence = std::sync::Arc::new(prose_markdown::programs(&text).remove(0));
         prop_assert_eq!(&*fence.text, &program);
         let first_line = text.lines().position(|line| line.ends_with("```prose")).unwrap() + 1;
-        let shown = Shown::in_fence(document, fence);
+        let shown = ProgramDocument::in_fence(document, fence);
         prop_assert_eq!(shown.first_line(), first_line);
         for encoding in ENCODINGS {
             let session = Session { encoding, ..Session::default() };
             let converter = Converter::new(&shown, &session);
-            // The line behind the last one is that of the closing fence.
+            // The line after the last one is that of the closing fence.
             for (offset, alone) in places(&program, encoding).into_iter().filter(|(at, _)| *at < program.len()) {
                 let there = converter.position(size(offset));
                 let expected = lsp::Position {

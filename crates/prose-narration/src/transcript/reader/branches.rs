@@ -6,7 +6,7 @@ use super::{Around, List, Reader, Strand, reply};
 use crate::text;
 use crate::transcript::lines::after;
 use crate::transcript::values::{self, Read};
-use crate::transcript::{About, Answer, Told};
+use crate::transcript::{About, Answer, NarratedSession};
 
 impl<'a> Reader<'a> {
     pub(super) fn parallel(&mut self, said: &'a str) {
@@ -15,12 +15,16 @@ impl<'a> Reader<'a> {
             self.path = path.collect();
             if let Some((last, around)) = self.path.clone().split_last() {
                 let name = last.split(" (").next().unwrap_or(last);
-                self.strands.entry(around.to_vec()).or_default().tell_branch(name);
+                self.strands.entry(around.to_vec()).or_default().narrate_branch(name);
             }
         } else if after(said, "Entering").is_some() || after(said, "Starting").is_some() {
             self.close();
-            let parallel =
-                Around::Parallel { names: Vec::new(), is_listed: false, tasks: Vec::new(), told: Vec::new() };
+            let parallel = Around::Parallel {
+                names: Vec::new(),
+                is_listed: false,
+                tasks: Vec::new(),
+                narrated: Vec::new(),
+            };
             self.strand().stack.push(parallel);
             // Branches of an earlier one may have had the same names.
             let path = self.path.clone();
@@ -92,11 +96,11 @@ impl<'a> Reader<'a> {
         } else if let Some(rest) = after(rest, "failed") {
             let answer = self.failure(rest);
             // The join only repeats how a branch has ended.
-            if is_joined && self.is_told(name) {
+            if is_joined && self.is_narrated(name) {
                 return;
             }
             self.strand().know_branch(name);
-            self.strand().tell_branch(name);
+            self.strand().narrate_branch(name);
             self.add_of_branch(name, line, answer);
         } else if after(rest, "retry ").is_some() {
             self.path.push(name.to_owned());
@@ -118,9 +122,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn is_told(&self, name: &str) -> bool {
+    fn is_narrated(&self, name: &str) -> bool {
         let stack = self.strands.get(&self.path).map(|strand| strand.stack.as_slice()).unwrap_or_default();
-        stack.iter().rev().find_map(told_of).is_some_and(|told| told.iter().any(|it| it == name))
+        stack.iter().rev().find_map(narrated_of).is_some_and(|narrated| narrated.iter().any(|it| it == name))
     }
 
     fn branch_replied(&mut self, name: &str, line: usize, rest: &'a str) {
@@ -131,12 +135,12 @@ impl<'a> Reader<'a> {
         let is_joined = self.list == List::Joined;
         let strand = self.strand();
         strand.know_branch(name);
-        let is_told = is_joined && self.is_told(name);
-        if is_absent || is_told || read == Read::Reference {
+        let is_narrated = is_joined && self.is_narrated(name);
+        if is_absent || is_narrated || read == Read::Reference {
             return;
         }
         self.add_of_branch(name, line, reply(read));
-        self.strand().tell_branch(name);
+        self.strand().narrate_branch(name);
     }
 
     fn add_of_branch(&mut self, name: &str, line: usize, answer: Result<Answer, &'static str>) {
@@ -149,9 +153,10 @@ impl<'a> Reader<'a> {
             _ => None,
         });
         let is_numbered = name.parse::<u32>().is_ok();
-        let told = Told { source: None, prompt, name: (!is_numbered).then(|| name.to_owned()) };
+        let narrated =
+            NarratedSession { source: None, prompt, name: (!is_numbered).then(|| name.to_owned()) };
         self.path.push(name.to_owned());
-        self.add(line, About::Session(told), answer);
+        self.add(line, About::Session(narrated), answer);
         self.path.pop();
     }
 }
@@ -168,26 +173,26 @@ impl Strand {
         }
     }
 
-    /// Notes that the sessions of a branch are told.
-    pub(super) fn tell_branch(&mut self, name: &str) {
+    /// Notes that the sessions of a branch are narrated.
+    pub(super) fn narrate_branch(&mut self, name: &str) {
         let parallel = self.stack.iter_mut().rev().find_map(|around| match around {
-            Around::Parallel { told, .. } => Some(told),
+            Around::Parallel { narrated, .. } => Some(narrated),
             _ => None,
         });
-        if let Some(told) = parallel {
-            told.push(name.to_owned());
+        if let Some(narrated) = parallel {
+            narrated.push(name.to_owned());
         }
     }
 }
 
-fn told_of(around: &Around) -> Option<&Vec<String>> {
+fn narrated_of(around: &Around) -> Option<&Vec<String>> {
     match around {
-        Around::Parallel { told, .. } => Some(told),
+        Around::Parallel { narrated, .. } => Some(narrated),
         _ => None,
     }
 }
 
-/// The number of a branch from 0: its name, where that is a number, the number behind its name, and its place in a list of names.
+/// The number of a branch from 0: its name, where that is a number, the number after its name, and its place in a list of names.
 pub(super) fn index_of(stack: &[Around], branch: &str) -> Option<u32> {
     let number = branch.rsplit_once('(').map_or(branch, |(_, number)| number.trim_end_matches(')'));
     if let Ok(number) = number.parse::<u32>() {

@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
 
     fn asked(&mut self, rest: &str, is_of_loop: bool) {
         let text = rest.trim_start_matches([':', ' ']);
-        // A condition that needs no model is told without marks.
+        // A condition that needs no model is narrated without marks.
         let condition = discretions(text).into_iter().next().unwrap_or_else(|| text::one_line(text));
         self.strand().asked = Some((condition, is_of_loop));
     }
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
         let answer = match read {
             Read::Whole(label) => Ok(Answer::Label { label, reason: reason_in(remark) }),
             Read::Doubtful(why) => Err(why),
-            Read::Missing | Read::Reference => Err("what was chosen is not told"),
+            Read::Missing | Read::Reference => Err("what was chosen is not stated"),
         };
         self.add(line, About::Choose(criterion), answer);
     }

@@ -11,7 +11,7 @@ use crate::foreign::imitated::{Program, Stopped};
 use crate::foreign::{Foreign, ID};
 
 /// How many programs are tried in a test of every day.
-const QUICK: u64 = 30;
+const QUICK: u64 = 15;
 
 /// At how many places each of them stops.
 const MAX_STOPS: usize = 8;
@@ -104,7 +104,7 @@ const SECRET: &str = "a secret of elsewhere";
 
 impl Outside {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = prose_fixture::tempdir().unwrap();
         fs::create_dir(folder.path().join("bindings")).unwrap();
         for file in ["secret.md", "state.md", "program.prose", "bindings/v1.md"] {
             fs::write(folder.path().join(file), SECRET).unwrap();

@@ -1,22 +1,25 @@
-//! Where an execution is, as its events tell: the statements, loops and `try`s around what is asked for.
+//! Where an execution is: the statements, loops and `try`s around a request.
+//!
+//! This is no view of a run, and is never shown: while a run of another machine is executed again, it gives the lines of the program around a place, to be looked
+//! up in its `state.md`, before any result is known. Only what is open is kept.
 
 use prose_vm::event::{Event, EventKind};
 use rustc_hash::FxHashMap;
 
 /// What has started and not ended.
 #[derive(Debug, Default)]
-pub(crate) struct Way {
-    statements: FxHashMap<Box<str>, Standpoint>,
+pub(crate) struct OpenConstructs {
+    statements: FxHashMap<Box<str>, ExecutionPoint>,
     /// The loops, also those that are the value of a statement.
-    loops: FxHashMap<Box<str>, Standpoint>,
-    tries: FxHashMap<Box<str>, Standpoint>,
+    loops: FxHashMap<Box<str>, ExecutionPoint>,
+    tries: FxHashMap<Box<str>, ExecutionPoint>,
     /// The folders of the imported programs by their numbers, relative to that of the run, with a slash at their ends.
     folders: FxHashMap<u32, Box<str>>,
 }
 
 /// A place in the text of a program, and the call in which it is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Standpoint {
+pub(crate) struct ExecutionPoint {
     /// The number of the program; 0 for the one that was started.
     pub(crate) program: u32,
     /// The line of the statement.
@@ -25,13 +28,16 @@ pub(crate) struct Standpoint {
     pub(crate) frame: u32,
 }
 
-impl Way {
+impl OpenConstructs {
     pub(crate) fn apply(&mut self, event: &Event) {
         let place = event.place.as_str();
-        let here =
-            event.site.map(|site| Standpoint { program: site.program, line: site.line, frame: event.frame });
+        let here = event.site.map(|site| ExecutionPoint {
+            program: site.program,
+            line: site.line,
+            frame: event.frame,
+        });
         let insert =
-            |map: &mut FxHashMap<Box<str>, Standpoint>| map.extend(here.map(|here| (place.into(), here)));
+            |map: &mut FxHashMap<Box<str>, ExecutionPoint>| map.extend(here.map(|here| (place.into(), here)));
         match &event.kind {
             EventKind::StatementStarted { .. } => insert(&mut self.statements),
             EventKind::LoopStarted { .. } => insert(&mut self.loops),
@@ -56,15 +62,15 @@ impl Way {
         }
     }
 
-    pub(crate) fn statement(&self, place: &str) -> Option<Standpoint> {
+    pub(crate) fn statement(&self, place: &str) -> Option<ExecutionPoint> {
         self.statements.get(place).copied()
     }
 
-    pub(crate) fn loop_at(&self, place: &str) -> Option<Standpoint> {
+    pub(crate) fn loop_at(&self, place: &str) -> Option<ExecutionPoint> {
         self.loops.get(place).copied()
     }
 
-    pub(crate) fn try_at(&self, place: &str) -> Option<Standpoint> {
+    pub(crate) fn try_at(&self, place: &str) -> Option<ExecutionPoint> {
         self.tries.get(place).copied()
     }
 }

@@ -6,14 +6,14 @@ use smol_str::SmolStr;
 use crate::program::{At, property};
 
 /// A session statement and its agent, as far as they are written.
-pub(super) struct Spoken {
+pub(super) struct WrittenSession {
     pub(super) agent: Option<(SmolStr, At)>,
     pub(super) resumes: bool,
     pub(super) own: Vec<Property>,
     pub(super) of_agent: Vec<Property>,
 }
 
-impl Spoken {
+impl WrittenSession {
     /// The property of that name: the session's own, else the agent's (R27), with the statement it stands in.
     pub(super) fn property(&self, at: At, name: &str) -> Option<(At, &Property)> {
         let own = property(&self.own, name).map(|property| (at, property));

@@ -1,4 +1,4 @@
-//! What a `state.md` tells, also one that a model has written with small deviations.
+//! What a `state.md` states, also one that a model has written with small deviations.
 
 use std::collections::BTreeMap;
 
@@ -27,14 +27,14 @@ pub(crate) enum Mark {
     Ahead,
 }
 
-/// What a `state.md` tells.
+/// What a `state.md` states.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct ForeignState {
     /// By the line of the program.
     marks: BTreeMap<u32, Mark>,
     /// The files that lines have written, by line.
     files: FxHashMap<u32, SmolStr>,
-    /// Why lines have failed, where that is told.
+    /// Why lines have failed, where that is stated.
     failures: FxHashMap<u32, String>,
     /// The last line that had been reached.
     position: u32,
@@ -42,7 +42,7 @@ pub(crate) struct Told {
     branches: Vec<(u32, u32, SmolStr, bool)>,
     /// Loops that were active, with their first lines and their iteration.
     loops: Vec<(u32, u32)>,
-    /// The calls on the stack; none if nothing is told of a stack.
+    /// The calls on the stack; none if nothing is stated of a stack.
     stack: Option<FxHashMap<u32, Frame>>,
 }
 
@@ -54,7 +54,7 @@ struct Frame {
     is_executing: bool,
 }
 
-impl Told {
+impl ForeignState {
     pub(crate) fn read(state: &str, program: &Program) -> Self {
         let mut told = Self::default();
         told.read_trace(state, program);
@@ -70,13 +70,13 @@ impl Told {
 
     fn read_trace(&mut self, state: &str, program: &Program) {
         let lines = Lines::of(program);
-        // The same text may stand in several lines, so each line of the trace is looked for behind the one before.
+        // The same text may stand in several lines, so each line of the trace is looked for after the one before.
         let mut at = 1;
         for line in code_block(state) {
             let Some((number, comment)) = lines.find(line, at) else { continue };
             at = number + 1;
             let Some((mark, comment)) = comment.and_then(mark_in) else { continue };
-            // Behind a string that goes on over several lines, it is about the statement that the string is in.
+            // After a string that continues over several lines, it is about the statement that the string is in.
             let line = program.commented_line(number);
             self.marks.insert(line, mark);
             if mark != Mark::Ahead {
@@ -176,12 +176,12 @@ impl Told {
         self.loops.iter().find(|(first, _)| *first == line).map(|(_, iteration)| *iteration)
     }
 
-    /// The execution id of the call at that depth of the stack; none if no call was so deep. None at all if nothing is told of the stack.
+    /// The execution id of the call at that depth of the stack; none if no call was so deep. None at all if nothing is stated of the stack.
     pub(crate) fn call_at(&self, depth: u32) -> Option<Option<u32>> {
         let stack = self.stack.as_ref()?;
         let mut calls = stack.iter().filter(|(_, frame)| frame.depth == depth);
         let call = calls.next().map(|(id, _)| *id);
-        // Calls in branches run beside each other; they are known by their ids then.
+        // Calls in branches run in parallel; they are known by their ids then.
         if calls.next().is_some() { None } else { Some(call) }
     }
 
@@ -193,7 +193,7 @@ impl Told {
     }
 
     /// Whether the marks in the body of a block, between these lines, may be about a call: it was being executed, or it is the innermost one of its
-    /// block, or nothing is told of the stack and something in the body was being executed.
+    /// block, or nothing is stated of the stack and something in the body was being executed.
     pub(crate) fn is_about(&self, frame: u32, (first, last): (u32, u32)) -> bool {
         let Some(stack) = &self.stack else {
             return self.marks_in(first, last).any(|(_, mark)| mark == Mark::Executing);
@@ -234,7 +234,7 @@ fn construct(title: &str, program: &Program) -> Option<(bool, u32, u32)> {
     Some((is_loop, first, last))
 }
 
-/// The lines of the first code block behind the title of the trace, or of the first one at all.
+/// The lines of the first code block after the title of the trace, or of the first one at all.
 fn code_block(state: &str) -> Vec<&str> {
     let behind_title = state.find("## Execution Trace").map_or(state, |start| &state[start..]);
     let mut lines = behind_title.lines();
@@ -305,7 +305,7 @@ fn comment_start(line: &str) -> usize {
 fn mark_in(comment: &str) -> Option<(Mark, &str)> {
     comment.match_indices('#').find_map(|(start, _)| {
         let comment = comment[start..].trim_start_matches('#').trim();
-        // `# A; B` stands behind a string, about the line where the string begins first.
+        // `# A; B` comes after a string, about the line where the string begins first.
         let comment = comment.split("; ").next().unwrap_or_default();
         let lower = comment.to_ascii_lowercase();
         let starts = |beginnings: &[&str]| beginnings.iter().any(|beginning| lower.starts_with(beginning));

@@ -9,7 +9,7 @@ const PAUSES_MS: [u64; 7] = [250, 500, 1000, 2000, 4000, 8000, 16_000];
 
 /// The available resources for agents.
 #[derive(Debug, Default)]
-pub(crate) struct Room {
+pub(crate) struct AgentCapacity {
     /// The number of parallel agents when the resources ran out.
     most: Option<usize>,
     /// The number of delays since resources were last available.
@@ -19,7 +19,7 @@ pub(crate) struct Room {
     is_told: bool,
 }
 
-impl Room {
+impl AgentCapacity {
     /// The number of agents that may work now, within the configured limit.
     pub(crate) fn at_most(&self, limit: usize) -> usize {
         match (self.until, self.most) {

@@ -8,12 +8,12 @@ use ropey::Rope;
 
 /// The document that shows the text of a program: all of it, or a fenced code block in it.
 #[derive(Debug, Clone)]
-pub(crate) struct Shown {
+pub(crate) struct ProgramDocument {
     document: Rope,
     fence: Option<Arc<Fence>>,
 }
 
-impl Shown {
+impl ProgramDocument {
     /// A program that is a document of its own.
     pub(crate) fn alone(document: Rope) -> Self {
         Self { document, fence: None }

@@ -1,0 +1,517 @@
+//! `run`, `resume`, `status`, `answer`, `stop` and `read_value`: the runs of a project.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use prose_run::{Project, RunHooks, RunRequest, Start};
+use prose_state::journal::JOURNAL_FILE;
+use prose_state::reader::JournalReader;
+use prose_state::runs::RunDetails;
+use prose_state::{StateError, binding_file};
+use prose_syntax::text::{beginning, counted, one_line};
+use prose_view::{View, duration, usage_text};
+use prose_vm::activity::NoApprovals;
+use prose_vm::event::{Event, RunEnd, RunStatus};
+use prose_vm::value::Value;
+use rmcp::model::{CallToolResult, ProgressNotificationParam, ProgressToken};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::{Map, json};
+use smol_str::SmolStr;
+use tokio::sync::{Notify, oneshot, watch};
+use tokio::time::Instant;
+
+use super::dry_run::Runnable;
+use super::folder::Folder;
+use super::reply::{MAX_TEXT, Reply};
+use super::run_inputs::Questions;
+
+/// The maximum length of an output in the state of a run, in bytes. `read_value` returns the rest.
+const MAX_OUTPUT: usize = 4_000;
+
+/// The number of runs in a list.
+const MAX_RUNS: usize = 20;
+
+/// How often the progress of a run is reported to a client that waits for it.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long stopped runs may take to end when the server ends. Their agents are ended with the process in any case.
+const MAX_STOPPING: Duration = Duration::from_secs(10);
+
+/// The runs that this server has started.
+pub(super) struct Runs {
+    folder: Arc<Folder>,
+    live: Mutex<HashMap<SmolStr, Arc<LiveRun>>>,
+}
+
+/// A run of this server.
+pub(super) struct LiveRun {
+    id: SmolStr,
+    project: Project,
+    questions: Arc<Questions>,
+    view: Mutex<View>,
+    stop: Notify,
+    /// The end, or the failure that kept the run from its end.
+    ended: watch::Sender<Option<Result<RunEnd, String>>>,
+}
+
+impl LiveRun {
+    fn view(&self) -> MutexGuard<'_, View> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a call waits for in addition to the end of its run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wait {
+    /// The longest time.
+    pub(super) longest: Duration,
+    /// Whether a question ends it.
+    pub(super) ends_at_question: bool,
+}
+
+/// A run that a call names.
+pub(super) enum Found {
+    Live(Arc<LiveRun>),
+    Recorded(Box<RunDetails>),
+}
+
+impl Runs {
+    pub(super) fn new(folder: Arc<Folder>) -> Self {
+        Self { folder, live: Mutex::default() }
+    }
+
+    fn live(&self) -> MutexGuard<'_, HashMap<SmolStr, Arc<LiveRun>>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a run on a thread of its own.
+    pub(super) async fn start(
+        self: &Arc<Self>,
+        path: String,
+        inputs: Map<String, serde_json::Value>,
+    ) -> Result<Found, String> {
+        self.launch(move |folder| {
+            let runnable = Runnable::load(folder, &path, &inputs)?;
+            let missing = runnable.program.missing_at_start(|key| inputs.contains_key(key.as_str()));
+            if let [first, ..] = missing.as_slice() {
+                let names = missing.join("`, `");
+                return Err(format!(
+                    "the program needs the inputs `{names}`; pass them as `inputs`: {{ \"{first}\": … }}"
+                ));
+            }
+            runnable.check_allowed(folder)?;
+            Ok((runnable.request(folder, Start::New), Vec::new()))
+        })
+        .await
+    }
+
+    /// Resumes a run on a thread of its own.
+    pub(super) async fn resume(
+        self: &Arc<Self>,
+        run: String,
+        inputs: Map<String, serde_json::Value>,
+    ) -> Result<Found, String> {
+        if let Ok(Found::Live(live)) = self.find(&run)
+            && live.ended.borrow().is_none()
+        {
+            return Err(format!("run {} has not ended; call `status`", live.id));
+        }
+        self.launch(move |folder| {
+            let details = recorded(folder, &run)?;
+            let id = details.summary.id.clone();
+            let Some(head) = &details.head else {
+                return Err(format!(
+                    "run {id} has no journal; resume it with `prose resume {id}` in a terminal"
+                ));
+            };
+            if let Some(known) =
+                inputs.keys().find(|name| head.inputs.iter().any(|(known, _)| known == *name))
+            {
+                return Err(format!("input `{known}` of a resumed run cannot be changed; start a new run"));
+            }
+            let runnable = Runnable::load(folder, &head.from, &inputs)
+                .map_err(|reason| format!("run {id} cannot be resumed here: {reason}"))?;
+            runnable.check_allowed(folder)?;
+            let given = runnable.inputs.clone();
+            let request = runnable.request(folder, Start::Resume { run: id, accept_changes: false });
+            Ok((request, given))
+        })
+        .await
+    }
+
+    async fn launch(
+        self: &Arc<Self>,
+        request: impl FnOnce(&Folder) -> Result<(RunRequest, Vec<(SmolStr, Value)>), String> + Send + 'static,
+    ) -> Result<Found, String> {
+        let (started, start) = oneshot::channel();
+        let runs = Arc::clone(self);
+        let execute = move || {
+            let prepared = request(&runs.folder).and_then(|(request, given)| {
+                let project = request.project.clone();
+                let prepared = prose_run::prepare(request).map_err(|failure| failure.to_string())?;
+                Ok((prepared, project, given))
+            });
+            let (prepared, project, given) = match prepared {
+                Ok(prepared) => prepared,
+                Err(reason) => return drop(started.send(Err(reason))),
+            };
+            let live = Arc::new(LiveRun {
+                id: prepared.run().into(),
+                project,
+                questions: Arc::new(Questions::new(given)),
+                view: Mutex::default(),
+                stop: Notify::new(),
+                ended: watch::Sender::new(None),
+            });
+            runs.live().insert(live.id.clone(), Arc::clone(&live));
+            // A client that is gone receives nothing, and its run is stopped with the server.
+            let _ = started.send(Ok(Arc::clone(&live)));
+            let mut observer = |event: &Event, _: bool| live.view().apply(event);
+            let finished = prepared.execute(RunHooks {
+                inputs: Arc::clone(&live.questions) as _,
+                approvals: Arc::new(NoApprovals),
+                observer: &mut observer,
+                interrupted: Box::pin(async {
+                    live.stop.notified().await;
+                    "it was stopped by the client".to_owned()
+                }),
+                narration: None,
+            });
+            let ended = match finished {
+                Ok(finished) => match finished.unrecorded {
+                    None => Ok(finished.end),
+                    Some(error) => Err(format!("its end cannot be recorded: {error}")),
+                },
+                Err(failure) => Err(failure.to_string()),
+            };
+            live.ended.send_replace(Some(ended));
+        };
+        std::thread::Builder::new()
+            .name("run".to_owned())
+            .spawn(execute)
+            .map_err(|error| format!("a run cannot be started: {error}"))?;
+        match start.await {
+            Ok(started) => started.map(Found::Live),
+            Err(_) => Err("a defect in prose has ended the run".to_owned()),
+        }
+    }
+
+    /// The run whose id starts with this or contains it.
+    pub(super) fn find(&self, run: &str) -> Result<Found, String> {
+        let matches: Vec<_> = self.live().values().filter(|live| live.id.contains(run)).cloned().collect();
+        if let [live] = matches.as_slice() {
+            return Ok(Found::Live(Arc::clone(live)));
+        }
+        recorded(&self.folder, run).map(|details| match self.live().get(&details.summary.id) {
+            Some(live) => Found::Live(Arc::clone(live)),
+            None => Found::Recorded(Box::new(details)),
+        })
+    }
+
+    /// Answers a question of a run.
+    pub(super) fn answer(
+        &self,
+        run: &str,
+        question: Option<u64>,
+        value: &serde_json::Value,
+    ) -> Result<Found, String> {
+        let found = self.find(run)?;
+        match &found {
+            Found::Live(live) => live.questions.answer(question, Value::from_json(value))?,
+            Found::Recorded(details) => return Err(not_here(details, "answered")),
+        }
+        Ok(found)
+    }
+
+    /// Stops a run. It may continue for a moment.
+    pub(super) fn stop(&self, run: &str) -> Result<Found, String> {
+        let found = self.find(run)?;
+        match &found {
+            Found::Live(live) => live.stop.notify_one(),
+            Found::Recorded(details) => return Err(not_here(details, "stopped")),
+        }
+        Ok(found)
+    }
+
+    /// Stops all runs and waits until they have ended.
+    pub(super) async fn stop_all(&self) {
+        let live: Vec<_> = self.live().values().cloned().collect();
+        live.iter().for_each(|live| live.stop.notify_one());
+        let ended = async {
+            for live in &live {
+                let _ = live.ended.subscribe().wait_for(Option::is_some).await;
+            }
+        };
+        // Runs that take longer are interrupted like those of a process that was killed, and can be resumed as well.
+        let _ = tokio::time::timeout(MAX_STOPPING, ended).await;
+    }
+
+    /// Waits for a run, and returns how it stands. Progress is reported to a client that wants it.
+    pub(super) async fn state_after(
+        &self,
+        found: Result<Found, String>,
+        wait: Wait,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let live = match found {
+            Ok(Found::Live(live)) => live,
+            Ok(Found::Recorded(details)) => return Ok(recorded_state(&details).into()),
+            Err(reason) => return Ok(Reply::error(reason).into()),
+        };
+        let token = context.meta.get_progress_token();
+        let deadline = Instant::now() + wait.longest;
+        let mut ended = live.ended.subscribe();
+        loop {
+            let asked = live.questions.asked.notified();
+            let is_asked = wait.ends_at_question && !live.questions.open().is_empty();
+            if ended.borrow().is_some() || is_asked || Instant::now() >= deadline {
+                break;
+            }
+            tokio::select! {
+                _ = ended.changed() => {}
+                () = asked => {}
+                () = context.ct.cancelled() => break,
+                () = tokio::time::sleep_until(deadline.min(Instant::now() + PROGRESS_INTERVAL)) => {
+                    if let Some(token) = &token {
+                        notify_progress(&live, token, context).await;
+                    }
+                }
+            }
+        }
+        Ok(live_state(&live).into())
+    }
+}
+
+fn not_here(details: &RunDetails, what: &str) -> String {
+    let (id, status) = (&details.summary.id, details.summary.status.name());
+    format!("run {id} ({status}) was not started by this server and cannot be {what} here")
+}
+
+async fn notify_progress(live: &LiveRun, token: &ProgressToken, context: &RequestContext<RoleServer>) {
+    let (progress, message) = {
+        let view = live.view();
+        let message = view.current().map_or_else(String::new, |current| beginning(current, 100));
+        (f64::from(view.sessions_ended()), message)
+    };
+    let params = ProgressNotificationParam::new(token.clone(), progress).with_message(message);
+    // A client that is gone is noticed by the transport.
+    let _ = context.peer.notify_progress(params).await;
+}
+
+/// The run whose id starts with this or contains it, from its files.
+fn recorded(folder: &Folder, run: &str) -> Result<RunDetails, String> {
+    let project = folder.project();
+    let words = |error: StateError| error.to_string();
+    let id = project.find_run(run).map_err(words)?;
+    project.show_run(&id).map_err(words)
+}
+
+fn live_state(live: &LiveRun) -> Reply {
+    let ended = live.ended.borrow().clone();
+    let questions = live.questions.open();
+    let view = live.view();
+    let status = match &ended {
+        None if questions.is_empty() => "running",
+        None => "waiting",
+        Some(Err(_)) => "interrupted",
+        Some(Ok(end)) => status_name(end.status),
+    };
+    let mut report = format!("run {}: {status}\n", live.id);
+    report_progress(&view, &mut report);
+    for question in &questions {
+        let name = question.name.as_ref().map_or(String::new(), |name| format!(" for `{name}`"));
+        let optional = if question.is_optional { " (optional)" } else { "" };
+        let _ = writeln!(report, "question {}{name}{optional}: {}", question.number, question.prompt);
+    }
+    let next = match (&ended, questions.is_empty()) {
+        (None, true) => Some("call `status` to wait for it, or `stop`"),
+        (None, false) => Some("ask the user, then call `answer`"),
+        (Some(Ok(end)), _) if end.status == RunStatus::Completed => None,
+        (Some(_), _) => Some("`resume` continues it; recorded results are reused"),
+    };
+    if let Some(next) = next {
+        let _ = writeln!(report, "{next}");
+    }
+    let outputs = match &ended {
+        Some(Ok(end)) => report_end(end, &live.id, &mut report),
+        Some(Err(failure)) => {
+            let _ = writeln!(report, "the run was ended by a failure: {failure}");
+            json!({})
+        }
+        None => json!({}),
+    };
+    let questions = questions.iter().map(
+        |question| json!({ "question": question.number, "name": question.name, "prompt": question.prompt }),
+    );
+    Reply::text(report).with_facts(json!({
+        "run": live.id,
+        "status": status,
+        "sessions": view.sessions_ended(),
+        "questions": questions.collect::<Vec<_>>(),
+        "outputs": outputs,
+        "error": match &ended {
+            Some(Ok(end)) => end.error.as_ref().map(|error| error.to_string()),
+            Some(Err(failure)) => Some(failure.clone()),
+            None => None,
+        },
+        "line": match &ended {
+            Some(Ok(end)) => end.error.as_ref().map(|error| error.line),
+            _ => None,
+        },
+        "usage": view.root().and_then(|root| root.usage),
+        "denied": denied(&view),
+        "next": next,
+        "folder": live.project.run(&live.id).ok(),
+    }))
+}
+
+/// The lines of sessions in which a tool call was denied.
+fn denied(view: &View) -> Vec<u32> {
+    view.denied().filter_map(|(_, node)| Some(node.site?.line)).collect()
+}
+
+fn status_name(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Completed => "completed",
+        RunStatus::Failed => "failed",
+        RunStatus::Interrupted => "interrupted",
+    }
+}
+
+fn recorded_state(details: &RunDetails) -> Reply {
+    let RunDetails { summary, end, bindings, .. } = details;
+    let mut report = format!("run {}: {}\n", summary.id, summary.status.name());
+    if let Some(program) = &summary.program {
+        let _ = writeln!(report, "program: {program}");
+    }
+    let view = view_of(&summary.folder).ok();
+    if let Some(view) = &view {
+        report_progress(view, &mut report);
+    }
+    let outputs = end.as_ref().map_or_else(|| json!({}), |end| report_end(end, &summary.id, &mut report));
+    if !bindings.is_empty() {
+        let names: Vec<&str> = bindings.iter().map(|binding| binding.name.as_str()).collect();
+        let _ = writeln!(report, "bindings: {}", names.join(", "));
+    }
+    if summary.status.can_be_resumed() {
+        report.push_str("the run can be resumed: call `resume`\n");
+    }
+    Reply::text(report).with_facts(json!({
+        "run": summary.id,
+        "status": summary.status.name(),
+        "program": summary.program,
+        "sessions": summary.sessions,
+        "usage": summary.usage,
+        "outputs": outputs,
+        "error": summary.error,
+        "denied": view.as_ref().map(denied),
+        "bindings": bindings.iter().map(|binding| &binding.name).collect::<Vec<_>>(),
+        "canResume": summary.status.can_be_resumed(),
+        "folder": summary.folder,
+    }))
+}
+
+fn view_of(folder: &Path) -> Result<View, StateError> {
+    let mut view = View::default();
+    // The last line of a run that continues may be just being written.
+    for event in JournalReader::open(&folder.join(JOURNAL_FILE))?.map_while(Result::ok) {
+        view.apply(&event);
+    }
+    Ok(view)
+}
+
+fn report_progress(view: &View, report: &mut String) {
+    let sessions = counted(view.sessions_ended() as usize, "session");
+    let usage = view.root().and_then(|root| root.usage);
+    let usage = usage.map_or(String::new(), |usage| format!(", {}", usage_text(usage)));
+    let _ = writeln!(report, "{sessions} ended{usage}, {}", duration(view.now()));
+    for line in denied(view) {
+        let _ = writeln!(report, "warning: a tool call was denied in the session at line {line}");
+    }
+}
+
+/// Reports the outputs and the error of a run, and returns the outputs.
+fn report_end(end: &RunEnd, run: &str, report: &mut String) -> serde_json::Value {
+    let mut outputs = Map::new();
+    let unnamed = Some((SmolStr::new_static("result"), end.value.clone()));
+    let unnamed = unnamed.filter(|(_, value)| !matches!(value, Value::Null));
+    for (name, value) in end.outputs.iter().cloned().chain(unnamed) {
+        let text = value.to_string();
+        let shown = &text[..text.floor_char_boundary(MAX_OUTPUT)];
+        let _ = writeln!(report, "\n{name}:\n{shown}");
+        if shown.len() < text.len() {
+            let _ = writeln!(
+                report,
+                "… ({} bytes; call `read_value` with run {run}, name {name} and offset {})",
+                text.len(),
+                shown.len()
+            );
+        }
+        outputs.insert(name.to_string(), shown.into());
+    }
+    if let Some(error) = &end.error {
+        let place = if error.line > 0 { format!(" at line {}", error.line) } else { String::new() };
+        let what = if end.status == RunStatus::Failed { "failed" } else { "was stopped" };
+        let _ = writeln!(report, "\nthe program {what}{place}: {error}");
+    }
+    outputs.into()
+}
+
+/// Lists the latest runs.
+pub(super) fn list(folder: &Folder) -> Reply {
+    let runs = match folder.project().list_runs() {
+        Ok(runs) => runs,
+        Err(error) => return Reply::error(error.to_string()),
+    };
+    let mut report = match runs.len() {
+        0 => "there are no runs\n".to_owned(),
+        count if count > MAX_RUNS => format!("the latest {MAX_RUNS} of {count} runs:\n"),
+        count => format!("{}:\n", counted(count, "run")),
+    };
+    for run in runs.iter().take(MAX_RUNS) {
+        let program = run.program.as_deref().unwrap_or("?");
+        let error = run.error.as_deref().map_or(String::new(), |error| format!(": {}", one_line(error)));
+        let _ = writeln!(report, "{}  {}  {}{error}", run.id, run.status.name(), one_line(program));
+    }
+    Reply::text(report)
+}
+
+/// Reads an output or a binding of a run.
+pub(super) fn read_value(folder: &Folder, run: &str, name: &str, offset: usize) -> Reply {
+    let details = match recorded(folder, run) {
+        Ok(details) => details,
+        Err(reason) => return Reply::error(reason),
+    };
+    let output = details.end.as_ref().and_then(|end| {
+        let named = end.outputs.iter().find(|(output, _)| output == name).map(|(_, value)| value);
+        named.or(Some(&end.value).filter(|value| name == "result" && !matches!(value, Value::Null)))
+    });
+    let text = match output {
+        Some(value) => value.to_string(),
+        None => {
+            let Some(binding) = details.bindings.iter().find(|binding| binding.name == name) else {
+                let names: Vec<&str> = details.bindings.iter().map(|binding| binding.name.as_str()).collect();
+                return Reply::error(format!(
+                    "run {} has no value `{name}`; its bindings are: {}",
+                    details.summary.id,
+                    names.join(", ")
+                ));
+            };
+            match prose_files::read(&binding.path, prose_files::Limit::STATE) {
+                Ok(bytes) => binding_file::read_bytes(&bytes),
+                Err(error) => return Reply::error(format!("`{name}` {error}")),
+            }
+        }
+    };
+    let from = text.floor_char_boundary(offset);
+    let to = text.floor_char_boundary(from.saturating_add(MAX_TEXT - 200));
+    let rest = match text.len() - to {
+        0 => String::new(),
+        rest => format!("\n… ({rest} more bytes from offset {to})"),
+    };
+    Reply::text(format!("{}{rest}", &text[from..to]))
+}

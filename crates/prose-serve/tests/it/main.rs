@@ -1,0 +1,7 @@
+//! Tests of the servers for agents.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod mcp;
+mod mcp_runs;
+mod project;

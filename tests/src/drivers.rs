@@ -1,0 +1,282 @@
+//! The drivers of agents and providers as `prose run` uses them, with a server on this machine in the place of each provider.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::json;
+
+use crate::agents::{AgentProject, acp_packages, opencode_program, packages};
+
+/// A driver with everything that it needs to reach a server on this machine.
+#[derive(Debug)]
+pub struct Driver {
+    /// The name of the harness.
+    pub name: &'static str,
+    /// A name for tables, which differs where a harness has several providers.
+    pub title: &'static str,
+    /// What the message about a rejected key says.
+    pub sign_in: &'static str,
+    /// The maximum number of requests with a rejected key. Agents of the Agent Client Protocol repeat some before they report it.
+    pub max_rejected: usize,
+    prepare: fn(&AgentProject, &str) -> Vec<(&'static str, String)>,
+    key_variable: &'static str,
+}
+
+/// All drivers.
+pub const DRIVERS: &[Driver] = &[
+    Driver {
+        name: "claude",
+        title: "claude",
+        sign_in: "sign in with `claude auth login`, or set `ANTHROPIC_API_KEY`",
+        max_rejected: 3,
+        prepare: |project, address| {
+            project.program("claude", &format!("exec {}", claude_program().display()));
+            claude_variables(address)
+        },
+        key_variable: "ANTHROPIC_API_KEY",
+    },
+    Driver {
+        name: "codex",
+        title: "codex",
+        sign_in: "sign in with `codex login`, or set `OPENAI_API_KEY`",
+        max_rejected: 3,
+        prepare: |project, address| {
+            let codex = packages().join("node_modules/@openai/codex/bin/codex.js");
+            project.program("codex", &format!("exec node {}", codex.display()));
+            configure_codex(project, address);
+            Vec::new()
+        },
+        key_variable: "OPENAI_API_KEY",
+    },
+    Driver {
+        name: "opencode",
+        title: "opencode",
+        sign_in: "sign in with `opencode auth login`",
+        max_rejected: 3,
+        prepare: install_opencode,
+        key_variable: "OPENAI_API_KEY",
+    },
+    Driver {
+        name: "opencode-acp",
+        title: "opencode-acp",
+        sign_in: "sign in with `opencode auth login`",
+        max_rejected: 3,
+        prepare: install_opencode,
+        key_variable: "OPENAI_API_KEY",
+    },
+    Driver {
+        name: "claude-agent-acp",
+        title: "claude-agent-acp",
+        sign_in: "sign in with `claude auth login`, or set `ANTHROPIC_API_KEY`",
+        max_rejected: 12,
+        prepare: |project, address| {
+            // As root, it works only where it is told that it is in a sandbox.
+            let variables = [
+                ("IS_SANDBOX", "1".to_owned()),
+                ("ANTHROPIC_BASE_URL", address.to_owned()),
+                ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+                ("CLAUDE_CODE_EXECUTABLE", claude_program().display().to_string()),
+            ];
+            acp_program(
+                project,
+                "claude-agent-acp",
+                "@agentclientprotocol/claude-agent-acp/dist/index.js",
+                &variables,
+            )
+        },
+        key_variable: "ANTHROPIC_API_KEY",
+    },
+    Driver {
+        name: "codex-acp",
+        title: "codex-acp",
+        sign_in: "sign in with `codex login`, or set `OPENAI_API_KEY`",
+        max_rejected: 6,
+        prepare: |project, address| {
+            let codex = packages().join("node_modules/@openai/codex/bin/codex.js");
+            let codex = project.program("codex", &format!("exec node {}", codex.display()));
+            configure_codex(project, address);
+            let variables = [("CODEX_PATH", codex.display().to_string())];
+            acp_program(project, "codex-acp", "@agentclientprotocol/codex-acp/dist/index.js", &variables)
+        },
+        key_variable: "OPENAI_API_KEY",
+    },
+    Driver {
+        name: "gemini",
+        title: "gemini",
+        sign_in: "start `gemini` once and sign in, or set `GEMINI_API_KEY`",
+        max_rejected: 3,
+        prepare: |project, address| {
+            let settings = json!({
+                "general": { "disableAutoUpdate": true },
+                // Otherwise, it asks a model first which model is the best one.
+                "model": { "name": "gemini-2.5-pro" },
+                "privacy": { "usageStatisticsEnabled": false },
+                "security": { "auth": { "selectedType": "gemini-api-key" } },
+            });
+            write(project, ".gemini/settings.json", &settings.to_string());
+            let variables = [("GOOGLE_GEMINI_BASE_URL", address.to_owned())];
+            acp_program(project, "gemini", "@google/gemini-cli/bundle/gemini.js", &variables)
+        },
+        key_variable: "GEMINI_API_KEY",
+    },
+    Driver {
+        name: "qwen",
+        title: "qwen",
+        sign_in: "start `qwen` once and sign in with `/auth`",
+        max_rejected: 3,
+        prepare: |project, address| {
+            let settings = json!({
+                "general": { "disableAutoUpdate": true },
+                "privacy": { "usageStatisticsEnabled": false },
+                "ui": { "enableFollowupSuggestions": false },
+            });
+            write(project, ".qwen/settings.json", &settings.to_string());
+            let variables = [
+                ("OPENAI_BASE_URL", format!("{address}/v1")),
+                ("OPENAI_MODEL", "qwen3-coder-plus".to_owned()),
+            ];
+            acp_program(project, "qwen", "@qwen-code/qwen-code/cli-entry.js", &variables)
+        },
+        key_variable: "OPENAI_API_KEY",
+    },
+    Driver {
+        name: "provider",
+        title: "provider, Anthropic",
+        sign_in: "set `ANTHROPIC_API_KEY` to a valid key",
+        max_rejected: 3,
+        prepare: |project, address| provider(project, "anthropic", address),
+        key_variable: "ANTHROPIC_API_KEY",
+    },
+    Driver {
+        name: "provider",
+        title: "provider, OpenAI",
+        sign_in: "set `OPENAI_API_KEY` to a valid key",
+        max_rejected: 3,
+        prepare: |project, address| provider(project, "openai", &format!("{address}/v1")),
+        key_variable: "OPENAI_API_KEY",
+    },
+    Driver {
+        name: "provider",
+        title: "provider, Gemini",
+        sign_in: "set `GEMINI_API_KEY` to a valid key",
+        max_rejected: 3,
+        prepare: |project, address| provider(project, "google", &format!("{address}/v1beta")),
+        key_variable: "GEMINI_API_KEY",
+    },
+];
+
+impl Driver {
+    /// The driver with this title.
+    #[track_caller]
+    pub fn named(title: &str) -> &'static Self {
+        DRIVERS.iter().find(|driver| driver.title == title).expect("it is in the table")
+    }
+
+    /// Puts the program of the agent into the home folder of a project, with a server at this address as its provider.
+    pub fn install(&self, project: &AgentProject, address: &str) -> std::path::PathBuf {
+        (self.prepare)(project, address);
+        project.home().join("bin").join(self.name)
+    }
+
+    /// `prose` in a project, whose agent has this key and asks a server at this address. It gets nothing else of the user.
+    pub fn prose(&self, project: &AgentProject, address: &str, key: &str) -> Command {
+        let mut command = Command::new(crate::prose_binary());
+        let programs = project.home().join("bin");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&path)));
+        command.env_clear().env("PATH", path.expect("no folder has a separator in its name"));
+        command.env("HOME", project.home()).env(self.key_variable, key);
+        command.envs((self.prepare)(project, address)).current_dir(project.root()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a program of the project with this driver.
+    pub fn run(&self, project: &AgentProject, address: &str, key: &str, program: &str) -> Command {
+        fs::write(project.root().join("main.prose"), program).expect("the folder is writable");
+        let mut command = self.prose(project, address, key);
+        command.args(["run", "main.prose", "--trust", "--harness", self.name]);
+        command
+    }
+
+    /// Starts a program of the project whose output does not matter.
+    pub fn start(&self, project: &AgentProject, address: &str, program: &str) -> Child {
+        let mut command = self.run(project, address, "none", program);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("prose is built")
+    }
+}
+
+/// The program of Claude Code.
+pub fn claude_program() -> std::path::PathBuf {
+    let folder = packages().join("node_modules/@anthropic-ai");
+    let native = |entry: fs::DirEntry| {
+        let program = entry.path().join("claude");
+        program.is_file().then_some(program)
+    };
+    let mut entries = fs::read_dir(folder).expect("the packages are installed").flatten();
+    entries.find_map(native).expect("npm installs the program for this system")
+}
+
+fn claude_variables(address: &str) -> Vec<(&'static str, String)> {
+    vec![
+        ("ANTHROPIC_BASE_URL", address.to_owned()),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+    ]
+}
+
+fn configure_codex(project: &AgentProject, address: &str) {
+    let config = format!(
+        "model_provider = \"mock\"\n\n[model_providers.mock]\nname = \"mock\"\nbase_url = \"{address}/v1\"\nwire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\n"
+    );
+    write(project, ".codex/config.toml", &config);
+}
+
+fn install_opencode(project: &AgentProject, address: &str) -> Vec<(&'static str, String)> {
+    let limit = json!({ "context": 100_000, "output": 8_000 });
+    let config = json!({
+        "autoupdate": false,
+        "model": "mock/tides",
+        "small_model": "mock/tides",
+        "provider": { "mock": {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": { "baseURL": format!("{address}/v1"), "apiKey": "{env:OPENAI_API_KEY}" },
+            "models": { "tides": { "limit": limit } },
+        } },
+    });
+    write(project, ".config/opencode/opencode.json", &config.to_string());
+    project.program(
+        "opencode",
+        &format!("OPENCODE_DISABLE_MODELS_FETCH=1 exec {}", opencode_program().display()),
+    );
+    Vec::new()
+}
+
+/// A program that starts a package of `tests/acp-agents` with these variables, and with the key `none` unless there is one.
+fn acp_program(
+    project: &AgentProject,
+    name: &str,
+    script: &str,
+    variables: &[(&str, String)],
+) -> Vec<(&'static str, String)> {
+    let keys = ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"];
+    let mut command: String = keys.map(|key| format!("export {key}=${{{key}:-none}}\n")).concat();
+    for (name, value) in variables {
+        command.push_str(&format!("export {name}='{value}'\n"));
+    }
+    let script = acp_packages().join("node_modules").join(script);
+    command.push_str(&format!("exec node {}", script.display()));
+    project.program(name, &command);
+    Vec::new()
+}
+
+fn provider(project: &AgentProject, name: &str, address: &str) -> Vec<(&'static str, String)> {
+    let settings = format!("[run.provider]\nname = \"{name}\"\nbase-url = \"{address}\"\n");
+    fs::write(project.root().join("prose.toml"), settings).expect("the folder is writable");
+    Vec::new()
+}
+
+/// Writes a file of the home folder.
+fn write(project: &AgentProject, name: &str, text: &str) {
+    let path = project.home().join(name);
+    fs::create_dir_all(path.parent().expect("it is in a folder")).expect("the folder is writable");
+    fs::write(path, text).expect("the folder is writable");
+}

@@ -1,0 +1,205 @@
+//! What an agent does under each rule of permissions, also where a call tries to get around it.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use futures_util::StreamExt;
+use prose_vm::activity::Activity;
+use prose_vm::effect::{Permission, PermissionRule, SessionTask};
+use prose_vm::error::ErrorKind;
+use prose_vm::harness::Harness;
+use serde_json::Value;
+
+use crate::agents::{AgentProject, Reports, calls_tool, reply, task};
+
+/// The number of sessions that work at once.
+const AT_ONCE: usize = 4;
+
+/// What the model wants to do. Paths and commands are relative to the project; `{n}` is the number of the case.
+#[derive(Debug, Clone, Copy)]
+pub enum Use {
+    /// Write a file.
+    Write(&'static str),
+    /// Read a file.
+    Read(&'static str),
+    /// Run a command.
+    Run(&'static str),
+    /// Run a command that shows a file.
+    Show(&'static str),
+}
+
+/// The call of a tool: its name and its arguments.
+pub type Call = (&'static str, Value);
+
+/// A permission and its rule or pattern, the answer of the user to questions (`None`: no one is there), and what the model wants to do.
+pub type Case = (&'static str, &'static str, Option<bool>, Use);
+
+/// The cases about writing.
+pub const WRITES: &[Case] = &[
+    ("write", "allow", None, Use::Write("docs/made-{n}")),
+    ("write", "deny", None, Use::Write("docs/made-{n}")),
+    ("write", "docs/", None, Use::Write("docs/made-{n}")),
+    ("write", "docs/", None, Use::Write("made-{n}")),
+    ("write", "docs/", None, Use::Write("docs/../made-{n}")),
+    ("write", "docs/", None, Use::Write("docs/link/made-{n}")),
+    ("write", "docs/", None, Use::Write("../made-{n}")),
+    ("write", "prompt", Some(true), Use::Write("docs/made-{n}")),
+    ("write", "prompt", Some(false), Use::Write("docs/made-{n}")),
+    ("write", "prompt", None, Use::Write("docs/made-{n}")),
+];
+
+/// The cases about reading.
+pub const READS: &[Case] = &[
+    ("read", "allow", None, Use::Read("docs/seen-{n}")),
+    ("read", "deny", None, Use::Read("docs/seen-{n}")),
+    ("read", "docs/", None, Use::Read("docs/seen-{n}")),
+    ("read", "docs/", None, Use::Read("seen-{n}")),
+    ("read", "docs/", None, Use::Read("docs/../seen-{n}")),
+    ("read", "docs/", None, Use::Read("docs/link/seen-{n}")),
+    ("read", "docs/", None, Use::Read("../seen-{n}")),
+    ("read", "prompt", Some(true), Use::Read("docs/seen-{n}")),
+    ("read", "prompt", Some(false), Use::Read("docs/seen-{n}")),
+    ("read", "prompt", None, Use::Read("docs/seen-{n}")),
+];
+
+/// The cases about commands.
+pub const COMMANDS: &[Case] = &[
+    ("execute", "allow", None, Use::Run("touch made-{n}")),
+    ("execute", "deny", None, Use::Run("touch made-{n}")),
+    ("execute", "touch *", None, Use::Run("touch made-{n}")),
+    ("execute", "echo *", None, Use::Run("touch made-{n}")),
+    ("execute", "echo *", None, Use::Run("echo tides; touch made-{n}")),
+    ("execute", "echo *", None, Use::Run("echo $(touch made-{n})")),
+    ("execute", "sort *", None, Use::Run("sort --output=made-{n} /dev/null")),
+    ("execute", "prompt", Some(true), Use::Run("touch made-{n}")),
+    ("execute", "prompt", Some(false), Use::Run("touch made-{n}")),
+    ("execute", "prompt", None, Use::Run("touch made-{n}")),
+    ("execute", "deny", None, Use::Show("docs/seen-{n}")),
+    ("execute", "cat *", None, Use::Show("docs/seen-{n}")),
+    ("read", "docs/", None, Use::Show("docs/seen-{n}")),
+    ("read", "docs/", None, Use::Show("docs/link/seen-{n}")),
+];
+
+/// The case of a command that writes.
+pub const WRITING_COMMANDS: &[Case] = &[("write", "docs/", None, Use::Run("echo tides > made-{n}"))];
+
+/// What a case wants to do in a project.
+#[derive(Debug, Clone)]
+pub enum Wanted {
+    /// Write a file, by its absolute path.
+    Write(String),
+    /// Read a file, by its absolute path.
+    Read(String),
+    /// Run a command in the project.
+    Run(String),
+}
+
+impl Use {
+    fn text(self, number: usize) -> String {
+        let (Use::Write(text) | Use::Read(text) | Use::Run(text) | Use::Show(text)) = self;
+        text.replace("{n}", &number.to_string())
+    }
+
+    fn wanted(self, number: usize, root: &Path) -> Wanted {
+        let text = self.text(number);
+        let path = || root.join(&text).to_string_lossy().into_owned();
+        match self {
+            Use::Write(_) => Wanted::Write(path()),
+            Use::Read(_) => Wanted::Read(path()),
+            Use::Run(_) => Wanted::Run(text),
+            Use::Show(_) => Wanted::Run(format!("cat {text}")),
+        }
+    }
+}
+
+/// The files of the cases, and the fixtures for a model that makes their calls.
+pub fn fixtures(root: &Path, cases: &[Case], call: impl Fn(Wanted) -> Call) -> Vec<Value> {
+    for folder in ["docs", "elsewhere"] {
+        fs::create_dir_all(root.join(folder)).expect("the folder is new");
+    }
+    symlink("../elsewhere", root.join("docs/link")).expect("the folder is new");
+    let fixtures = cases.iter().enumerate().flat_map(|(number, (_, _, _, used))| {
+        let wanted = used.wanted(number, root);
+        if let Use::Read(path) | Use::Show(path) = used {
+            fs::write(root.join(path.replace("{n}", &number.to_string())), format!("{}\n", marker(number)))
+                .expect("the folder is writable");
+        }
+        let (tool, arguments) = call(wanted);
+        calls_tool(&prompt(number), tool, arguments, "That is all.")
+    });
+    fixtures.collect()
+}
+
+fn prompt(number: usize) -> String {
+    format!("[case {number}]")
+}
+
+/// The content of the file that a case reads.
+fn marker(number: usize) -> String {
+    format!("tide number {number} of the day")
+}
+
+/// What comes of the cases, one per line. `requests` is the start of the paths by which the agent asks its provider.
+pub async fn outcomes(
+    harness: &dyn Harness,
+    project: &AgentProject,
+    requests: &str,
+    model: Option<&str>,
+    cases: &[Case],
+) -> String {
+    let sessions = cases.iter().enumerate().map(|(number, (about, rule, answer, used))| async move {
+        let rule = match *rule {
+            "allow" => PermissionRule::Allow,
+            "deny" => PermissionRule::Deny,
+            "prompt" => PermissionRule::Prompt,
+            pattern => PermissionRule::Patterns(vec![pattern.to_owned()]),
+        };
+        let mut permissions = vec![Permission { about: (*about).into(), rule }];
+        if matches!(used, Use::Run(_) | Use::Show(_)) && *about != "execute" {
+            permissions.push(Permission { about: "execute".into(), rule: PermissionRule::Allow });
+        }
+        let (reporter, mut reports) = Reports::new(*answer);
+        let task = SessionTask { permissions, model: model.map(Into::into), ..task(&prompt(number)) };
+        (reply(harness, task, &reporter).await, reports.take())
+    });
+    let results: Vec<_> = futures_util::stream::iter(sessions).buffered(AT_ONCE).collect().await;
+    let asked = project.provider.requests(requests);
+    let asked: Vec<String> = asked.iter().map(|request| request["body"].to_string()).collect();
+    let root = project.root();
+    let lines = cases.iter().zip(results).enumerate().map(|(number, (case, (reply, reports)))| {
+        let (about, rule, answer, used) = case;
+        let text = used.text(number);
+        let has_happened = match used {
+            Use::Read(_) | Use::Show(_) => asked.iter().any(|body| body.contains(&marker(number))),
+            Use::Write(_) => root.join(&text).exists(),
+            Use::Run(_) => root.join(format!("made-{number}")).exists(),
+        };
+        let is_denied = reports.iter().any(|report| matches!(report, Activity::Denied(_)));
+        let outcome = match reply {
+            _ if has_happened && is_denied => "done, although it was denied".to_owned(),
+            Ok(_) if has_happened => "done".to_owned(),
+            Ok(_) if is_denied => "denied".to_owned(),
+            // The agent itself has refused it.
+            Ok(_) => "not done".to_owned(),
+            Err(failure) if failure.kind == ErrorKind::ApprovalNeeded && !has_happened => {
+                "stopped".to_owned()
+            }
+            Err(failure) => format!("failed: {}", failure.message),
+        };
+        let answer = match answer {
+            Some(true) => ", allowed",
+            Some(false) => ", denied",
+            None => "",
+        };
+        let verb = match used {
+            Use::Write(_) => "write ",
+            Use::Read(_) => "read ",
+            Use::Run(_) => "",
+            Use::Show(_) => "cat ",
+        };
+        let text = text.replace(&format!("-{number}"), "");
+        format!("{about}: {rule}{answer} | {verb}{text} | {outcome}\n")
+    });
+    lines.collect()
+}

@@ -1,0 +1,109 @@
+//! What holds for every driver: `prose run` with each real agent and each provider, whose server is on this machine.
+
+#![cfg(target_os = "linux")]
+
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use prose_tests::agents::{AgentProject, replies, wait_until};
+use prose_tests::drivers::{DRIVERS, Driver};
+use prose_tests::fault_proxy::{Fault, FaultProxy};
+use prose_tests::planted;
+
+const PROGRAM: &str = "session \"Look into tides\"\n";
+
+/// A project whose provider answers each request with a fault.
+fn faulty(fault: Fault) -> (AgentProject, FaultProxy) {
+    let project = AgentProject::new(|_| vec![replies("Look into tides", "Tides come and go.")]);
+    let proxy = FaultProxy::start(&project.provider.address, move |_| Some(fault));
+    (project, proxy)
+}
+
+/// The output of a program, which is not waited for forever.
+#[track_caller]
+fn output(command: &mut Command) -> Output {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let process = child.id().to_string();
+    let (sender, ended) = std::sync::mpsc::channel::<()>();
+    let watch = std::thread::spawn(move || {
+        if ended.recv_timeout(Duration::from_secs(120)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            Command::new("kill").args(["-9", &process]).status().unwrap();
+        }
+    });
+    child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(sender);
+    watch.join().unwrap();
+    output
+}
+
+/// Does the same with each driver, and reports all that it does not hold for.
+#[track_caller]
+fn for_each(check: impl Fn(&Driver) -> Result<(), String>) {
+    let failed: Vec<String> = DRIVERS
+        .iter()
+        .filter_map(|driver| Some(format!("{}: {}", driver.title, check(driver).err()?)))
+        .collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
+}
+
+#[test]
+#[ignore = "needs npm"]
+fn a_rejected_key_ends_the_run_with_how_to_sign_in() {
+    for_each(|driver| {
+        let (project, proxy) = faulty(Fault::Status(401));
+        let start = Instant::now();
+        let output = output(&mut driver.run(&project, &proxy.address(), "none", PROGRAM));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let asked = proxy.asked().len();
+        // The agents themselves would ask for minutes.
+        if output.status.code() != Some(3)
+            || !errors.contains(driver.sign_in)
+            || !(1..=driver.max_rejected).contains(&asked)
+        {
+            return Err(format!(
+                "{} after {asked} requests and {:?}: {errors}",
+                output.status,
+                start.elapsed()
+            ));
+        }
+        Ok(())
+    });
+}
+
+#[test]
+#[ignore = "needs npm"]
+fn a_key_is_in_nothing_that_prose_writes() {
+    const KEY: &str = "sk-planted/0123+456789abcdef";
+    for_each(|driver| {
+        let (project, proxy) = faulty(Fault::Quoting(401));
+        let address = proxy.address();
+        let run = output(driver.run(&project, &address, KEY, PROGRAM).arg("--json"));
+        let show = output(driver.prose(&project, &address, KEY).args(["runs", "show", "--json"]));
+        if run.status.code() != Some(3) || show.stdout.is_empty() {
+            return Err(String::from_utf8_lossy(&[run.stderr, show.stderr].concat()).into_owned());
+        }
+        let outputs = [run.stdout, run.stderr, show.stdout, show.stderr];
+        for (number, output) in outputs.iter().enumerate() {
+            std::fs::write(project.root().join(format!("output-{number}")), output).unwrap();
+        }
+        // Also no half of it.
+        let (first, second) = KEY.split_at(KEY.len() / 2);
+        let found: Vec<_> =
+            [first, second].into_iter().flat_map(|part| planted::find(&project.root(), part)).collect();
+        if found.is_empty() { Ok(()) } else { Err(format!("the key is in {found:?}")) }
+    });
+}
+
+#[test]
+#[ignore = "needs npm"]
+fn no_process_outlives_a_killed_run() {
+    for_each(|driver| {
+        let (project, proxy) = faulty(Fault::Hang);
+        let mut run = driver.start(&project, &proxy.address(), PROGRAM);
+        wait_until("the model is asked", || !proxy.asked().is_empty());
+        run.kill().and_then(|()| run.wait()).unwrap();
+        wait_until("all processes have ended", || project.processes().is_empty());
+        Ok(())
+    });
+}
