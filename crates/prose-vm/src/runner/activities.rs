@@ -1,0 +1,63 @@
+//! Handles the reports of backends about requests at work.
+
+use super::{RunError, Runner};
+use crate::activity::Activity;
+use crate::effect::{Effect, RequestId};
+use crate::event::{Event, EventKind};
+
+impl Runner<'_> {
+    /// Handles the reports that have arrived: what was reported before an outcome is recorded with it.
+    pub(super) fn drain_reports(&mut self, of: Option<RequestId>) -> Result<(), RunError> {
+        while let Some((request, activity)) = self.reports.arrived(of) {
+            self.report_activity(request, activity)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn report_activity(&mut self, request: RequestId, activity: Activity) -> Result<(), RunError> {
+        let Some(waiting) = self.waiting.get(&request) else {
+            self.reports.end(request);
+            return match activity {
+                Activity::Used(usage) => self.used_late(request, usage),
+                _ => Ok(()),
+            };
+        };
+        let (place, site) = (waiting.place.clone(), waiting.site);
+        let folder = match &waiting.effect {
+            Effect::Session(task) => task.folder.clone(),
+            _ => None,
+        };
+        let (agent, model) = (waiting.effect.agent().cloned(), waiting.effect.model().cloned());
+        let (now, _) = self.now();
+        let work = self.worked.entry(request).or_default();
+        work.add(&activity, now);
+        let mut activity = activity;
+        if let Activity::Used(usage) = &mut activity {
+            let model = work.agent.as_ref().and_then(|agent| agent.model.as_deref()).or(model.as_deref());
+            let is_priced = work.usage.is_some_and(|total| total.cost.is_some());
+            let mut total = work.usage.unwrap_or_default();
+            if !is_priced {
+                usage.cost = self.host.accounts.cost(model, usage);
+                total.cost = self.host.accounts.cost(model, &total);
+            }
+            let (before, now) = self.meter.report(request, agent.as_ref(), total);
+            self.meter.set_day(self.host.accounts.spend(before, now));
+        }
+        let warning = match &activity {
+            Activity::Tool(tool) => {
+                let folder = folder.as_deref();
+                self.writers.add(tool, (request, site, folder), |other| self.handles.contains_key(&other))
+            }
+            _ => None,
+        };
+        let kinds = [
+            Some(EventKind::Activity { request, activity }),
+            warning.map(|message| EventKind::Warning { message }),
+        ];
+        for kind in kinds.into_iter().flatten() {
+            let event = Event { place: place.clone(), site: Some(site), ..self.unrecorded_event(kind) };
+            (self.host.observer)(&event, true);
+        }
+        Ok(())
+    }
+}

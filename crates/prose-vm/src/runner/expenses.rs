@@ -1,0 +1,131 @@
+//! Counts what requests use, also without an outcome.
+
+use smol_str::SmolStr;
+
+use super::{Cancelled, RunError, Runner};
+use crate::activity::Work;
+use crate::budget::Spent;
+use crate::effect::{Outcome, Reply, Request, RequestId, Usage};
+use crate::event::{Event, EventKind, Expense};
+use crate::place::{Place, Site};
+
+impl Runner<'_> {
+    /// The next recorded event, if it is an expense.
+    pub(super) fn expected_expense(&mut self) -> Option<Event> {
+        self.host.recall.expected(self.seq + 1).filter(is_expense)
+    }
+
+    /// Repeats a recorded expense of an earlier execution.
+    pub(super) fn repeat_expense(&mut self, event: &Event) -> Result<(), RunError> {
+        self.seq += 1;
+        self.is_resumed = true;
+        self.clock.replay(event);
+        if let EventKind::Expense(expense) = &event.kind {
+            self.count_expense(expense);
+            self.usage = Usage::sum([self.usage, expense.work.usage]);
+        }
+        self.record(event, false)
+    }
+
+    /// Counts what an earlier execution has used. It is in the total of its day already.
+    fn count_expense(&mut self, expense: &Expense) {
+        let used = expense.work.usage.map_or_else(Spent::default, Spent::of);
+        self.meter.count(expense.agent.as_ref(), Spent { sessions: expense.sessions(), ..used });
+    }
+
+    /// Records what earlier executions have used and the journal of this one does not have.
+    pub(super) fn carry_expenses(&mut self) -> Result<(), RunError> {
+        for expense in self.host.recall.expenses() {
+            self.count_expense(&expense);
+            self.emit_expense(Place::root(), None, expense)?;
+        }
+        Ok(())
+    }
+
+    fn emit_expense(&mut self, place: Place, site: Option<Site>, expense: Expense) -> Result<(), RunError> {
+        self.seq += 1;
+        self.usage = Usage::sum([self.usage, expense.work.usage]);
+        let event = self.unrecorded_event(EventKind::Expense(expense));
+        self.record(&Event { place, site, ..event }, true)
+    }
+
+    /// Counts what a cancelled request has used: it is paid for all the same.
+    pub(super) fn used_late(&mut self, request: RequestId, mut usage: Usage) -> Result<(), RunError> {
+        let Some(cancelled) = self.cancelled.get(&request) else { return Ok(()) };
+        let Cancelled { place, site, effect, agent, model } = cancelled.clone();
+        usage.cost = usage.cost.or_else(|| self.host.accounts.cost(model.as_deref(), &usage));
+        let spent = Spent { unpriced_requests: 0, ..Spent::of(usage) };
+        self.meter.count(agent.as_ref(), spent);
+        self.meter.set_day(self.host.accounts.spend(Spent::default(), spent));
+        let work = Work { usage: Some(usage), ..Work::default() };
+        let expense = Expense { request: Some(request), effect, agent, requests: 0, work };
+        self.emit_expense(place, Some(site), expense)
+    }
+
+    /// Settles a request that gets no outcome.
+    pub(super) fn settle_cancelled(&mut self, request: &Request) -> Result<(), RunError> {
+        let Request { id, place, site, effect } = request;
+        let work = self.settle(request, None);
+        let model = work.agent.as_ref().and_then(|agent| agent.model.clone());
+        let cancelled = Cancelled {
+            place: place.clone(),
+            site: *site,
+            effect: effect.kind().into(),
+            agent: effect.agent().cloned(),
+            model: model.or_else(|| effect.model().cloned()),
+        };
+        let (kind, agent) = (cancelled.effect.clone(), cancelled.agent.clone());
+        self.cancelled.insert(*id, cancelled);
+        if work.is_empty() && !self.uses_model() {
+            return Ok(());
+        }
+        let expense = Expense { request: Some(*id), effect: kind, agent, requests: 1, work };
+        self.emit_expense(place.clone(), Some(*site), expense)
+    }
+
+    /// Whether the run asks a model.
+    pub(super) fn uses_model(&self) -> bool {
+        self.host.accounts.estimate(0, 0).is_some()
+    }
+
+    /// The reports of a request that has ended, with the cost of its usage. Also a request that failed or was cancelled is paid for.
+    pub(super) fn settle(&mut self, request: &Request, outcome: Option<&Outcome>) -> Work {
+        let mut work = self.worked.remove(&request.id).unwrap_or_default();
+        work.calls = self.reports.end(request.id);
+        let accounts = &self.host.accounts;
+        let is_reported =
+            work.usage.is_some() || matches!(outcome, Some(Outcome::Reply(Reply { usage: Some(_), .. })));
+        if let Some(Outcome::Reply(reply)) = outcome {
+            match (work.usage, reply.usage) {
+                (None, Some(usage)) => work.usage = Some(usage),
+                (None, None) => {
+                    work.usage = accounts.estimate(request.effect.prompt_length(), reply.text.len());
+                    work.is_estimated = work.usage.is_some();
+                }
+                _ => {}
+            }
+        }
+        if let Some(usage) = work.usage.as_mut().filter(|usage| usage.cost.is_none()) {
+            let model = work.agent.as_ref().and_then(|agent| agent.model.as_ref());
+            let model = model.or(request.effect.model()).map(SmolStr::as_str);
+            usage.cost = accounts.cost(model, usage);
+        }
+        // A request that reported nothing has used an unknown amount, if it was one to a model.
+        let uses_model = is_reported || accounts.estimate(0, 0).is_some();
+        let spent = match work.usage {
+            Some(usage) => Spent::of(usage),
+            None if uses_model && request.effect.needs_agent() => Spent::of(Usage::default()),
+            None => Spent::default(),
+        };
+        // The session was counted when it started.
+        let before = self.meter.settle(request.id, request.effect.agent(), spent);
+        if before != spent {
+            self.meter.set_day(accounts.spend(before, spent));
+        }
+        work
+    }
+}
+
+pub(super) fn is_expense(event: &Event) -> bool {
+    matches!(event.kind, EventKind::Expense(_))
+}

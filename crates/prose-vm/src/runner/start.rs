@@ -1,0 +1,244 @@
+//! Starts pending requests, within the limits of the run and of the machine.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures_util::future::{AbortHandle, Abortable};
+
+use super::session::{outcome, perform};
+use super::{Answering, Done, RunError, Runner, Unit};
+use crate::activity::PermissionQuestion;
+use crate::budget::{Reached, Spent};
+use crate::effect::{Effect, Failure, Outcome, Request, RequestId};
+use crate::error::ErrorKind;
+use crate::event::{Event, EventKind};
+use crate::{confirmation, permissions};
+
+impl Runner<'_> {
+    /// Whether the outcome of a request is recorded and will be delivered.
+    pub(super) fn is_known(&self, id: RequestId) -> bool {
+        self.replays && self.host.recall.is_known(id)
+    }
+
+    /// Starts pending requests as far as the limits allow. Returns the reason if the run has to stop.
+    pub(super) fn start(&mut self) -> Result<Option<String>, RunError> {
+        let known = |runner: &Self, queue: &BTreeSet<RequestId>| -> Vec<RequestId> {
+            if !runner.replays {
+                return Vec::new();
+            }
+            queue.iter().copied().filter(|id| runner.host.recall.is_known(*id)).collect()
+        };
+        let (with_agent, without) = (known(self, &self.agents_wanted), known(self, &self.at_once));
+        with_agent.iter().for_each(|id| _ = self.agents_wanted.remove(id));
+        without.iter().for_each(|id| _ = self.at_once.remove(id));
+        let reason = self.start_unknown();
+        self.agents_wanted.extend(with_agent);
+        self.at_once.extend(without);
+        reason
+    }
+
+    fn start_unknown(&mut self) -> Result<Option<String>, RunError> {
+        while let Some(id) = self.at_once.pop_first() {
+            self.begin(id);
+        }
+        if !self.agents_wanted.is_empty() && self.meter.limits_day() {
+            // Other runs have used something meanwhile.
+            self.meter.set_day(self.host.accounts.today());
+        }
+        let mut blocked = BTreeSet::new();
+        let mut stopped = None;
+        self.is_short = false;
+        while self.question.is_none()
+            && self.agents < self.room.at_most(self.host.limits.max_parallel.max(1))
+            && let Some(id) = self.agents_wanted.pop_first()
+        {
+            if let Some(reached) = self.reached(id) {
+                blocked.insert(id);
+                if reached.is_soft {
+                    self.ask(id, &reached);
+                    break;
+                }
+                let is_of_agent = reached.is_of_agent;
+                stopped.get_or_insert(reached);
+                if is_of_agent {
+                    continue;
+                }
+                break;
+            }
+            if !self.reserve(id) {
+                self.is_short = true;
+                blocked.insert(id);
+                break;
+            }
+            if let Some(Effect::Session(task)) = self.waiting.get(&id).map(|request| &request.effect) {
+                self.meter.count(task.agent.as_ref(), Spent::SESSION);
+                if self.uses_model() {
+                    self.meter.set_day(self.host.accounts.spend(Spent::default(), Spent::SESSION));
+                }
+                if self.host.harness.capabilities().writes_files {
+                    self.host.store.prepare(&task.binding)?;
+                }
+            }
+            self.is_started.insert(id);
+            if self.last_to_wait.is_some_and(|last| id <= last) {
+                self.began.insert(id, (self.host.clock)());
+                self.emit_unrecorded(EventKind::Begun { request: id });
+            }
+            self.begin(id);
+        }
+        self.agents_wanted.extend(blocked);
+        // Started requests are completed first: they are paid for.
+        if let Some(reached) = stopped.filter(|_| self.agents == 0) {
+            return Ok(Some(reached.reason));
+        }
+        // Requests are numbered in the order in which they are made, so those after the last number are new.
+        let last = self.last_to_wait.map_or(RequestId(0), |last| RequestId(last.0 + 1));
+        let queued: Vec<RequestId> = self.agents_wanted.range(last..).copied().collect();
+        for request in queued {
+            self.last_to_wait = Some(request);
+            self.emit_unrecorded(EventKind::Queued { request });
+        }
+        Ok(None)
+    }
+
+    /// Counts a request as at work, if the machine has resources for it.
+    fn reserve(&mut self, id: RequestId) -> bool {
+        let harness = self.host.harness.as_ref();
+        let harness = match self.waiting.get(&id).map(|request| &request.effect) {
+            Some(Effect::Session(task)) => harness.of_agent(task.agent.as_deref()),
+            _ => harness.of_decisions(),
+        }
+        .unwrap_or(harness);
+        let capacity = self.host.limits.capacity.as_ref();
+        let has_room = capacity.is_none_or(|capacity| capacity.begin(id, harness.name()));
+        let may_start = has_room || self.agents == 0;
+        self.agents += usize::from(may_start);
+        may_start
+    }
+
+    /// A request is not at work any more.
+    pub(super) fn release(&mut self, id: RequestId) {
+        self.agents -= 1;
+        if let Some(capacity) = &self.host.limits.capacity {
+            capacity.end(id);
+        }
+    }
+
+    /// The limit that does not let a request start.
+    fn reached(&self, id: RequestId) -> Option<Reached> {
+        let effect = &self.waiting.get(&id)?.effect;
+        self.meter.reached(effect.agent(), matches!(effect, Effect::Session(_)))
+    }
+
+    /// Asks the user whether a limit may be exceeded, before a request starts.
+    fn ask(&mut self, id: RequestId, reached: &Reached) {
+        let (title, rule) = self.meter.question(reached.limit);
+        let agent = self.waiting.get(&id).and_then(|request| request.effect.agent()).cloned();
+        let question = PermissionQuestion {
+            id: "limit".into(),
+            agent,
+            title: format!("{}; {title}", reached.reason),
+            rule,
+        };
+        let reporter = self.reports.reporter(id, Arc::clone(&self.host.approvals));
+        self.question = Some((reached.limit, Box::pin(async move { reporter.ask(question).await })));
+    }
+
+    pub(super) fn begin(&mut self, id: RequestId) {
+        let Some(mut request) = self.waiting.get(&id).cloned() else { return };
+        if let Effect::Session(task) = &mut request.effect {
+            if self.asked_again.contains_key(&id) {
+                *task = Arc::new(confirmation::asked_again(task));
+            }
+            let permissions = permissions::effective(&task.permissions, &self.permissions);
+            if permissions != task.permissions {
+                Arc::make_mut(task).permissions = permissions;
+            }
+            if let Some(own) = self.own_sessions.continued_by(task)
+                && let Some(memory) = &mut Arc::make_mut(task).memory
+            {
+                memory.own_session = Some(own);
+            }
+        }
+        let Some(work) = self.work(request) else { return };
+        self.push(
+            id,
+            Box::pin(async move {
+                let (id, outcome) = work.await;
+                (id, Done::Outcome(outcome))
+            }),
+        );
+    }
+
+    pub(super) fn push(&mut self, id: RequestId, work: Unit) {
+        let (handle, registration) = AbortHandle::new_pair();
+        self.handles.insert(id, handle);
+        self.running.push(Abortable::new(work, registration));
+    }
+
+    /// The future that performs a request; `None` for what is read immediately.
+    fn work(&self, request: Request) -> Option<Answering> {
+        let id = request.id;
+        let harness = Arc::clone(&self.host.harness);
+        let reporter = self.reports.reporter(id, Arc::clone(&self.host.approvals));
+        let allow = self.host.limits.allow_unenforced_permissions;
+        Some(match &request.effect {
+            Effect::Memory(_) | Effect::File(_) | Effect::FileCheck(_) => return None,
+            Effect::Sleep(duration) => {
+                let duration = *duration;
+                Box::pin(async move {
+                    tokio::time::sleep(duration).await;
+                    (id, Outcome::Slept)
+                })
+            }
+            Effect::Tree(tree) => {
+                let (tree, trees) = (Arc::clone(tree), Arc::clone(&self.host.trees));
+                Box::pin(async move { (id, outcome(trees.perform(&tree).await.map(Outcome::Tree))) })
+            }
+            Effect::Input(input) => {
+                let (input, inputs) = (Arc::clone(input), Arc::clone(&self.host.inputs));
+                Box::pin(async move {
+                    let given = match harness.input(&request, &input) {
+                        Some(given) => given.await,
+                        None => inputs.give(&input).await,
+                    };
+                    (id, outcome(given.map(Outcome::Value)))
+                })
+            }
+            _ => {
+                let trees = Arc::clone(&self.host.trees);
+                Box::pin(async move {
+                    (id, perform(harness.as_ref(), &request, &reporter, allow, trees.as_ref()).await)
+                })
+            }
+        })
+    }
+
+    /// Postpones a request that the system has no resources for: until another agent has ended, or for a while.
+    pub(super) fn is_put_off(&mut self, id: RequestId, outcome: &Outcome) -> bool {
+        let Outcome::Failed(Failure { kind: ErrorKind::OutOfResources, message }) = outcome else {
+            self.room.was_found();
+            return false;
+        };
+        if !self.room.shrinks_to(self.agents) {
+            return false;
+        }
+        let request = self.waiting.get(&id);
+        if let Some(Effect::Session(task)) = request.map(|request| &request.effect) {
+            self.meter.put_off_session(task.agent.as_ref());
+            if self.uses_model() {
+                self.meter.set_day(self.host.accounts.spend(Spent::SESSION, Spent::default()));
+            }
+        }
+        self.is_started.remove(&id);
+        self.agents_wanted.insert(id);
+        if let Some(message) = self.room.warning(message) {
+            let site = request.map(|request| request.site);
+            let event = Event { site, ..self.unrecorded_event(EventKind::Warning { message }) };
+            (self.host.observer)(&event, true);
+        }
+        self.emit_unrecorded(EventKind::Queued { request: id });
+        self.last_to_wait = self.last_to_wait.max(Some(id));
+        true
+    }
+}
