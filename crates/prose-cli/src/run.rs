@@ -1,5 +1,6 @@
 //! `prose run` and `prose resume`.
 
+mod dry_run;
 mod echo;
 pub(crate) mod ended;
 pub(crate) mod estimate;
@@ -26,14 +27,11 @@ use prose_files::Limit;
 use prose_project::files::shown;
 use prose_project::imports::{ImportOptions, LockUse};
 use prose_run::{
-    Caps, FinishedRun, Markers, Money, Project, Routes, RunFailure, RunHooks, RunRequest, Start,
-    TrustSubject, UserTrust,
+    Caps, FinishedRun, Markers, Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject, UserTrust,
 };
 use prose_view::{View, usage_text};
-use prose_vm::activity::NoApprovals;
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, EventKind, RunEnd, RunStatus, StateMode};
-use prose_vm::runner::Limits;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
@@ -154,7 +152,7 @@ fn run_loaded(
         ..run_request(&args.runner, loaded, start)
     };
     if args.dry_run {
-        return dry_run(request, args, interrupts, terminal);
+        return dry_run::write(request, args, interrupts, terminal);
     }
     let narrates = is_in_context.then_some(Narration::Brackets);
     execute(request, &args.runner, narrates, GivenInputs::default(), interrupts, terminal)
@@ -278,36 +276,17 @@ fn harness(args: &RunnerArgs) -> Option<String> {
 }
 
 fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> RunRequest {
-    let mut config = loaded.config.run.clone();
-    config.max_parallel = args.max_parallel.or(config.max_parallel);
     let project = Project { allows_outside: args.allow_outside, ..project_of(loaded.project.clone()) };
-    RunRequest {
-        program: Arc::clone(&loaded.program),
-        subject: TrustSubject::new(&project.root, &loaded.config),
-        trust: UserTrust::of_user(),
-        names_program: true,
-        project,
-        start,
-        state: StateMode::Filesystem,
-        harness: harness(args),
-        script: args.script.clone(),
-        seed: 0,
-        delay: args.delay.unwrap_or(Duration::ZERO),
-        inputs: Vec::new(),
-        limits: Limits {
-            allow_unenforced_permissions: args.allow_unenforced_permissions,
-            stalled_after: config.stalled_after.duration(),
-            ..Limits::default()
-        },
-        money: Money {
-            caps: Caps { cost: args.max_cost, tokens: args.max_tokens, sessions: args.max_sessions },
-            limits: loaded.config.limits.clone(),
-            prices: loaded.config.prices.clone(),
-        },
-        config,
-        routes: Routes::of(&loaded.config),
-        grants: loaded.grants.clone().with_all(&args.allow),
-    }
+    let program = Arc::clone(&loaded.program);
+    let mut request = RunRequest::new(program, project, start, &loaded.config, UserTrust::of_user());
+    request.harness = harness(args);
+    request.script.clone_from(&args.script);
+    request.delay = args.delay.unwrap_or(Duration::ZERO);
+    request.config.max_parallel = args.max_parallel.or(request.config.max_parallel);
+    request.limits.allow_unenforced_permissions = args.allow_unenforced_permissions;
+    request.money.caps = Caps { cost: args.max_cost, tokens: args.max_tokens, sessions: args.max_sessions };
+    request.grants = loaded.grants.clone().with_all(&args.allow);
+    request
 }
 
 /// Runs a program with all that shows how it goes.
@@ -463,103 +442,6 @@ fn execute(
         }
         None => Ok(ended),
     }
-}
-
-/// Writes the prompts of sessions and questions.
-fn dry_run(
-    request: RunRequest,
-    args: &RunArgs,
-    interrupts: &mut Interrupts,
-    terminal: &Terminal,
-) -> io::Result<Ended> {
-    let prepared = match prose_run::prepare(request) {
-        Ok(prepared) => prepared,
-        Err(failure) => return refuse(terminal, &failure.to_string()),
-    };
-    if prepared.isolates {
-        writeln!(terminal.stderr(), "{}", prose_run::ISOLATION)?;
-    }
-    let question_prompts = prepared.question_prompts.clone();
-    let mut written = Ok(());
-    let mut number = 0;
-    let mut observer = |event: &Event, _: bool| {
-        let line = event.site.map_or(0, |site| site.line);
-        match &event.kind {
-            EventKind::SessionStarted { task, .. } if written.is_ok() => {
-                number += 1;
-                written = write_prompt(number, line, task, terminal);
-            }
-            EventKind::Effect { request, effect, .. } if written.is_ok() => {
-                if let Some(prompt) = question_prompts.take(*request) {
-                    number += 1;
-                    written = write_question(number, line, effect, &prompt, terminal);
-                }
-            }
-            EventKind::Warning { message } if written.is_ok() => {
-                let message = printed::shown(message);
-                written = writeln!(terminal.stderr(), "{WARNING}warning{WARNING:#}: line {line}: {message}");
-            }
-            _ => {}
-        }
-    };
-    let hooks = RunHooks {
-        inputs: Arc::new(GivenInputs::default().made_up()),
-        approvals: Arc::new(NoApprovals),
-        observer: &mut observer,
-        interrupted: Box::pin(interrupts.interrupted(args.runner.timeout)),
-        narration: None,
-    };
-    let finished = prepared.execute(hooks);
-    written?;
-    match finished {
-        Ok(finished) => {
-            let end = finished.end;
-            let mut stderr = terminal.stderr();
-            let prompts = counted(number as usize, "prompt");
-            writeln!(stderr, "{prompts}; nothing was sent, and replies were generated.")?;
-            match end.status {
-                RunStatus::Completed => Ok(Ended::Completed),
-                RunStatus::Interrupted => Ok(Ended::Interrupted),
-                RunStatus::Failed => {
-                    if let Some(error) = end.error {
-                        writeln!(
-                            stderr,
-                            "{WARNING}warning{WARNING:#}: with these replies the program would fail at line {}: {}",
-                            error.line,
-                            printed::shown(&error.to_string())
-                        )?;
-                    }
-                    Ok(Ended::Failed)
-                }
-            }
-        }
-        Err(failure) => refuse(terminal, &failure.to_string()),
-    }
-}
-
-fn write_prompt(
-    number: u32,
-    line: u32,
-    task: &prose_vm::effect::SessionTask,
-    terminal: &Terminal,
-) -> io::Result<()> {
-    let mut out = terminal.stdout();
-    let agent = task.agent.as_ref().map_or(String::new(), |agent| format!(", agent {agent}"));
-    let model = task.model.as_ref().map_or(String::new(), |model| format!(", model {model}"));
-    writeln!(out, "{HELP}== {number}: line {line}{agent}{model}{HELP:#}")?;
-    writeln!(out, "{}", printed::shown(&task.prompt))?;
-    if let Some(system) = task.system_part() {
-        writeln!(out, "\nSystem: {}", printed::shown(&system))?;
-    }
-    writeln!(out)
-}
-
-/// Writes the prompt of a request other than a session.
-fn write_question(number: u32, line: u32, effect: &str, prompt: &str, terminal: &Terminal) -> io::Result<()> {
-    let what = prose_run::question_kind(effect);
-    let mut out = terminal.stdout();
-    writeln!(out, "{HELP}== {number}: line {line}, {what}{HELP:#}")?;
-    writeln!(out, "{}\n", printed::shown(prompt.trim_end()))
 }
 
 /// Named outputs one after the other, or the value of a program that has none.

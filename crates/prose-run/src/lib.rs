@@ -4,6 +4,7 @@
 
 mod approvals;
 mod changes;
+mod dry_run;
 mod error;
 mod estimate;
 mod memory;
@@ -13,6 +14,7 @@ mod parallelism;
 mod permissions;
 mod program_check;
 mod rehearsal;
+mod request;
 mod rights;
 mod seal;
 mod state;
@@ -25,9 +27,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
-use prose_config::{AgentConfigs, Config, Isolation, McpServerConfigs, ModelAliases, RunConfig};
+use prose_config::Isolation;
 use prose_harness::offline::Offline;
 pub use prose_harness::registry::asks_model;
 use prose_harness::registry::{HarnessSettings, changes_files, harness, used_harnesses};
@@ -45,15 +46,13 @@ use prose_vm::effect::{Effect, Outcome, Request, RequestId, Usage};
 use prose_vm::event::{Event, EventKind, Expense, RecordedRoute, RunEnd, RunHead, StateMode};
 use prose_vm::harness::{Capabilities, Harness};
 use prose_vm::machine::Machine;
-use prose_vm::program::Program;
 use prose_vm::runner::{self, Host, Inputs, Limits, NoTrees, RunError, Trees};
 use prose_vm::secrets::Secrets;
 use prose_vm::settings::Settings;
 use prose_vm::store::Recording;
-use prose_vm::value::Value;
-use smol_str::SmolStr;
 
 pub use crate::approvals::{ApprovalAnswer, AsksUser, UserApprovals, approval_text};
+pub use crate::dry_run::{DryRun, DryRunPrompt};
 pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
 pub use crate::estimate::{EstimateRequest, History, MAX_RUNS, RunEstimate, estimate_run};
 use crate::money::RunAccounts;
@@ -62,91 +61,13 @@ use crate::origin::Origin;
 pub use crate::origin::{check_trust, is_confirmed};
 pub use crate::parallelism::{Machine as MachineResources, Parallelism};
 pub use crate::permissions::{Unenforced, UnenforcedRule};
-use crate::rehearsal::Rehearsal;
-pub use crate::rehearsal::{QuestionPrompts, question_kind};
+use crate::rehearsal::{QuestionPrompts, Rehearsal};
+pub use crate::request::{Routes, RunRequest, Start};
 pub use crate::rights::MissingRights;
 use crate::state::{AnyRecording, StoreKind};
 pub use crate::tools::{MissingTools, all_servers};
 use crate::trees::GitTrees;
 pub use crate::trees::forget_trees;
-
-/// A run to start or to resume.
-pub struct RunRequest {
-    /// The program. It has no errors (decision 15).
-    pub program: Arc<Program>,
-    /// The folder that stores the runs.
-    pub project: Project,
-    /// Whether the run starts or is resumed.
-    pub start: Start,
-    /// The backend for the state of a new run.
-    pub state: StateMode,
-    /// The harness; `None` for that of the resumed run or of the project's settings.
-    pub harness: Option<String>,
-    /// The script for the harness `script`; `None` for that of the resumed run.
-    pub script: Option<PathBuf>,
-    /// The seed of the offline harness in a new run.
-    pub seed: u64,
-    /// The delay of each reply of the offline harness.
-    pub delay: Duration,
-    /// The inputs of a new run.
-    pub inputs: Vec<(SmolStr, Value)>,
-    /// The settings of the project.
-    pub config: RunConfig,
-    /// The agents with a backend of their own, and the names of models.
-    pub routes: Routes,
-    /// The rights of fetched programs (decision 19).
-    pub grants: Grants,
-    /// The limits of the run. Those of `money` are added to its budget; those of parallel sessions follow from the settings and the machine.
-    pub limits: Limits,
-    /// The limits of flags and settings, and the prices.
-    pub money: Money,
-    /// What the user must trust before a program is started.
-    pub subject: TrustSubject,
-    /// What the user trusts.
-    pub trust: UserTrust,
-    /// Whether the user named the program, instead of the journal of a resumed run.
-    pub names_program: bool,
-}
-
-/// Which agents have a backend or tools of their own, and which ids names of models stand for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Routes {
-    /// The agents.
-    pub agents: AgentConfigs,
-    /// The names of models.
-    pub models: ModelAliases,
-    /// The MCP servers.
-    pub servers: McpServerConfigs,
-}
-
-impl Routes {
-    /// Those of a project.
-    pub fn of(config: &Config) -> Self {
-        Self {
-            agents: config.agents.clone(),
-            models: config.models.clone(),
-            servers: config.mcp.servers.clone(),
-        }
-    }
-}
-
-/// Whether a run starts or is resumed.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Start {
-    /// A new run.
-    New,
-    /// A new run that only produces its prompts: it writes no files, and the offline harness replies instead of agents.
-    Dry,
-    /// Resumes a run from its files.
-    Resume {
-        /// Its id.
-        run: SmolStr,
-        /// Whether the program may have changed: recorded results that still match are reused (decision 10).
-        accept_changes: bool,
-    },
-    /// Resumes a run from its narration alone.
-    Transcript(Box<Recovered>),
-}
 
 /// Receives each line of a narration.
 pub type NarrationSink<'a> = &'a mut dyn FnMut(&str);
@@ -186,8 +107,7 @@ pub struct PreparedRun {
     pub notes: Vec<String>,
     /// The rights of each fetched program in this run, for display.
     pub rights: Vec<String>,
-    /// The prompts of the questions of a dry run, each from its answer on.
-    pub question_prompts: QuestionPrompts,
+    question_prompts: QuestionPrompts,
 }
 
 /// The result of an execution of a run.

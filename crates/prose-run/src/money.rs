@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use prose_config::{Dollars, LimitConfig, LimitsConfig, Named, PriceConfig};
+use prose_config::{Config, Dollars, LimitConfig, LimitsConfig, Named, PriceConfig};
 use prose_harness::prices::{Price, Prices, estimated_tokens};
 use prose_project::UserFiles;
 use prose_project::ledger::Ledger;
@@ -35,6 +35,11 @@ pub struct Money {
 }
 
 impl Money {
+    /// Those of a project, without limits of one execution.
+    pub fn of(config: &Config) -> Self {
+        Self { caps: Caps::default(), limits: config.limits.clone(), prices: config.prices.clone() }
+    }
+
     /// The limits of a run. A run that asks a model never starts without a limit.
     pub(crate) fn budget(&self, asks_model: bool) -> Budget {
         let Caps { cost, tokens, sessions } = self.caps;

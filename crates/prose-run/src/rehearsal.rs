@@ -12,17 +12,17 @@ use prose_vm::value::Value;
 
 /// The prompts of questions in a dry run, by request.
 #[derive(Debug, Clone, Default)]
-pub struct QuestionPrompts(Arc<Mutex<BTreeMap<RequestId, String>>>);
+pub(crate) struct QuestionPrompts(Arc<Mutex<BTreeMap<RequestId, String>>>);
 
 impl QuestionPrompts {
     /// Removes the prompt of an answered condition or choice, of a part of a text or of a summary; `None` for other requests.
-    pub fn take(&self, request: RequestId) -> Option<String> {
+    pub(crate) fn take(&self, request: RequestId) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&request)
     }
 }
 
 /// What a question is about, by the kind of its effect, for display.
-pub fn question_kind(effect: &str) -> &'static str {
+pub(crate) fn question_kind(effect: &str) -> &'static str {
     match effect {
         "judge" => "condition",
         "choose" => "choice",

@@ -102,7 +102,6 @@ fn from_toml(value: toml::Value) -> serde_json::Value {
 pub(crate) struct GivenInputs {
     given: Mutex<HashMap<SmolStr, Value>>,
     terminal: Option<TerminalInputs>,
-    makes_up: bool,
 }
 
 impl GivenInputs {
@@ -117,12 +116,6 @@ impl GivenInputs {
         self.terminal = TerminalInputs::new(bars);
         self
     }
-
-    /// The same; what is not given is generated, for dry runs.
-    pub(crate) fn made_up(mut self) -> Self {
-        self.makes_up = true;
-        self
-    }
 }
 
 impl Inputs for GivenInputs {
@@ -132,10 +125,6 @@ impl Inputs for GivenInputs {
         drop(known);
         if let Some(value) = given {
             return Box::pin(async move { Ok(value) });
-        }
-        if self.makes_up {
-            let name = input.name.clone().unwrap_or_else(|| "input".into());
-            return Box::pin(async move { Ok(Value::text(format!("[{name}]"))) });
         }
         match &self.terminal {
             Some(terminal) => terminal.give(input),

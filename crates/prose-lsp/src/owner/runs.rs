@@ -8,9 +8,7 @@ use prose_analysis::{SourceFile, Text};
 use prose_project::Diagnosed;
 use prose_project::runnable::Refusal;
 use prose_run::{Project, RunRequest, Start};
-use prose_vm::event::StateMode;
 use prose_vm::program::Program;
-use prose_vm::runner::Limits;
 use smol_str::SmolStr;
 
 use crate::documents::snapshot::Snapshot;
@@ -182,27 +180,8 @@ impl Owner {
         {
             return Err(refusal);
         }
-        let limits = Limits { stalled_after: config.run().stalled_after.duration(), ..Limits::default() };
-        Ok(RunRequest {
-            program,
-            start,
-            state: StateMode::Filesystem,
-            harness,
-            script,
-            seed: 0,
-            delay: std::time::Duration::ZERO,
-            inputs,
-            config: config.run().clone(),
-            routes: config.routes(),
-            grants: config.grants(),
-            limits,
-            money: config.money(),
-            subject: config.subject(&project.root),
-            trust: config.user_trust(),
-            // It is the one that is open in the editor.
-            names_program: true,
-            project,
-        })
+        let request = config.run_request(program, project, start);
+        Ok(RunRequest { harness, script, inputs, ..request })
     }
 
     /// The run that is meant, and the block that it is one of.

@@ -4,12 +4,10 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use prose_run::{
-    FinishedRun, PreparedRun, RunFailure, RunHooks, RunRequest, Start, UserApprovals, question_kind,
-};
+use prose_run::{DryRun, FinishedRun, PreparedRun, RunFailure, RunHooks, RunRequest, Start, UserApprovals};
 use prose_state::StateError;
-use prose_vm::activity::NoApprovals;
 use prose_vm::event::{Event, EventKind, RunStatus};
+use prose_vm::place::Site;
 use prose_vm::value::Value as ProgramValue;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
@@ -22,7 +20,7 @@ use crate::protocol::notification::Notification;
 use crate::protocol::session::Session;
 use crate::protocol::uri::{DocumentUri, uri_of_path};
 use crate::runs::approvals::EditorUser;
-use crate::runs::inputs::{EditorInputs, GeneratedInputs};
+use crate::runs::inputs::EditorInputs;
 use crate::runs::registry::{Runs, Stop, Ticket};
 use crate::runs::reporter::Reporter;
 use crate::runs::trace::counted;
@@ -56,9 +54,8 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
             return refuse(answer, shown(&failure));
         }
     };
-    let given = given.into_iter().collect();
     if is_dry {
-        let prompts = dry_run(prepared, first_line, GeneratedInputs(given), stopped);
+        let prompts = dry_run(prepared, first_line, given, stopped);
         forget();
         return send(
             answer,
@@ -81,6 +78,7 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
     // It is there as long as this thread runs.
     let Some(stop) = stop else { return };
     let client = session.asks_inputs.then(|| runs.client_requests.clone());
+    let given = given.into_iter().collect();
     let inputs = EditorInputs { run: id.clone(), given, client, stop };
     let is_made_up = prepared.harness() == "offline";
     let user = EditorUser { client: runs.client_requests.clone(), program: name.to_string() };
@@ -150,37 +148,23 @@ fn watched(
 fn dry_run(
     prepared: PreparedRun,
     first_line: usize,
-    inputs: GeneratedInputs,
+    given: Vec<(SmolStr, ProgramValue)>,
     mut stopped: UnboundedReceiver<Stop>,
 ) -> Result<Value, String> {
-    let question_prompts = prepared.question_prompts.clone();
     let mut prompts = Vec::new();
-    let mut observer = |event: &Event, _: bool| {
+    let mut report = |site: Option<Site>, reported: DryRun<'_>| {
         // In the program that was started; those of imported programs are in other texts.
-        let site = event.site.filter(|site| site.program == 0);
+        let site = site.filter(|site| site.program == 0);
         let line = site.map(|site| first_line + site.line as usize);
-        match &event.kind {
-            EventKind::SessionStarted { task, .. } => prompts.push(json!({
-                "kind": "session",
+        if let DryRun::Prompt(prompt) = reported {
+            prompts.push(json!({
+                "kind": prompt.kind(),
                 "line": line,
-                "agent": task.agent,
-                "model": task.model,
-                "prompt": task.prompt,
-                "system": task.system_part(),
-            })),
-            EventKind::Effect { request, effect, .. } => {
-                prompts.extend(question_prompts.take(*request).map(|prompt| {
-                    json!({
-                        "kind": question_kind(effect),
-                        "line": line,
-                        "agent": null,
-                        "model": null,
-                        "prompt": prompt.trim_end(),
-                        "system": null,
-                    })
-                }));
-            }
-            _ => {}
+                "agent": prompt.agent(),
+                "model": prompt.model(),
+                "prompt": prompt.prompt(),
+                "system": prompt.system(),
+            }));
         }
     };
     let interrupted = async {
@@ -189,15 +173,9 @@ fn dry_run(
             None => std::future::pending().await,
         }
     };
-    let finished = prepared.execute(RunHooks {
-        inputs: Arc::new(inputs),
-        approvals: Arc::new(NoApprovals),
-        observer: &mut observer,
-        interrupted: Box::pin(interrupted),
-        narration: None,
-    });
-    let end = finished.map_err(|failure| failure.to_string())?.end;
+    let end = prepared.rehearse(given, Box::pin(interrupted), &mut report);
     let failed = end
+        .map_err(|failure| failure.to_string())?
         .error
         .map(|error| json!({ "line": first_line + error.line as usize, "message": error.to_string() }));
     Ok(json!({ "prompts": prompts, "failed": failed }))

@@ -73,16 +73,3 @@ impl EditorInputs {
         Err(Failure { kind: ErrorKind::MissingInput, message: reason })
     }
 }
-
-/// The inputs of a dry run.
-pub(super) struct GeneratedInputs(pub(super) HashMap<SmolStr, Value>);
-
-impl Inputs for GeneratedInputs {
-    fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value> {
-        Box::pin(async move {
-            let given = input.keys.iter().find_map(|key| self.0.get(key));
-            let name = input.name.as_deref().unwrap_or("input");
-            Ok(given.cloned().unwrap_or_else(|| Value::text(format!("[{name}]"))))
-        })
-    }
-}

@@ -14,7 +14,7 @@ use prose_project::runnable::{self, Refusal, runnable};
 use prose_project::settings::{ignored_for, lock_folder};
 use prose_project::{Diagnosed, Failure, Rules};
 use prose_registry::LOCK_FILE;
-use prose_run::{Caps, Grants, Money, Routes, TrustSubject, UserTrust};
+use prose_run::{Money, Project, RunRequest, Start, TrustSubject, UserTrust};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use prose_vm::program::Program;
 use ropey::Rope;
@@ -156,9 +156,11 @@ impl FileConfig {
         }
     }
 
-    /// The backends of agents, and the names of models.
-    pub(crate) fn routes(&self) -> Routes {
-        Routes::of(self.rules.config())
+    /// A run of a program of the project.
+    pub(crate) fn run_request(&self, program: Arc<Program>, project: Project, start: Start) -> RunRequest {
+        let subject = self.subject(&project.root);
+        let request = RunRequest::new(program, project, start, self.rules.config(), self.user_trust());
+        RunRequest { config: self.run(), subject, ..request }
     }
 
     /// What a person has to trust before a program of the project at `root` starts an agent. That the client chooses one is the person's own word, as it is on
@@ -176,13 +178,7 @@ impl FileConfig {
 
     /// The limits and the prices of runs.
     pub(crate) fn money(&self) -> Money {
-        let config = self.rules.config();
-        Money { caps: Caps::default(), limits: config.limits.clone(), prices: config.prices.clone() }
-    }
-
-    /// The rights of fetched programs.
-    pub(crate) fn grants(&self) -> Grants {
-        self.rules.config().grants()
+        Money::of(self.rules.config())
     }
 
     /// The program, or why it is not run.

@@ -4,23 +4,20 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prose_config::Config;
 use prose_project::load::Loaded;
 use prose_run::{
-    Caps, EstimateRequest, History, MAX_RUNS, Money, PreparedRun, Routes, RunHooks, RunRequest, Start,
-    TrustSubject, estimate_run, question_kind,
+    DryRun, EstimateRequest, History, MAX_RUNS, Money, PreparedRun, RunRequest, Start, TrustSubject,
+    estimate_run,
 };
-use prose_vm::activity::NoApprovals;
-use prose_vm::event::{Event, EventKind, RunStatus, StateMode};
+use prose_vm::event::RunStatus;
+use prose_vm::place::Site;
 use prose_vm::program::Program;
-use prose_vm::runner::Limits;
 use prose_vm::value::Value;
 use serde_json::Map;
 use smol_str::SmolStr;
 
 use super::folder::Folder;
 use super::reply::{MAX_TEXT, Reply};
-use super::run_inputs::GeneratedInputs;
 
 /// A program that can be run, with its inputs.
 pub(super) struct Runnable {
@@ -70,32 +67,9 @@ impl Runnable {
     pub(super) fn request(self, folder: &Folder, start: Start) -> RunRequest {
         let project = folder.project_of(&self.loaded);
         let config = self.loaded.rules.config();
-        let run = config.run.clone();
-        RunRequest {
-            program: self.program,
-            subject: TrustSubject::new(&project.root, config),
-            trust: folder.trust(),
-            names_program: true,
-            project,
-            start,
-            state: StateMode::Filesystem,
-            harness: None,
-            script: None,
-            seed: 0,
-            delay: Duration::ZERO,
-            inputs: self.inputs,
-            limits: Limits { stalled_after: run.stalled_after.duration(), ..Limits::default() },
-            money: money(config),
-            config: run,
-            routes: Routes::of(config),
-            grants: config.grants(),
-        }
+        let request = RunRequest::new(self.program, project, start, config, folder.trust());
+        RunRequest { inputs: self.inputs, ..request }
     }
-}
-
-/// The prices and limits of a project.
-fn money(config: &Config) -> Money {
-    Money { caps: Caps::default(), limits: config.limits.clone(), prices: config.prices.clone() }
 }
 
 /// Estimates a run.
@@ -109,7 +83,7 @@ pub(super) fn estimate(folder: &Folder, path: String, inputs: &Map<String, serde
     let estimate = estimate_run(&EstimateRequest {
         program: &program,
         harness: config.harness.as_str(),
-        money: &money(loaded.rules.config()),
+        money: &Money::of(loaded.rules.config()),
         max_iterations: config.max_iterations.get(),
         inputs: &inputs,
         history: &history,
@@ -129,50 +103,33 @@ pub(super) fn dry_run(folder: &Folder, path: String, inputs: &Map<String, serde_
 }
 
 fn rehearsed(prepared: PreparedRun) -> Reply {
-    let question_prompts = prepared.question_prompts.clone();
     let mut report = String::new();
     let mut number = 0;
-    let mut observer = |event: &Event, _: bool| {
-        let line = event.site.map_or(0, |site| site.line);
-        let mut add = |what: &str, prompt: &str| {
-            number += 1;
-            // What exceeds the reply is counted, but not kept.
-            if report.len() <= MAX_TEXT {
-                let _ = writeln!(report, "== {number}: line {line}{what}\n{}\n", prompt.trim_end());
-            }
-        };
-        match &event.kind {
-            EventKind::SessionStarted { task, .. } => {
-                let agent = task.agent.as_ref().map_or(String::new(), |agent| format!(", agent {agent}"));
-                let model = task.model.as_ref().map_or(String::new(), |model| format!(", model {model}"));
-                let system =
-                    task.system_part().map_or(String::new(), |system| format!("\n\nSystem: {system}"));
-                add(&format!("{agent}{model}"), &format!("{}{system}", task.prompt));
-            }
-            EventKind::Effect { request, effect, .. } => {
-                if let Some(prompt) = question_prompts.take(*request) {
-                    add(&format!(", {}", question_kind(effect)), &prompt);
+    let mut add = |site: Option<Site>, reported: DryRun<'_>| {
+        let line = site.map_or(0, |site| site.line);
+        match reported {
+            DryRun::Prompt(prompt) => {
+                number += 1;
+                // What exceeds the reply is counted, but not kept.
+                if report.len() <= MAX_TEXT {
+                    let (heading, text) = (prompt.heading(), prompt.prompt().trim_end());
+                    let system =
+                        prompt.system().map_or(String::new(), |system| format!("\n\nSystem: {system}"));
+                    let _ = writeln!(report, "== {number}: line {line}{heading}\n{text}{system}\n");
                 }
             }
-            EventKind::Warning { message } => {
+            DryRun::Warning(message) => {
                 let _ = writeln!(report, "warning: line {line}: {message}\n");
             }
-            _ => {}
         }
     };
-    let finished = prepared.execute(RunHooks {
-        inputs: Arc::new(GeneratedInputs),
-        approvals: Arc::new(NoApprovals),
-        observer: &mut observer,
-        // A program without an end has one here, too: that of a dry run is bounded by its limits.
-        interrupted: Box::pin(async {
-            tokio::time::sleep(MAX_TIME).await;
-            format!("the dry run was stopped after {} seconds", MAX_TIME.as_secs())
-        }),
-        narration: None,
-    });
-    let end = match finished {
-        Ok(finished) => finished.end,
+    // A program without an end has one here, too: that of a dry run is bounded by its limits.
+    let too_long = async {
+        tokio::time::sleep(MAX_TIME).await;
+        format!("the dry run was stopped after {} seconds", MAX_TIME.as_secs())
+    };
+    let end = match prepared.rehearse([], Box::pin(too_long), &mut add) {
+        Ok(end) => end,
         Err(failure) => return Reply::error(failure.to_string()),
     };
     let mut head = format!("{number} prompts; nothing was sent, and replies were generated.\n");

@@ -10,16 +10,6 @@ use prose_vm::value::Value;
 use smol_str::SmolStr;
 use tokio::sync::{Notify, oneshot};
 
-/// Generates the inputs of dry runs.
-pub(super) struct GeneratedInputs;
-
-impl Inputs for GeneratedInputs {
-    fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value> {
-        let name = input.name.as_deref().unwrap_or("input");
-        Box::pin(std::future::ready(Ok(Value::text(format!("[{name}]")))))
-    }
-}
-
 /// A question of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OpenQuestion {

@@ -1,0 +1,127 @@
+//! A run to start or to resume, as a face asks for it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use prose_config::{AgentConfigs, Config, McpServerConfigs, ModelAliases, RunConfig};
+use prose_narration::transcript::Recovered;
+use prose_project::trust::{TrustSubject, UserTrust};
+use prose_rights::Grants;
+use prose_state::folder::Project;
+use prose_vm::event::StateMode;
+use prose_vm::program::Program;
+use prose_vm::runner::Limits;
+use prose_vm::value::Value;
+use smol_str::SmolStr;
+
+use crate::money::Money;
+
+/// A run to start or to resume.
+pub struct RunRequest {
+    /// The program. It has no errors (decision 15).
+    pub program: Arc<Program>,
+    /// The folder that stores the runs.
+    pub project: Project,
+    /// Whether the run starts or is resumed.
+    pub start: Start,
+    /// The backend for the state of a new run.
+    pub state: StateMode,
+    /// The harness; `None` for that of the resumed run or of the project's settings.
+    pub harness: Option<String>,
+    /// The script for the harness `script`; `None` for that of the resumed run.
+    pub script: Option<PathBuf>,
+    /// The seed of the offline harness in a new run.
+    pub seed: u64,
+    /// The delay of each reply of the offline harness.
+    pub delay: Duration,
+    /// The inputs of a new run.
+    pub inputs: Vec<(SmolStr, Value)>,
+    /// The settings of the project.
+    pub config: RunConfig,
+    /// The agents with a backend of their own, and the names of models.
+    pub routes: Routes,
+    /// The rights of fetched programs (decision 19).
+    pub grants: Grants,
+    /// The limits of the run. Those of `money` are added to its budget; those of parallel sessions follow from the settings and the machine.
+    pub limits: Limits,
+    /// The limits of flags and settings, and the prices.
+    pub money: Money,
+    /// What the user must trust before a program is started.
+    pub subject: TrustSubject,
+    /// What the user trusts.
+    pub trust: UserTrust,
+    /// Whether the user named the program, instead of the journal of a resumed run.
+    pub names_program: bool,
+}
+
+impl RunRequest {
+    /// A run of a program with the settings of its project, of which the caller changes what its arguments say.
+    pub fn new(
+        program: Arc<Program>,
+        project: Project,
+        start: Start,
+        config: &Config,
+        trust: UserTrust,
+    ) -> Self {
+        Self {
+            program,
+            subject: TrustSubject::new(&project.root, config),
+            trust,
+            names_program: true,
+            project,
+            start,
+            state: StateMode::Filesystem,
+            harness: None,
+            script: None,
+            seed: 0,
+            delay: Duration::ZERO,
+            inputs: Vec::new(),
+            limits: Limits { stalled_after: config.run.stalled_after.duration(), ..Limits::default() },
+            money: Money::of(config),
+            config: config.run.clone(),
+            routes: Routes::of(config),
+            grants: config.grants(),
+        }
+    }
+}
+
+/// Which agents have a backend or tools of their own, and which ids names of models stand for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Routes {
+    /// The agents.
+    pub agents: AgentConfigs,
+    /// The names of models.
+    pub models: ModelAliases,
+    /// The MCP servers.
+    pub servers: McpServerConfigs,
+}
+
+impl Routes {
+    /// Those of a project.
+    pub fn of(config: &Config) -> Self {
+        Self {
+            agents: config.agents.clone(),
+            models: config.models.clone(),
+            servers: config.mcp.servers.clone(),
+        }
+    }
+}
+
+/// Whether a run starts or is resumed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Start {
+    /// A new run.
+    New,
+    /// A new run that only produces its prompts: it writes no files, and the offline harness replies instead of agents.
+    Dry,
+    /// Resumes a run from its files.
+    Resume {
+        /// Its id.
+        run: SmolStr,
+        /// Whether the program may have changed: recorded results that still match are reused (decision 10).
+        accept_changes: bool,
+    },
+    /// Resumes a run from its narration alone.
+    Transcript(Box<Recovered>),
+}
