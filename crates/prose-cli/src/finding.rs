@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use prose_project::Diagnosed;
+use prose_project::position::{Position, Positions};
 use prose_syntax::codes::Tag;
 use prose_syntax::{Code, Diagnostic, Fix, FixSafety, Related, Severity, TextRange};
 
-use crate::position::{Position, Positions};
 use crate::sources::Sources;
 
 /// A checked file.

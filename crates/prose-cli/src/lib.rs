@@ -18,7 +18,6 @@ mod mcp;
 mod outdated;
 mod output;
 mod panic;
-mod position;
 mod replay;
 mod run;
 mod runs;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use prose_project::Diagnosed;
 use prose_project::files::read_program;
+use prose_project::position::Positions;
 use prose_syntax::Related;
 
-use crate::position::Positions;
 use crate::terminal::one_line;
 
 /// The texts of the files that diagnostics refer to, other than their own.

@@ -9,6 +9,7 @@ pub mod load;
 pub mod overlays;
 pub mod ownership;
 pub mod parts;
+pub mod position;
 pub mod runnable;
 pub mod settings;
 pub mod shell;

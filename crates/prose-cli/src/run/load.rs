@@ -8,6 +8,7 @@ use prose_config::Config;
 use prose_project::files::{identity, shown};
 use prose_project::imports::ImportOptions;
 use prose_project::load::{self, STDIN};
+use prose_project::position::Positions;
 use prose_project::runnable::Refusal;
 use prose_project::{Diagnosed, Rules};
 use prose_run::Grants;
@@ -15,7 +16,6 @@ use prose_syntax::{Code, Severity};
 use prose_vm::program::Program;
 
 use crate::output::full;
-use crate::position::Positions;
 use crate::sources::{OtherTexts, Sources};
 use crate::terminal::{self, ERROR, Terminal, WARNING, counted, one_line, write_failures};
 

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use prose_project::checker::{Checker, Context, diagnose};
 use prose_project::imports::Imports;
+use prose_project::position::{Position, Positions};
 use prose_project::{Diagnosed, Rules, Settings};
 use prose_syntax::fix::fix_all;
 use prose_syntax::text::{counted, one_line};
-use prose_syntax::{Code, Fix, FixSafety, LineIndex, Severity, TextRange};
+use prose_syntax::{Code, Fix, FixSafety, Severity, TextRange};
 use serde_json::{Value, json};
 
 use super::folder::Folder;
@@ -71,15 +72,15 @@ fn checked(context: &Context, path: &Path, text: &str, rules: &Rules) -> Vec<Dia
 
 /// A line for each diagnostic, with its fix, and their number.
 fn listing(path: &str, text: &str, found: &[Diagnosed]) -> String {
-    let places = Places::new(text);
+    let positions = Positions::new(text);
     let mut listing = String::new();
     for Diagnosed { diagnostic, severity } in found.iter().take(MAX_SHOWN) {
-        let [line, column] = places.start(diagnostic.range);
+        let Position { line, column } = positions.position(diagnostic.range.start());
         let (severity, code) = (severity.as_str(), diagnostic.code);
         let message = one_line(&diagnostic.message);
         let _ = writeln!(listing, "{path}:{line}:{column}: {severity}[{code}]: {message}");
         for related in diagnostic.related.iter().filter(|related| related.path.is_none()) {
-            let [line, column] = places.start(related.range);
+            let Position { line, column } = positions.position(related.range.start());
             let _ = writeln!(listing, "  {line}:{column}: {}", one_line(&related.message));
         }
         if let Some(fix) = &diagnostic.fix {
@@ -107,14 +108,8 @@ fn listing(path: &str, text: &str, found: &[Diagnosed]) -> String {
 
 /// The diagnostics as JSON. Lines and columns start at 1, and columns count characters.
 fn facts(path: &str, text: &str, found: &[Diagnosed]) -> Value {
-    let places = Places::new(text);
-    let range = |range: TextRange| {
-        let ([line, column], [end_line, end_column]) = (places.start(range), places.end(range));
-        json!({
-            "start": { "line": line, "column": column },
-            "end": { "line": end_line, "column": end_column },
-        })
-    };
+    let positions = Positions::new(text);
+    let range = |range: TextRange| json!({ "start": positions.position(range.start()), "end": positions.position(range.end()) });
     let fix = |fix: &Fix| {
         let edits = fix.edits.iter().map(|edit| json!({ "range": range(edit.range), "text": edit.new_text }));
         json!({
@@ -139,33 +134,6 @@ fn facts(path: &str, text: &str, found: &[Diagnosed]) -> Value {
         "count": found.len(),
         "diagnostics": diagnostics.collect::<Value>(),
     })
-}
-
-/// Lines and columns of a text.
-struct Places<'a> {
-    text: &'a str,
-    lines: LineIndex,
-}
-
-impl<'a> Places<'a> {
-    fn new(text: &'a str) -> Self {
-        Self { text, lines: LineIndex::new(text) }
-    }
-
-    fn start(&self, range: TextRange) -> [usize; 2] {
-        self.place(range.start().into())
-    }
-
-    fn end(&self, range: TextRange) -> [usize; 2] {
-        self.place(range.end().into())
-    }
-
-    fn place(&self, offset: usize) -> [usize; 2] {
-        let offset = self.text.floor_char_boundary(offset);
-        let line = self.lines.line(offset);
-        let column = self.text[self.lines.range(line).start..offset].chars().count();
-        [line + 1, column + 1]
-    }
 }
 
 /// Formats a program.

@@ -8,17 +8,17 @@ use serde::Serialize;
 
 /// A position in a file; both numbers start at 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub(crate) struct Position {
+pub struct Position {
     /// The line. Lines end at a line feed, at a carriage return, or at both in this order.
-    pub(crate) line: usize,
+    pub line: usize,
     /// The column in characters. A tab counts as one, a byte-order mark as none, since no editor displays it.
-    pub(crate) column: usize,
+    pub column: usize,
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Finds lines and columns in one text.
-pub(crate) struct Positions<'a> {
+pub struct Positions<'a> {
     text: &'a str,
     lines: LineIndex,
     /// The last offset that was looked up, and its place. Findings come in the order of the text, so that counting continues
@@ -27,12 +27,13 @@ pub(crate) struct Positions<'a> {
 }
 
 impl<'a> Positions<'a> {
-    pub(crate) fn new(text: &'a str) -> Self {
+    /// The positions of a text.
+    pub fn new(text: &'a str) -> Self {
         Self { text, lines: LineIndex::new(text), last: Cell::new((0, Position { line: 1, column: 1 })) }
     }
 
     /// The position of an offset. Offsets after the end mean the end; offsets inside a character mean its start.
-    pub(crate) fn position(&self, offset: TextSize) -> Position {
+    pub fn position(&self, offset: TextSize) -> Position {
         let offset = self.text.floor_char_boundary(usize::from(offset));
         let line = self.lines.line(offset);
         let (last_offset, last) = self.last.get();
@@ -54,7 +55,7 @@ impl<'a> Positions<'a> {
     }
 
     /// The bytes of the whole lines in `start..end`, without the last line break.
-    pub(crate) fn lines_around(&self, start: usize, end: usize) -> Range<usize> {
+    pub fn lines_around(&self, start: usize, end: usize) -> Range<usize> {
         let from = self.lines.range(self.lines.line(start)).start;
         let last = self.lines.range(self.lines.line(end));
         let to = last.start + self.text[last].trim_end_matches(['\n', '\r']).len();
@@ -62,7 +63,7 @@ impl<'a> Positions<'a> {
     }
 
     /// The length in bytes of the longest of the lines that `start..end` touches, give or take its line break.
-    pub(crate) fn longest_line_around(&self, start: usize, end: usize) -> usize {
+    pub fn longest_line_around(&self, start: usize, end: usize) -> usize {
         let lines = self.lines.line(start)..=self.lines.line(end);
         lines.map(|line| self.lines.range(line).len()).max().unwrap_or_default()
     }
