@@ -111,11 +111,14 @@ pub(crate) fn run(
     program: &str,
     flags: &[&str],
 ) -> f64 {
+    time(command(driver, project, mock, program).args(flags))
+}
+
+/// The command that runs a program.
+pub(crate) fn command(driver: &Driver, project: &AgentProject, mock: &Mock, program: &str) -> Command {
     let mut command = driver.run(project, mock.url(), "sk-none-0123456789", program);
+    command.args(["--max-tokens", "1000000000", "--max-sessions", "1000000", "--max-cost", "1000000"]);
     command
-        .args(["--max-tokens", "1000000000", "--max-sessions", "1000000", "--max-cost", "1000000"])
-        .args(flags);
-    time(&mut command)
 }
 
 pub(crate) fn time(command: &mut Command) -> f64 {

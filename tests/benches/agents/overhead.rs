@@ -1,15 +1,17 @@
 //! The time of a session over that of a bare call of the same server, in one run.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use prose_tests::agents::AgentProject;
 use prose_tests::drivers::Driver;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::bare::{Http, Lines};
 use crate::median;
-use crate::mock::{Mock, project, run};
+use crate::mock::{Mock, command, project, run, time};
 
 const ROUNDS: usize = 5;
 
@@ -29,20 +31,17 @@ pub(crate) fn measure() {
             timed(calls, || _ = http.post(path, &body))
         });
     }
-    compare("codex", 20, |_, project, calls| {
-        let mut codex = Lines::start(agent(project, "codex").arg("app-server"), false);
-        let client = json!({ "name": "bare", "title": "bare", "version": "1" });
-        codex
-            .call("initialize", json!({ "clientInfo": client, "capabilities": { "experimentalApi": true } }));
+    compare("codex", 20, |mock, project, calls| {
+        let sent = Sent::by_prose(mock, project);
+        let mut codex = Lines::start(agent(project, "codex").args(&sent.arguments), false);
+        codex.call("initialize", sent.params("initialize"));
         codex.send(json!({ "method": "initialized" }));
+        let (thread_params, turn_params) = (sent.params("thread/start"), sent.params("turn/start"));
         let mut session = || {
-            let thread = codex.call(
-                "thread/start",
-                json!({ "cwd": project.root(), "ephemeral": true, "approvalPolicy": "never" }),
-            );
-            let input = json!([{ "type": "text", "text": "Count the waves" }]);
-            let thread = &thread["thread"]["id"];
-            codex.call("turn/start", json!({ "threadId": thread, "input": input }));
+            let thread = codex.call("thread/start", thread_params.clone());
+            let mut turn = turn_params.clone();
+            turn["threadId"] = thread["thread"]["id"].clone();
+            codex.call("turn/start", turn);
             codex.until(|message| message["method"] == "turn/completed");
         };
         session();
@@ -59,6 +58,42 @@ pub(crate) fn measure() {
         session();
         timed(calls, session)
     });
+}
+
+/// What `prose` sends to Codex for one session. A bare call sends the same: the settings of a thread have a cost in Codex itself.
+struct Sent {
+    arguments: Vec<String>,
+    messages: Vec<Value>,
+}
+
+impl Sent {
+    fn by_prose(mock: &Mock, project: &AgentProject) -> Self {
+        let mut command = command(Driver::named("codex"), project, mock, "session \"Count the waves\"\n");
+        let bin = project.home().join("bin");
+        let (codex, real) = (bin.join("codex"), bin.join("codex-itself"));
+        fs::rename(&codex, &real).unwrap();
+        let (arguments, messages) = (bin.join("arguments"), bin.join("messages"));
+        let script = format!(
+            "#!/bin/sh\nprintf '%s\\n' \"$@\" > {}\ntee {} | {} \"$@\"\n",
+            arguments.display(),
+            messages.display(),
+            real.display()
+        );
+        fs::write(&codex, script).unwrap();
+        fs::set_permissions(&codex, fs::Permissions::from_mode(0o755)).unwrap();
+        time(&mut command);
+        fs::rename(&real, &codex).unwrap();
+        let messages = fs::read_to_string(messages).unwrap();
+        Self {
+            arguments: fs::read_to_string(arguments).unwrap().lines().map(str::to_owned).collect(),
+            messages: messages.lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
+        }
+    }
+
+    fn params(&self, method: &str) -> Value {
+        let message = self.messages.iter().find(|message| message["method"] == method);
+        message.unwrap_or_else(|| panic!("`{method}` is sent"))["params"].clone()
+    }
 }
 
 /// Compares sessions with bare calls, which a function makes and times, in turn.
