@@ -1,6 +1,7 @@
 //! The drivers of agents and providers as `prose run` uses them, with a server on this machine in the place of each provider.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
@@ -173,14 +174,23 @@ impl Driver {
     }
 
     /// Puts the program of the agent into the home folder of a project, with a server at this address as its provider.
-    pub fn install(&self, project: &AgentProject, address: &str) -> std::path::PathBuf {
+    pub fn install(&self, project: &AgentProject, address: &str) -> PathBuf {
         (self.prepare)(project, address);
         project.home().join("bin").join(self.name)
     }
 
     /// `prose` in a project, whose agent has this key and asks a server at this address. It gets nothing else of the user.
     pub fn prose(&self, project: &AgentProject, address: &str, key: &str) -> Command {
-        let mut command = Command::new(crate::prose_binary());
+        self.command(crate::prose_binary(), project, address, key)
+    }
+
+    /// The agent itself in a project.
+    pub fn agent(&self, project: &AgentProject, address: &str, key: &str) -> Command {
+        self.command(project.home().join("bin").join(self.name), project, address, key)
+    }
+
+    fn command(&self, program: PathBuf, project: &AgentProject, address: &str, key: &str) -> Command {
+        let mut command = Command::new(program);
         let programs = project.home().join("bin");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&path)));
@@ -206,7 +216,7 @@ impl Driver {
 }
 
 /// The program of Claude Code.
-pub fn claude_program() -> std::path::PathBuf {
+pub fn claude_program() -> PathBuf {
     let folder = packages().join("node_modules/@anthropic-ai");
     let native = |entry: fs::DirEntry| {
         let program = entry.path().join("claude");

@@ -5,6 +5,7 @@ pub mod agents;
 pub mod drivers;
 pub mod fault_proxy;
 pub mod lsp;
+pub mod namespaces;
 pub mod planted;
 pub mod registry;
 #[cfg(unix)]

@@ -65,16 +65,16 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> io::Result<Status> {
 /// Checks the file that a coding agent has just edited. Agents read standard error of a hook that ends with status 2.
 fn check_edited(args: &CheckArgs, terminal: &Terminal) -> io::Result<Status> {
     let mut stderr = BufWriter::new(terminal.stderr());
-    let path = match hook::edited_program() {
-        Ok(Some(path)) => path,
-        Ok(None) => return Ok(Status::Clean),
+    let paths = match hook::edited_programs() {
+        Ok(paths) if paths.is_empty() => return Ok(Status::Clean),
+        Ok(paths) => paths,
         Err(problem) => {
             writeln!(stderr, "error: {}", one_line(&problem))?;
             return Ok(Status::ErrorsFound);
         }
     };
     let mut args = args.clone();
-    (args.paths, args.output_format) = (vec![path], OutputFormat::Concise);
+    (args.paths, args.output_format) = (paths, OutputFormat::Concise);
     let job = Job::new(&args, terminal);
     let outcome = check(&args, &job);
     if outcome.status(&job) == Status::Clean {

@@ -1,5 +1,6 @@
 //! The arguments of the command line.
 
+pub(crate) mod init;
 pub(crate) mod run;
 
 use std::num::NonZeroUsize;
@@ -34,6 +35,7 @@ const BANNER: &str = "┌──────────────────�
     before_help = BANNER
 )]
 #[command(after_help = "Examples:
+  prose init                     set up a project in the current folder
   prose run review.prose         run a program
   prose check                    check every program in the current folder
   prose check deploy.prose       check one program
@@ -54,6 +56,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Init(init::InitArgs),
     Run(run::RunArgs),
     Resume(run::ResumeArgs),
     Estimate(run::EstimateArgs),

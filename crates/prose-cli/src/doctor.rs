@@ -1,7 +1,7 @@
 //! `prose doctor`: diagnoses the installation and configuration.
 
 mod agent;
-mod machine;
+pub(crate) mod machine;
 mod report;
 mod tools;
 

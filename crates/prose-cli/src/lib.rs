@@ -12,6 +12,7 @@ mod fetch;
 mod finding;
 mod fmt;
 mod gather;
+mod init;
 mod lock;
 mod lsp;
 mod mcp;
@@ -64,6 +65,7 @@ pub fn main() -> ExitCode {
 fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
     const UNWRITABLE: &str = "cannot write the output";
     let status = match command {
+        Command::Init(args) => init::run(args, terminal).context(UNWRITABLE)?,
         Command::Run(args) => return Ok(run::run(args, terminal).context(UNWRITABLE)?.into()),
         Command::Resume(args) => return Ok(run::resume(args, terminal).context(UNWRITABLE)?.into()),
         Command::Estimate(args) => return Ok(run::estimate::run(args, terminal).context(UNWRITABLE)?.into()),

@@ -3,13 +3,13 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use prose_tests::agents::{
     AgentProject, acp_packages, calls_tool, claude_program, opencode_program, packages,
 };
+use prose_tests::namespaces::NamespaceProxy;
 use prose_tests::prose_binary;
 use serde_json::{Value, json};
 
@@ -217,42 +217,6 @@ fn what_is_missing_is_an_error_before_the_first_session() {
     assert_eq!(project.agents.provider.requests(CLAUDE.requests), Vec::<Value>::new());
 }
 
-/// Codex gives the tools of a server a namespace, which the server in the place of the provider does not know. In its answers, the name is split.
-const NAMESPACES: &str = r#"
-const http = require("http");
-const [host, port] = process.argv[1].replace("http://", "").split(":");
-http.createServer((request, response) => {
-  const options = { host, port, path: request.url, method: request.method, headers: request.headers };
-  request.pipe(http.request(options, (answer) => {
-    let text = "";
-    answer.on("data", (part) => (text += part));
-    answer.on("end", () => {
-      delete answer.headers["content-length"];
-      response.writeHead(answer.statusCode, answer.headers);
-      response.end(text.replace(/"name":"(mcp__[a-z]+)__([a-z]+)"/g, '"namespace":"$1","name":"$2"'));
-    });
-  }));
-}).listen(0, "127.0.0.1", function () { console.log(this.address().port); });
-"#;
-
-/// A proxy that ends with the test.
-struct Proxy(Child);
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        let _ = self.0.kill().and_then(|()| self.0.wait());
-    }
-}
-
-/// Starts the proxy. Returns its address, too.
-fn namespaces(provider: &str) -> (Proxy, String) {
-    let mut proxy =
-        Command::new("node").args(["-e", NAMESPACES, provider]).stdout(Stdio::piped()).spawn().unwrap();
-    let mut port = String::new();
-    BufReader::new(proxy.stdout.take().unwrap()).read_line(&mut port).unwrap();
-    (Proxy(proxy), format!("http://127.0.0.1:{}", port.trim()))
-}
-
 /// An agent under test.
 struct Agent {
     name: &'static str,
@@ -337,7 +301,7 @@ struct Project {
     agents: AgentProject,
     /// What the server notes.
     notes: PathBuf,
-    _proxy: Option<Proxy>,
+    _proxy: Option<NamespaceProxy>,
 }
 
 impl Project {
@@ -351,8 +315,8 @@ impl Project {
             let rest = json!({ "match": {}, "response": { "content": "Tides" } });
             calls("tides", "Look into tides").into_iter().chain(other).chain([rest]).collect()
         });
-        let proxy = (agent.name == "codex").then(|| namespaces(&agents.provider.address));
-        let address = proxy.as_ref().map_or(&agents.provider.address, |(_, address)| address).clone();
+        let proxy = (agent.name == "codex").then(|| NamespaceProxy::start(&agents.provider.address));
+        let address = proxy.as_ref().map_or(&agents.provider.address, |proxy| &proxy.address).clone();
         let program = agents.program(agent.name, &(agent.command)(&address));
         assert!(program.is_file());
         let notes = agents.root().with_file_name("tracker.txt");
@@ -364,7 +328,7 @@ impl Project {
         );
         fs::write(agents.root().join("prose.toml"), settings).unwrap();
         fs::write(agents.root().join("main.prose"), PROGRAM).unwrap();
-        Self { agent, agents, notes, _proxy: proxy.map(|(proxy, _)| proxy) }
+        Self { agent, agents, notes, _proxy: proxy }
     }
 
     fn prose(&self, arguments: &[&str]) -> Output {

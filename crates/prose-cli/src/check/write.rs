@@ -1,4 +1,4 @@
-//! Writes changed programs atomically.
+//! Writes changed programs and settings files atomically.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -13,6 +13,8 @@ pub(crate) enum Change {
     Fixes,
     /// The program is formatted.
     Format,
+    /// Entries are added to a settings file.
+    Entries,
 }
 
 impl Change {
@@ -21,13 +23,16 @@ impl Change {
         match self {
             Self::Fixes => "has fixes",
             Self::Format => "is not formatted",
+            Self::Entries => "has missing entries",
         }
     }
 
-    fn command(self) -> &'static str {
+    /// The command that writes the text to standard output.
+    fn command(self) -> Option<&'static str> {
         match self {
-            Self::Fixes => "prose check --fix -",
-            Self::Format => "prose fmt -",
+            Self::Fixes => Some("prose check --fix -"),
+            Self::Format => Some("prose fmt -"),
+            Self::Entries => None,
         }
     }
 
@@ -35,6 +40,7 @@ impl Change {
         match self {
             Self::Fixes => "it was being fixed",
             Self::Format => "it was being formatted",
+            Self::Entries => "entries were being added",
         }
     }
 }
@@ -46,8 +52,11 @@ pub(crate) fn replace(path: &Path, old: &str, new: &str, change: Change) -> Resu
     let target = path.canonicalize().map_err(unwritable)?;
     let metadata = target.metadata().map_err(unwritable)?;
     if !metadata.is_file() {
-        let command = change.command();
-        return Err(but(format!("is not a regular file; `{command}` writes to standard output")));
+        let instead = change
+            .command()
+            .map(|command| format!("; `{command}` writes to standard output"))
+            .unwrap_or_default();
+        return Err(but(format!("is not a regular file{instead}")));
     }
     // Renaming only checks whether the folder is writable, not whether the file is.
     if metadata.permissions().readonly() {

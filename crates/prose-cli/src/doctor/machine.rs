@@ -77,7 +77,7 @@ fn run(program: &str, arguments: &[&str]) -> Result<(ExitStatus, String), String
 }
 
 /// Whether a program exists: a name that is searched in `PATH`, or a path.
-pub(super) fn on_path(program: &str) -> bool {
+pub(crate) fn on_path(program: &str) -> bool {
     let is_there = |path: &Path| {
         // Windows starts files with these endings without them.
         path.is_file()

@@ -377,6 +377,12 @@ fn the_hook_of_an_agent_names_the_file_that_it_has_edited() {
         let run = edited(other);
         assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""), "{other}");
     }
+    // A patch names several files, from the folder of the session.
+    let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: clean.prose\n*** Add File: a.prose\n*** End Patch\nEOF";
+    let event = serde_json::json!({ "cwd": workspace.path(""), "tool_input": { "command": patch } });
+    let patched = workspace.prose_with_input(&["check", "--hook"], event.to_string().as_bytes());
+    assert_eq!(patched.status, 2, "{patched:?}");
+    assert!(patched.stderr.contains("a.prose:1:9: error[E001]"), "{patched:?}");
     let run = workspace.prose_with_input(&["check", "--hook"], b"edited a.prose");
     assert_eq!(run.status, 1, "{run:?}");
     let run = workspace.prose_with_input(&["check", "--hook"], b"{}");

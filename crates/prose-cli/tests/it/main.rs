@@ -10,6 +10,7 @@ mod common;
 mod doctor;
 mod explain;
 mod fmt;
+mod init;
 mod picture;
 mod registry;
 mod rules;
