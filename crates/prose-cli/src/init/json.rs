@@ -339,7 +339,7 @@ mod tests {
             expect![[r#"
                 { "a": "}\"]{", "mcpServers": { "x}": {"b": "[\\"},
                   "prose": { "command": "prose", "args": ["mcp"] }
-                } }"#]],
+                 } }"#]],
         );
     }
 }

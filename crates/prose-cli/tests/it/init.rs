@@ -54,9 +54,28 @@ fn check_file(workspace: &Workspace, name: &str, expected: Expect) {
 #[test]
 fn a_new_project_runs_and_is_clean() {
     let workspace = machine(&[], &[]);
-    prose(&workspace, &["init"]).check(expect![[r#""#]]);
-    prose(&workspace, &["check", "--max-warnings", "0"]).check(expect![[r#""#]]);
-    prose(&workspace, &["fmt", "--check"]).check(expect![[r#""#]]);
+    prose(&workspace, &["init"]).check(expect![[r#"
+        status: 0
+        ---- stdout
+             created prose.toml
+             created main.prose
+             created main.script.toml
+             created .gitignore
+
+        Next:
+          prose run main.prose                            run the first program; no model is asked
+          prose run main.prose --script main.script.toml  test it with fixed replies
+    "#]]);
+    prose(&workspace, &["check", "--max-warnings", "0"]).check(expect![[r#"
+        status: 0
+        ---- stderr
+        1 file is clean.
+    "#]]);
+    prose(&workspace, &["fmt", "--check"]).check(expect![[r#"
+        status: 0
+        ---- stderr
+        1 program already formatted.
+    "#]]);
     let run = prose(&workspace, &["run", "main.prose"]);
     assert_eq!(run.status, 0, "{run:?}");
     let run = prose(&workspace, &["run", "main.prose", "--script", "main.script.toml"]);
@@ -74,7 +93,11 @@ fn the_examples_in_the_settings_are_valid() {
     let all = lines.collect::<Vec<_>>().join("\n");
     assert!(all.contains("\n[mcp]\nrun = true"), "{all}");
     workspace.write("prose.toml", all.as_bytes());
-    prose(&workspace, &["check", "--max-warnings", "0"]).check(expect![[r#""#]]);
+    prose(&workspace, &["check", "--max-warnings", "0"]).check(expect![[r#"
+        status: 0
+        ---- stderr
+        1 file is clean.
+    "#]]);
 }
 
 #[test]
@@ -83,7 +106,32 @@ fn running_it_again_changes_nothing() {
     let arguments = ["init", "--agents", "claude", "codex", "gemini", "opencode"];
     assert_eq!(prose(&workspace, &arguments).status, 0);
     let before = files(&workspace);
-    prose(&workspace, &arguments).check(expect![[r#""#]]);
+    prose(&workspace, &arguments).check(expect![[r#"
+        status: 0
+        ---- stdout
+           unchanged prose.toml
+           unchanged main.prose
+           unchanged main.script.toml
+           unchanged .gitignore
+           unchanged .mcp.json
+           unchanged .claude/settings.json
+           unchanged .claude/skills/openprose/SKILL.md
+           unchanged .claude/commands/openprose/check.md
+           unchanged .claude/commands/openprose/estimate.md
+           unchanged .claude/commands/openprose/run.md
+           unchanged .codex/config.toml
+           unchanged .agents/skills/openprose/SKILL.md
+           unchanged AGENTS.md
+           unchanged .gemini/settings.json
+           unchanged .gemini/commands/openprose/check.toml
+           unchanged .gemini/commands/openprose/estimate.toml
+           unchanged .gemini/commands/openprose/run.toml
+           unchanged GEMINI.md
+           unchanged opencode.json
+           unchanged .opencode/commands/openprose/check.md
+           unchanged .opencode/commands/openprose/estimate.md
+           unchanged .opencode/commands/openprose/run.md
+    "#]]);
     assert_eq!(files(&workspace), before);
 }
 
@@ -91,8 +139,25 @@ fn running_it_again_changes_nothing() {
 fn a_dry_run_writes_nothing() {
     let workspace = machine(&[(".gitignore", "/target\n")], &["codex"]);
     let before = files(&workspace);
-    prose(&workspace, &["init", "--agents", "--dry-run"]).check(expect![[r#""#]]);
-    prose(&workspace, &["init", "tides", "--dry-run"]).check(expect![[r#""#]]);
+    prose(&workspace, &["init", "--agents", "--dry-run"]).check(expect![[r#"
+        status: 0
+        ---- stdout
+        would create prose.toml
+        would create main.prose
+        would create main.script.toml
+        would extend .gitignore
+        would create .codex/config.toml
+        would create .agents/skills/openprose/SKILL.md
+        would create AGENTS.md
+    "#]]);
+    prose(&workspace, &["init", "tides", "--dry-run"]).check(expect![[r#"
+        status: 0
+        ---- stdout
+        would create prose.toml
+        would create main.prose
+        would create main.script.toml
+        would create .gitignore
+    "#]]);
     assert_eq!(files(&workspace), before);
     assert!(!workspace.path("tides").exists());
 }
@@ -111,7 +176,48 @@ fn what_is_there_is_never_overwritten() {
         ("opencode.json", "{\n  // mine\n  \"model\": \"large\"\n}\n"),
     ];
     let workspace = machine(&mine, &[]);
-    prose(&workspace, &["init", "--agents=claude,codex,gemini,opencode"]).check(expect![[r#""#]]);
+    prose(&workspace, &["init", "--agents=claude,codex,gemini,opencode"]).check(expect![[r#"
+        status: 1
+        ---- stdout
+                left prose.toml: it exists with another content
+                left main.prose: the folder has programs
+            extended .gitignore
+                left .mcp.json: it has other values for `mcpServers.prose`
+             created .claude/settings.json
+                left .claude/skills/openprose/SKILL.md: it exists with another content
+             created .claude/commands/openprose/check.md
+             created .claude/commands/openprose/estimate.md
+             created .claude/commands/openprose/run.md
+                left .codex/config.toml: its form cannot be extended; add this by hand:
+                     [mcp_servers.prose]
+                     command = "prose"
+                     args = ["mcp"]
+                     # A run is waited for up to ten minutes; after that, `status` shows how it stands.
+                     tool_timeout_sec = 660
+             created .agents/skills/openprose/SKILL.md
+            extended AGENTS.md
+            extended .gemini/settings.json
+             created .gemini/commands/openprose/check.toml
+             created .gemini/commands/openprose/estimate.toml
+             created .gemini/commands/openprose/run.toml
+             created GEMINI.md
+                left opencode.json: it has comments or is not JSON; add this by hand:
+                     {
+                       "$schema": "https://opencode.ai/config.json",
+                       "mcp": {
+                         "prose": { "type": "local", "command": ["prose", "mcp"] }
+                       },
+                       "lsp": {
+                         "prose": { "command": ["prose", "lsp"], "extensions": [".prose"] }
+                       }
+                     }
+             created .opencode/commands/openprose/check.md
+             created .opencode/commands/openprose/estimate.md
+             created .opencode/commands/openprose/run.md
+
+        Next:
+          prose trust  with `run = true` in `[mcp]` of `prose.toml`: let agents run programs
+    "#]]);
     for name in [
         "prose.toml",
         "review.prose",
@@ -123,15 +229,49 @@ fn what_is_there_is_never_overwritten() {
         let (_, text) = mine.iter().find(|(other, _)| *other == name).unwrap();
         assert_eq!(workspace.read(name), *text, "{name}");
     }
-    check_file(&workspace, ".gitignore", expect![[r#""#]]);
-    check_file(&workspace, ".gemini/settings.json", expect![[r#""#]]);
+    check_file(
+        &workspace,
+        ".gitignore",
+        expect![[r#"
+        /target
+        .prose/runs/
+        .prose/.env
+    "#]],
+    );
+    check_file(
+        &workspace,
+        ".gemini/settings.json",
+        expect![[r#"
+        {
+          "ui": { "theme": "dark" },
+          "mcpServers": {
+            "prose": { "command": "prose", "args": ["mcp"] }
+          },
+          "hooks": {
+            "AfterTool": [
+              {
+                "matcher": "write_file|replace",
+                "hooks": [{ "name": "prose-check", "type": "command", "command": "prose check --hook" }]
+              }
+            ]
+          }
+        }
+    "#]],
+    );
     assert!(workspace.read("AGENTS.md").starts_with("# Rules\n\nBe kind.\n\n## OpenProse programs\n"));
 }
 
 #[test]
 fn an_agent_that_does_not_exist_is_reported() {
     let run = prose(&machine(&[], &[]), &["init", "--agents", "cursor"]);
-    run.check(expect![[r#""#]]);
+    run.check(expect![[r#"
+        status: 2
+        ---- stderr
+        error: invalid value 'cursor' for '--agents [<NAME>...]'
+          [possible values: claude, codex, gemini, opencode]
+
+        For more information, try '--help'.
+    "#]]);
 }
 
 #[test]
@@ -139,12 +279,19 @@ fn a_machine_without_agents_is_reported() {
     let workspace = machine(&[], &[]);
     let run = prose(&workspace, &["init", "--agents"]);
     assert_eq!(run.status, 0, "{run:?}");
-    expect![[r#""#]].assert_eq(&run.stderr);
+    expect![[r#"
+        warning: no coding agent is on PATH: `claude`, `codex`, `gemini`, `opencode`
+    "#]]
+    .assert_eq(&run.stderr);
 }
 
 #[test]
 fn a_file_is_no_folder_of_a_project() {
-    prose(&machine(&[("notes", "")], &[]), &["init", "notes"]).check(expect![[r#""#]]);
+    prose(&machine(&[("notes", "")], &[]), &["init", "notes"]).check(expect![[r#"
+        status: 2
+        ---- stderr
+        error: `notes` is not a folder
+    "#]]);
 }
 
 #[cfg(unix)]
@@ -162,7 +309,10 @@ fn links_are_followed_inside_the_project_only() {
     let run = prose(&workspace, &["init", "--agents", "codex", "gemini"]);
     assert_eq!(run.status, 1, "{run:?}");
     let left: Vec<&str> = run.stdout.lines().filter(|line| line.contains("link")).collect();
-    expect![[r#""#]].assert_eq(&left.join("\n"));
+    expect![[r#"
+                left .agents/skills/openprose/SKILL.md: it is reached by a link that leads out of the project
+                left GEMINI.md: it is reached by a link that leads out of the project; add this by hand:"#]]
+    .assert_eq(&left.join("\n"));
     assert_eq!(std::fs::read_to_string(&rules).unwrap(), "mine\n");
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 1);
     assert!(workspace.path("AGENTS.md").is_symlink());
