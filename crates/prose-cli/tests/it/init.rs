@@ -308,10 +308,10 @@ fn links_are_followed_inside_the_project_only() {
     symlink("CLAUDE.md", workspace.path("AGENTS.md")).unwrap();
     let run = prose(&workspace, &["init", "--agents", "codex", "gemini"]);
     assert_eq!(run.status, 1, "{run:?}");
-    let left: Vec<&str> = run.stdout.lines().filter(|line| line.contains("link")).collect();
+    let left: Vec<&str> = run.stdout.lines().map(str::trim).filter(|line| line.contains("link")).collect();
     expect![[r#"
-                left .agents/skills/openprose/SKILL.md: it is reached by a link that leads out of the project
-                left GEMINI.md: it is reached by a link that leads out of the project; add this by hand:"#]]
+        left .agents/skills/openprose/SKILL.md: it is reached by a link that leads out of the project
+        left GEMINI.md: it is reached by a link that leads out of the project; add this by hand:"#]]
     .assert_eq(&left.join("\n"));
     assert_eq!(std::fs::read_to_string(&rules).unwrap(), "mine\n");
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 1);
