@@ -62,6 +62,7 @@ fn gemini_uses_the_kit() {
     let session = Session::new(&GEMINI);
     session.init();
     session.work();
+    session.assert_written_is_checked();
     session.assert_skill_is_listed();
 }
 
@@ -75,6 +76,7 @@ fn gemini_uses_the_extension() {
     let output = install.output().unwrap();
     assert!(output.status.success(), "{output:?}");
     session.work();
+    session.assert_written_is_checked();
     session.assert_skill_is_listed();
 }
 
@@ -84,9 +86,7 @@ fn opencode_uses_the_kit() {
     let session = Session::new(&OPENCODE);
     session.init();
     session.work();
-    // The language server reports mistakes with each edit.
-    let written = &session.results()[0];
-    assert!(written.contains("unknown keyword `sesion`"), "{written}");
+    session.assert_written_is_checked();
     session.assert_skill_is_listed();
 }
 
@@ -170,7 +170,8 @@ fn patch(changes: &str) -> (&'static str, Value) {
 const GEMINI: Agent = Agent {
     name: "gemini",
     requests: "/v1beta/models",
-    arguments: || ["-p", TASK, "--approval-mode", "yolo"].map(str::to_owned).into(),
+    // A user is asked once whether the folder is trusted.
+    arguments: || ["-p", TASK, "--skip-trust", "--approval-mode", "yolo"].map(str::to_owned).into(),
     tool: |name| format!("mcp_prose_{name}"),
     write: |path, text| ("write_file", json!({ "file_path": path, "content": text })),
     replace: |path, old, new| {
@@ -220,7 +221,9 @@ impl Session {
                 let call = json!({ "id": format!("call_{turn}"), "name": name, "arguments": input });
                 json!({ "match": { "turnIndex": turn }, "response": { "toolCalls": [call] } })
             });
-            calls.chain([json!({ "match": {}, "response": { "content": LAST } })]).collect()
+            // Without a turn of its own, the last call would be repeated.
+            let last = json!({ "match": { "turnIndex": 6 }, "response": { "content": LAST } });
+            calls.chain([last]).collect()
         });
         project.program("prose", &prose_binary().display().to_string());
         let proxy = (agent.name == "codex").then(|| NamespaceProxy::start(&project.provider.address));
@@ -274,7 +277,7 @@ impl Session {
         assert_eq!(run_id(waiting), run_id(completed), "it is the same run");
         let program = fs::read_to_string(self.project.root().join("tides.prose")).unwrap();
         assert_eq!(program, WRONG.replace("sesion", "session"));
-        let runs = self.prose(&["runs"]);
+        let runs = self.prose(&["runs", "list"]);
         assert!(runs.contains(&run_id(completed)) && runs.contains("completed"), "{runs}");
         transcript
     }
@@ -291,6 +294,12 @@ impl Session {
                 content => content.to_string(),
             })
             .collect()
+    }
+
+    /// The mistakes of a file are in the result of the call that writes it.
+    fn assert_written_is_checked(&self) {
+        let written = &self.results()[0];
+        assert!(written.contains("unknown keyword `sesion`"), "{written}");
     }
 
     /// The agent tells the model that there is a skill.
