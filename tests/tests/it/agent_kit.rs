@@ -170,8 +170,7 @@ fn patch(changes: &str) -> (&'static str, Value) {
 const GEMINI: Agent = Agent {
     name: "gemini",
     requests: "/v1beta/models",
-    // A user is asked once whether the folder is trusted.
-    arguments: || ["-p", TASK, "--skip-trust", "--approval-mode", "yolo"].map(str::to_owned).into(),
+    arguments: || ["-p", TASK, "--approval-mode", "yolo"].map(str::to_owned).into(),
     tool: |name| format!("mcp_prose_{name}"),
     write: |path, text| ("write_file", json!({ "file_path": path, "content": text })),
     replace: |path, old, new| {
@@ -250,7 +249,9 @@ impl Session {
     /// The command that starts the agent.
     fn agent(&self) -> Command {
         let address = self.proxy.as_ref().map_or(&self.project.provider.address, |proxy| &proxy.address);
-        let command = Driver::named(self.agent.name).agent(&self.project, address, "none");
+        let mut command = Driver::named(self.agent.name).agent(&self.project, address, "none");
+        // A user is asked once whether the folder is trusted.
+        command.env("GEMINI_CLI_TRUST_WORKSPACE", "true");
         if self.agent.name == "codex" {
             // It reads the settings of trusted projects only, and asks about that at a terminal.
             let settings = self.project.home().join(".codex/config.toml");
