@@ -15,13 +15,13 @@ mod gather;
 mod init;
 mod lock;
 mod lsp;
-mod mcp;
 mod outdated;
 mod output;
 mod panic;
 mod replay;
 mod run;
 mod runs;
+mod serve;
 mod serve_registry;
 mod sources;
 mod status;
@@ -78,7 +78,8 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Explain(args) => explain::run(args, terminal).context(UNWRITABLE)?,
         Command::Doctor(args) => doctor::run(args, terminal).context(UNWRITABLE)?,
         Command::Lsp(args) => return lsp::run(args),
-        Command::Mcp(args) => return mcp::run(args),
+        Command::Mcp(args) => return serve::mcp(args),
+        Command::Acp(args) => return serve::acp(args),
         Command::Replay(args) => replay::run(args, terminal)?,
         Command::Fetch(args) => fetch::run(args, terminal).context(UNWRITABLE)?,
         Command::Lock(args) => lock::run(args, terminal).context(UNWRITABLE)?,

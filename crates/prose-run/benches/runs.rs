@@ -50,6 +50,7 @@ fn request(program: &Arc<Program>, folder: &Path, start: Start) -> RunRequest {
         program: Arc::clone(program),
         project: Project::new(folder),
         start,
+        id: None,
         state: StateMode::Filesystem,
         harness: Some("offline".to_owned()),
         script: None,

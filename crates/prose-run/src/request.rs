@@ -25,6 +25,11 @@ pub struct RunRequest {
     pub project: Project,
     /// Whether the run starts or is resumed.
     pub start: Start,
+    /// The id of a new run that has files, as [`run_id`] makes it; `None` for one of the time at which it starts. It is not used if another run
+    /// has it.
+    ///
+    /// [`run_id`]: prose_state::folder::run_id
+    pub id: Option<SmolStr>,
     /// The backend for the state of a new run.
     pub state: StateMode,
     /// The harness; `None` for that of the resumed run or of the project's settings.
@@ -71,6 +76,7 @@ impl RunRequest {
             names_program: true,
             project,
             start,
+            id: None,
             state: StateMode::Filesystem,
             harness: None,
             script: None,

@@ -85,8 +85,12 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
             Ok(without_files(memories(), fresh(), Vec::new()))
         }
         Start::New => {
-            let mut store =
-                FilesystemStore::create(&request.project, &request.program.text, SystemTime::now())?;
+            let mut store = FilesystemStore::create_as(
+                request.id.as_deref(),
+                &request.project,
+                &request.program.text,
+                SystemTime::now(),
+            )?;
             let sealer = sealer(request);
             let notes = sealer.as_ref().err().cloned().into_iter().collect();
             sealer.into_iter().for_each(|sealer| store.seal_with(sealer));

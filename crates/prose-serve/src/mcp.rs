@@ -7,20 +7,17 @@
 mod check;
 mod describe;
 mod dry_run;
-mod folder;
 mod program;
 mod prompts;
 mod reference;
 mod reply;
 mod run;
-mod run_inputs;
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prose_run::UserTrust;
+use prose_vm::value::Value as ProseValue;
 use rmcp::handler::server::router::prompt::PromptRouter;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::wrapper::Parameters;
@@ -39,22 +36,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use self::folder::Folder;
 use self::program::Named;
 use self::prompts::{RepairArguments, WriteArguments};
 use self::reply::Reply;
-use self::run::{Runs, Wait};
-
-/// What a server serves.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The folder of the project. Programs outside of it are refused.
-    pub folder: PathBuf,
-    /// Whether to fetch nothing.
-    pub offline: bool,
-    /// What the user trusts.
-    pub trust: UserTrust,
-}
+use self::run::Wait;
+use crate::Options;
+use crate::folder::Folder;
+use crate::runnable::{Runnable, Unloaded};
+use crate::runs::Runs;
 
 /// Serves a client until it closes the connection. Runs that still work then are stopped, and can be resumed.
 pub async fn serve<R, W>(options: Options, input: R, output: W) -> io::Result<()>
@@ -184,6 +173,15 @@ fn wait(seconds: Option<u64>, default: Duration) -> Wait {
     Wait { longest, ends_at_question: true }
 }
 
+/// A program with inputs. The error says why it cannot be run.
+fn runnable_of(folder: &Folder, path: &str, inputs: &Map<String, Value>) -> Result<Runnable, String> {
+    let runnable = Runnable::load(folder, path).map_err(|unloaded| match unloaded {
+        Unloaded::Unread(reason) => reason,
+        Unloaded::Refused(reason, _) => format!("{reason}; call `check` for what is wrong"),
+    })?;
+    runnable.with_inputs(inputs.iter().map(|(name, value)| (name.into(), ProseValue::from_json(value))))
+}
+
 #[tool_router]
 impl Server {
     fn new(options: Options) -> io::Result<Self> {
@@ -284,8 +282,8 @@ impl Server {
         Parameters(RunArguments { path, inputs, wait_seconds }): Parameters<RunArguments>,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
-        let started = self.runs.start(path, inputs).await;
-        self.runs.state_after(started, wait(wait_seconds, DEFAULT_WAIT), &context).await
+        let started = run::start(&self.runs, path, inputs).await;
+        run::state_after(started, wait(wait_seconds, DEFAULT_WAIT), &context).await
     }
 
     #[tool(
@@ -297,8 +295,8 @@ impl Server {
         Parameters(ResumeArguments { run, inputs, wait_seconds }): Parameters<ResumeArguments>,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
-        let started = self.runs.resume(run, inputs).await;
-        self.runs.state_after(started, wait(wait_seconds, DEFAULT_WAIT), &context).await
+        let started = run::resume(&self.runs, run, inputs).await;
+        run::state_after(started, wait(wait_seconds, DEFAULT_WAIT), &context).await
     }
 
     #[tool(
@@ -313,7 +311,7 @@ impl Server {
         match run {
             Some(run) => {
                 let found = self.runs.find(&run);
-                self.runs.state_after(found, wait(wait_seconds, Duration::ZERO), &context).await
+                run::state_after(found, wait(wait_seconds, Duration::ZERO), &context).await
             }
             None => self.blocking(run::list).await,
         }
@@ -328,8 +326,8 @@ impl Server {
         Parameters(AnswerArguments { run, question, value, wait_seconds }): Parameters<AnswerArguments>,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
-        let answered = self.runs.answer(&run, question, &value);
-        self.runs.state_after(answered, wait(wait_seconds, DEFAULT_WAIT), &context).await
+        let answered = run::answer(&self.runs, &run, question, &value);
+        run::state_after(answered, wait(wait_seconds, DEFAULT_WAIT), &context).await
     }
 
     #[tool(
@@ -341,10 +339,8 @@ impl Server {
         Parameters(RunIdArguments { run }): Parameters<RunIdArguments>,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
-        let stopped = self.runs.stop(&run);
-        self.runs
-            .state_after(stopped, Wait { longest: DEFAULT_WAIT, ends_at_question: false }, &context)
-            .await
+        let stopped = run::stop(&self.runs, &run);
+        run::state_after(stopped, Wait { longest: DEFAULT_WAIT, ends_at_question: false }, &context).await
     }
 
     #[tool(

@@ -92,7 +92,17 @@ pub struct Resumed {
 impl FilesystemStore {
     /// Makes the folder of a new run of a program.
     pub fn create(project: &Project, text: &str, at: SystemTime) -> Result<Self, StateError> {
-        let made = project.make_run(at)?;
+        Self::create_as(None, project, text, at)
+    }
+
+    /// The same with an id, unless another run has it.
+    pub fn create_as(
+        id: Option<&str>,
+        project: &Project,
+        text: &str,
+        at: SystemTime,
+    ) -> Result<Self, StateError> {
+        let made = project.make_run(id, at)?;
         let filled = || {
             let lock = RunLock::acquire(&made.tree, &made.id)?;
             let journal = Journal::create(&made.tree.folder().path().join(JOURNAL_FILE))?;

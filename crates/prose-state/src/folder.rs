@@ -130,13 +130,17 @@ impl Project {
         }
     }
 
-    /// Makes the folder of a new run, and its id.
-    pub(crate) fn make_run(&self, at: SystemTime) -> Result<NewRun, StateError> {
+    /// Makes the folder of a new run, and its id, which is the given one if no other run has it.
+    pub(crate) fn make_run(&self, id: Option<&str>, at: SystemTime) -> Result<NewRun, StateError> {
+        if let Some(id) = id {
+            check_part(id, id)?;
+        }
         let prose = self.make_prose_folder()?;
         let runs = prose.folder().make_folder(Path::new("runs"))?;
         // Another run may have the same id; the next one will differ.
+        let mut wanted = id.map(SmolStr::new);
         let id = loop {
-            let id = run_id(at);
+            let id = wanted.take().unwrap_or_else(|| run_id(at));
             if runs.make_new_folder(&id)? {
                 break id;
             }

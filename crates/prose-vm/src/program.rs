@@ -211,6 +211,13 @@ impl Program {
         is_definition(self.stmt(at))
     }
 
+    /// The first lines of the top-level statements that are executed, in the order in which
+    /// [`StatementStarted`](crate::event::EventKind::StatementStarted) numbers them from 1.
+    pub fn outline(&self) -> Vec<SmolStr> {
+        let tops = (0..self.statements.len() as u32).map(|top| At { top, stmt: StmtId::ROOT });
+        tops.filter(|at| !self.is_definition(*at)).map(|at| self.header(at)).collect()
+    }
+
     pub(crate) fn body(&self, at: At) -> &Body {
         &self.statements[at.top as usize].body
     }

@@ -6,6 +6,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, PackageId};
 
 /// The crates that stay pure. A crate that does not exist yet is held to this from its first day.
 const PURE: &[&str] = &[
+    "prose-acp",
     "prose-syntax",
     "prose-files",
     "prose-reference",
@@ -51,6 +52,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 /// The arrows of architecture.md: which crates of the workspace each crate may name. A crate names only those above it.
 const ARROWS: &[(&str, &[&str])] = &[
     ("prose-syntax", &[]),
+    ("prose-acp", &[]),
     ("prose-files", &[]),
     ("prose-reference", &[]),
     ("prose-fixture", &[]),
@@ -83,7 +85,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("prose-narration", &["prose-syntax", "prose-view", "prose-vm"]),
     (
         "prose-harness",
-        &["prose-files", "prose-registry", "prose-rights", "prose-syntax", "prose-toml", "prose-vm"],
+        &[
+            "prose-acp",
+            "prose-files",
+            "prose-registry",
+            "prose-rights",
+            "prose-syntax",
+            "prose-toml",
+            "prose-vm",
+        ],
     ),
     (
         "prose-run",
@@ -103,6 +113,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "prose-serve",
         &[
+            "prose-acp",
             "prose-analysis",
             "prose-config",
             "prose-files",

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+mod acp_server;
 mod agent_acp;
 mod agent_claude;
 mod agent_codex;

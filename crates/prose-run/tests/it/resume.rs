@@ -77,6 +77,7 @@ impl Runs {
             program: Program::new(host.db(), file),
             project: Project { allows_outside: self.allows_outside, ..Project::new(self.folder.path()) },
             start,
+            id: None,
             state: StateMode::Filesystem,
             harness: Some("script".to_owned()),
             script: Some(path),

@@ -12,9 +12,9 @@ use prose_syntax::text::{counted, one_line};
 use prose_syntax::{Code, Fix, FixSafety, Severity, TextRange};
 use serde_json::{Value, json};
 
-use super::folder::Folder;
 use super::program::Named;
 use super::reply::Reply;
+use crate::folder::Folder;
 
 /// The maximum number of diagnostics in a reply. A client that has fixed the first ones asks again.
 const MAX_SHOWN: usize = 50;

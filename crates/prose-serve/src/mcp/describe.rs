@@ -9,9 +9,9 @@ use prose_ide::{FlowGraph, FlowKind, Symbol, SymbolKind};
 use prose_syntax::LineIndex;
 use prose_syntax::text::{beginning, one_line};
 
-use super::folder::Folder;
 use super::program::Named;
 use super::reply::Reply;
+use crate::folder::Folder;
 
 /// The longest prompt in the flow, in characters.
 const MAX_PROMPT: usize = 100;

@@ -1,80 +1,21 @@
 //! `dry_run` and `estimate`: what a run would do and cost.
 
 use std::fmt::Write;
-use std::sync::Arc;
 use std::time::Duration;
 
-use prose_project::load::Loaded;
-use prose_run::{
-    DryRun, EstimateRequest, History, MAX_RUNS, Money, PreparedRun, RunRequest, Start, TrustSubject,
-    estimate_run,
-};
+use prose_run::{DryRun, EstimateRequest, History, MAX_RUNS, Money, PreparedRun, Start, estimate_run};
 use prose_vm::event::RunStatus;
 use prose_vm::place::Site;
-use prose_vm::program::Program;
-use prose_vm::value::Value;
 use serde_json::Map;
-use smol_str::SmolStr;
 
-use super::folder::Folder;
 use super::reply::{MAX_TEXT, Reply};
-
-/// A program that can be run, with its inputs.
-pub(super) struct Runnable {
-    pub(super) loaded: Loaded,
-    pub(super) program: Arc<Program>,
-    pub(super) inputs: Vec<(SmolStr, Value)>,
-}
-
-impl Runnable {
-    /// Loads a program. The error says why it cannot be run.
-    pub(super) fn load(
-        folder: &Folder,
-        path: &str,
-        inputs: &Map<String, serde_json::Value>,
-    ) -> Result<Self, String> {
-        let mut loaded = folder.load(path)?;
-        if let Some(failure) = loaded.failures.first() {
-            return Err(format!("`{}` {}", folder.shown(&failure.path), failure.reason));
-        }
-        let nothing = Err(prose_project::runnable::Refusal::NotThere);
-        let program = std::mem::replace(&mut loaded.program, nothing)
-            .map_err(|refusal| format!("`{path}` {refusal}; call `check` for what is wrong"))?;
-        let inputs: Vec<(SmolStr, Value)> =
-            inputs.iter().map(|(name, value)| (name.into(), Value::from_json(value))).collect();
-        if let Some(refusal) = inputs.iter().find_map(|(name, _)| program.refusal_of_input(name)) {
-            return Err(refusal);
-        }
-        Ok(Self { loaded, program, inputs })
-    }
-
-    /// Checks that the user lets clients run the programs of the project.
-    pub(super) fn check_allowed(&self, folder: &Folder) -> Result<(), String> {
-        let config = self.loaded.rules.config();
-        if !config.mcp.run {
-            return Err("the project does not let clients run programs; ask the user to set `run = true` in the table `[mcp]` of its prose.toml, or to run the \
-                        program with `prose run`"
-                .to_owned());
-        }
-        let subject = TrustSubject::new(&folder.project_of(&self.loaded).root, config);
-        folder.trust().check(&subject).map_err(|_| {
-            let project = subject.folder.display();
-            format!("the user does not trust the project {project}; ask the user to run `prose trust` in it")
-        })
-    }
-
-    /// The request for a run: with the harness, the limits and the permissions of the project.
-    pub(super) fn request(self, folder: &Folder, start: Start) -> RunRequest {
-        let project = folder.project_of(&self.loaded);
-        let config = self.loaded.rules.config();
-        let request = RunRequest::new(self.program, project, start, config, folder.trust());
-        RunRequest { inputs: self.inputs, ..request }
-    }
-}
+use super::runnable_of;
+use crate::folder::Folder;
+use crate::runnable::Runnable;
 
 /// Estimates a run.
 pub(super) fn estimate(folder: &Folder, path: String, inputs: &Map<String, serde_json::Value>) -> Reply {
-    let Runnable { loaded, program, inputs } = match Runnable::load(folder, &path, inputs) {
+    let Runnable { loaded, program, inputs } = match runnable_of(folder, &path, inputs) {
         Ok(runnable) => runnable,
         Err(reason) => return Reply::error(reason),
     };
@@ -93,7 +34,7 @@ pub(super) fn estimate(folder: &Folder, path: String, inputs: &Map<String, serde
 
 /// Lists the prompts of a run.
 pub(super) fn dry_run(folder: &Folder, path: String, inputs: &Map<String, serde_json::Value>) -> Reply {
-    let prepared = Runnable::load(folder, &path, inputs)
+    let prepared = runnable_of(folder, &path, inputs)
         .map(|runnable| runnable.request(folder, Start::Dry))
         .and_then(|request| prose_run::prepare(request).map_err(|failure| failure.to_string()));
     match prepared {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use prose_project::files::read_program;
 
-use super::folder::Folder;
+use crate::folder::Folder;
 
 /// A program by its path, its text, or both.
 pub(super) struct Named {

@@ -1,33 +1,30 @@
 //! `run`, `resume`, `status`, `answer`, `stop` and `read_value`: the runs of a project.
 
-use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use prose_run::{Project, RunHooks, RunRequest, Start};
-use prose_state::journal::JOURNAL_FILE;
-use prose_state::reader::JournalReader;
+use prose_run::Start;
 use prose_state::runs::RunDetails;
 use prose_state::{StateError, binding_file};
 use prose_syntax::text::{beginning, counted, one_line};
 use prose_view::{View, duration, usage_text};
-use prose_vm::activity::NoApprovals;
-use prose_vm::event::{Event, RunEnd, RunStatus};
+use prose_vm::event::{RunEnd, RunStatus};
 use prose_vm::value::Value;
 use rmcp::model::{CallToolResult, ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, json};
 use smol_str::SmolStr;
-use tokio::sync::{Notify, oneshot, watch};
 use tokio::time::Instant;
 
-use super::dry_run::Runnable;
-use super::folder::Folder;
 use super::reply::{MAX_TEXT, Reply};
-use super::run_inputs::Questions;
+use super::runnable_of;
+use crate::folder::Folder;
+use crate::questions::{Answer, QuestionKind};
+use crate::runnable::Runnable;
+use crate::runs::{self, Found, Launch, LiveRun, Runs, recorded};
 
 /// The maximum length of an output in the state of a run, in bytes. `read_value` returns the rest.
 const MAX_OUTPUT: usize = 4_000;
@@ -38,32 +35,6 @@ const MAX_RUNS: usize = 20;
 /// How often the progress of a run is reported to a client that waits for it.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long stopped runs may take to end when the server ends. Their agents are ended with the process in any case.
-const MAX_STOPPING: Duration = Duration::from_secs(10);
-
-/// The runs that this server has started.
-pub(super) struct Runs {
-    folder: Arc<Folder>,
-    live: Mutex<HashMap<SmolStr, Arc<LiveRun>>>,
-}
-
-/// A run of this server.
-pub(super) struct LiveRun {
-    id: SmolStr,
-    project: Project,
-    questions: Arc<Questions>,
-    view: Mutex<View>,
-    stop: Notify,
-    /// The end, or the failure that kept the run from its end.
-    ended: watch::Sender<Option<Result<RunEnd, String>>>,
-}
-
-impl LiveRun {
-    fn view(&self) -> MutexGuard<'_, View> {
-        self.view.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// What a call waits for in addition to the end of its run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wait {
@@ -73,217 +44,131 @@ pub(super) struct Wait {
     pub(super) ends_at_question: bool,
 }
 
-/// A run that a call names.
-pub(super) enum Found {
-    Live(Arc<LiveRun>),
-    Recorded(Box<RunDetails>),
+/// Checks that the user lets clients run the programs of the project.
+fn check_allowed(runnable: &Runnable, folder: &Folder) -> Result<(), String> {
+    if !runnable.loaded.rules.config().mcp.run {
+        return Err("the project does not let clients run programs; ask the user to set `run = true` in the table `[mcp]` of its prose.toml, or to run the \
+                    program with `prose run`"
+            .to_owned());
+    }
+    let subject = runnable.subject(folder);
+    folder.trust().check(&subject).map_err(|_| {
+        let project = subject.folder.display();
+        format!("the user does not trust the project {project}; ask the user to run `prose trust` in it")
+    })
 }
 
-impl Runs {
-    pub(super) fn new(folder: Arc<Folder>) -> Self {
-        Self { folder, live: Mutex::default() }
-    }
-
-    fn live(&self) -> MutexGuard<'_, HashMap<SmolStr, Arc<LiveRun>>> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Starts a run on a thread of its own.
-    pub(super) async fn start(
-        self: &Arc<Self>,
-        path: String,
-        inputs: Map<String, serde_json::Value>,
-    ) -> Result<Found, String> {
-        self.launch(move |folder| {
-            let runnable = Runnable::load(folder, &path, &inputs)?;
-            let missing = runnable.program.missing_at_start(|key| inputs.contains_key(key.as_str()));
-            if let [first, ..] = missing.as_slice() {
-                let names = missing.join("`, `");
-                return Err(format!(
-                    "the program needs the inputs `{names}`; pass them as `inputs`: {{ \"{first}\": … }}"
-                ));
-            }
-            runnable.check_allowed(folder)?;
-            Ok((runnable.request(folder, Start::New), Vec::new()))
-        })
-        .await
-    }
-
-    /// Resumes a run on a thread of its own.
-    pub(super) async fn resume(
-        self: &Arc<Self>,
-        run: String,
-        inputs: Map<String, serde_json::Value>,
-    ) -> Result<Found, String> {
-        if let Ok(Found::Live(live)) = self.find(&run)
-            && live.ended.borrow().is_none()
-        {
-            return Err(format!("run {} has not ended; call `status`", live.id));
+/// Starts a run.
+pub(super) async fn start(
+    runs: &Arc<Runs>,
+    path: String,
+    inputs: Map<String, serde_json::Value>,
+) -> Result<Found, String> {
+    let launch = move |folder: &Folder| {
+        let runnable = runnable_of(folder, &path, &inputs)?;
+        let missing = runnable.program.missing_at_start(|key| inputs.contains_key(key.as_str()));
+        if let [first, ..] = missing.as_slice() {
+            let names = missing.join("`, `");
+            return Err(format!(
+                "the program needs the inputs `{names}`; pass them as `inputs`: {{ \"{first}\": … }}"
+            ));
         }
-        self.launch(move |folder| {
-            let details = recorded(folder, &run)?;
-            let id = details.summary.id.clone();
-            let Some(head) = &details.head else {
-                return Err(format!(
-                    "run {id} has no journal; resume it with `prose resume {id}` in a terminal"
-                ));
-            };
-            if let Some(known) =
-                inputs.keys().find(|name| head.inputs.iter().any(|(known, _)| known == *name))
-            {
-                return Err(format!("input `{known}` of a resumed run cannot be changed; start a new run"));
-            }
-            let runnable = Runnable::load(folder, &head.from, &inputs)
-                .map_err(|reason| format!("run {id} cannot be resumed here: {reason}"))?;
-            runnable.check_allowed(folder)?;
-            let given = runnable.inputs.clone();
-            let request = runnable.request(folder, Start::Resume { run: id, accept_changes: false });
-            Ok((request, given))
-        })
-        .await
-    }
+        check_allowed(&runnable, folder)?;
+        Ok(Launch::new(runnable.request(folder, Start::New)))
+    };
+    runs.launch(launch).await.map(Found::Live)
+}
 
-    async fn launch(
-        self: &Arc<Self>,
-        request: impl FnOnce(&Folder) -> Result<(RunRequest, Vec<(SmolStr, Value)>), String> + Send + 'static,
-    ) -> Result<Found, String> {
-        let (started, start) = oneshot::channel();
-        let runs = Arc::clone(self);
-        let execute = move || {
-            let prepared = request(&runs.folder).and_then(|(request, given)| {
-                let project = request.project.clone();
-                let prepared = prose_run::prepare(request).map_err(|failure| failure.to_string())?;
-                Ok((prepared, project, given))
-            });
-            let (prepared, project, given) = match prepared {
-                Ok(prepared) => prepared,
-                Err(reason) => return drop(started.send(Err(reason))),
-            };
-            let live = Arc::new(LiveRun {
-                id: prepared.run().into(),
-                project,
-                questions: Arc::new(Questions::new(given)),
-                view: Mutex::default(),
-                stop: Notify::new(),
-                ended: watch::Sender::new(None),
-            });
-            runs.live().insert(live.id.clone(), Arc::clone(&live));
-            // A client that is gone receives nothing, and its run is stopped with the server.
-            let _ = started.send(Ok(Arc::clone(&live)));
-            let mut observer = |event: &Event, _: bool| live.view().apply(event);
-            let finished = prepared.execute(RunHooks {
-                inputs: Arc::clone(&live.questions) as _,
-                approvals: Arc::new(NoApprovals),
-                observer: &mut observer,
-                interrupted: Box::pin(async {
-                    live.stop.notified().await;
-                    "it was stopped by the client".to_owned()
-                }),
-                narration: None,
-            });
-            let ended = match finished {
-                Ok(finished) => match finished.unrecorded {
-                    None => Ok(finished.end),
-                    Some(error) => Err(format!("its end cannot be recorded: {error}")),
-                },
-                Err(failure) => Err(failure.to_string()),
-            };
-            live.ended.send_replace(Some(ended));
+/// Resumes a run.
+pub(super) async fn resume(
+    runs: &Arc<Runs>,
+    run: String,
+    inputs: Map<String, serde_json::Value>,
+) -> Result<Found, String> {
+    if let Ok(Found::Live(live)) = runs.find(&run)
+        && live.end().is_none()
+    {
+        return Err(format!("run {} has not ended; call `status`", live.id));
+    }
+    let launch = move |folder: &Folder| {
+        let details = recorded(folder, &run)?;
+        let id = details.summary.id.clone();
+        let Some(head) = &details.head else {
+            return Err(format!("run {id} has no journal; resume it with `prose resume {id}` in a terminal"));
         };
-        std::thread::Builder::new()
-            .name("run".to_owned())
-            .spawn(execute)
-            .map_err(|error| format!("a run cannot be started: {error}"))?;
-        match start.await {
-            Ok(started) => started.map(Found::Live),
-            Err(_) => Err("a defect in prose has ended the run".to_owned()),
+        if let Some(known) = inputs.keys().find(|name| head.inputs.iter().any(|(known, _)| known == *name)) {
+            return Err(format!("input `{known}` of a resumed run cannot be changed; start a new run"));
         }
-    }
+        let runnable = runnable_of(folder, &head.from, &inputs)
+            .map_err(|reason| format!("run {id} cannot be resumed here: {reason}"))?;
+        check_allowed(&runnable, folder)?;
+        let given = runnable.inputs.clone();
+        let request = runnable.request(folder, Start::Resume { run: id, accept_changes: false });
+        Ok(Launch { given, ..Launch::new(request) })
+    };
+    runs.launch(launch).await.map(Found::Live)
+}
 
-    /// The run whose id starts with this or contains it.
-    pub(super) fn find(&self, run: &str) -> Result<Found, String> {
-        let matches: Vec<_> = self.live().values().filter(|live| live.id.contains(run)).cloned().collect();
-        if let [live] = matches.as_slice() {
-            return Ok(Found::Live(Arc::clone(live)));
+/// Answers a question of a run.
+pub(super) fn answer(
+    runs: &Runs,
+    run: &str,
+    question: Option<u64>,
+    value: &serde_json::Value,
+) -> Result<Found, String> {
+    let found = runs.find(run)?;
+    match &found {
+        Found::Live(live) => live.questions.answer(question, Answer::Input(Value::from_json(value)))?,
+        Found::Recorded(details) => return Err(not_here(details, "answered")),
+    }
+    Ok(found)
+}
+
+/// Stops a run. It may continue for a moment.
+pub(super) fn stop(runs: &Runs, run: &str) -> Result<Found, String> {
+    let found = runs.find(run)?;
+    match &found {
+        Found::Live(live) => live.stop(),
+        Found::Recorded(details) => return Err(not_here(details, "stopped")),
+    }
+    Ok(found)
+}
+
+/// Waits for a run, and returns how it stands. Progress is reported to a client that wants it.
+pub(super) async fn state_after(
+    found: Result<Found, String>,
+    wait: Wait,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResult, ErrorData> {
+    let live = match found {
+        Ok(Found::Live(live)) => live,
+        Ok(Found::Recorded(details)) => return Ok(recorded_state(&details).into()),
+        Err(reason) => return Ok(Reply::error(reason).into()),
+    };
+    let token = context.meta.get_progress_token();
+    let deadline = tokio::time::sleep_until(Instant::now() + wait.longest);
+    tokio::pin!(deadline);
+    let mut reported = Instant::now();
+    let mut changes = live.changes();
+    loop {
+        let is_asked = wait.ends_at_question && !live.questions.open().is_empty();
+        if live.end().is_some() || is_asked {
+            break;
         }
-        recorded(&self.folder, run).map(|details| match self.live().get(&details.summary.id) {
-            Some(live) => Found::Live(Arc::clone(live)),
-            None => Found::Recorded(Box::new(details)),
-        })
-    }
-
-    /// Answers a question of a run.
-    pub(super) fn answer(
-        &self,
-        run: &str,
-        question: Option<u64>,
-        value: &serde_json::Value,
-    ) -> Result<Found, String> {
-        let found = self.find(run)?;
-        match &found {
-            Found::Live(live) => live.questions.answer(question, Value::from_json(value))?,
-            Found::Recorded(details) => return Err(not_here(details, "answered")),
-        }
-        Ok(found)
-    }
-
-    /// Stops a run. It may continue for a moment.
-    pub(super) fn stop(&self, run: &str) -> Result<Found, String> {
-        let found = self.find(run)?;
-        match &found {
-            Found::Live(live) => live.stop.notify_one(),
-            Found::Recorded(details) => return Err(not_here(details, "stopped")),
-        }
-        Ok(found)
-    }
-
-    /// Stops all runs and waits until they have ended.
-    pub(super) async fn stop_all(&self) {
-        let live: Vec<_> = self.live().values().cloned().collect();
-        live.iter().for_each(|live| live.stop.notify_one());
-        let ended = async {
-            for live in &live {
-                let _ = live.ended.subscribe().wait_for(Option::is_some).await;
-            }
-        };
-        // Runs that take longer are interrupted like those of a process that was killed, and can be resumed as well.
-        let _ = tokio::time::timeout(MAX_STOPPING, ended).await;
-    }
-
-    /// Waits for a run, and returns how it stands. Progress is reported to a client that wants it.
-    pub(super) async fn state_after(
-        &self,
-        found: Result<Found, String>,
-        wait: Wait,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, ErrorData> {
-        let live = match found {
-            Ok(Found::Live(live)) => live,
-            Ok(Found::Recorded(details)) => return Ok(recorded_state(&details).into()),
-            Err(reason) => return Ok(Reply::error(reason).into()),
-        };
-        let token = context.meta.get_progress_token();
-        let deadline = Instant::now() + wait.longest;
-        let mut ended = live.ended.subscribe();
-        loop {
-            let asked = live.questions.asked.notified();
-            let is_asked = wait.ends_at_question && !live.questions.open().is_empty();
-            if ended.borrow().is_some() || is_asked || Instant::now() >= deadline {
-                break;
-            }
-            tokio::select! {
-                _ = ended.changed() => {}
-                () = asked => {}
-                () = context.ct.cancelled() => break,
-                () = tokio::time::sleep_until(deadline.min(Instant::now() + PROGRESS_INTERVAL)) => {
-                    if let Some(token) = &token {
-                        notify_progress(&live, token, context).await;
-                    }
+        let is_due = token.is_some() && reported.elapsed() >= PROGRESS_INTERVAL;
+        tokio::select! {
+            () = &mut deadline => break,
+            () = context.ct.cancelled() => break,
+            () = changes.next(is_due) => {
+                if let Some(token) = token.as_ref().filter(|_| is_due) {
+                    notify_progress(&live, token, context).await;
+                    reported = Instant::now();
                 }
             }
+            () = tokio::time::sleep_until(reported + PROGRESS_INTERVAL), if token.is_some() && !is_due => {}
         }
-        Ok(live_state(&live).into())
     }
+    Ok(live_state(&live).into())
 }
 
 fn not_here(details: &RunDetails, what: &str) -> String {
@@ -302,16 +187,8 @@ async fn notify_progress(live: &LiveRun, token: &ProgressToken, context: &Reques
     let _ = context.peer.notify_progress(params).await;
 }
 
-/// The run whose id starts with this or contains it, from its files.
-fn recorded(folder: &Folder, run: &str) -> Result<RunDetails, String> {
-    let project = folder.project();
-    let words = |error: StateError| error.to_string();
-    let id = project.find_run(run).map_err(words)?;
-    project.show_run(&id).map_err(words)
-}
-
 fn live_state(live: &LiveRun) -> Reply {
-    let ended = live.ended.borrow().clone();
+    let ended = live.end();
     let questions = live.questions.open();
     let view = live.view();
     let status = match &ended {
@@ -323,8 +200,12 @@ fn live_state(live: &LiveRun) -> Reply {
     let mut report = format!("run {}: {status}\n", live.id);
     report_progress(&view, &mut report);
     for question in &questions {
-        let name = question.name.as_ref().map_or(String::new(), |name| format!(" for `{name}`"));
-        let optional = if question.is_optional { " (optional)" } else { "" };
+        let (name, optional) = match &question.kind {
+            QuestionKind::Input { name, is_optional } => (name.as_ref(), *is_optional),
+            QuestionKind::Approval => (None, false),
+        };
+        let name = name.map_or(String::new(), |name| format!(" for `{name}`"));
+        let optional = if optional { " (optional)" } else { "" };
         let _ = writeln!(report, "question {}{name}{optional}: {}", question.number, question.prompt);
     }
     let next = match (&ended, questions.is_empty()) {
@@ -344,9 +225,13 @@ fn live_state(live: &LiveRun) -> Reply {
         }
         None => json!({}),
     };
-    let questions = questions.iter().map(
-        |question| json!({ "question": question.number, "name": question.name, "prompt": question.prompt }),
-    );
+    let questions = questions.iter().map(|question| {
+        let name = match &question.kind {
+            QuestionKind::Input { name, .. } => name.as_ref(),
+            QuestionKind::Approval => None,
+        };
+        json!({ "question": question.number, "name": name, "prompt": question.prompt })
+    });
     Reply::text(report).with_facts(json!({
         "run": live.id,
         "status": status,
@@ -417,10 +302,7 @@ fn recorded_state(details: &RunDetails) -> Reply {
 
 fn view_of(folder: &Path) -> Result<View, StateError> {
     let mut view = View::default();
-    // The last line of a run that continues may be just being written.
-    for event in JournalReader::open(&folder.join(JOURNAL_FILE))?.map_while(Result::ok) {
-        view.apply(&event);
-    }
+    runs::events(folder)?.for_each(|event| view.apply(&event));
     Ok(view)
 }
 
@@ -463,9 +345,9 @@ fn report_end(end: &RunEnd, run: &str, report: &mut String) -> serde_json::Value
 
 /// Lists the latest runs.
 pub(super) fn list(folder: &Folder) -> Reply {
-    let runs = match folder.project().list_runs() {
+    let runs = match runs::list(folder) {
         Ok(runs) => runs,
-        Err(error) => return Reply::error(error.to_string()),
+        Err(reason) => return Reply::error(reason),
     };
     let mut report = match runs.len() {
         0 => "there are no runs\n".to_owned(),

@@ -12,9 +12,10 @@ output report = session "Write about {topic}"
   context: draft
 "#;
 
+const SETTINGS: &str = "[mcp]\nrun = true\n";
+
 /// A project whose user lets clients run programs, and trusts it.
 async fn allowed(files: &[(&str, &str)]) -> Served {
-    const SETTINGS: &str = "[mcp]\nrun = true\n";
     let served = Served::new(&[files, &[("prose.toml", SETTINGS)]].concat()).await;
     served.trust(SETTINGS);
     served
@@ -71,6 +72,20 @@ async fn a_run_that_was_stopped_is_resumed_with_its_answer() {
     assert_eq!(facts["sessions"], 2);
     let listed = served.text("status", json!({})).await;
     assert!(listed.starts_with("1 run:\n") && listed.contains("completed  asks.prose"), "{listed}");
+    served.close().await;
+}
+
+#[tokio::test]
+async fn runs_of_projects_in_the_folder_are_found() {
+    let served =
+        Served::new(&[("flows/a.prose", "output a = \"A\"\n"), ("flows/prose.toml", SETTINGS)]).await;
+    served.trust_at("flows", SETTINGS);
+    let facts = served.call("run", json!({ "path": "flows/a.prose" })).await.structured_content.unwrap();
+    let run = facts["run"].as_str().unwrap();
+    assert!(served.path().join("flows/.prose/runs").join(run).is_dir());
+    assert_eq!(served.text("read_value", json!({ "run": run, "name": "a" })).await, "A");
+    let listed = served.text("status", json!({})).await;
+    assert!(listed.starts_with("1 run:\n") && listed.contains(run), "{listed}");
     served.close().await;
 }
 

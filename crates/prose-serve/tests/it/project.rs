@@ -5,7 +5,8 @@ use std::path::Path;
 use prose_config::Config;
 use prose_project::trust::TrustStore;
 use prose_run::{TrustSubject, UserFiles, UserTrust};
-use prose_serve::mcp::{Options, serve};
+use prose_serve::Options;
+use prose_serve::mcp::serve;
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::{ServiceExt, model::object};
@@ -41,7 +42,12 @@ impl Served {
 
     /// Has the user trust the project with these settings.
     pub(crate) fn trust(&self, settings: &str) {
-        let subject = TrustSubject::new(self.path(), &Config::parse(settings).0);
+        self.trust_at("", settings);
+    }
+
+    /// Has the user trust a project in the folder.
+    pub(crate) fn trust_at(&self, folder: &str, settings: &str) {
+        let subject = TrustSubject::new(&self.path().join(folder), &Config::parse(settings).0);
         TrustStore::in_files(UserFiles::at(self.user.path())).grant(&subject).unwrap();
     }
 

@@ -3,22 +3,19 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use prose_acp::code::{AUTH_REQUIRED, METHOD_NOT_FOUND};
+use prose_acp::{PROTOCOL_VERSION, StopReason};
 use prose_vm::activity::{Activity, AgentSession, Reporter};
 use prose_vm::effect::{Failure, Usage};
 use prose_vm::error::ErrorKind;
 use serde_json::{Value, json};
 
-use super::protocol::{
-    AUTH_REQUIRED, ConfigOption, Ended, METHOD_NOT_FOUND, Models, NewSession, StopReason, read,
-};
+use super::protocol::{ConfigOption, Ended, Models, NewSession, read};
 use super::server::{CallError, Incoming, OpenSession, Server};
 use super::turn::{Rules, Turn};
 use crate::drivers::program::unknown_model;
 use crate::faults;
 use crate::mcp::McpServer;
-
-/// The version of the protocol.
-const PROTOCOL_VERSION: u32 = 1;
 
 const SESSION_NEW: &str = "session/new";
 

@@ -1,25 +1,12 @@
-//! The messages of the Agent Client Protocol that the driver uses.
-//!
-//! The crate of the protocol has all of them, but it makes JSON objects keep the order of their keys in the whole program, and the order in files of runs and in
-//! output would change with it.
+//! The messages of the Agent Client Protocol that only the driver of agents uses.
 
 use std::path::PathBuf;
 
+use prose_acp::{StopReason, Tokens};
 use prose_vm::effect::{Failure, Usage};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
-
-/// The code of an error that asks for a sign-in.
-pub(super) const AUTH_REQUIRED: i64 = -32000;
-
-/// The code of an error about a method that does not exist.
-pub(super) const METHOD_NOT_FOUND: i64 = -32601;
-
-/// The error for a method that the client does not have.
-pub(super) fn unknown_method(method: &str) -> Value {
-    json!({ "code": METHOD_NOT_FOUND, "message": format!("method `{method}` is not supported") })
-}
+use serde_json::Value;
 
 /// The result of `initialize`.
 #[derive(Debug, Default, Deserialize)]
@@ -133,113 +120,6 @@ impl Ended {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum StopReason {
-    EndTurn,
-    MaxTokens,
-    MaxTurnRequests,
-    Refusal,
-    #[serde(other)]
-    Cancelled,
-}
-
-/// Used tokens. Input tokens do not include those of the cache.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Tokens {
-    #[serde(default)]
-    pub(super) input_tokens: u64,
-    #[serde(default)]
-    pub(super) output_tokens: u64,
-    pub(super) cached_read_tokens: Option<u64>,
-    pub(super) cached_write_tokens: Option<u64>,
-}
-
-/// The parameters of `session/update`.
-#[derive(Debug, Deserialize)]
-pub(super) struct SessionNotification {
-    pub(super) update: Update,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(tag = "sessionUpdate", rename_all = "snake_case")]
-pub(super) enum Update {
-    AgentMessageChunk(Chunk),
-    AgentThoughtChunk(Chunk),
-    ToolCall(ToolCall),
-    #[serde(rename = "tool_call_update")]
-    ToolCallChanged(ToolCall),
-    #[serde(rename = "usage_update")]
-    Usage {
-        cost: Option<Cost>,
-    },
-    #[serde(other)]
-    Other,
-}
-
-/// A part of a message.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Chunk {
-    pub(super) content: Content,
-    pub(super) message_id: Option<String>,
-    #[serde(rename = "_meta", default)]
-    pub(super) meta: Map<String, Value>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Content {
-    Text {
-        text: String,
-    },
-    #[serde(other)]
-    Other,
-}
-
-/// The cost of a session so far.
-#[derive(Debug, Deserialize)]
-pub(super) struct Cost {
-    pub(super) amount: f64,
-    pub(super) currency: String,
-}
-
-/// A tool call, or what has changed in it.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ToolCall {
-    pub(super) tool_call_id: String,
-    pub(super) title: Option<String>,
-    pub(super) kind: Option<String>,
-    pub(super) status: Option<String>,
-    pub(super) locations: Option<Vec<Location>>,
-    pub(super) raw_input: Option<Value>,
-    /// What a person is shown about it.
-    pub(super) content: Option<Value>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Location {
-    pub(super) path: String,
-}
-
-/// The parameters of `session/request_permission`.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct PermissionRequest {
-    pub(super) tool_call: ToolCall,
-    #[serde(default)]
-    pub(super) options: Vec<PermissionOption>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct PermissionOption {
-    pub(super) option_id: String,
-    pub(super) kind: String,
-}
-
 /// The parameters of `fs/read_text_file`.
 #[derive(Debug, Deserialize)]
 pub(super) struct ReadFile {
@@ -266,6 +146,8 @@ pub(super) fn read<T: DeserializeOwned>(who: &str, method: &str, result: &Value)
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use prose_acp::code::AUTH_REQUIRED;
+use prose_acp::{outcome, unknown_method};
 use prose_vm::effect::Failure;
 use prose_vm::error::ErrorKind;
 use serde::Serialize;
@@ -15,7 +17,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::protocol::{AUTH_REQUIRED, Initialized, read, unknown_method};
+use super::protocol::{Initialized, read};
 use crate::drivers::connection::{Connection, End, Endings, Program, Sender};
 use crate::faults;
 
@@ -284,7 +286,7 @@ impl Shared {
         // Outside of a session, nothing that an agent reports or requests is of use.
         if let Some(id) = id {
             let refusal = match method.as_str() {
-                "session/request_permission" => Ok(json!({ "outcome": { "outcome": "cancelled" } })),
+                "session/request_permission" => Ok(outcome(None)),
                 _ => Err(unknown_method(&method)),
             };
             answer(sender, &id, refusal);

@@ -4,6 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
+use prose_acp::{
+    CallStatus, Chunk, Content, OptionKind, PermissionOption, PermissionRequest, SessionNotification,
+    ToolCall, Update, code, error, invalid_params, outcome, unknown_method,
+};
 use prose_files::Limit;
 use prose_rights::{About, Enforcement};
 use prose_vm::activity::{Activity, Reporter, ToolKind, ToolStatus, ToolUse};
@@ -11,10 +15,7 @@ use prose_vm::effect::{Failure, Permission, PermissionRule, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::protocol::{
-    Chunk, Content, PermissionOption, PermissionRequest, ReadFile, SessionNotification, ToolCall, Update,
-    WriteFile, unknown_method,
-};
+use super::protocol::{ReadFile, WriteFile};
 use crate::command::quoted;
 use crate::mcp::McpServer;
 use crate::permissions::{Folders, McpTool, ToolRequest, permit};
@@ -87,7 +88,7 @@ struct Tool {
 impl Tool {
     fn update(&mut self, call: ToolCall) {
         self.kind = call.kind.map(|name| kind(&name)).or(self.kind);
-        self.status = call.status.map(|name| status(&name)).or(self.status);
+        self.status = call.status.map(status).or(self.status);
         self.title = call.title.unwrap_or(std::mem::take(&mut self.title));
         if let Some(locations) = call.locations.filter(|locations| !locations.is_empty()) {
             self.paths = locations.into_iter().map(|it| it.path).collect();
@@ -187,12 +188,12 @@ fn kind(name: &str) -> ToolKind {
     }
 }
 
-fn status(name: &str) -> ToolStatus {
-    match name {
-        "in_progress" => ToolStatus::Running,
-        "completed" => ToolStatus::Completed,
-        "failed" => ToolStatus::Failed,
-        _ => ToolStatus::Pending,
+fn status(status: CallStatus) -> ToolStatus {
+    match status {
+        CallStatus::InProgress => ToolStatus::Running,
+        CallStatus::Completed => ToolStatus::Completed,
+        CallStatus::Failed => ToolStatus::Failed,
+        CallStatus::Pending => ToolStatus::Pending,
     }
 }
 
@@ -241,7 +242,11 @@ impl Turn {
                 let cost = cost.filter(|cost| cost.currency == "USD");
                 self.cost = cost.map(|cost| cost.amount).or(self.cost);
             }
-            Update::AgentThoughtChunk(_) | Update::Other => {}
+            Update::AgentThoughtChunk(_)
+            | Update::UserMessageChunk(_)
+            | Update::Plan { .. }
+            | Update::AvailableCommandsUpdate { .. }
+            | Update::Other => {}
         }
         Ok(())
     }
@@ -276,8 +281,9 @@ impl Turn {
     }
 
     fn wrote(&mut self, chunk: Chunk, report: &mut dyn FnMut(Activity)) {
-        let meta = Value::Object(chunk.meta);
-        if let Some(usage) = meta.get("usage") {
+        // Messages of the agent's program to its user are not a part of the reply.
+        let is_notice = chunk.is_notice();
+        if let Some(usage) = chunk.meta.get("usage") {
             let tokens = |name: &str| usage[name].as_u64().unwrap_or_default();
             self.of_parts = Usage::sum([
                 self.of_parts,
@@ -289,8 +295,6 @@ impl Turn {
                 }),
             ]);
         }
-        // Messages of the agent's program to its user are not a part of the reply.
-        let is_notice = meta["claudeCode"]["kind"] == "informational";
         let Content::Text { text } = chunk.content else { return };
         if is_notice || text.is_empty() {
             return;
@@ -316,7 +320,7 @@ impl Turn {
         }
         if method == "fs/read_text_file" {
             let Ok(request) = ReadFile::deserialize(params) else {
-                return Ok(Err(invalid(method)));
+                return Ok(Err(invalid_params(method)));
             };
             let path = request.path.to_string_lossy().into_owned();
             self.files.insert(path.clone());
@@ -342,7 +346,7 @@ impl Turn {
         }
         if method == "fs/write_text_file" {
             let Ok(request) = WriteFile::deserialize(params) else {
-                return Ok(Err(invalid(method)));
+                return Ok(Err(invalid_params(method)));
             };
             let path = request.path.to_string_lossy().into_owned();
             self.files.insert(path.clone());
@@ -367,8 +371,12 @@ impl Turn {
         reporter: &Reporter,
     ) -> Result<Result<Value, Value>, Failure> {
         let Ok(request) = PermissionRequest::deserialize(params) else {
-            return Ok(Ok(json!({ "outcome": { "outcome": "cancelled" } })));
+            return Ok(Ok(outcome(None)));
         };
+        if !request.options.is_empty() && !request.can_be_rejected() {
+            // No permission, but a question that only a person can answer.
+            return Ok(Ok(outcome(None)));
+        }
         let id = request.tool_call.tool_call_id.clone();
         let tool = self.tools.entry(id.clone()).or_default();
         tool.update(request.tool_call);
@@ -376,24 +384,19 @@ impl Turn {
         let is_allowed = !rules.denies_all && may(&tool.request(rules), rules, reporter).await?;
         // An answer for once, since the rules are asked each time.
         let kinds = match is_allowed {
-            true => ["allow_once", "allow_always"],
-            false => ["reject_once", "reject_always"],
+            true => [OptionKind::AllowOnce, OptionKind::AllowAlways],
+            false => [OptionKind::RejectOnce, OptionKind::RejectAlways],
         };
         // Codex has two rejections, one of which ends the turn.
         let goes_on = |option: &&PermissionOption| option.kind == kinds[0] && option.option_id == "decline";
-        let of_kind = |kind: &&str| request.options.iter().find(|option| option.kind == **kind);
+        let of_kind = |kind: &OptionKind| request.options.iter().find(|option| option.kind == *kind);
         let option = request.options.iter().find(goes_on).or_else(|| kinds.iter().find_map(of_kind));
         if !is_allowed {
             self.is_denied = true;
             tool.status = Some(ToolStatus::Denied);
             reporter.report(Activity::Tool(tool.activity(&id)));
         }
-        Ok(Ok(match option {
-            Some(option) => {
-                json!({ "outcome": { "outcome": "selected", "optionId": option.option_id } })
-            }
-            None => json!({ "outcome": { "outcome": "cancelled" } }),
-        }))
+        Ok(Ok(outcome(option)))
     }
 }
 
@@ -402,14 +405,13 @@ async fn may(tool: &ToolRequest, rules: &Rules<'_>, reporter: &Reporter) -> Resu
 }
 
 fn denied(what: &str, path: &Path) -> Value {
-    json!({ "code": -32001, "message": format!("{what} `{}` is not allowed in this session", path.display()) })
+    error(DENIED, format!("{what} `{}` is not allowed in this session", path.display()))
 }
 
-fn file_error(path: &Path, error: &str, is_absent: bool) -> Value {
-    let code = if is_absent { -32002 } else { -32603 };
-    json!({ "code": code, "message": format!("`{}` {error}", path.display()) })
-}
+/// The code of the error for a file that the rules of the session protect.
+const DENIED: i64 = -32001;
 
-fn invalid(method: &str) -> Value {
-    json!({ "code": -32602, "message": format!("the parameters of `{method}` are not valid") })
+fn file_error(path: &Path, reason: &str, is_absent: bool) -> Value {
+    let code = if is_absent { code::RESOURCE_NOT_FOUND } else { code::INTERNAL_ERROR };
+    error(code, format!("`{}` {reason}", path.display()))
 }

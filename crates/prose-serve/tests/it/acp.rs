@@ -1,0 +1,319 @@
+//! Programs that an editor runs.
+
+use expect_test::expect;
+use serde_json::json;
+
+use crate::editor::Editor;
+
+const REVIEW: &str = r#"# Reviews a part of the project
+
+input topic: "What to review"
+
+agent reviewer:
+  prompt: "You review"
+
+let notes = session: reviewer
+  prompt: "Review {topic}"
+
+output report = session "Sum up"
+  context: notes
+"#;
+
+const ASKS: &str = r#"
+let draft = session "Write a draft"
+input topic: "What is it about?"
+output report = session "Write about {topic}"
+  context: draft
+"#;
+
+#[tokio::test]
+async fn a_prompt_runs_a_program() {
+    let mut editor = Editor::new(&[("review.prose", REVIEW)], None).await;
+    let session = editor.session().await;
+    let shown = editor.prompt(&session, "/review the tests").await;
+    expect![[r#"
+        call RUN/1: reviewer: Review the tests (in_progress)
+        call RUN/1: completed Here is what Review comes down to. What 
+        call RUN/2: Sum up (in_progress)
+        call RUN/2: completed Here is what the task comes down to. Too
+        [x] input topic: "What to review"
+        [x] let notes = session: reviewer
+        [x] output report = session "Sum up"
+        message: Here is what the task comes down to. Took notes into account. What matters most is the details, and the rest follows from it. Next comes the rest. [offline]
+        notice: Run RUN: 2 sessions
+        -> end_turn
+    "#]]
+    .assert_eq(&shown);
+    assert!(editor.path().join(".prose/runs").join(&session).is_dir(), "the session is the run");
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn programs_are_commands() {
+    let files = [
+        ("review.prose", REVIEW),
+        ("flows/two.prose", "input a: \"First\"\ninput b: \"Optional second\"\nsession \"{a} {b}\"\n"),
+    ];
+    let mut editor = Editor::new(&files, None).await;
+    let cwd = editor.path().to_owned();
+    let opened = editor.call("session/new", json!({ "cwd": cwd, "mcpServers": [] })).await;
+    editor.until(|update| update["sessionUpdate"] == "available_commands_update").await;
+    let session = opened.clone().unwrap()["sessionId"].as_str().unwrap().to_owned();
+    let mut shown = editor.shown(&session, opened);
+    shown.push_str(&editor.prompt(&session, "hello").await);
+    expect![[r#"
+        /flows/two a: … [b: …] -- Run flows/two.prose
+        /review What to review -- Reviews a part of the project
+        /resume  -- Resume the run of this session; recorded results are reused
+        -> {"sessionId":"RUN"}
+        message: `hello` is not a program of this folder. Start with the name of a program, and its inputs after it:
+
+        - `/flows/two a: … [b: …]`: Run flows/two.prose
+        - `/review What to review`: Reviews a part of the project
+
+        Several inputs are lines such as `name: value`.
+        -> end_turn
+    "#]]
+    .assert_eq(&shown);
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn missing_inputs_are_asked() {
+    let program = "input a: \"The first\"\ninput b: \"The second\"\noutput c = session \"{a} and {b}\"\n";
+    let mut editor = Editor::new(&[("two.prose", program)], Some("two.prose")).await;
+    let session = editor.session().await;
+    let mut shown = String::new();
+    for text in ["hello", "b: krill", "whales"] {
+        shown.push_str(&format!("\n{text}\n{}", editor.prompt(&session, text).await));
+    }
+    expect![[r#"
+
+        hello
+        message: The program has several inputs. Write each as a line `name: value`:
+
+        - `a`: The first
+        - `b`: The second
+        -> end_turn
+
+        b: krill
+        message: `a`: The first
+        -> end_turn
+
+        whales
+        call RUN/1: whales and krill (in_progress)
+        call RUN/1: completed Started from krill and followed it to wh
+        [x] input a: "The first"
+        [x] input b: "The second"
+        [x] output c = session "{a} and {b}"
+        message: Started from krill and followed it to whales. Compared with the rest, whales is the smaller part. What matters most is whales, and the rest follows from it. As far as krill goes, this can go ahead as planned. [offline]
+        notice: Run RUN: 1 session
+        -> end_turn
+    "#]]
+    .assert_eq(&shown);
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn a_question_ends_the_turn_and_the_next_prompt_answers_it() {
+    let mut editor = Editor::new(&[("asks.prose", ASKS)], None).await;
+    let session = editor.session().await;
+    let asked = editor.prompt(&session, "asks").await;
+    expect![[r#"
+        call RUN/1: Write a draft (in_progress)
+        call RUN/1: completed Here is what draft comes down to. What m
+        [x] let draft = session "Write a draft"
+        [>] input topic: "What is it about?"
+        [ ] output report = session "Write about {topic}"
+        message: What is it about?
+        -> end_turn
+    "#]]
+    .assert_eq(&asked);
+    let answered = editor.prompt(&session, "whales").await;
+    expect![[r#"
+        call RUN/3: Write about whales (in_progress)
+        call RUN/3: completed Started from whales and followed it to t
+        [x] let draft = session "Write a draft"
+        [x] input topic: "What is it about?"
+        [x] output report = session "Write about {topic}"
+        message: Started from whales and followed it to the details. Took draft into account. What matters most is the details, and the rest follows from it. Compared with the rest, whales is the smaller part. One open question about the rest remains. [offline]
+        notice: Run RUN: 2 sessions
+        -> end_turn
+    "#]]
+    .assert_eq(&answered);
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn a_cancelled_run_is_resumed_by_the_next_prompt() {
+    let program = "let a = session \"One\"\nlet b = session \"Two\"\noutput c = \"{a} {b}\"\n";
+    // The agent of the second session never answers, until a file is there.
+    let agent = "read -r line; case \"$line\" in *Two*) until [ -e go ]; do sleep 0.05; done;; esac; echo \"Done: $line\"";
+    let settings = format!("[run]\nharness = \"command\"\ncommand = [\"sh\", \"-c\", {agent:?}]\n");
+    let mut editor = Editor::new(&[("two.prose", program), ("prose.toml", &settings)], None).await;
+    let session = editor.session().await;
+    let untrusted = editor.prompt(&session, "two").await;
+    assert!(untrusted.contains("-> error") && untrusted.contains("trust"), "{untrusted}");
+    editor.trust(&settings);
+    let prompt = editor.start("session/prompt", Editor::prompt_of(&session, "two")).await;
+    editor.until(|update| update["title"] == "Two").await;
+    editor
+        .send(json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session } }))
+        .await;
+    let result = editor.result(prompt).await;
+    let cancelled = editor.shown(&session, result);
+    expect![[r#"
+        call RUN/1: One (in_progress)
+        call RUN/1: completed Done: One
+        call RUN/2: Two (in_progress)
+        call RUN/2: failed the run was stopped
+        [x] let a = session "One"
+        [ ] let b = session "Two"
+        [ ] output c = "{a} {b}"
+        notice: Run RUN: 1 session, 4 tokens
+        -> cancelled
+    "#]]
+    .assert_eq(&cancelled);
+    std::fs::write(editor.path().join("go"), "").unwrap();
+    let resumed = editor.prompt(&session, "continue").await;
+    expect![[r#"
+        call RUN/2: in_progress 
+        call RUN/2: completed Done: Two
+        [x] let a = session "One"
+        [x] let b = session "Two"
+        [x] output c = "{a} {b}"
+        message: Done: One Done: Two
+        notice: Run RUN: 2 sessions, 8 tokens
+        -> end_turn
+    "#]]
+    .assert_eq(&resumed);
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn an_earlier_run_is_shown_and_its_question_answered() {
+    let mut editor = Editor::new(&[("asks.prose", ASKS)], None).await;
+    let session = editor.session().await;
+    editor.prompt(&session, "asks").await;
+    let mut editor = editor.restarted().await;
+    let loaded = editor.load(&session).await;
+    expect![[r#"
+        user: /asks
+        call RUN/1: Write a draft (in_progress)
+        call RUN/1: completed Here is what draft comes down to. What m
+        message: What is it about?
+        [x] let draft = session "Write a draft"
+        [ ] input topic: "What is it about?"
+        [ ] output report = session "Write about {topic}"
+        -> {}
+    "#]]
+    .assert_eq(&loaded);
+    let answered = editor.prompt(&session, "whales").await;
+    expect![[r#"
+        call RUN/3: Write about whales (in_progress)
+        call RUN/3: completed Started from whales and followed it to t
+        [x] let draft = session "Write a draft"
+        [x] input topic: "What is it about?"
+        [x] output report = session "Write about {topic}"
+        message: Started from whales and followed it to the details. Took draft into account. What matters most is the details, and the rest follows from it. Compared with the rest, whales is the smaller part. One open question about the rest remains. [offline]
+        notice: Run RUN: 2 sessions
+        -> end_turn
+    "#]]
+    .assert_eq(&answered);
+    let mut editor = editor.restarted().await;
+    let loaded = editor.load(&session).await;
+    expect![[r#"
+        user: /asks
+        call RUN/1: Write a draft (in_progress)
+        call RUN/1: completed Here is what draft comes down to. What m
+        message: What is it about?
+        user: whales
+        call RUN/3: Write about whales (in_progress)
+        call RUN/3: completed Started from whales and followed it to t
+        [x] let draft = session "Write a draft"
+        [x] input topic: "What is it about?"
+        [x] output report = session "Write about {topic}"
+        message: Started from whales and followed it to the details. Took draft into account. What matters most is the details, and the rest follows from it. Compared with the rest, whales is the smaller part. One open question about the rest remains. [offline]
+        notice: Run RUN: 2 sessions
+        -> {}
+    "#]]
+    .assert_eq(&loaded);
+    let listed = editor.call("session/list", json!({})).await.unwrap();
+    assert_eq!(listed["sessions"][0]["sessionId"], session.as_str());
+    assert_eq!(listed["sessions"][0]["title"], "asks.prose (completed)");
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn a_failed_program_fails_the_turn() {
+    let files = [
+        ("fails.prose", "session \"One\"\nthrow \"No luck\"\n"),
+        ("wrong.prose", "session \"One\"\nsesion \"Two\"\n"),
+    ];
+    let mut editor = Editor::new(&files, None).await;
+    let session = editor.session().await;
+    let mut shown = editor.prompt(&session, "/fails").await;
+    shown.push_str(&editor.prompt(&session, "/wrong").await);
+    expect![[r#"
+        call RUN/1: One (in_progress)
+        call RUN/1: completed Here is what the task comes down to. Com
+        [x] session "One"
+        [x] throw "No luck" (failed)
+        notice: Run RUN: 1 session
+        -> error -32603: the program failed at line 2: No luck
+        -> error -32603: `wrong.prose` has 1 error and is not run:
+        line 2: unknown statement `sesion`; did you mean `session`?
+    "#]]
+    .assert_eq(&shown);
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn nothing_outside_of_the_project_is_served() {
+    let mut editor = Editor::new(&[("a.prose", "session \"A\"\n")], None).await;
+    let outside = prose_fixture::tempdir().unwrap();
+    std::fs::write(outside.path().join("other.prose"), "session \"Secret\"\n").unwrap();
+    let other = outside.path().join("other.prose").to_string_lossy().into_owned();
+    let session = editor.session().await;
+    let shown = editor.prompt(&session, &other).await;
+    assert!(shown.contains("is not a program of this folder"), "{shown}");
+    let refused = editor.call("session/new", json!({ "cwd": outside.path(), "mcpServers": [] })).await;
+    let error = refused.unwrap_err();
+    assert!(error["message"].as_str().unwrap().contains("is outside the folder"), "{error}");
+    let missing = editor.load("../../other").await;
+    assert_eq!(missing, "-> error -32002: session `RUN` does not exist\n");
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn messages_that_are_none_are_refused() {
+    let mut editor = Editor::new(&[("a.prose", "session \"A\"\n")], None).await;
+    let mut shown = String::new();
+    for (method, params) in [
+        ("session/prompt", json!({ "sessionId": "x", "prompt": [] })),
+        ("session/prompt", json!({})),
+        ("session/set_mode", json!({ "sessionId": "x", "modeId": "yolo" })),
+        ("session/new", json!({ "cwd": 1 })),
+    ] {
+        let error = editor.call(method, params).await.unwrap_err();
+        shown.push_str(&format!("{method}: {} {}\n", error["code"], error["message"].as_str().unwrap()));
+    }
+    expect![[r#"
+        session/prompt: -32002 session `x` does not exist
+        session/prompt: -32602 the parameters of `session/prompt` are not valid
+        session/set_mode: -32601 method `session/set_mode` is not supported
+        session/new: -32602 the parameters of `session/new` are not valid
+    "#]]
+    .assert_eq(&shown);
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn the_end_of_the_connection_stops_runs() {
+    let mut editor = Editor::new(&[("asks.prose", ASKS)], None).await;
+    let session = editor.session().await;
+    editor.prompt(&session, "asks").await;
+    let folder = editor.close().await;
+    let run = prose_run::Project::new(folder.path()).show_run(&session).unwrap();
+    assert_eq!(run.summary.status, prose_state::runs::RunState::Interrupted);
+}
