@@ -114,9 +114,7 @@ const INNER: &str = "input topic: \"What to review\"\nlet notes = session \"Revi
 fn a_program_is_an_agent_of_another_one() {
     let settings = |path: &str| {
         let prose = prose_binary();
-        format!(
-            "[run]\nharness = \"offline\"\ncommand = [{prose:?}, \"acp\", {path:?}]\n[agents.reviewer]\nharness = \"acp\"\n"
-        )
+        format!("[run]\nharness = \"acp\"\ncommand = [{prose:?}, \"acp\", {path:?}]\n")
     };
     let outer = "agent reviewer:\n  prompt: \"You review\"\nlet notes = session: reviewer\n  prompt: \"the tests\"\noutput result = notes\n";
     let inner = [("outer.prose", outer), ("flows/inner.prose", INNER), ("flows/prose.toml", "")];
