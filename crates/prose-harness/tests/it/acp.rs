@@ -145,6 +145,25 @@ async fn rules_answer_permission_requests() {
 }
 
 #[tokio::test]
+async fn a_question_for_a_person_is_not_answered() {
+    let conversation = r#"
+        {"jsonrpc":"2.0","id":"a","method":"session/request_permission","params":{"sessionId":"s7","toolCall":{"toolCallId":"t1","title":"Ship it?"},"options":[{"optionId":"ship","name":"Ship","kind":"allow_once"},{"optionId":"wait","name":"Wait","kind":"allow_once"}]}}
+        >
+        {"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}
+        >
+    "#;
+    check(
+        conversation,
+        expect![[r#"
+            session: s7 None
+            reply: "" []
+            received: {"id":"a","jsonrpc":"2.0","result":{"outcome":{"outcome":"cancelled"}}}
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn files_of_the_client_are_under_the_rules() {
     let conversation = r#"
         {"jsonrpc":"2.0","id":1,"method":"fs/write_text_file","params":{"sessionId":"s7","path":"/etc/x","content":"x"}}
