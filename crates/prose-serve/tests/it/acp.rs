@@ -152,8 +152,6 @@ async fn a_cancelled_run_is_resumed_by_the_next_prompt() {
     let settings = format!("[run]\nharness = \"command\"\ncommand = [\"sh\", \"-c\", {agent:?}]\n");
     let mut editor = Editor::new(&[("two.prose", program), ("prose.toml", &settings)], None).await;
     let session = editor.session().await;
-    let untrusted = editor.prompt(&session, "two").await;
-    assert!(untrusted.contains("-> error") && untrusted.contains("trust"), "{untrusted}");
     editor.trust(&settings);
     let prompt = editor.start("session/prompt", Editor::prompt_of(&session, "two")).await;
     editor.until(|update| update["title"] == "Two").await;
@@ -187,6 +185,22 @@ async fn a_cancelled_run_is_resumed_by_the_next_prompt() {
         -> end_turn
     "#]]
     .assert_eq(&resumed);
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn nothing_starts_in_an_editor_before_the_project_is_trusted() {
+    let settings =
+        "[run]\nharness = \"command\"\ncommand = [\"sh\", \"-c\", \"echo started >> started; echo Done\"]\n";
+    let files = [("a.prose", "output a = session \"One\"\n"), ("prose.toml", settings)];
+    let mut editor = Editor::new(&files, None).await;
+    let session = editor.session().await;
+    let refused = editor.prompt(&session, "/a").await;
+    assert!(refused.starts_with("-> error") && refused.contains("trust"), "{refused}");
+    assert!(!editor.path().join("started").exists());
+    editor.trust(settings);
+    let shown = editor.prompt(&session, "/a").await;
+    assert!(shown.contains("message: Done") && editor.path().join("started").exists(), "{shown}");
     editor.close().await;
 }
 
