@@ -9,7 +9,7 @@ use anyhow::Context;
 use prose_run::UserTrust;
 use prose_serve::Options;
 
-use crate::cli::{AcpArgs, McpArgs};
+use crate::cli::serve::{AcpArgs, McpArgs};
 use crate::status::Status;
 
 /// Serves an agent until it closes the connection.
