@@ -42,7 +42,7 @@ use self::printed::Output;
 use self::progress::Progress;
 use self::recorded::Recorder;
 use crate::cli::run::{Narration, ResumeArgs, RunArgs, RunnerArgs, State};
-use crate::run::ended::Ended;
+use crate::run::ended::{Ended, refuse};
 use crate::runs::agents;
 use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, counted, one_line};
 
@@ -490,9 +490,4 @@ fn how_to_resume(run: &str, is_kept: bool, failed: Option<ErrorKind>, terminal: 
         (false, _) => "save the narration to FILE, then run `prose resume --transcript FILE`".to_owned(),
     };
     writeln!(terminal.stderr(), "{HELP}help{HELP:#}: {help}")
-}
-
-fn refuse(terminal: &Terminal, message: &str) -> io::Result<Ended> {
-    writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", printed::shown(message))?;
-    Ok(Ended::Refused)
 }

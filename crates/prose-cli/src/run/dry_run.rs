@@ -7,9 +7,9 @@ use prose_vm::event::RunStatus;
 use prose_vm::place::Site;
 
 use super::interrupt::Interrupts;
-use super::{printed, refuse};
+use super::printed;
 use crate::cli::run::RunArgs;
-use crate::run::ended::Ended;
+use crate::run::ended::{Ended, refuse};
 use crate::terminal::{HELP, Terminal, WARNING, counted};
 
 /// Writes the prompts of sessions and questions.

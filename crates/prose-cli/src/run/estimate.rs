@@ -6,9 +6,10 @@ use prose_project::imports::ImportOptions;
 use prose_run::{Caps, EstimateRequest, History, MAX_RUNS, Money, estimate_run};
 
 use super::ended::Ended;
+use super::ended::refuse;
+use super::given;
 use super::load::load;
 use super::project::project_of;
-use super::{given, refuse};
 use crate::cli::run::EstimateArgs;
 use crate::terminal::{Terminal, one_line};
 
