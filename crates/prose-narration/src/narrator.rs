@@ -224,6 +224,7 @@ impl Narrator {
             }
             EventKind::Warning { message } => self.warned(event, message),
             EventKind::Expense(_)
+            | EventKind::Commanded { .. }
             | EventKind::Queued { .. }
             | EventKind::Begun { .. }
             | EventKind::Activity { .. }

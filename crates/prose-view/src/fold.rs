@@ -276,6 +276,7 @@ impl View {
             | EventKind::Imported { .. }
             | EventKind::Resolved { .. }
             | EventKind::Raised { .. }
+            | EventKind::Commanded { .. }
             | EventKind::MemoryWritten { .. } => {}
         }
     }

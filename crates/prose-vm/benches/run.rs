@@ -49,6 +49,7 @@ fn run(runtime: &Runtime, program: &Arc<Program>, observer: &mut dyn FnMut(&Even
         trees: Arc::new(prose_vm::runner::NoTrees),
         inputs: Arc::new(NoInputs),
         approvals: Arc::new(NoApprovals),
+        commands: prose_vm::command::Commands::none(),
         observer,
         interrupted: Box::pin(std::future::pending()),
         accounts: Arc::new(NoAccounts),

@@ -49,6 +49,17 @@ impl Limit {
     pub fn hard(scope: LimitScope, maximum: Maximum, set_by: impl Into<SmolStr>) -> Self {
         Self { scope, maximum, is_soft: false, set_by: set_by.into() }
     }
+
+    /// Whether it is a limit of the whole run for the same thing as a maximum.
+    fn is_of_run_for(&self, maximum: Maximum) -> bool {
+        self.scope == LimitScope::Run
+            && std::mem::discriminant(&self.maximum) == std::mem::discriminant(&maximum)
+    }
+
+    /// Whether a flag has set it, which counts for one execution of the run.
+    fn is_of_flag(&self) -> bool {
+        self.set_by.starts_with("`--")
+    }
 }
 
 /// Whose usage counts against a limit.
@@ -63,7 +74,8 @@ pub enum LimitScope {
 }
 
 /// The maximum of a limit.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Maximum {
     /// US dollars.
     Cost(f64),
@@ -74,6 +86,14 @@ pub enum Maximum {
 }
 
 impl Maximum {
+    /// Whether it is a number from 0 on.
+    pub fn is_valid(self) -> bool {
+        match self {
+            Maximum::Cost(cost) => cost.is_finite() && cost >= 0.0,
+            Maximum::Tokens(_) | Maximum::Sessions(_) => true,
+        }
+    }
+
     /// The tokens and the requests that stand for a limit in dollars where no price is known.
     pub fn unpriced(dollars: f64) -> (u64, u32) {
         let tokens = dollars * UNPRICED_TOKENS_PER_DOLLAR as f64;
@@ -322,7 +342,7 @@ impl Meter {
     fn spent(&self, scope: &LimitScope, agent: Option<&SmolStr>) -> Option<Spent> {
         let at_work = self.at_work.values();
         Some(match scope {
-            LimitScope::Run => at_work.fold(self.run, |sum, (_, spent)| sum.and(*spent)),
+            LimitScope::Run => self.used(),
             LimitScope::Day => self.day,
             LimitScope::Agent(name) => {
                 let own = agent.filter(|agent| *agent == name)?;
@@ -344,6 +364,32 @@ impl Meter {
             }
             (most, _) => most,
         };
+    }
+
+    /// A person sets the maximum of the run, in place of the limits from flags and settings for the same thing.
+    pub(crate) fn set_limit(&mut self, maximum: Maximum) {
+        let steps = std::mem::take(&mut self.steps);
+        let limits = std::mem::take(&mut self.limits).into_iter().zip(steps);
+        let others = limits.filter(|(limit, _)| !limit.is_of_run_for(maximum));
+        let set = Limit::hard(LimitScope::Run, maximum, "`prose runs set-limit`");
+        (self.limits, self.steps) = others.chain([(set, maximum)]).unzip();
+    }
+
+    /// The same in an earlier execution of the run. A flag of this execution is the later word.
+    pub(crate) fn repeat_limit(&mut self, maximum: Maximum) {
+        if !self.limits.iter().any(|limit| limit.is_of_run_for(maximum) && limit.is_of_flag()) {
+            self.set_limit(maximum);
+        }
+    }
+
+    /// What the run has used up to now.
+    pub(crate) fn used(&self) -> Spent {
+        self.at_work.values().fold(self.run, |sum, (_, spent)| sum.and(*spent))
+    }
+
+    /// The limits, for display.
+    pub(crate) fn limits(&self) -> Vec<String> {
+        self.limits.iter().map(ToString::to_string).collect()
     }
 
     /// The question whether a limit may be raised.

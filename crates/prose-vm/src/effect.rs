@@ -519,6 +519,9 @@ pub struct Reply {
     /// Whether the agent wrote its memory and its segment itself.
     #[serde(default, skip_serializing_if = "is_false")]
     pub wrote_memory: bool,
+    /// Whether a person has skipped the session, so that no agent replied and the text is empty.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_skipped: bool,
     /// Warnings from the harness for the user, such as a missing binding file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

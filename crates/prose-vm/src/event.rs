@@ -5,6 +5,7 @@ use smol_str::SmolStr;
 use std::sync::Arc;
 
 use crate::activity::{Activity, Work};
+use crate::command::{Attribution, Command};
 pub use crate::effect::LoopKind;
 use crate::effect::{Binding, MemoryPlace, Outcome, RequestId, SessionTask, Usage};
 use crate::error::RuntimeError;
@@ -244,6 +245,13 @@ pub enum EventKind {
     },
     /// A request has used something, and the run has no outcome of it.
     Expense(Expense),
+    /// A person commands something while the run is executed (decision 25). Recorded before it takes effect; a resumed run repeats it.
+    Commanded {
+        #[serde(flatten)]
+        command: Command,
+        #[serde(flatten)]
+        by: Attribution,
+    },
     /// A request waits for a free agent (R58). Emitted but not recorded, since it belongs to the execution and not to the run; the waiting time is in
     /// the `effect` event of the request.
     Queued { request: RequestId },
@@ -269,6 +277,20 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// Whether the event belongs to the run and not only to its execution. A warning may be either; warnings of the program are recorded.
+    pub fn is_recorded(&self) -> bool {
+        !matches!(
+            self,
+            EventKind::Resumed { .. }
+                | EventKind::Queued { .. }
+                | EventKind::Begun { .. }
+                | EventKind::MemoryAwaited { .. }
+                | EventKind::MemoryAcquired { .. }
+                | EventKind::Activity { .. }
+                | EventKind::Warning { .. }
+        )
+    }
+
     /// The usage of the request of an `effect` or `expense` event.
     pub fn usage(&self) -> Option<Usage> {
         match self {
@@ -433,7 +455,7 @@ pub enum Status {
     Complete,
     /// Failed.
     Failed,
-    /// Cancelled because it was not needed any more (R52).
+    /// Cancelled because it was not needed any more (R52), or skipped by a person.
     Skipped,
     /// Left by `break`, `continue`, `return` or an unnamed `output`.
     Left,

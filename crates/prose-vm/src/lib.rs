@@ -7,6 +7,7 @@
 pub mod activity;
 mod agent_capacity;
 pub mod budget;
+pub mod command;
 mod confirmation;
 pub mod effect;
 pub mod error;

@@ -2,6 +2,7 @@
 
 mod activities;
 mod clock;
+mod commands;
 mod error;
 mod events;
 mod expenses;
@@ -25,6 +26,7 @@ use futures_util::{FutureExt, StreamExt};
 use smol_str::SmolStr;
 
 use self::clock::RunClock;
+use self::commands::Commanded;
 use self::own_sessions::OwnSessions;
 use self::session::outcome;
 use crate::activity::Work;
@@ -61,6 +63,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         permissions: machine.permissions(),
         meter,
         question: None,
+        commanded: Commanded::default(),
         seq: 0,
         replays: true,
         is_resumed: false,
@@ -136,6 +139,8 @@ struct Runner<'a> {
     meter: Meter,
     /// The question that the user is asked. No request starts before the answer.
     question: Option<Question>,
+    /// What the commands of a person have left to do.
+    commanded: Commanded,
     /// The number of the last event of the machine.
     seq: u64,
     /// Whether outcomes still come from a recording.
@@ -208,6 +213,12 @@ impl Runner<'_> {
                 if let Some(reason) = (&mut self.host.interrupted).now_or_never() {
                     return self.interrupt(reason);
                 }
+                // What is executed again leaves no room for new events.
+                if !self.replays
+                    && let Some(reason) = self.take_commands()?
+                {
+                    return self.interrupt(reason);
+                }
                 tokio::task::yield_now().await;
                 continue;
             }
@@ -219,8 +230,8 @@ impl Runner<'_> {
                 self.replays = self.host.recall.may_know_more();
                 if self.is_resumed && !self.resumed {
                     self.resumed = true;
-                    while let Some(event) = self.expected_expense() {
-                        self.repeat_expense(&event)?;
+                    while let Some(event) = self.expected_unrequested() {
+                        self.repeat_unrequested(&event)?;
                     }
                     self.carry_expenses()?;
                     if let Some(before) = self.host.recall.used() {
@@ -231,7 +242,13 @@ impl Runner<'_> {
                     self.emit_unrecorded(EventKind::Resumed { harness });
                 }
             }
-            if let Some((id, outcome)) = self.looked_up()? {
+            if let Some((id, outcome)) = self.skipped() {
+                self.deliver(machine, id, outcome)?;
+                continue;
+            }
+            if !self.commanded.is_paused
+                && let Some((id, outcome)) = self.looked_up()?
+            {
                 self.deliver(machine, id, outcome)?;
                 continue;
             }
@@ -242,6 +259,11 @@ impl Runner<'_> {
             tokio::select! {
                 biased;
                 reason = &mut self.host.interrupted => return self.interrupt(reason),
+                sent = self.host.commands.next() => {
+                    if let Some(reason) = self.take_command(sent)? {
+                        return self.interrupt(reason);
+                    }
+                }
                 Some(done) = self.running.next() => {
                     // The outcome of a cancelled request is ignored.
                     let Ok((id, done)) = done else { continue };
@@ -301,9 +323,11 @@ impl Runner<'_> {
         self.forget(id);
         let began = self.began.remove(&id);
         let is_live = self.is_started.remove(&id);
+        // What a skipped session has used is recorded as an expense.
+        let is_skipped = matches!(&outcome, Outcome::Reply(reply) if reply.is_skipped);
         let mut work = match is_live {
             true => self.settle(&request, Some(&outcome)),
-            false if request.effect.needs_agent() => self.host.recall.last_work(),
+            false if request.effect.needs_agent() && !is_skipped => self.host.recall.last_work(),
             false => Work::default(),
         };
         if let Effect::Session(task) = &request.effect
@@ -331,7 +355,8 @@ impl Runner<'_> {
                 work,
             },
         };
-        let recalled = (!is_live && request.effect.needs_agent()).then(|| request.effect.agent().cloned());
+        let is_recalled = !is_live && !is_skipped && request.effect.needs_agent();
+        let recalled = is_recalled.then(|| request.effect.agent().cloned());
         self.emit_of(recalled, event)?;
         machine.deliver(id, outcome);
         Ok(())

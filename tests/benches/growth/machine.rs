@@ -30,6 +30,7 @@ pub(crate) fn run(host: &AnalysisHost, file: SourceFile) -> usize {
         observer: &mut |_, _| events += 1,
         interrupted: Box::pin(std::future::pending()),
         approvals: Arc::new(NoApprovals),
+        commands: prose_vm::command::Commands::none(),
         accounts: Arc::new(NoAccounts),
         limits: Limits { max_parallel: usize::MAX, ..Limits::default() },
         secrets: Arc::default(),

@@ -87,6 +87,7 @@ fn run(fixture: &str, script: &str, state: StateMode, recall: &mut dyn Recording
         trees: Arc::new(prose_vm::runner::NoTrees),
         inputs: Arc::new(NoInputs),
         approvals: Arc::new(NoApprovals),
+        commands: prose_vm::command::Commands::none(),
         observer: &mut |event, _| events.push(event.clone()),
         interrupted: Box::pin(std::future::pending()),
         accounts: Arc::new(NoAccounts),

@@ -189,6 +189,7 @@ fn execute(
         trees: Arc::new(prose_vm::runner::NoTrees),
         inputs: Arc::new(NoInputs),
         approvals: Arc::new(NoApprovals),
+        commands: prose_vm::command::Commands::none(),
         observer: &mut |event, _| events.push(event.clone()),
         interrupted: Box::pin(async move {
             while stopped.stops_after.is_none_or(|most| stopped.answered.load(Ordering::Relaxed) <= most) {

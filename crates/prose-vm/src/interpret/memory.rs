@@ -85,6 +85,10 @@ impl Cx {
         for warning in &reply.warnings {
             self.warn(warning.clone());
         }
+        if reply.is_skipped {
+            // The agent keeps the memory that it has.
+            return Ok(reply);
+        }
         if let Some(memory) = task.memory.as_ref().filter(|_| !reply.wrote_memory) {
             let mark = reply.mark.as_deref();
             let (text, new, record) = parts_of_reply(&reply.text, memory, mark);

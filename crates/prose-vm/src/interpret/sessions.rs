@@ -304,14 +304,11 @@ impl Cx {
             self.run.sessions.set(self.run.sessions.get() + 1);
             let failure = match outcome {
                 Outcome::Reply(reply) => {
+                    let status = if reply.is_skipped { Status::Skipped } else { Status::Complete };
                     let said = Arc::clone(&reply.text);
                     match cx.taken(reply, &task) {
                         Ok(reply) => {
-                            cx.emit(EventKind::SessionEnded {
-                                request,
-                                status: Status::Complete,
-                                error: None,
-                            });
+                            cx.emit(EventKind::SessionEnded { request, status, error: None });
                             let is_whole = reply.text == said;
                             return Ok((reply, is_whole.then_some(request)));
                         }

@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use super::expenses::is_expense;
+use super::expenses::is_unrequested;
 use super::recorded::is_same;
 use super::{Divergence, RunError, Runner};
 use crate::budget::Spent;
@@ -29,7 +29,7 @@ impl Runner<'_> {
         let expected = loop {
             let expected = if self.replays { self.host.recall.expected(self.seq + 1) } else { None };
             match expected {
-                Some(event) if is_expense(&event) => self.repeat_expense(&event)?,
+                Some(event) if is_unrequested(&event) => self.repeat_unrequested(&event)?,
                 expected => break expected,
             }
         };

@@ -10,19 +10,23 @@ use crate::event::{Event, EventKind, Expense};
 use crate::place::{Place, Site};
 
 impl Runner<'_> {
-    /// The next recorded event, if it is an expense.
-    pub(super) fn expected_expense(&mut self) -> Option<Event> {
-        self.host.recall.expected(self.seq + 1).filter(is_expense)
+    /// The next recorded event, if the machine did not cause it.
+    pub(super) fn expected_unrequested(&mut self) -> Option<Event> {
+        self.host.recall.expected(self.seq + 1).filter(is_unrequested)
     }
 
-    /// Repeats a recorded expense of an earlier execution.
-    pub(super) fn repeat_expense(&mut self, event: &Event) -> Result<(), RunError> {
+    /// Repeats a recorded expense or command of an earlier execution.
+    pub(super) fn repeat_unrequested(&mut self, event: &Event) -> Result<(), RunError> {
         self.seq += 1;
         self.is_resumed = true;
         self.clock.replay(event);
-        if let EventKind::Expense(expense) = &event.kind {
-            self.count_expense(expense);
-            self.usage = Usage::sum([self.usage, expense.work.usage]);
+        match &event.kind {
+            EventKind::Expense(expense) => {
+                self.count_expense(expense);
+                self.usage = Usage::sum([self.usage, expense.work.usage]);
+            }
+            EventKind::Commanded { command, by } => self.repeat_command(*command, by),
+            _ => {}
         }
         self.record(event, false)
     }
@@ -42,7 +46,12 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn emit_expense(&mut self, place: Place, site: Option<Site>, expense: Expense) -> Result<(), RunError> {
+    pub(super) fn emit_expense(
+        &mut self,
+        place: Place,
+        site: Option<Site>,
+        expense: Expense,
+    ) -> Result<(), RunError> {
         self.seq += 1;
         self.usage = Usage::sum([self.usage, expense.work.usage]);
         let event = self.unrecorded_event(EventKind::Expense(expense));
@@ -64,6 +73,15 @@ impl Runner<'_> {
 
     /// Settles a request that gets no outcome.
     pub(super) fn settle_cancelled(&mut self, request: &Request) -> Result<(), RunError> {
+        let expense = self.expense_of_cancelled(request);
+        if expense.work.is_empty() && !self.uses_model() {
+            return Ok(());
+        }
+        self.emit_expense(request.place.clone(), Some(request.site), expense)
+    }
+
+    /// Counts what a cancelled request has used.
+    pub(super) fn expense_of_cancelled(&mut self, request: &Request) -> Expense {
         let Request { id, place, site, effect } = request;
         let work = self.settle(request, None);
         let model = work.agent.as_ref().and_then(|agent| agent.model.clone());
@@ -76,11 +94,7 @@ impl Runner<'_> {
         };
         let (kind, agent) = (cancelled.effect.clone(), cancelled.agent.clone());
         self.cancelled.insert(*id, cancelled);
-        if work.is_empty() && !self.uses_model() {
-            return Ok(());
-        }
-        let expense = Expense { request: Some(*id), effect: kind, agent, requests: 1, work };
-        self.emit_expense(place.clone(), Some(*site), expense)
+        Expense { request: Some(*id), effect: kind, agent, requests: 1, work }
     }
 
     /// Whether the run asks a model.
@@ -126,6 +140,7 @@ impl Runner<'_> {
     }
 }
 
-pub(super) fn is_expense(event: &Event) -> bool {
-    matches!(event.kind, EventKind::Expense(_))
+/// Whether an event is recorded where it became known, independent of what the machine emits.
+pub(super) fn is_unrequested(event: &Event) -> bool {
+    matches!(event.kind, EventKind::Expense(_) | EventKind::Commanded { .. })
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::activity::Approvals;
 use crate::budget::{Accounts, Budget};
+use crate::command::Commands;
 use crate::effect::{Failure, InputRequest, RequestId};
 use crate::error::ErrorKind;
 use crate::event::Event;
@@ -35,6 +36,8 @@ pub struct Host<'a> {
     pub observer: &'a mut dyn FnMut(&Event, bool),
     /// Interrupts the run when it completes, with a reason for the user.
     pub interrupted: Pin<Box<dyn Future<Output = String> + 'a>>,
+    /// The commands of a person to the run.
+    pub commands: Commands,
     /// The limits of the run.
     pub limits: Limits,
     /// Prices, and the usage of the user's other runs.

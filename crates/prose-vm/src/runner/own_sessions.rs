@@ -35,6 +35,9 @@ impl OwnSessions {
             EventKind::SessionStarted { request, task } => {
                 self.started.extend(task.memory.as_ref().map(|memory| (*request, memory.place.clone())));
             }
+            EventKind::Effect { request, outcome: Outcome::Reply(reply), .. } if reply.is_skipped => {
+                self.started.remove(request);
+            }
             // What an attempt that failed has left does not change the session before it.
             EventKind::Effect { request, outcome: Outcome::Reply(_), work, .. } => {
                 let Some(place) = self.started.remove(request) else { return };

@@ -38,7 +38,8 @@ impl Runner<'_> {
     }
 
     fn start_unknown(&mut self) -> Result<Option<String>, RunError> {
-        while let Some(id) = self.at_once.pop_first() {
+        let may_start = !self.commanded.is_paused;
+        while may_start && let Some(id) = self.at_once.pop_first() {
             self.begin(id);
         }
         if !self.agents_wanted.is_empty() && self.meter.limits_day() {
@@ -48,7 +49,8 @@ impl Runner<'_> {
         let mut blocked = BTreeSet::new();
         let mut stopped = None;
         self.is_short = false;
-        while self.question.is_none()
+        while may_start
+            && self.question.is_none()
             && self.agents < self.room.at_most(self.host.limits.max_parallel.max(1))
             && let Some(id) = self.agents_wanted.pop_first()
         {

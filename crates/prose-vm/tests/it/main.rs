@@ -9,6 +9,7 @@ mod bad_programs;
 mod bindings;
 mod blocks;
 mod budget;
+mod commands;
 mod context;
 mod determinism;
 mod discretion;

@@ -16,6 +16,7 @@ use prose_fixture::Fixture;
 use prose_harness::script::Script;
 use prose_vm::activity::{Activity, Approvals, NoApprovals, Reporter, ToolKind, ToolStatus, ToolUse};
 use prose_vm::budget::{Accounts, NoAccounts};
+use prose_vm::command::Commands;
 use prose_vm::effect::{
     Binding, Effect, Failure, FileUse, Memory, MemoryPlace, MemoryUse, Outcome, PermissionRule, Reply,
     Request, RequestId, SessionTask, Usage,
@@ -65,6 +66,8 @@ pub(crate) struct Setup {
     pub(crate) inputs: Arc<dyn Inputs>,
     pub(crate) approvals: Arc<dyn Approvals>,
     pub(crate) accounts: Arc<dyn Accounts>,
+    /// The commands of a person.
+    pub(crate) commands: Commands,
     /// Ends the run when it is ready.
     pub(crate) interrupted: Pin<Box<dyn Future<Output = String>>>,
     /// What agents know from earlier runs: the folder of the memory, its text, and the number of its segments.
@@ -94,6 +97,7 @@ impl Setup {
             inputs: Arc::new(NoInputs),
             approvals: Arc::new(NoApprovals),
             accounts: Arc::new(NoAccounts),
+            commands: Commands::none(),
             interrupted: Box::pin(std::future::pending()),
             memories: BTreeMap::new(),
             written: BTreeMap::new(),
@@ -151,6 +155,7 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
             trees: Arc::new(prose_vm::runner::NoTrees),
             inputs: setup.inputs,
             approvals: setup.approvals,
+            commands: setup.commands,
             observer: &mut |event, _| {
                 // Whatever happens in these tests is what journals keep.
                 let line = serde_json::to_string(event).unwrap();
