@@ -89,7 +89,7 @@ impl<A: AsksUser> Approvals for UserApprovals<A> {
 }
 
 /// The name of the user of this process, for the record of an answer.
-fn user_name() -> Option<SmolStr> {
+pub fn user_name() -> Option<SmolStr> {
     let names = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
     names.map(SmolStr::from).find(|name| !name.is_empty())
 }

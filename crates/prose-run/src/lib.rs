@@ -4,6 +4,7 @@
 
 mod approvals;
 mod changes;
+pub mod control;
 mod dry_run;
 mod error;
 mod estimate;
@@ -42,6 +43,7 @@ pub use prose_rights::{Grants, Right};
 use prose_state::agent_log::AgentLogs;
 pub use prose_state::folder::Project;
 use prose_vm::activity::{Approvals, Work};
+use prose_vm::command::Commands;
 use prose_vm::effect::{Effect, Outcome, Request, RequestId, Usage};
 use prose_vm::event::{Event, EventKind, Expense, RecordedRoute, RunEnd, RunHead, StateMode};
 use prose_vm::harness::{Capabilities, Harness};
@@ -51,7 +53,7 @@ use prose_vm::secrets::Secrets;
 use prose_vm::settings::Settings;
 use prose_vm::store::Recording;
 
-pub use crate::approvals::{ApprovalAnswer, AsksUser, UserApprovals, approval_text};
+pub use crate::approvals::{ApprovalAnswer, AsksUser, UserApprovals, approval_text, user_name};
 pub use crate::dry_run::{DryRun, DryRunPrompt};
 pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
 pub use crate::estimate::{EstimateRequest, History, MAX_RUNS, RunEstimate, estimate_run};
@@ -397,6 +399,12 @@ impl PreparedRun {
             (narrator, sink)
         });
         let mut logs = self.folder.as_deref().map(AgentLogs::new);
+        let (sender, commands) = Commands::channel();
+        let desk = Arc::new(control::NoQuestions);
+        let channel = self
+            .folder
+            .as_deref()
+            .and_then(|folder| control::Server::start_or_note(folder, &self.settings.run, sender, desk));
         let mut answers = 0;
         let mut observe = |event: &Event, is_new: bool| {
             if let EventKind::Effect { effect, .. } = &event.kind
@@ -406,6 +414,9 @@ impl PreparedRun {
             }
             if let Some(logs) = &mut logs {
                 logs.observe(event);
+            }
+            if let Some(channel) = &channel {
+                channel.observe(event);
             }
             if let Some((narrator, sink)) = &mut narration {
                 let lines = narrator.narrate(event);
@@ -425,6 +436,7 @@ impl PreparedRun {
             recall: &mut recall,
             inputs,
             approvals,
+            commands,
             observer: &mut observe,
             interrupted,
             limits: self.limits,
@@ -442,6 +454,9 @@ impl PreparedRun {
         });
         // A thread that reads a line from the terminal cannot be cancelled, and its result is not needed any more.
         runtime.shutdown_background();
+        // Who waits for the end through the channel finds the run released.
+        drop(self.store);
+        drop(channel);
         let (end, unrecorded) = match end {
             Ok(end) => (end, None),
             Err(RunError::Unrecorded { end, error }) => (*end, Some(error)),

@@ -1,0 +1,374 @@
+//! The side of the channel in other processes.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::Shutdown;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use prose_state::journal::JOURNAL_FILE;
+use prose_state::lock::RunLock;
+use prose_state::reader::JournalReader;
+use prose_vm::command::{Attribution, Command, CommandError, RunStatusReport};
+use prose_vm::event::{Event, EventKind};
+use smol_str::SmolStr;
+
+use super::address::Address;
+use super::desk::WaitingQuestion;
+use super::protocol::{Answer, Ask, Hello, Message, PROTOCOL_VERSION, Request};
+use super::transport::{self, Stream};
+
+/// How long a run may take to answer.
+const ANSWER_TIME: Duration = Duration::from_secs(10);
+
+/// A connection to a run that a process executes.
+pub struct Client {
+    run: SmolStr,
+    folder: PathBuf,
+    process: u32,
+    reader: BufReader<Stream>,
+    /// The number of the last request.
+    requests: u64,
+}
+
+/// Why a run cannot be reached, or does not do what it is asked.
+#[derive(Debug)]
+pub enum ControlError {
+    /// No process executes the run.
+    NotRunning,
+    /// A process executes the run and does not listen, with the reason if it is known.
+    NoChannel(Option<String>),
+    /// The command has no effect.
+    Rejected(CommandError),
+    /// The run refuses what it was sent, and why.
+    Refused(String),
+    /// The run has ended meanwhile, or its process.
+    Closed,
+    /// The system reports an error.
+    Io(io::Error),
+}
+
+impl fmt::Display for ControlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ControlError::NotRunning => f.write_str("no process executes the run"),
+            ControlError::NoChannel(Some(problem)) => {
+                write!(f, "the process of the run cannot be reached, since it could not open a socket: {problem}")
+            }
+            ControlError::NoChannel(None) => f.write_str(
+                "the process of the run cannot be reached: it has just started, or it is an earlier version of prose",
+            ),
+            ControlError::Rejected(error) => error.fmt(f),
+            ControlError::Refused(reason) => f.write_str(reason),
+            ControlError::Closed => f.write_str("the run has ended, or its process"),
+            ControlError::Io(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                write!(f, "the run does not answer within {} seconds", ANSWER_TIME.as_secs())
+            }
+            ControlError::Io(error) => write!(f, "cannot reach the run: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ControlError {}
+
+impl From<io::Error> for ControlError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof => {
+                Self::Closed
+            }
+            _ => Self::Io(error),
+        }
+    }
+}
+
+impl Client {
+    /// Connects to the run in a folder. An address that remains of a process that has died is removed.
+    pub fn connect(folder: &Path) -> Result<Self, ControlError> {
+        let is_executed = || RunLock::holder(folder).is_some();
+        let absent = || if is_executed() { ControlError::NoChannel(None) } else { ControlError::NotRunning };
+        let Some(address) = Address::read(folder)? else { return Err(absent()) };
+        if let Some(problem) = &address.problem {
+            return Err(if is_executed() {
+                ControlError::NoChannel(Some(problem.clone()))
+            } else {
+                ControlError::NotRunning
+            });
+        }
+        let stream = match transport::connect(&address.address) {
+            Ok(stream) => stream,
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) =>
+            {
+                if !is_executed() {
+                    address.remove(folder);
+                }
+                return Err(absent());
+            }
+            Err(error) => return Err(ControlError::Io(error)),
+        };
+        stream.set_read_timeout(Some(ANSWER_TIME))?;
+        stream.set_write_timeout(Some(ANSWER_TIME))?;
+        let Address { run, token, .. } = address;
+        let hello = Hello { protocol: PROTOCOL_VERSION, run: run.clone(), token };
+        let reader = BufReader::new(stream);
+        let mut client = Self { run, folder: folder.to_owned(), process: 0, reader, requests: 0 };
+        client.write(&hello)?;
+        match client.read()? {
+            Message::Hello { process, .. } => client.process = process,
+            Message::Error(reason) => return Err(ControlError::Refused(reason)),
+            _ => return Err(unexpected()),
+        }
+        Ok(client)
+    }
+
+    /// The id of the run.
+    pub fn run(&self) -> &str {
+        &self.run
+    }
+
+    /// The process that executes it.
+    pub fn process(&self) -> u32 {
+        self.process
+    }
+
+    /// Gives the run a command, and returns when it is recorded and has taken effect.
+    pub fn command(&mut self, command: Command, by: &Attribution) -> Result<(), ControlError> {
+        self.done(Ask::of(command), by)
+    }
+
+    /// Answers a question; the only one that waits if none is named.
+    pub fn answer(
+        &mut self,
+        question: Option<u64>,
+        text: &str,
+        by: &Attribution,
+    ) -> Result<(), ControlError> {
+        self.done(Ask::Answer { question, text: text.to_owned() }, by)
+    }
+
+    /// The questions that wait for a person, the oldest first.
+    pub fn questions(&mut self) -> Result<Vec<WaitingQuestion>, ControlError> {
+        match self.request(Ask::Questions, None)? {
+            Answer::Questions(questions) => Ok(questions),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// What the run does at the moment.
+    pub fn status(&mut self) -> Result<RunStatusReport, ControlError> {
+        match self.request(Ask::Status, None)? {
+            Answer::Status(status) => Ok(status),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Follows the events of the run after the one of that number.
+    pub fn attach(mut self, after: u64) -> Result<Watcher, ControlError> {
+        let Answer::Attached { journal, before } = self.request(Ask::Attach, None)? else {
+            return Err(unexpected());
+        };
+        self.reader.get_ref().set_read_timeout(None)?;
+        let mut watcher =
+            Watcher { client: self, last: after, before, recorded: None, next: None, state: State::Live };
+        if journal > after {
+            watcher.read_journal(journal);
+        }
+        Ok(watcher)
+    }
+
+    /// Waits until the run has ended, or its process, at most for a time. Returns whether it has.
+    pub fn wait_for_end(&mut self, at_most: Duration) -> bool {
+        let waiting = self.reader.get_ref().set_read_timeout(Some(at_most));
+        waiting.is_ok() && matches!(self.read(), Err(ControlError::Closed))
+    }
+
+    fn done(&mut self, ask: Ask, by: &Attribution) -> Result<(), ControlError> {
+        match self.request(ask, Some(by.clone()))? {
+            Answer::Done => Ok(()),
+            _ => Err(unexpected()),
+        }
+    }
+
+    fn request(&mut self, ask: Ask, by: Option<Attribution>) -> Result<Answer, ControlError> {
+        self.requests += 1;
+        let id = self.requests;
+        self.write(&Request { id, ask, by })?;
+        loop {
+            match self.read()? {
+                Message::Answer { id: of, answer } if of == id => {
+                    return match answer {
+                        Answer::Rejected(error) => Err(ControlError::Rejected(error)),
+                        Answer::Refused(reason) => Err(ControlError::Refused(reason)),
+                        answer => Ok(answer),
+                    };
+                }
+                Message::Error(reason) => return Err(ControlError::Refused(reason)),
+                _ => {}
+            }
+        }
+    }
+
+    fn write(&mut self, message: &impl serde::Serialize) -> Result<(), ControlError> {
+        let mut line = serde_json::to_vec(message).map_err(io::Error::from)?;
+        line.push(b'\n');
+        Ok(self.reader.get_mut().write_all(&line)?)
+    }
+
+    fn read(&mut self) -> Result<Message, ControlError> {
+        let mut line = Vec::new();
+        self.reader.read_until(b'\n', &mut line)?;
+        if !line.ends_with(b"\n") {
+            return Err(ControlError::Closed);
+        }
+        serde_json::from_slice(&line).map_err(|error| ControlError::Io(error.into()))
+    }
+}
+
+fn unexpected() -> ControlError {
+    ControlError::Io(io::Error::new(io::ErrorKind::InvalidData, "its answer is not understood"))
+}
+
+/// An event of a run that is followed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Watched {
+    /// The event.
+    pub event: Event,
+    /// Whether it happened after the watcher had attached.
+    pub is_live: bool,
+}
+
+/// Follows the events of a run. What it does not receive through the channel it reads from the journal.
+pub struct Watcher {
+    client: Client,
+    /// The number of the last event.
+    last: u64,
+    /// The number of the last event before it attached.
+    before: u64,
+    /// The recorded events to read first, up to a number.
+    recorded: Option<(JournalReader, u64)>,
+    /// The event that was received and comes after the recorded ones.
+    next: Option<Event>,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Live,
+    /// The connection is closed, and the journal has the rest.
+    Closed,
+    /// The last event was returned.
+    Over {
+        has_ended: bool,
+    },
+}
+
+impl Watcher {
+    /// Waits for the next event; `None` after the last one.
+    pub fn next_event(&mut self) -> Result<Option<Watched>, ControlError> {
+        loop {
+            if let Some(event) = self.recorded_event() {
+                return Ok(Some(self.take(event)));
+            }
+            if let Some(event) = self.next.take() {
+                if self.is_new(&event) {
+                    return Ok(Some(self.take(event)));
+                }
+                continue;
+            }
+            match self.state {
+                State::Live => self.receive()?,
+                State::Closed => {
+                    self.state = State::Over { has_ended: false };
+                    self.read_journal(u64::MAX);
+                }
+                State::Over { .. } => return Ok(None),
+            }
+        }
+    }
+
+    /// Whether the last event was the end of the run. If not, its process has died, and the run can be resumed.
+    pub fn has_ended(&self) -> bool {
+        self.state == State::Over { has_ended: true }
+    }
+
+    /// Waits until the process of a run that has ended has released its files, at most for a time.
+    pub fn wait_for_release(&mut self, at_most: Duration) {
+        let waiting = self.client.reader.get_ref().set_read_timeout(Some(at_most));
+        // Messages that were sent after the end are of no use.
+        while waiting.is_ok() && self.client.read().is_ok() {}
+    }
+
+    /// Ends [`Watcher::next_event`] from another thread.
+    pub fn closer(&self) -> io::Result<Closer> {
+        self.client.reader.get_ref().try_clone().map(Closer)
+    }
+
+    fn receive(&mut self) -> Result<(), ControlError> {
+        match self.client.read() {
+            Ok(Message::Event(event)) => self.next = Some(*event),
+            Ok(Message::Lagged { .. }) => {
+                // The event after the gap says how far the journal is to be read.
+                self.receive()?;
+                let until = match &self.next {
+                    Some(event) => event.seq - u64::from(event.kind.is_recorded()),
+                    None => u64::MAX,
+                };
+                self.read_journal(until);
+            }
+            Ok(Message::Error(reason)) => return Err(ControlError::Refused(reason)),
+            Ok(Message::Hello { .. } | Message::Answer { .. }) => {}
+            Err(ControlError::Closed) => self.state = State::Closed,
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn read_journal(&mut self, until: u64) {
+        // A journal that cannot be read leaves a gap; the events after it are still shown.
+        let journal = JournalReader::open(&self.client.folder.join(JOURNAL_FILE));
+        self.recorded = journal.ok().map(|journal| (journal, until));
+    }
+
+    fn recorded_event(&mut self) -> Option<Event> {
+        let (journal, until) = self.recorded.as_mut()?;
+        for event in journal {
+            match event {
+                Ok(event) if event.seq <= self.last => {}
+                Ok(event) if event.seq <= *until => return Some(event),
+                // The last line may just be written.
+                Ok(_) | Err(_) => break,
+            }
+        }
+        self.recorded = None;
+        None
+    }
+
+    /// Whether an event was not returned yet. One that is not recorded has the number of the event before it.
+    fn is_new(&self, event: &Event) -> bool {
+        match event.kind.is_recorded() {
+            true => event.seq > self.last,
+            false => event.seq >= self.last,
+        }
+    }
+
+    fn take(&mut self, event: Event) -> Watched {
+        self.last = event.seq;
+        if matches!(event.kind, EventKind::RunEnded(_)) {
+            self.state = State::Over { has_ended: true };
+        }
+        let is_live = event.seq > self.before;
+        Watched { event, is_live }
+    }
+}
+
+/// Closes the connection of a [`Watcher`].
+pub struct Closer(Stream);
+
+impl Closer {
+    /// Closes it. The watcher returns the recorded events that are left and ends.
+    pub fn close(&self) {
+        // A connection that is closed already needs nothing.
+        let _ = self.0.shutdown(Shutdown::Both);
+    }
+}
