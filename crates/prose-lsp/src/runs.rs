@@ -4,7 +4,9 @@
 //! [registry](registry::Runs), which the owner and the reads look into.
 
 mod approvals;
+pub(crate) mod control;
 pub(crate) mod execution;
+mod followed;
 pub(crate) mod history;
 mod inputs;
 pub(crate) mod launch;

@@ -21,6 +21,7 @@ use crate::protocol::lsp::MessageType;
 use crate::protocol::notification::Notification;
 use crate::protocol::request::Failure;
 use crate::protocol::uri::DocumentUri;
+use crate::runs::control::control;
 use crate::runs::execution::Launch;
 use crate::runs::history::{block_of, path_of_block};
 use crate::runs::launch::launch;
@@ -42,10 +43,9 @@ impl Owner {
     /// Executes a command about a run.
     pub(super) fn run_command(&mut self, RunCommand { what, given, answer }: RunCommand) {
         let uri = given.uri.as_deref().map(DocumentUri::from);
-        if what == RunCommandKind::Cancel {
+        if what.is_about_live_runs() {
             let names = uri.map(|uri| self.documents.names_of_programs(&self.documents.known_name(&uri)));
-            let cancelled = self.runs.cancel(names.as_deref(), given.run.as_ref());
-            return send(answer, cancelled.map(|()| json(&())));
+            return control(&self.runs, what, names.as_deref(), given.run.as_ref(), answer);
         }
         // Without a program the command is not read.
         let Some(uri) = uri else { return };
@@ -153,9 +153,7 @@ impl Owner {
                 let (run, block) = self.run_to_resume(given, &project, &started)?;
                 (Start::Resume { run, accept_changes: given.accept_changes }, block)
             }
-            RunCommandKind::Run | RunCommandKind::ShowError | RunCommandKind::Cancel => {
-                (Start::New, given.block.clone())
-            }
+            _ => (Start::New, given.block.clone()),
         };
         let program = match &block {
             None => self.runnable(&name, snapshot.file, config, snapshot.shown.first_line())?,

@@ -63,6 +63,9 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
         );
     }
     let id: SmolStr = prepared.run().into();
+    if let Some(mut run) = runs.runs.get_mut(&ticket) {
+        run.folder.clone_from(&prepared.folder);
+    }
     runs.has_files(ticket, &uri, &id);
     let folder = prepared.folder.as_deref().and_then(uri_of_path);
     let limits = prepared.limits();
@@ -72,9 +75,10 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
     for note in &prepared.notes {
         show_message(runs, MessageType::WARNING, format!("{name}: {note}"));
     }
-    let reporter = Reporter { runs, ticket, id: id.clone(), uri, session: &session, limits };
+    let reporter =
+        Reporter { runs, ticket, id: id.clone(), uri, session: &session, limits, is_elsewhere: false };
     reporter.begin(&format!("Running {name}"));
-    let stop = runs.runs.get(&ticket).map(|run| run.stop.clone());
+    let stop = runs.runs.get(&ticket).and_then(|run| run.stop.clone());
     // It is there as long as this thread runs.
     let Some(stop) = stop else { return };
     let client = session.asks_inputs.then(|| runs.client_requests.clone());

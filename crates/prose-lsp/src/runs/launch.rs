@@ -21,7 +21,8 @@ pub(crate) fn launch(runs: &Arc<Runs>, launch: Launch) {
         text: Arc::clone(&launch.text),
         first_line: u32::try_from(launch.first_line).unwrap_or(u32::MAX),
         view: View::default(),
-        stop,
+        folder: None,
+        stop: Some(stop),
         is_over: false,
     };
     runs.runs.insert(ticket, run);
@@ -50,7 +51,8 @@ fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped: UnboundedR
         Some(id) => {
             if let Some(panicked) = panicked {
                 let uri = Arc::clone(&uri);
-                let reporter = Reporter { runs, ticket, id, uri, session: &session, limits: None };
+                let reporter =
+                    Reporter { runs, ticket, id, uri, session: &session, limits: None, is_elsewhere: false };
                 reporter.end(&panicked.to_string());
             }
             runs.changed(uri);

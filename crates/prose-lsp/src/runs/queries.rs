@@ -27,6 +27,7 @@ use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::request::Failure;
 use crate::protocol::session::Session;
 use crate::protocol::uri::uri_of_path;
+use crate::runs::followed::follow;
 use crate::runs::registry::Runs;
 use crate::runs::requests::RunQuery;
 
@@ -41,11 +42,11 @@ const PROGRAM_FILE: &str = "program.prose";
 pub(crate) fn answer(
     query: &RunQuery,
     projects: Vec<PathBuf>,
-    runs: &Runs,
-    session: &Session,
+    runs: &Arc<Runs>,
+    session: &Arc<Session>,
 ) -> Result<Json, Failure> {
     let answer = match query {
-        RunQuery::List(folders) => Ok(list(projects, folders, runs)),
+        RunQuery::List(folders) => Ok(list(projects, folders, runs, session)),
         RunQuery::Events { folder, after } => events(folder, *after, runs),
         RunQuery::View { folder, after, at } => view(folder, *after, *at, runs),
         RunQuery::Session { folder, request } => told(folder, *request),
@@ -54,7 +55,7 @@ pub(crate) fn answer(
     answer.map(|answer| text(&answer)).map_err(Failure::Refused)
 }
 
-fn list(projects: Vec<PathBuf>, folders: &[PathBuf], runs: &Runs) -> Value {
+fn list(projects: Vec<PathBuf>, folders: &[PathBuf], runs: &Arc<Runs>, session: &Arc<Session>) -> Value {
     let mut roots: Vec<PathBuf> = projects.into_iter().chain(folders.iter().cloned()).collect();
     roots.sort();
     roots.dedup();
@@ -67,6 +68,7 @@ fn list(projects: Vec<PathBuf>, folders: &[PathBuf], runs: &Runs) -> Value {
         }
     }
     found.sort_by(|a, b| (b.started, &b.id).cmp(&(a.started, &a.id)));
+    follow(runs, &found, session);
     let found: Vec<Value> = found.iter().map(|summary| shown(summary, runs)).collect();
     json!({ "runs": found, "problems": problems })
 }

@@ -1,6 +1,6 @@
 //! The runs that this server executes or has executed, shared between threads.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub(crate) struct Runs {
     pub(super) client_requests: ClientRequests,
 }
 
-/// A run that this server executes or has executed.
+/// A run that this server executes or has executed, or that it follows while another process does.
 pub(super) struct Run {
     pub(super) uri: DocumentUri,
     /// Its id; none for a dry run, and for one whose files are not there yet.
@@ -50,7 +50,10 @@ pub(super) struct Run {
     /// The line of the document that was then the first one of the program.
     pub(super) first_line: u32,
     pub(super) view: View,
-    pub(super) stop: tokio::sync::mpsc::UnboundedSender<Stop>,
+    /// Its folder, once its files are there.
+    pub(super) folder: Option<PathBuf>,
+    /// Stops it; none for a run that another process executes.
+    pub(super) stop: Option<tokio::sync::mpsc::UnboundedSender<Stop>>,
     pub(super) is_over: bool,
 }
 
@@ -112,10 +115,36 @@ impl Runs {
         self.owner.send(RunMessage::Changed(Arc::clone(uri)));
     }
 
-    /// Stops runs. Gives how many there were to stop.
+    /// Stops runs of this server. Gives how many there were to stop.
     fn stop(&self, why: &Stop, which: impl Fn(&Run) -> bool) -> usize {
         let live = self.runs.iter().filter(|run| !run.is_over && which(run));
-        live.filter(|run| run.stop.send(why.clone()).is_ok()).count()
+        live.filter(|run| run.stop.as_ref().is_some_and(|stop| stop.send(why.clone()).is_ok())).count()
+    }
+
+    /// The folders of live runs: of one run, or of all runs of programs.
+    pub(crate) fn live_folders(
+        &self,
+        uris: Option<&[DocumentUri]>,
+        id: Option<&SmolStr>,
+        is_here: Option<bool>,
+    ) -> Vec<PathBuf> {
+        let live = self.runs.iter().filter(|run| {
+            !run.is_over
+                && uris.is_none_or(|uris| uris.contains(&run.uri))
+                && id.is_none_or(|id| run.id.as_ref() == Some(id))
+                && is_here.is_none_or(|is_here| is_here == run.stop.is_some())
+        });
+        live.filter_map(|run| run.folder.clone()).collect()
+    }
+
+    /// Whether a run is executed or followed here.
+    pub(super) fn is_shown(&self, id: &SmolStr) -> bool {
+        self.runs.iter().any(|run| !run.is_over && run.id.as_ref() == Some(id))
+    }
+
+    /// How many runs of other processes are followed.
+    pub(super) fn followed(&self) -> usize {
+        self.runs.iter().filter(|run| !run.is_over && run.stop.is_none()).count()
     }
 
     /// Stops one run, or all runs of programs.
@@ -221,10 +250,10 @@ impl Runs {
 
     /// Whether this server executes a run now.
     pub(super) fn is_live(&self, id: &SmolStr) -> bool {
-        self.runs.iter().any(|run| !run.is_over && run.id.as_ref() == Some(id))
+        self.runs.iter().any(|run| !run.is_over && run.stop.is_some() && run.id.as_ref() == Some(id))
     }
 
-    /// The view of a run that this server executes now, with what its agents report at the moment.
+    /// The view of a run that is executed or followed here, with what its agents report at the moment.
     pub(super) fn live_view(&self, id: &SmolStr) -> Option<View> {
         let live = self.runs.iter().find(|run| !run.is_over && run.id.as_ref() == Some(id))?;
         Some(live.view.clone())

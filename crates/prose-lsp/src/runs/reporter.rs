@@ -34,6 +34,8 @@ pub(super) struct Reporter<'a> {
     pub(super) session: &'a Session,
     /// What the run may use, in a few words.
     pub(super) limits: Option<String>,
+    /// Whether another process executes it, which shows its progress itself.
+    pub(super) is_elsewhere: bool,
 }
 
 /// The notification of what changed in a run.
@@ -50,7 +52,7 @@ struct ChangedView<'a> {
 impl Reporter<'_> {
     /// Reports the start of a run.
     pub(super) fn begin(&self, title: &str) {
-        if self.session.shows_progress {
+        if self.shows_progress() {
             let params = json!({ "token": progress_token(&self.id) });
             let create = Notification::request("window/workDoneProgress/create", &params);
             let begin = self.progress(
@@ -115,7 +117,7 @@ impl Reporter<'_> {
 
     fn show(&self) {
         let progress = self.runs.runs.get(&self.ticket).map(|run| progress(&run.view));
-        if let Some(message) = progress.filter(|_| self.session.shows_progress) {
+        if let Some(message) = progress.filter(|_| self.shows_progress()) {
             self.runs.send_to_client(vec![self.progress(&json!({ "kind": "report", "message": message }))]);
         }
         self.refresh_hints();
@@ -123,11 +125,27 @@ impl Reporter<'_> {
 
     /// Reports the end of a run.
     pub(super) fn end(&self, message: &str) {
-        if self.session.shows_progress {
+        if self.shows_progress() {
             self.runs.send_to_client(vec![self.progress(&json!({ "kind": "end", "message": message }))]);
         }
         self.refresh_hints();
         self.refresh_lenses();
+    }
+
+    /// Reports that the process of the run has died.
+    pub(super) fn interrupt(&self) {
+        let Some(mut run) = self.runs.runs.get_mut(&self.ticket) else { return };
+        let before = run.view.revision();
+        run.view.interrupt();
+        if self.session.receives_views {
+            let delta = run.view.since(before).in_document(run.first_line);
+            let changed = ChangedView { run: &self.id, uri: &self.uri, limits: None, view: delta };
+            self.runs.send_to_client(vec![Notification::new("prose/runView", &changed)]);
+        }
+    }
+
+    fn shows_progress(&self) -> bool {
+        self.session.shows_progress && !self.is_elsewhere
     }
 
     fn progress(&self, value: &Value) -> Notification {

@@ -25,6 +25,10 @@ pub(crate) enum RunCommandKind {
     ShowError,
     /// End a run, or all runs of a program.
     Cancel,
+    /// Let a run, or all runs of a program, start no new session for now.
+    Pause,
+    /// Let paused runs continue.
+    Continue,
 }
 
 pub(crate) const RUN: &str = "prose.run";
@@ -32,6 +36,8 @@ pub(crate) const DRY_RUN: &str = "prose.dryRun";
 pub(crate) const RESUME: &str = "prose.resume";
 pub(crate) const SHOW_ERROR: &str = "prose.showError";
 pub(crate) const CANCEL: &str = "prose.cancel";
+pub(crate) const PAUSE: &str = "prose.pause";
+pub(crate) const CONTINUE: &str = "prose.continue";
 
 /// The names of the commands.
 pub(crate) const COMMANDS: &[(&str, RunCommandKind)] = &[
@@ -40,6 +46,8 @@ pub(crate) const COMMANDS: &[(&str, RunCommandKind)] = &[
     (RESUME, RunCommandKind::Resume),
     (SHOW_ERROR, RunCommandKind::ShowError),
     (CANCEL, RunCommandKind::Cancel),
+    (PAUSE, RunCommandKind::Pause),
+    (CONTINUE, RunCommandKind::Continue),
 ];
 
 /// A command about a run.
@@ -82,7 +90,7 @@ impl RunArguments {
         let given = RunArguments::deserialize(argument).map_err(|problem| {
             format!("`{name}` takes one argument, such as {{ \"uri\": \"file:///…\" }}: {problem}")
         })?;
-        if given.uri.is_none() && (what != RunCommandKind::Cancel || given.run.is_none()) {
+        if given.uri.is_none() && (!what.is_about_live_runs() || given.run.is_none()) {
             return Err(format!("`{name}` needs the program: {{ \"uri\": \"file:///…\" }}"));
         }
         Ok(given)
@@ -96,6 +104,11 @@ impl RunArguments {
 }
 
 impl RunCommandKind {
+    /// Whether it is about runs that are executed now, whose program need not be known.
+    pub(crate) fn is_about_live_runs(self) -> bool {
+        matches!(self, RunCommandKind::Cancel | RunCommandKind::Pause | RunCommandKind::Continue)
+    }
+
     /// The command about runs that the parameters of `workspace/executeCommand` name, if they name one.
     pub(crate) fn named(params: &Value) -> Option<Self> {
         let name = name(params);
