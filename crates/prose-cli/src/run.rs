@@ -6,15 +6,15 @@ pub(crate) mod ended;
 pub(crate) mod estimate;
 mod failures;
 mod given;
-mod interrupt;
+pub(crate) mod interrupt;
 pub(crate) mod load;
 mod printed;
-mod progress;
+pub(crate) mod progress;
 pub(crate) mod project;
 mod recorded;
 mod resumed;
 mod terminal_approvals;
-mod terminal_inputs;
+pub(crate) mod terminal_inputs;
 
 use self::project::{present_project, project_of};
 use std::io;

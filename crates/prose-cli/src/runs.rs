@@ -1,6 +1,9 @@
 //! `prose runs`: the runs of a project.
 
 pub(crate) mod agents;
+mod attach;
+mod control;
+mod details;
 mod sessions;
 
 use std::io::{self, Write};
@@ -14,7 +17,7 @@ use prose_state::StateError;
 use prose_state::journal::JOURNAL_FILE;
 use prose_state::prompt_file::PROMPTS_FOLDER;
 use prose_state::reader::JournalReader;
-use prose_state::runs::{RunDetails, RunState, RunSummary};
+use prose_state::runs::{RunState, RunSummary};
 use prose_view::{Delta, RequestRecord, Requests, View};
 use prose_vm::event::{Event, EventKind};
 use serde::Serialize;
@@ -23,6 +26,8 @@ use textwrap::core::display_width;
 use crate::cli::run::{Narration, RunsArgs, RunsCommand, RunsListArgs};
 use crate::command_error::CommandError;
 use crate::run::project::present_project;
+use crate::runs::attach::Attach;
+pub(crate) use crate::runs::details::details;
 use crate::status::Status;
 use crate::terminal::{self, BOLD, Terminal, counted, first_line, one_line, time};
 
@@ -40,6 +45,14 @@ pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
             tail(&project, run.as_deref(), *narrate, !no_follow, terminal)
         }
         RunsCommand::Rm { runs } => remove(&project, runs, terminal),
+        RunsCommand::Attach { run, read_only, json } => {
+            let args = Attach { run: run.as_deref(), is_read_only: *read_only, is_json: *json };
+            match attach::attach(&project, &args, terminal) {
+                Ok(status) => return Ok(status),
+                Err(error) => Err(error),
+            }
+        }
+        command => control::command(&project, command, terminal),
     };
     CommandError::status(done, terminal)
 }
@@ -143,23 +156,6 @@ fn as_json(run: &RunSummary) -> serde_json::Value {
         "error": run.error,
         "folder": run.folder,
     })
-}
-
-/// The run whose id contains this, or the last one. The error is a message for the user.
-pub(crate) fn details(project: &Project, start: Option<&str>) -> Result<RunDetails, String> {
-    let words = |error: StateError| error.to_string();
-    let last = project.last_run().map_err(words)?;
-    let id = match (start, last) {
-        (_, None) => {
-            return Err(format!(
-                "there are no runs in {}; start one with `prose run`",
-                project.runs().display()
-            ));
-        }
-        (None, Some(last)) => last.id,
-        (Some(start), Some(_)) => project.find_run(start).map_err(words)?,
-    };
-    project.show_run(&id).map_err(words)
 }
 
 /// Prints the view of a run, as far as its journal can be read.

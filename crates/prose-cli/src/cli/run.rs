@@ -264,7 +264,7 @@ pub(crate) struct TrustArgs {
     pub(crate) revoke: bool,
 }
 
-/// List, show and remove runs
+/// List, show, watch, control and remove runs
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
     #[command(subcommand)]
@@ -297,12 +297,91 @@ pub(crate) enum RunsCommand {
         #[arg(long)]
         no_follow: bool,
     },
+    /// Watch a run that another process executes, and answer its questions
+    ///
+    /// Shows what happens like `prose run`. The run continues when you leave with Ctrl-C. The exit status is 0 if the run completes, 1 if it fails
+    /// and 2 if it stops or cannot be watched.
+    Attach {
+        /// Any part of the id of the run; by default, the last run
+        #[arg(value_name = "RUN")]
+        run: Option<String>,
+        /// Only watch: do not ask the questions of the run
+        #[arg(long)]
+        read_only: bool,
+        /// Write each event from the start of the run on as a line of JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Pause a run: sessions at work come to their end, and no new one starts
+    Pause {
+        /// Any part of the id of the run
+        #[arg(value_name = "RUN")]
+        run: String,
+    },
+    /// Continue a paused run
+    Continue {
+        /// Any part of the id of the run
+        #[arg(value_name = "RUN")]
+        run: String,
+    },
+    /// Stop a run; `prose resume` continues it
+    Stop {
+        /// Any part of the id of the run
+        #[arg(value_name = "RUN")]
+        run: String,
+    },
+    /// End a session of a run with an empty result, with a warning
+    Skip {
+        /// Any part of the id of the run
+        #[arg(value_name = "RUN")]
+        run: String,
+        /// The number of the session, its agent, or the name of its result; by default, the only session
+        #[arg(value_name = "SESSION")]
+        session: Option<String>,
+    },
+    /// Cancel a session at work and start it again; what it has used counts
+    Retry {
+        /// Any part of the id of the run
+        #[arg(value_name = "RUN")]
+        run: String,
+        /// The number of the session, its agent, or the name of its result; by default, the only session at work
+        #[arg(value_name = "SESSION")]
+        session: Option<String>,
+    },
+    /// Raise or lower a limit of a run
+    ///
+    /// The limit replaces those of the run from flags and settings for the same thing, also when the run is resumed. Limits for agents and for the day
+    /// stay.
+    SetLimit {
+        /// Any part of the id of the run
+        #[arg(value_name = "RUN")]
+        run: String,
+        #[command(flatten)]
+        limits: LimitArgs,
+    },
     /// Remove runs with all their files
     Rm {
         /// Parts of the ids of the runs
         #[arg(value_name = "RUN", required = true)]
         runs: Vec<String>,
     },
+}
+
+/// The limits of `prose runs set-limit`.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true)]
+pub(crate) struct LimitArgs {
+    /// The maximum cost in US dollars, such as `2.50`
+    #[arg(long, value_name = "DOLLARS", value_parser = amount)]
+    pub(crate) max_cost: Option<f64>,
+
+    /// The maximum number of input and output tokens
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tokens: Option<u64>,
+
+    /// The maximum number of sessions
+    #[arg(long, value_name = "N")]
+    pub(crate) max_sessions: Option<u32>,
 }
 
 /// The filters and the format of `prose runs list`.

@@ -9,6 +9,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use prose_run::PreparedRun;
 use prose_view::{View, usage_text};
 use prose_vm::activity::{Activity, ProviderRetry, ToolStatus};
+use prose_vm::command::{Attribution, Command};
 use prose_vm::effect::{RequestId, SessionTask};
 use prose_vm::event::{ConditionOf, Event, EventKind, Status};
 
@@ -142,6 +143,7 @@ impl<'a> Progress<'a> {
             EventKind::Resumed { .. } => {
                 self.line(format_args!("Recorded results reused; the run continues."))
             }
+            EventKind::Commanded { command, by } => self.commanded(*command, by),
             EventKind::MemoryAwaited { agent, .. } => {
                 self.line(format_args!(
                     "{indent}waiting for the memory of {agent}, which another run is using"
@@ -175,6 +177,20 @@ impl<'a> Progress<'a> {
                 self.line(format_args!("{indent}caught: {}", beginning(&error.message)));
             }
             _ => {}
+        }
+    }
+
+    /// Shows what a person has commanded, as far as other lines do not.
+    fn commanded(&self, command: Command, by: &Attribution) {
+        match command {
+            Command::Pause => self
+                .line(format_args!("paused {by}; sessions at work come to their end, and no new one starts")),
+            Command::Continue => self.line(format_args!("continued {by}")),
+            Command::Retry { request } => {
+                self.line(format_args!("session {} starts again, asked {by}", request.0))
+            }
+            Command::SetLimit { limit } => self.line(format_args!("the limit is {limit} now, set {by}")),
+            Command::Skip { .. } | Command::Stop => {}
         }
     }
 
@@ -291,6 +307,7 @@ impl<'a> Progress<'a> {
         let took = humantime::format_duration(Duration::from_millis(took));
         match status {
             Status::Complete => self.line(format_args!("{HELP}✓{HELP:#} {line} ({took})")),
+            Status::Skipped => self.line(format_args!("– {line} (skipped after {took})")),
             _ => self.line(format_args!("{ERROR}✗{ERROR:#} {line} ({took}){why}")),
         }
     }

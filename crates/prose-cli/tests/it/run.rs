@@ -5,6 +5,8 @@ mod activities;
 mod agents;
 #[cfg(unix)]
 mod approvals;
+#[cfg(unix)]
+mod control;
 mod estimates;
 mod folders;
 #[cfg(unix)]

@@ -1,0 +1,208 @@
+//! Runs that another process watches and controls.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Stdio};
+
+use expect_test::expect;
+
+use crate::common::{Run, Workspace};
+
+const SLOW: &str = "session \"First\"\nsession \"Second\"\n";
+
+/// A command whose output is read while it runs.
+struct Live<R> {
+    child: Child,
+    output: BufReader<R>,
+    seen: String,
+}
+
+impl<R: Read> Live<R> {
+    /// Reads on until a line contains a text.
+    #[track_caller]
+    fn wait(&mut self, text: &str) {
+        loop {
+            let mut line = String::new();
+            let read = self.output.read_line(&mut line).expect("its output is text");
+            assert!(read > 0, "it ended without {text}: {}", self.seen);
+            self.seen += &line;
+            if line.contains(text) {
+                return;
+            }
+        }
+    }
+
+    /// Its exit status.
+    fn end(&mut self) -> Option<i32> {
+        let mut rest = Vec::new();
+        self.output.read_to_end(&mut rest).expect("it can be read");
+        self.child.wait().expect("it ends").code()
+    }
+}
+
+/// A run of sessions that take an hour, once the first one has started.
+fn slow(workspace: &Workspace) -> Live<impl Read> {
+    let mut command = workspace.command();
+    command.args(["run", "slow.prose", "--delay", "1h"]).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary starts");
+    let output = BufReader::new(child.stderr.take().expect("it is piped"));
+    let mut live = Live { child, output, seen: String::new() };
+    live.wait("… First");
+    live
+}
+
+/// `prose runs attach --json`, once it has received the first session.
+fn attached(workspace: &Workspace) -> Child {
+    let mut command = workspace.command();
+    command.args(["runs", "attach", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary starts");
+    let output = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut live = Live { child, output, seen: String::new() };
+    live.wait("\"session-started\"");
+    // What else it writes there is not of interest, and it must not wait for a reader.
+    std::thread::spawn(move || std::io::copy(&mut live.output, &mut std::io::sink()));
+    live.child
+}
+
+#[test]
+fn a_run_is_controlled_from_another_process() {
+    let workspace = Workspace::new(&[("slow.prose", SLOW)]);
+    let mut run = slow(&workspace);
+    let check = |arguments: &[&str], expected| workspace.check(arguments, expected);
+    check(
+        &["runs", "pause", "20"],
+        expect![[r#"
+            status: 0
+            ---- stdout
+            paused ID; sessions at work come to their end; continue it with `prose runs continue ID`
+        "#]],
+    );
+    run.wait("paused ");
+    check(
+        &["runs", "skip", "20", "nobody"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: run ID: `nobody` names not exactly one session; pass the number of one of these: session 1 (line 1)
+    "#]],
+    );
+    check(
+        &["runs", "skip", "20"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        skipped session 1 (line 1) of ID; its result is empty
+    "#]],
+    );
+    run.wait("skipped after");
+    check(
+        &["runs", "retry", "20"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: run ID has no session at work
+    "#]],
+    );
+    check(
+        &["runs", "set-limit", "20", "--max-cost", "2.5", "--max-sessions", "9"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        the limit of ID is $2.50
+        the limit of ID is 9 sessions
+    "#]],
+    );
+    check(
+        &["runs", "continue", "20"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        continued ID
+    "#]],
+    );
+    run.wait("continued ");
+    check(
+        &["runs", "continue", "20"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: run ID: the run is not paused
+    "#]],
+    );
+    check(
+        &["runs", "stop", "20"],
+        expect![[r#"
+        status: 0
+        ---- stdout
+        stopped ID; resume it with `prose resume ID`
+    "#]],
+    );
+    run.wait("stopped: stopped ");
+    assert_eq!(run.end(), Some(3));
+    check(
+        &["runs", "stop", "20"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: run ID is not being executed (interrupted); resume it with `prose resume ID`
+    "#]],
+    );
+    // The first session stays skipped.
+    workspace.check(&["resume", "-q"], expect![[r#"
+        status: 0
+        ---- stdout
+        Went through Second with an eye on the details. Most of the work lies in the details; the rest is in good shape. Compared with the rest, Second is the smaller part. One open question about the rest remains. [offline]
+    "#]]);
+    check(
+        &["runs", "attach"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: run ID has completed
+    "#]],
+    );
+}
+
+#[test]
+fn a_watcher_sees_a_run_to_its_end() {
+    let workspace = Workspace::new(&[("slow.prose", "session \"First\"\n")]);
+    let mut run = slow(&workspace);
+    let watcher = attached(&workspace);
+    assert_eq!(workspace.prose(&["runs", "skip", "20"]).status, 0);
+    assert_eq!(run.end(), Some(0));
+    workspace.shows(
+        Run::from(watcher.wait_with_output().expect("it ends")),
+        &expect![[r#"
+        status: 0
+        ---- stderr
+        warning: line 1: the session was skipped at the terminal, so its result is empty
+    "#]],
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_watcher_notices_that_the_process_of_the_run_was_killed() {
+    let workspace = Workspace::new(&[("slow.prose", SLOW)]);
+    let mut run = slow(&workspace);
+    let watcher = attached(&workspace);
+    run.child.kill().expect("it is ours");
+    workspace.shows(
+        Run::from(watcher.wait_with_output().expect("it ends")),
+        &expect![[r#"
+        status: 2
+        ---- stderr
+        error: the process of run ID has ended without ending the run; resume it with `prose resume ID`
+    "#]],
+    );
+    run.child.wait().expect("it was killed");
+    workspace.check(
+        &["runs", "pause", "20"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: run ID is not being executed (interrupted); resume it with `prose resume ID`
+    "#]],
+    );
+    let run = workspace.runs().pop().expect("there is a run");
+    assert!(!run.join("control.json").exists(), "the address that is left is removed");
+}
