@@ -3,6 +3,7 @@
 mod activities;
 mod approvals;
 mod commands;
+mod elsewhere;
 mod inputs;
 mod refused;
 mod resumed;

@@ -44,7 +44,8 @@ fn commanded(
             for (at, command) in commands {
                 tokio::time::sleep(Duration::from_millis(at - now)).await;
                 now = *at;
-                given.borrow_mut().push(sender.send(*command, ada()).await);
+                let answer = sender.send(*command, ada()).await;
+                given.borrow_mut().push(answer);
             }
             std::future::pending().await
         });
