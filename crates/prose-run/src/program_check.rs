@@ -2,7 +2,7 @@
 
 use crate::changes::first_difference;
 use prose_files::Limit;
-use prose_state::runs::{RunDetails, RunState};
+use prose_state::runs::RunDetails;
 
 use crate::RunRequest;
 use crate::error::RunFailure;
@@ -21,7 +21,7 @@ pub(crate) fn check_program(
     .ok();
     let changed =
         details.head.as_ref().and_then(|head| first_difference(head, before.as_deref(), &request.program));
-    if details.summary.status == RunState::Completed && !(accept_changes && changed.is_some()) {
+    if details.summary.status.is_completed() && !(accept_changes && changed.is_some()) {
         return Err(RunFailure::Over { run: run.to_string(), is_unchanged: accept_changes });
     }
     if let Some(difference) = changed.filter(|_| !accept_changes) {

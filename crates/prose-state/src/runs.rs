@@ -54,6 +54,8 @@ pub enum RunState {
     Running(Option<u32>),
     /// It has ended well.
     Completed,
+    /// It has ended well, but its program handled failures (decision 26).
+    CompletedWithFailures,
     /// It has ended with an error.
     Failed,
     /// It can be resumed.
@@ -66,19 +68,35 @@ pub enum RunState {
 
 impl RunState {
     /// All names.
-    pub const NAMES: [&'static str; 6] =
-        ["running", "completed", "failed", "interrupted", "foreign", "damaged"];
+    pub const NAMES: [&'static str; 7] =
+        ["running", "completed", "completed with failures", "failed", "interrupted", "foreign", "damaged"];
 
     /// As lists name it.
     pub fn name(self) -> &'static str {
         match self {
             RunState::Running(_) => "running",
             RunState::Completed => "completed",
+            RunState::CompletedWithFailures => "completed with failures",
             RunState::Failed => "failed",
             RunState::Interrupted => "interrupted",
             RunState::Foreign => "foreign",
             RunState::Damaged => "damaged",
         }
+    }
+
+    /// The state of a run with this end.
+    pub fn of(end: &RunEnd) -> Self {
+        match end.status {
+            RunStatus::Completed if end.failures > 0 => RunState::CompletedWithFailures,
+            RunStatus::Completed => RunState::Completed,
+            RunStatus::Failed => RunState::Failed,
+            RunStatus::Interrupted => RunState::Interrupted,
+        }
+    }
+
+    /// Whether its program came to its end, with or without failures that it handled.
+    pub fn is_completed(self) -> bool {
+        matches!(self, RunState::Completed | RunState::CompletedWithFailures)
     }
 
     /// Whether it can be resumed.
@@ -242,11 +260,7 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
                     summary.last = Some(at);
                     summary.paused = paused;
                     if let EventKind::RunEnded(found) = kind {
-                        summary.status = match found.status {
-                            RunStatus::Completed => RunState::Completed,
-                            RunStatus::Failed => RunState::Failed,
-                            RunStatus::Interrupted => RunState::Interrupted,
-                        };
+                        summary.status = RunState::of(&found);
                         summary.sessions = Some(found.sessions);
                         summary.usage = found.usage;
                         summary.error = found.error.as_ref().map(|error| error.to_string());

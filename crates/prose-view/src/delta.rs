@@ -107,6 +107,7 @@ impl Serialize for Delta<'_> {
         }
         if let Some(end) = &view.end {
             map.serialize_entry("end", &**end)?;
+            map.serialize_entry("census", &view.census().in_document(self.first_line))?;
         }
         map.serialize_entry("nodes", &Sequence(self.nodes().map(|(id, node)| ShownNode(self, id, node))))?;
         // The texts of imported programs are others.

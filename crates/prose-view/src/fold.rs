@@ -1,6 +1,8 @@
 //! Folds events into a view.
 
 mod activities;
+mod census;
+mod failures;
 mod nodes;
 mod sessions;
 mod statements;
@@ -33,6 +35,10 @@ impl View {
         if let EventKind::RunStarted(head) = &event.kind {
             *self = Self { revision: self.revision, started_at: self.revision, ..Self::default() };
             self.run_started(event, head);
+        }
+        if event.paused > self.paused {
+            // What has ended before the run was stopped is reused by the execution that starts here.
+            self.tally.reused = self.root().map_or(0, |root| root.sessions.complete);
         }
         self.seq = self.seq.max(event.seq);
         self.now = self.now.max(event.active_at());
@@ -69,6 +75,7 @@ impl View {
             EventKind::Bound { binding, value, .. } => self.bound(event, number, binding, value),
             EventKind::OutputGiven { value, .. } => self.give(place, value, None),
             EventKind::Warning { message } => {
+                self.tally.warnings += 1;
                 self.log(event, EntryKind::Warning(shortened(message).as_str().into()))
             }
 
@@ -78,6 +85,10 @@ impl View {
                 if let Some(id) = self.running.get(place).copied() {
                     self.statement_ended(id, at, status, error.as_ref());
                 }
+                if let Some(error) = error {
+                    self.last_failed = Some(Arc::clone(error));
+                }
+                self.tries.remove(place);
                 self.end_at(place, at, status);
             }
 
@@ -105,6 +116,9 @@ impl View {
             EventKind::Activity { request, activity } => self.reported(event, *request, activity),
             EventKind::SessionEnded { request, status, error } => {
                 self.sessions_ended += 1;
+                if *status == prose_vm::event::Status::Failed {
+                    self.attempt_failed(*request);
+                }
                 let Some(open) = self.sessions.get(request) else { return };
                 let (node, status) = (open.node, Status::from(*status));
                 self.change_attempt(*request, |_, attempt| {
@@ -117,23 +131,24 @@ impl View {
                 let attempts = session.map_or(1, |session| session.attempts.len() as u32);
                 self.log(event, EntryKind::AttemptEnded(node, attempts - 1));
             }
-            EventKind::Retrying { attempt, retries, delay_ms, .. } => {
-                self.retrying(event, *attempt, *retries, *delay_ms);
+            EventKind::Retrying { attempt, retries, delay_ms, error } => {
+                self.retrying(event, *attempt, *retries, *delay_ms, error);
             }
 
-            EventKind::ParallelStarted { branches, strategy, is_loop, .. } => {
+            EventKind::ParallelStarted { branches, strategy, policy, is_loop, .. } => {
                 let other = if strategy == "all" { String::new() } else { format!(", {strategy}") };
                 let detail = format!("{}{other}", counted(branches.len(), "branch", "branches"));
                 let label = if *is_loop { "parallel for" } else { "parallel" };
-                let kind =
-                    NodeKind::Parallel { branches: branches.as_slice().into(), strategy: strategy.clone() };
+                let (strategy, policy) = (strategy.clone(), policy.clone());
+                let kind = NodeKind::Parallel { branches: branches.as_slice().into(), strategy, policy };
                 self.add(event, kind, label, &detail, Some(place.clone()), true);
             }
             EventKind::BranchStarted { index, name } => {
                 self.add(event, NodeKind::Branch(*index), name, "", Some(place.clone()), false);
             }
-            EventKind::BranchEnded { status, .. } => {
+            EventKind::BranchEnded { name, status, value, .. } => {
                 let status = Status::from(*status);
+                self.branch_ended(event, name, status, value);
                 if status == Status::Skipped {
                     self.cancelled(event, at);
                 }
@@ -184,6 +199,7 @@ impl View {
                 self.asked.insert(place.clone(), id);
             }
             EventKind::ConditionJudged { met, reason, of } => {
+                self.tally.conditions += 1;
                 let Some(id) = self.asked.remove(place) else { return };
                 self.change(id, |node| node.note = noted(if *met { "yes" } else { "no" }, reason));
                 self.end_node(id, at, Status::Complete, None);
@@ -192,6 +208,7 @@ impl View {
                 }
             }
             EventKind::Chosen { criterion, label, reason } => {
+                self.tally.choices += 1;
                 let id = self.add(event, NodeKind::Choice(label.clone()), criterion, "", None, true);
                 // What it is in has the usage already.
                 let usage = self.usage_of_choices.remove(place);
@@ -259,6 +276,7 @@ impl View {
             }
             EventKind::Caught { name, error } => {
                 self.failing.clear();
+                self.caught(place, error);
                 let label = name.as_ref().map_or("catch".into(), |name| format_smolstr!("catch {name}"));
                 let key = Some(place.step("catch"));
                 self.add(event, NodeKind::Part, &label, &first_line(&error.message), key, true);
@@ -266,11 +284,14 @@ impl View {
             EventKind::FinallyStarted => {
                 self.add(event, NodeKind::Part, "finally", "", Some(place.step("finally")), false);
             }
-            EventKind::TryEnded { part, status } => match part {
-                TryPart::Body => {}
-                TryPart::Catch => self.end_container(&place.step("catch"), at, (*status).into()),
-                TryPart::Finally => self.end_container(&place.step("finally"), at, (*status).into()),
-            },
+            EventKind::TryEnded { part, status } => {
+                self.part_of_try_ended(place, *part, *status);
+                match part {
+                    TryPart::Body => {}
+                    TryPart::Catch => self.end_container(&place.step("catch"), at, (*status).into()),
+                    TryPart::Finally => self.end_container(&place.step("finally"), at, (*status).into()),
+                }
+            }
 
             EventKind::InputsReceived { .. }
             | EventKind::Imported { .. }

@@ -6,6 +6,7 @@
 
 mod activity;
 mod agent;
+mod census;
 mod delta;
 mod fold;
 mod history;
@@ -18,6 +19,7 @@ mod view;
 
 pub use activity::{NodeActivity, Retry};
 pub use agent::{AgentKey, AgentTotal};
+pub use census::{Census, HandledFailure, Handling, MissingResult, SessionCensus};
 pub use delta::Delta;
 pub use history::History;
 pub use node::{Attempt, Counts, Node, NodeId, NodeKind, Session, Span, Status, WaitsFor};

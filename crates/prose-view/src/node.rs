@@ -67,6 +67,8 @@ pub enum NodeKind {
     Parallel {
         branches: Arc<[SmolStr]>,
         strategy: SmolStr,
+        /// What becomes of failures: `fail-fast`, `continue` or `ignore`.
+        policy: SmolStr,
     },
     /// A branch with its index.
     Branch(u32),
@@ -140,6 +142,10 @@ pub struct Session {
     pub attempts: Vec<Attempt>,
     /// The pauses between the attempts.
     pub pauses: Vec<Span>,
+    /// The execution id of the frame in which its result is bound.
+    pub(crate) frame: u32,
+    /// The index of the failure that a retry handles.
+    pub(crate) failure: Option<usize>,
 }
 
 /// A stretch of time, without an end while it lasts.

@@ -59,6 +59,18 @@ pub fn usage_text(usage: Usage) -> String {
     }
 }
 
+/// What a total has more than a part of it; `None` if that is nothing.
+pub(crate) fn difference(total: Usage, part: Usage) -> Option<Usage> {
+    let cost = match (total.cost, part.cost) {
+        (Some(total), Some(part)) if total == part => None,
+        // What the provider reports at last may be less than what was estimated.
+        (Some(total), part) => Some(total - part.unwrap_or_default()),
+        (None, _) => None,
+    };
+    let rest = Usage { cost, ..total.less(part) };
+    (rest != Usage::default()).then_some(rest)
+}
+
 /// `1 branch`, `2 branches`
 pub(crate) fn counted(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })

@@ -13,6 +13,7 @@ use smol_str::SmolStr;
 
 use crate::activity::NodeActivity;
 use crate::agent::{AgentKey, AgentTotal};
+use crate::census::{Handled, MissingResult, OpenTry, Tally};
 use crate::node::{Attempt, Node, NodeId, NodeKind};
 use crate::statement::{Execution, ExecutionId, Statement};
 use crate::versioned::Versioned;
@@ -72,6 +73,17 @@ pub struct View {
     pub(crate) free_activities: Vec<usize>,
     /// The nodes in which a tool call was denied.
     pub(crate) denied: BTreeSet<NodeId>,
+
+    // For the census.
+    pub(crate) tally: Tally,
+    /// The failures that the program handled, with those that were raised again later.
+    pub(crate) handled: Versioned<Handled>,
+    /// The `try` statements in which something failed.
+    pub(crate) tries: FxHashMap<Place, OpenTry>,
+    /// The error of the statement that failed last.
+    pub(crate) last_failed: Option<Arc<RuntimeError>>,
+    /// What has no value because of a failure, by the program, the frame and the name.
+    pub(crate) missing: BTreeMap<(u32, u32, SmolStr), MissingResult>,
 }
 
 #[derive(Debug, Clone)]
@@ -333,7 +345,8 @@ impl View {
     /// How many parts of the run are open, which a clone copies.
     pub(crate) fn open_parts(&self) -> usize {
         let parts = [self.containers.len(), self.asked.len(), self.sessions.len(), self.running.len()];
-        parts.iter().sum::<usize>() + self.nodes.len() / 64
+        let parts = parts.into_iter().chain([self.missing.len(), self.tries.len()]);
+        parts.sum::<usize>() + self.nodes.len() / 64
     }
 
     /// The nodes that a node is in, from the inside out.

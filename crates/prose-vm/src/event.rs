@@ -433,6 +433,10 @@ pub struct RunEnd {
     /// The total usage of all requests that reported it, also of failed and cancelled ones; `None` if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// The number of failures that the program handled: by `on-fail: continue` or `ignore`, by `catch` or by a retry (decision 26). A failure that was
+    /// raised again is not among them. Counted only in runs that reach the end of their program.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failures: u32,
 }
 
 /// The status of an ended run.

@@ -470,6 +470,7 @@ impl Runner<'_> {
             error: Some(Arc::new(error)),
             sessions: self.ended,
             usage: self.usage,
+            failures: 0,
         };
         self.seq += 1;
         let event = self.unrecorded_event(EventKind::RunEnded(end.clone()));

@@ -134,7 +134,7 @@ impl LastRun {
         let summary = &self.details.summary;
         let end = self.details.end.as_ref();
         let how = match (summary.status, end) {
-            (RunState::Completed, _) => "completed".to_owned(),
+            (status @ (RunState::Completed | RunState::CompletedWithFailures), _) => status.name().to_owned(),
             (RunState::Failed, end) => {
                 let line = end.filter(|end| end.status == RunStatus::Failed);
                 let line = line.and_then(|end| end.error.as_ref()).map_or(0, |error| error.line as usize);

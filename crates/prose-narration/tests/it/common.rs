@@ -583,6 +583,7 @@ impl Play {
             error: None,
             sessions: 0,
             usage: None,
+            failures: 0,
         }));
     }
 

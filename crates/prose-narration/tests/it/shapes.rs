@@ -241,6 +241,7 @@ fn r108_errors() {
                 error: Some(Arc::new(RuntimeError::new(ErrorKind::Timeout, "took longer than 5 s"))),
                 sessions: 0,
                 usage: None,
+                failures: 0,
             }));
         },
         expect![[r#"
@@ -270,6 +271,7 @@ fn r084_a_run_that_fails_for_recursion_says_so() {
                 error: Some(error),
                 sessions: 0,
                 usage: None,
+                failures: 0,
             }));
         },
         expect![[r#"
@@ -306,6 +308,7 @@ fn r109_call_stack_is_told_where_a_run_stops() {
                                 error: None,
                                 sessions: 0,
                                 usage: None,
+                                failures: 0,
                             }));
                             play.emit(EventKind::Resumed { harness: "offline".into() });
                         });

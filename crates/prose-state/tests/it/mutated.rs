@@ -520,7 +520,7 @@ fn check_mutants(seeds: impl Iterator<Item = u64>, each: usize) {
 fn ended(mutant: &[u8], original: &Original) -> bool {
     fs::write(original.path(), mutant).unwrap();
     let details = original.project.show_run(&original.run).unwrap();
-    details.summary.status == prose_state::runs::RunState::Completed
+    details.summary.status.is_completed()
 }
 
 #[test]

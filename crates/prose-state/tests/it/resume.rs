@@ -437,6 +437,7 @@ fn a_failure_that_is_asked_again_was_paid_for() {
             error: Some(error),
             sessions: 1,
             usage: dollars(20).usage,
+            failures: 0,
         })
     });
     run.store.commit().unwrap();

@@ -54,6 +54,7 @@ fn runs_in_all_states() {
         error: Some(error.into()),
         sessions: 0,
         usage: None,
+        failures: 0,
     };
     run.tell("", 0, EventKind::RunEnded(end));
     drop(run);

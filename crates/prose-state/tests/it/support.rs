@@ -230,6 +230,7 @@ impl Driver {
             error: None,
             sessions: sessions as u32,
             usage: None,
+            failures: 0,
         };
         self.tell("", 0, EventKind::RunEnded(end));
     }

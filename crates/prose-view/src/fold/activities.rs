@@ -1,12 +1,13 @@
 //! What backends report, and what was recorded of it.
 
-use prose_vm::activity::{Activity, Work};
+use prose_vm::activity::{Activity, Denial, Work};
 use prose_vm::effect::{RequestId, Usage};
 use prose_vm::event::{Event, Expense};
 
 use crate::activity::NodeActivity;
 use crate::agent::{AgentKey, AgentTotal};
 use crate::node::{NodeId, NodeKind, Status, WaitsFor};
+use crate::text::difference;
 use crate::view::{EntryKind, View};
 
 impl View {
@@ -52,8 +53,7 @@ impl View {
                     attempt.denials.push(denial.clone());
                     None
                 });
-                self.denied.insert(node);
-                self.log_of(event, node, EntryKind::Denied(node, denial.clone()));
+                self.deny(event, node, denial);
             }
             Activity::ProviderRetry(retry) if retry.attempt > 0 => {
                 self.log_of(event, node, EntryKind::ProviderRetry(node, retry.clone()))
@@ -105,10 +105,16 @@ impl View {
             None
         });
         for denial in work.denials.iter().skip(logged) {
-            self.denied.insert(node);
-            self.log_of(event, node, EntryKind::Denied(node, denial.clone()));
+            self.deny(event, node, denial);
         }
         self.conditions.remove(&request);
+        self.tally.reused += u32::from(work.is_reused && effect == "session");
+    }
+
+    fn deny(&mut self, event: &Event, node: NodeId, denial: &Denial) {
+        self.tally.denied += 1;
+        self.denied.insert(node);
+        self.log_of(event, node, EntryKind::Denied(node, denial.clone()));
     }
 
     /// Takes up what a request has used that has no outcome.
@@ -140,16 +146,22 @@ impl View {
         let sum = Usage::sum([self.expenses.get(&request).copied(), work.usage]);
         self.expenses.extend(sum.map(|sum| (request, sum)));
         if let Some(node) = node {
-            self.change(node, |node| {
+            let denials = self.change(node, |node| {
                 let attempts = &mut node.session_mut()?.attempts;
                 let attempt = attempts.iter_mut().rfind(|attempt| attempt.request == request)?;
+                // Those that were reported while it was at work are known.
+                let denials: Vec<_> = work.denials.iter().skip(attempt.denials.len()).cloned().collect();
+                attempt.denials.extend(denials.iter().cloned());
                 attempt.usage = sum.or(attempt.usage);
                 attempt.calls = work.calls.max(attempt.calls);
                 if let Some(agent) = &work.agent {
                     attempt.session = Some(Box::new(agent.clone()));
                 }
-                Some(())
+                Some(denials)
             });
+            for denial in denials.flatten().into_iter().flatten() {
+                self.deny(event, node, &denial);
+            }
         }
     }
 
@@ -222,16 +234,4 @@ impl View {
             });
         }
     }
-}
-
-/// What a total has more than a part of it; `None` if that is nothing.
-fn difference(total: Usage, part: Usage) -> Option<Usage> {
-    let cost = match (total.cost, part.cost) {
-        (Some(total), Some(part)) if total == part => None,
-        // What the provider reports at last may be less than what was estimated.
-        (Some(total), part) => Some(total - part.unwrap_or_default()),
-        (None, _) => None,
-    };
-    let rest = Usage { cost, ..total.less(part) };
-    (rest != Usage::default()).then_some(rest)
 }

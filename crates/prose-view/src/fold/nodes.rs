@@ -102,6 +102,12 @@ impl View {
             return;
         }
         if is_session {
+            if let Some(count) = self.tally.of(before) {
+                *count = count.saturating_sub(1);
+            }
+            if let Some(count) = self.tally.of(status) {
+                *count += 1;
+            }
             self.change_upwards(id, |node| {
                 if let Some(count) = node.sessions.of(before) {
                     *count = count.saturating_sub(1);
@@ -169,6 +175,9 @@ impl View {
         });
         let Some((request, is_input, is_final, place)) = closed else { return };
         if let Some(request) = request {
+            if matches!(status, Status::Failed | Status::Skipped) {
+                self.session_without_result(id, status);
+            }
             self.sessions.remove(&request);
             if status == Status::Skipped {
                 self.cancelled.insert(request, id);

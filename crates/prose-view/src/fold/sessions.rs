@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use prose_vm::effect::{Outcome, RequestId, SessionTask};
+use prose_vm::error::RuntimeError;
 use prose_vm::event::Event;
 use prose_vm::place::Place;
 
@@ -37,6 +38,7 @@ impl View {
                 name: task.binding.name.clone(),
                 file: Arc::clone(&task.binding.path),
                 retries: task.retries,
+                frame: task.binding.frame,
                 ..Session::default()
             };
             let kind = NodeKind::Session(Box::new(session));
@@ -54,6 +56,9 @@ impl View {
             });
             id
         });
+        if before.is_some() {
+            self.session_tried_again(node);
+        }
         let count = self.change(node, |node| {
             (node.to, node.error, node.waits_for) = (None, None, None);
             let Some(session) = node.session_mut() else { return 0 };
@@ -63,6 +68,7 @@ impl View {
             session.attempts.push(attempt);
             session.attempts.len() as u32
         });
+        self.tally.retried += u32::from(count == Some(2));
         self.set_status(node, Status::Running);
         if before.is_some() {
             // Clients remove what they show of the attempt before.
@@ -73,13 +79,21 @@ impl View {
         self.log(event, EntryKind::Attempt(node, count.unwrap_or(1) - 1));
     }
 
-    pub(super) fn retrying(&mut self, event: &Event, attempt: u32, retries: u32, delay: u64) {
+    pub(super) fn retrying(
+        &mut self,
+        event: &Event,
+        attempt: u32,
+        retries: u32,
+        delay: u64,
+        error: &Arc<RuntimeError>,
+    ) {
         if let Some(index) = self.execution_around(&event.place).map(|execution| execution.statement)
             && let Some(statement) = self.statements.get_mut(self.revision, index)
         {
             statement.retrying = Some((attempt, retries));
         }
         let Some(id) = self.asked.get(base(&event.place)).copied() else { return };
+        self.retry_handles(id, attempt, error);
         self.change(id, |node| {
             (node.to, node.waits_for) = (None, Some(WaitsFor::Retry));
             if let Some(session) = node.session_mut() {

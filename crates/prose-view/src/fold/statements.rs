@@ -192,6 +192,7 @@ impl View {
 
     pub(super) fn bound(&mut self, event: &Event, number: u32, binding: &Binding, value: &Value) {
         self.give(&event.place, value, Some(&binding.path));
+        self.result_given(number, binding, value);
         let revision = self.revision;
         // A program that was imported binds its inputs before its first statement, in the call of another program.
         let statement = self.execution_around(&event.place).map(|execution| execution.statement);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod activities;
+mod census;
 mod deltas;
 mod events;
 mod expenses;

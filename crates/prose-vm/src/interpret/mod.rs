@@ -90,6 +90,8 @@ pub(crate) struct Run {
     /// The number of the last program that was called.
     programs: Cell<u32>,
     sessions: Cell<u32>,
+    /// The number of failures that the program has handled (decision 26).
+    failures: Cell<u32>,
     /// The highest segment number that was given out, by folder of the memory (R49).
     segments: RefCell<FxHashMap<Arc<str>, u32>>,
     /// What was summarised, so that nothing is summarised twice (decision 12).
@@ -194,6 +196,16 @@ impl Cx {
         Err(Flow::Throw(error))
     }
 
+    /// Counts a failure that does not end the run.
+    fn failure_handled(&self) {
+        self.run.failures.set(self.run.failures.get() + 1);
+    }
+
+    /// Takes back a failure that was counted as handled: it is raised again.
+    fn failure_raised_again(&self) {
+        self.run.failures.set(self.run.failures.get().saturating_sub(1));
+    }
+
     /// What an outcome means that is none of those a request can have.
     fn unexpected<T>(&self, outcome: &Outcome) -> Exec<T> {
         match outcome {
@@ -272,6 +284,7 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         world: Rc::clone(&world),
         programs: Cell::default(),
         sessions: Cell::default(),
+        failures: Cell::default(),
         segments: RefCell::default(),
         summaries: RefCell::default(),
         trees: Cell::default(),
@@ -285,7 +298,8 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         Ok(value) => (RunStatus::Completed, value, None),
         Err(error) => (RunStatus::Failed, Value::Null, Some(error)),
     };
-    let end = RunEnd { status, outputs, value, error, sessions: run.sessions.get(), usage: None };
+    let (sessions, failures) = (run.sessions.get(), run.failures.get());
+    let end = RunEnd { status, outputs, value, error, sessions, usage: None, failures };
     world.emit(start(EventKind::RunEnded(end.clone())));
     end
 }

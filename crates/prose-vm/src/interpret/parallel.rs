@@ -180,8 +180,9 @@ impl Cx {
                 Err(Flow::Throw(error)) => {
                     self.say_ended(branches, nth, Status::Failed, Value::Error(Arc::clone(&error)));
                     branches[nth].result = Some(Err(Arc::clone(&error)));
-                    if policy == Policy::FailFast {
-                        outcome = Err(Flow::Throw(error));
+                    match policy {
+                        Policy::FailFast => outcome = Err(Flow::Throw(error)),
+                        Policy::Continue | Policy::Ignore => self.failure_handled(),
                     }
                     policy == Policy::FailFast || strategy == Strategy::First
                 }

@@ -324,7 +324,13 @@ impl Cx {
             cx.emit(EventKind::SessionEnded { request, status: Status::Failed, error: failed });
             // What is not allowed does not become so by another try.
             if attempt == retries || error.kind == ErrorKind::Permission {
+                if attempt > 0 {
+                    self.failure_raised_again();
+                }
                 return self.raise(error);
+            }
+            if attempt == 0 {
+                self.failure_handled();
             }
             let delay = self.delay(attempt, backoff);
             let next = self.step(format_args!("a{}", attempt + 1));

@@ -57,8 +57,9 @@ impl Runner<'_> {
                         work.clone_from(work_before);
                     }
                     (EventKind::RunEnded(end), EventKind::RunEnded(before)) => {
-                        // Earlier versions count only the sessions that succeeded.
-                        (end.usage, end.sessions) = (before.usage, before.sessions);
+                        // Earlier versions count only the sessions that succeeded, and no handled failures.
+                        (end.usage, end.sessions, end.failures) =
+                            (before.usage, before.sessions, before.failures);
                     }
                     _ => {}
                 }
