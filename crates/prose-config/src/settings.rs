@@ -127,6 +127,12 @@ settings! {
         /// The time without a report of its agent after which a session is reported as stalled, such as `"90s"`, `"10m"` or `"1h"`; `"off"` to report
         /// none. The session continues until its `timeout:`.
         stalled_after: WaitTime = "stalled-after" or WaitTime::minutes(10),
+        /// The command that is started, with its arguments and without a shell, when a run starts to wait for a person, fails or ends. It receives the
+        /// event as JSON on standard input, may take 10 seconds, and needs trust.
+        notify: Vec<Word> = "notify",
+        /// Whether `prose run` and `prose resume` exit with status 1 if the program completed with failures that it handled by `on-fail`, `catch` or
+        /// `retry`.
+        strict_exit: bool = "strict-exit",
         /// The delay before each retry with `backoff: linear`, and before the first retry with `exponential`, in milliseconds.
         backoff_ms: NonZeroU32 = "backoff-ms" or NonZeroU32::MIN.saturating_add(999),
         /// The maximum delay before a retry with `backoff: exponential`, in milliseconds.

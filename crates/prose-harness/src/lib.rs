@@ -3,7 +3,8 @@
 //! Every harness is in the table of [`registry`]. [`offline`] generates placeholder replies, [`script`] takes them from a file that [`record`] can
 //! write, [`command`] starts the program of an agent, and [`drivers`] use the protocol of an agent while it works. [`decide`] makes decisions, such as
 //! whether a condition is met, by short sessions. [`faults`] classifies what providers and agents report when they fail, and [`gate`] lets sessions wait for
-//! a provider that is overloaded. [`permissions`] decides what agents may do. [`supervisor`] stops agents when the process that started them ends.
+//! a provider that is overloaded. [`permissions`] decides what agents may do. [`notification`] starts the command of
+//! `run.notify`. [`supervisor`] stops agents when the process that started them ends.
 
 pub mod command;
 pub mod decide;
@@ -12,6 +13,7 @@ pub mod faults;
 pub mod footprint;
 pub mod gate;
 pub mod mcp;
+pub mod notification;
 pub mod offline;
 pub mod permissions;
 pub mod prices;

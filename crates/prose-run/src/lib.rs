@@ -10,6 +10,7 @@ mod error;
 mod estimate;
 mod memory;
 mod money;
+mod notify;
 mod origin;
 mod parallelism;
 mod permissions;
@@ -59,6 +60,7 @@ pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
 pub use crate::estimate::{EstimateRequest, History, MAX_RUNS, RunEstimate, estimate_run};
 use crate::money::RunAccounts;
 pub use crate::money::{Caps, Money};
+pub use crate::notify::{Notification, Notifier};
 use crate::origin::Origin;
 pub use crate::origin::{check_trust, is_confirmed};
 pub use crate::parallelism::{Machine as MachineResources, Parallelism};
@@ -101,6 +103,7 @@ pub struct PreparedRun {
     settings: Settings,
     secrets: Arc<Secrets>,
     trees: Option<Arc<GitTrees>>,
+    notifier: Notifier,
     /// Whether branches that may change files work in trees of their own.
     pub isolates: bool,
     /// The folder of the run, if it has one.
@@ -166,6 +169,8 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     .map_err(RunFailure::Harness);
     let is_trusted = request.trust.check(&request.subject).is_ok();
     let (permissions, note) = permissions::of_project(&request.config.permissions, is_trusted);
+    let (notifier, note_on_notify) =
+        Notifier::new(&request, &opened.run, opened.folder.as_deref(), is_trusted);
     let made = made.and_then(|harness| match request.limits.allow_unenforced_permissions {
         true => Ok(harness),
         false => permissions::check(&program, &permissions, harness.as_ref())
@@ -246,9 +251,10 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         settings,
         secrets: Arc::new(secrets()),
         trees,
+        notifier,
         isolates,
         folder: opened.folder,
-        notes: opened.notes.into_iter().chain(note).collect(),
+        notes: opened.notes.into_iter().chain(note).chain(note_on_notify).collect(),
         rights,
         question_prompts,
     })
@@ -387,6 +393,11 @@ impl PreparedRun {
         self.harness.name()
     }
 
+    /// Notifies of this run, while it is executed and afterwards.
+    pub fn notifier(&self) -> Notifier {
+        self.notifier.clone()
+    }
+
     /// Runs the program to its end, or until it is interrupted, on this thread.
     pub fn execute(mut self, hooks: RunHooks<'_>) -> Result<FinishedRun, RunFailure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -460,8 +471,12 @@ impl PreparedRun {
         let (end, unrecorded) = match end {
             Ok(end) => (end, None),
             Err(RunError::Unrecorded { end, error }) => (*end, Some(error)),
-            Err(error) => return Err(RunFailure::Run(error)),
+            Err(error) => {
+                self.notifier.notify(Notification::Stopped(&error.to_string()));
+                return Err(RunFailure::Run(error));
+            }
         };
+        self.notifier.notify(Notification::Ended(&end));
         let reused = recall.answers;
         if let Some((mut narrator, sink)) = narration {
             narrator.flush().iter().for_each(|line| sink(line));

@@ -17,6 +17,8 @@ const OF_THE_PROJECT: &[&str] = &[
     // What its imports may do and its programs may pass on, which its trust covers.
     "imports",
     "run.allow-files",
+    // What is started for its runs, which its trust covers.
+    "run.notify",
     // Where its imports come from. A person who chose another place would have other programs.
     "registry.url",
     "registry.vendor",
@@ -38,6 +40,8 @@ const OF_THE_PROJECT: &[&str] = &[
     "mcp.servers",
     // Part of what its programs do.
     "run.max-iterations",
+    // About `prose run`, which no editor calls.
+    "run.strict-exit",
     "run.backoff-ms",
     "run.backoff-cap-ms",
 ];

@@ -14,6 +14,8 @@ mod decide;
 mod docs;
 mod faults;
 mod frames;
+#[cfg(unix)]
+mod notification;
 mod offline;
 mod permissions;
 mod provider;

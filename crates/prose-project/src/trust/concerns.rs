@@ -90,6 +90,7 @@ pub(super) fn concerns(folder: &Path, config: &Config) -> Vec<TrustedSetting> {
         ("run.command", &run.command),
         ("run.environment", &run.environment),
         ("run.allow-files", &run.allow_files),
+        ("run.notify", &run.notify),
     ];
     for (name, words) in passed_on {
         if !words.is_empty() {
@@ -175,6 +176,13 @@ mod tests {
                 (".prose/.env: URL".to_owned(), Vec::new()),
             ]
         );
+    }
+
+    #[test]
+    fn what_is_started_for_runs_needs_trust() {
+        let words = ["./notify", "--channel", "flows"].map(str::to_owned).to_vec();
+        let settings = "[run]\nnotify = [\"./notify\", \"--channel\", \"flows\"]\n";
+        assert_eq!(of(settings, None), [("run.notify".to_owned(), words)]);
     }
 
     #[test]
