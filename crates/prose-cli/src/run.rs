@@ -8,7 +8,7 @@ mod failures;
 mod given;
 pub(crate) mod interrupt;
 pub(crate) mod load;
-mod printed;
+pub(crate) mod printed;
 pub(crate) mod progress;
 pub(crate) mod project;
 mod recorded;
@@ -27,9 +27,10 @@ use prose_files::Limit;
 use prose_project::files::shown;
 use prose_project::imports::{ImportOptions, LockUse};
 use prose_run::{
-    Caps, FinishedRun, Markers, Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject, UserTrust,
+    Caps, FinishedRun, Markers, Notifier, Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject,
+    UserTrust,
 };
-use prose_view::{View, usage_text};
+use prose_view::View;
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, EventKind, RunEnd, RunStatus, StateMode};
 use prose_vm::value::Value;
@@ -43,7 +44,7 @@ use self::progress::Progress;
 use self::recorded::Recorder;
 use crate::cli::run::{Narration, ResumeArgs, RunArgs, RunnerArgs, State};
 use crate::run::ended::{Ended, refuse};
-use crate::runs::agents;
+use crate::runs::census;
 use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, counted, one_line};
 
 impl From<Narration> for Markers {
@@ -300,6 +301,7 @@ fn execute(
 ) -> io::Result<Ended> {
     let is_kept = request.state == StateMode::Filesystem;
     let goes_on = request.start != Start::New;
+    let is_strict = args.strict_exit || request.config.strict_exit;
     if let Some(Err(message)) = args.record_script.as_deref().map(|path| recorded::check(path, args.force)) {
         return refuse(terminal, &message);
     }
@@ -322,6 +324,7 @@ fn execute(
     progress.start(&prepared);
     let run: SmolStr = prepared.run().into();
     let folder = prepared.folder.clone();
+    let notifier = prepared.notifier();
     let inputs = given.before(progress.bars());
     let mut recorder = args.record_script.as_deref().map(Recorder::new);
     let output = Output::default();
@@ -371,6 +374,7 @@ fn execute(
         Err(failure) => {
             let ended = refuse(terminal, &failure.to_string())?;
             how_to_resume(&run, is_kept, None, terminal)?;
+            warn_of(&notifier, terminal)?;
             return Ok(ended);
         }
     };
@@ -384,14 +388,11 @@ fn execute(
         let reused = counted(reused as usize, "result");
         writeln!(stderr, "Reused {reused} from the earlier execution, ran {ran}.")?;
     }
-    if let Some(usage) = end.usage.filter(|_| !args.quiet) {
-        let sessions = counted(end.sessions as usize, "session");
-        writeln!(stderr, "{sessions}: {}", usage_text(usage))?;
-        for agent in agents::of_several(&view) {
-            writeln!(stderr, "  {agent}")?;
-        }
+    if !args.quiet {
+        census::write_end(end, &view, &mut stderr)?;
     }
     let ended = match (&end.error, end.status) {
+        (None, _) if is_strict && end.failures > 0 => Ended::Failed,
         (None, _) => Ended::Completed,
         (Some(error), RunStatus::Interrupted) => {
             writeln!(stderr, "{WARNING}stopped{WARNING:#}: {}", one_line(&error.message))?;
@@ -432,6 +433,7 @@ fn execute(
             Ended::Unrecorded
         }
     };
+    warn_of(&notifier, terminal)?;
     match output.into_error() {
         Some(error) => {
             writeln!(stderr, "{ERROR}error{ERROR:#}: cannot write the output: {error}")?;
@@ -490,4 +492,11 @@ fn how_to_resume(run: &str, is_kept: bool, failed: Option<ErrorKind>, terminal: 
         (false, _) => "save the narration to FILE, then run `prose resume --transcript FILE`".to_owned(),
     };
     writeln!(terminal.stderr(), "{HELP}help{HELP:#}: {help}")
+}
+
+/// Waits for the notifications of a run, and warns of those that failed.
+fn warn_of(notifier: &Notifier, terminal: &Terminal) -> io::Result<()> {
+    notifier.settle().iter().try_for_each(|problem| {
+        writeln!(terminal.stderr(), "{WARNING}warning{WARNING:#}: {}", printed::shown(problem))
+    })
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod agents;
 mod attach;
+pub(crate) mod census;
 mod control;
 mod details;
 mod sessions;
@@ -18,7 +19,7 @@ use prose_state::journal::JOURNAL_FILE;
 use prose_state::prompt_file::PROMPTS_FOLDER;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunState, RunSummary};
-use prose_view::{Delta, RequestRecord, Requests, View};
+use prose_view::{Census, Delta, RequestRecord, Requests, View};
 use prose_vm::event::{Event, EventKind};
 use serde::Serialize;
 use textwrap::core::display_width;
@@ -39,8 +40,8 @@ pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
     let project = present_project();
     let done = match &args.command {
         RunsCommand::List(args) => list(&project, args, terminal),
-        RunsCommand::Show { run, json: true } => show_view(&project, run.as_deref(), terminal),
-        RunsCommand::Show { run, .. } => show(&project, run.as_deref(), terminal),
+        RunsCommand::Show { run, json: true, .. } => show_view(&project, run.as_deref(), terminal),
+        RunsCommand::Show { run, all, .. } => show(&project, run.as_deref(), *all, terminal),
         RunsCommand::Tail { run, narrate, no_follow } => {
             tail(&project, run.as_deref(), *narrate, !no_follow, terminal)
         }
@@ -119,7 +120,8 @@ fn columns(run: &RunSummary) -> [String; 3] {
 
 fn is_wanted(run: &RunSummary, args: &RunsListArgs) -> bool {
     let program = run.from.as_deref().or(run.program.as_deref()).unwrap_or_default();
-    let has_status = args.statuses.is_empty() || args.statuses.iter().any(|name| name == run.status.name());
+    let is_status = |name: &String| name.replace('-', " ") == run.status.name();
+    let has_status = args.statuses.is_empty() || args.statuses.iter().any(is_status);
     let is_recent = args.since.is_none_or(|since| {
         let earliest = SystemTime::now().checked_sub(since).unwrap_or(UNIX_EPOCH);
         run.started.is_some_and(|started| UNIX_EPOCH + Duration::from_millis(started) >= earliest)
@@ -164,7 +166,9 @@ fn show_view(project: &Project, start: Option<&str>, terminal: &Terminal) -> Res
     let mut requests = Requests::default();
     let view = view_of(&details.summary.folder, |event| requests.apply(event))?;
     let mut out = terminal.stdout();
-    let shown = ShownRun { view: view.since(0), requests: requests.all() };
+    // The view of a run that has ended has it already.
+    let census = view.end().is_none().then(|| view.census());
+    let shown = ShownRun { view: view.since(0), census, requests: requests.all() };
     serde_json::to_writer(&mut out, &shown).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(())
@@ -175,6 +179,8 @@ fn show_view(project: &Project, start: Option<&str>, terminal: &Terminal) -> Res
 struct ShownRun<'a> {
     #[serde(flatten)]
     view: Delta<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    census: Option<Census>,
     requests: &'a [RequestRecord],
 }
 
@@ -190,7 +196,12 @@ fn view_of(folder: &Path, mut read: impl FnMut(&Event)) -> Result<View, StateErr
     Ok(view)
 }
 
-fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(), CommandError> {
+fn show(
+    project: &Project,
+    start: Option<&str>,
+    shows_all: bool,
+    terminal: &Terminal,
+) -> Result<(), CommandError> {
     let details = details(project, start).map_err(CommandError::Message)?;
     let run = &details.summary;
     let mut out = terminal.stdout();
@@ -238,8 +249,10 @@ fn show(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(
     }
     // A run of another implementation has no journal.
     if let Ok(view) = view_of(&run.folder, |_| ()) {
+        let max = if shows_all { usize::MAX } else { census::MAX_LISTED };
+        census::write(&view.census(), max, &mut out)?;
         agents::write(&view, &mut out)?;
-        sessions::write(&view, &run.folder, &mut out)?;
+        sessions::write(&view, &run.folder, shows_all, &mut out)?;
     }
     if let Some(prompts) = failed_prompts(&run.folder) {
         writeln!(out, "\n{BOLD}prompts of failed sessions{BOLD:#}")?;

@@ -44,6 +44,8 @@ pub(crate) struct LiveRun {
     /// The number of its events, with those that are not recorded.
     events: watch::Sender<u64>,
     ended: watch::Sender<Option<Ended>>,
+    /// What went wrong with its notifications.
+    warnings: Mutex<Vec<String>>,
 }
 
 /// How a run ended.
@@ -67,6 +69,11 @@ impl LiveRun {
     /// How it ended, if it did.
     pub(crate) fn end(&self) -> Option<Result<RunEnd, String>> {
         self.ended.borrow().as_ref().map(|ended| ended.result.clone())
+    }
+
+    /// What went wrong with its notifications, which may end after it.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What happens to it from now on.
@@ -173,6 +180,7 @@ impl Runs {
                     stop: Notify::new(),
                     events: watch::Sender::new(0),
                     ended: watch::Sender::new(None),
+                    warnings: Mutex::default(),
                 });
                 Ok((prepared, live, asks_user, observer))
             });
@@ -199,6 +207,7 @@ impl Runs {
                 }
                 live.events.send_modify(|count| *count += 1);
             };
+            let notifier = prepared.notifier();
             let finished = prepared.execute(RunHooks {
                 inputs: Arc::clone(&live.questions) as _,
                 approvals,
@@ -217,6 +226,8 @@ impl Runs {
                 Err(failure) => Err(failure.to_string()),
             };
             live.ended.send_replace(Some(Ended { result, at: Instant::now() }));
+            let warnings = notifier.settle();
+            live.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
         };
         std::thread::Builder::new()
             .name("run".to_owned())

@@ -255,7 +255,9 @@ function drawHeading(now: number): void {
   setIcon(status, state);
   setText(name, root.label);
   document.title = root.label;
-  const words = { complete: "completed", failed: "failed", interrupted: "stopped", running: "running", waiting: asksInput ? "waits for an input" : "waits for permission", skipped: "" };
+  const failures = model.census?.failureCount ?? 0;
+  const completed = failures === 0 ? "completed" : `completed with ${counted(failures, "failure", "failures")}`;
+  const words = { complete: completed, failed: "failed", interrupted: "stopped", running: "running", waiting: asksInput ? "waits for an input" : "waits for permission", skipped: "" };
   const parts = [
     words[state],
     durationText((root.to ?? Math.max(now, model.last)) - root.from),
@@ -268,7 +270,7 @@ function drawHeading(now: number): void {
     root.to === undefined && model.limits,
   ];
   setText(facts, parts.filter(Boolean).join(" · "));
-  const used = agentTexts(model);
+  const used = [...agentTexts(model), ...(failures === 0 ? [] : (model.census?.lines ?? []))];
   setText(agents, used.join(" · "));
   agents.hidden = used.length === 0;
   setText(failure, root.error ?? "");

@@ -1,6 +1,6 @@
 // The lines about a run in the output. Independent of the editor, so that tests need no editor.
 
-import { durationText, type Entry, type Item, type RunDelta } from "./runs/run";
+import { counted, durationText, type Entry, type Item, type RunDelta } from "./runs/run";
 
 /** The changes of a run: `prose/runView`. */
 export interface RunView {
@@ -16,7 +16,7 @@ export function narrated({ run, limits, view }: RunView): string[] {
   const nodes = new Map(view.nodes.map((node) => [node.id, node]));
   return view.entries.flatMap((entry) => {
     const said = line(run, view, entry, nodes.get(entry.node), limits);
-    return said === undefined ? [] : ["  ".repeat(entry.nesting) + said];
+    return said === undefined ? [] : said.split("\n").map((part) => "  ".repeat(entry.nesting) + part);
   });
 }
 
@@ -52,17 +52,20 @@ function line(run: string, view: RunDelta, entry: Entry, node?: Partial<Item>, l
     case "stalled":
       return `warning: ${name}: no activity for ${durationText(entry.silent ?? 0)}`;
     case "ended":
-      return view.end === undefined ? undefined : ended(run, view.end);
+      return view.end === undefined ? undefined : ended(run, view.end, view.census);
     default:
       return undefined;
   }
 }
 
-function ended(run: string, { status, sessions, error }: NonNullable<RunDelta["end"]>): string {
+function ended(run: string, { status, sessions, error }: NonNullable<RunDelta["end"]>, census?: RunDelta["census"]): string {
   const done = sessions === 1 ? "1 session" : `${sessions} sessions`;
   const place = error && error.line > 0 ? ` at line ${error.line}` : "";
   const why = error ? `${place}: ${error.message}` : "";
-  return `Run ${run} ${status} after ${done}${why}`;
+  const failures = census?.failureCount ?? 0;
+  if (status !== "completed" || failures === 0) return `Run ${run} ${status} after ${done}${why}`;
+  const handled = census?.lines.map((line) => `\n  ${line}`) ?? [];
+  return `Run ${run} completed with ${counted(failures, "failure", "failures")} after ${done}${handled.join("")}`;
 }
 
 /** The first line of a text, shortened. */

@@ -76,7 +76,12 @@ test("a real run is told line by line as it goes", () => {
   const deltas = text.trim().split("\n").map((line) => JSON.parse(line) as RunDelta);
   const lines = deltas.flatMap((view) => narrated({ run: "r1", uri: "", view }));
   assert.deepEqual(lines.slice(0, 3), ["Run r1 of review.prose with script", "… writer: Write about tides", "✓ writer: Write about tides"]);
-  assert.match(lines.at(-1) ?? "", /^Run r1 completed after \d+ sessions$/);
+  assert.match(lines.at(-4) ?? "", /^Run r1 completed with 2 failures after \d+ sessions$/);
+  assert.deepEqual(lines.slice(-3), [
+    "  15 sessions done, 1 failed, 1 retried; 3 conditions judged",
+    "  line 22, facts: the agent did not answer in time (retried)",
+    '  line 43, session "Publish it": there is no room (caught)',
+  ]);
   assert.ok(lines.some((line) => line.startsWith("caught: ")));
 });
 

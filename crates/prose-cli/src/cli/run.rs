@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand, ValueEnum};
 use prose_run::Right;
 use prose_state::runs::RunState;
@@ -93,7 +93,13 @@ pub(crate) struct RunnerArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, hide = true)]
     pub(crate) delay: Option<Duration>,
 
-    /// Do not show progress or warnings about the program
+    /// Exit with status 1 if the program completed with failures that it handled by `on-fail`, `catch` or `retry`
+    ///
+    /// `run.strict-exit` in `prose.toml` does so for every run.
+    #[arg(long)]
+    pub(crate) strict_exit: bool,
+
+    /// Do not show progress, warnings about the program or the census at the end
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
@@ -103,8 +109,8 @@ pub(crate) struct RunnerArgs {
 #[command(after_help = "The outputs of the program go to standard output, everything else to standard error.
 
 Exit status:
-  0  the program completed
-  1  the program failed
+  0  the program completed, also with failures that it handled
+  1  the program failed, or with `--strict-exit` completed with failures
   2  the run was refused: errors in the program, wrong inputs, or a file that cannot be read or written
   3  the run was interrupted; `prose resume` continues it
   4  the program completed, but this could not be recorded; only standard output has the outputs
@@ -276,7 +282,7 @@ pub(crate) struct RunsArgs {
 pub(crate) enum RunsCommand {
     /// List the runs in this folder, latest first
     List(RunsListArgs),
-    /// Show the status, outputs and files of a run
+    /// Show the status, outputs, census, sessions and files of a run
     Show {
         /// Any part of the id of the run; by default, the last run
         #[arg(value_name = "RUN")]
@@ -284,6 +290,9 @@ pub(crate) enum RunsCommand {
         /// Print the view of the run as JSON, as editors receive it
         #[arg(long)]
         json: bool,
+        /// List all sessions and failures of a long run
+        #[arg(long, conflicts_with = "json")]
+        all: bool,
     },
     /// Narrate a run while it runs
     Tail {
@@ -413,7 +422,11 @@ pub(crate) struct RunsListArgs {
 }
 
 fn status_parser() -> PossibleValuesParser {
-    PossibleValuesParser::new(RunState::NAMES)
+    PossibleValuesParser::new(RunState::NAMES.map(|name| match name {
+        // A name of several words is easier to type with hyphens.
+        "completed with failures" => PossibleValue::new(name).alias("completed-with-failures"),
+        name => PossibleValue::new(name),
+    }))
 }
 
 /// List the built-in example programs, or print one

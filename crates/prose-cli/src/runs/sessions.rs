@@ -1,73 +1,116 @@
-//! The sessions of a run, as far as their agents reported something.
+//! The sessions of a run: how each ended, and what its agent reported.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use prose_state::agent_log;
-use prose_view::{Attempt, Node, View, usage_text};
+use prose_view::{Attempt, Node, Session, Status, View, duration, usage_text};
 use prose_vm::activity::AskedPermission;
 
 use crate::terminal::{BOLD, WARNING, counted, first_line, one_line, time};
 
-/// Writes what the agents of a run reported: usage, tool calls, denials and their sessions. Nothing for a run without such reports.
-pub(super) fn write(view: &View, folder: &Path, out: &mut impl Write) -> io::Result<()> {
-    let sessions: Vec<(&Node, &Attempt)> = view
-        .nodes()
-        .filter_map(|(_, node)| Some((node, node.session()?)))
-        .flat_map(|(node, session)| session.attempts.iter().map(move |attempt| (node, attempt)))
-        .filter(|(_, attempt)| reports_something(attempt))
-        .collect();
+/// The most sessions that are listed, unless all are asked for.
+const MAX_LISTED: usize = 50;
+
+/// Writes the sessions of a run with what their agents reported: usage, tool calls, denials and their sessions. Of a long list, those that did not end
+/// with a result in their first attempt come before the others.
+pub(super) fn write(view: &View, folder: &Path, shows_all: bool, out: &mut impl Write) -> io::Result<()> {
+    let sessions: Vec<(&Node, &Session)> =
+        view.nodes().filter_map(|(_, node)| Some((node, node.session()?))).collect();
     if sessions.is_empty() {
         return Ok(());
     }
     writeln!(out, "\n{BOLD}sessions{BOLD:#}")?;
-    for (node, attempt) in sessions {
-        let Some(session) = node.session() else { continue };
-        let agent = session.agent.as_ref().map_or(String::new(), |agent| format!("{agent}: "));
-        let number = session.attempts.iter().position(|other| other.request == attempt.request);
-        let number = match number {
-            Some(number) if session.attempts.len() > 1 => format!(" (attempt {})", number + 1),
-            _ => String::new(),
+    let max = if shows_all { usize::MAX } else { MAX_LISTED };
+    for index in listed(&sessions, max) {
+        let (node, session) = sessions[index];
+        write_session(node, session, view.now(), out)?;
+        for (number, attempt) in session.attempts.iter().enumerate() {
+            write_attempt(attempt, number, session, folder, out)?;
+        }
+    }
+    let left_out = sessions.len().saturating_sub(max);
+    if left_out > 0 {
+        writeln!(out, "  {} more; pass `--all` to list them", counted(left_out, "session"))?;
+    }
+    Ok(())
+}
+
+/// The indices of the sessions to list, in the order of the run.
+fn listed(sessions: &[(&Node, &Session)], max: usize) -> Vec<usize> {
+    let is_plain = |index: &usize| {
+        let (node, session) = sessions[*index];
+        node.status == Status::Complete && session.attempts.len() == 1
+    };
+    let mut listed: Vec<usize> = (0..sessions.len()).filter(|index| !is_plain(index)).take(max).collect();
+    let left = max - listed.len();
+    listed.extend((0..sessions.len()).filter(is_plain).take(left));
+    listed.sort_unstable();
+    listed
+}
+
+/// `line 4: facts (historian): complete, 2 attempts, 3 tool calls, 1.2k tokens, $0.03, 1.4 s`
+fn write_session(node: &Node, session: &Session, now: u64, out: &mut impl Write) -> io::Result<()> {
+    let line = node.site.map_or(String::new(), |site| format!("line {}: ", site.line));
+    // The result of a session without a name is bound to a number.
+    let label = match session.name.starts_with("anon_") && !node.label.is_empty() {
+        true => &node.label,
+        false => &session.name,
+    };
+    let agent = session.agent.as_ref().map_or(String::new(), |agent| format!(" ({})", one_line(agent)));
+    let attempts = Some(session.attempts.len()).filter(|count| *count > 1);
+    let calls: u32 = session.attempts.iter().map(|attempt| attempt.calls).sum();
+    let facts = [
+        Some(status(node.status)),
+        attempts.map(|count| counted(count, "attempt")),
+        (calls > 0).then(|| counted(calls as usize, "tool call")),
+        node.usage.map(usage_text),
+        Some(duration(node.to.unwrap_or(now).saturating_sub(node.from))),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    writeln!(out, "  {line}{}{agent}: {}", first_line(label), facts.join(", "))
+}
+
+/// The status as the census names it.
+fn status(status: Status) -> String {
+    match status {
+        Status::Skipped => "cancelled".to_owned(),
+        status => format!("{status:?}").to_lowercase(),
+    }
+}
+
+fn write_attempt(
+    attempt: &Attempt,
+    number: usize,
+    session: &Session,
+    folder: &Path,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    if let Some(agent) = &attempt.session {
+        let model = agent.model.as_ref().map_or(String::new(), |model| format!(" with {model}"));
+        writeln!(out, "    session {}{model}", one_line(&agent.id))?;
+        if let Some(transcript) = &agent.transcript {
+            writeln!(out, "    transcript {}", one_line(&transcript.to_string_lossy()))?;
+        }
+    }
+    if let Some(error) = &attempt.error {
+        let of = match session.attempts.len() {
+            1 => String::new(),
+            _ => format!(" of attempt {}", number + 1),
         };
-        let status = format!("{:?}", attempt.status).to_lowercase();
-        let calls = (attempt.calls > 0).then(|| counted(attempt.calls as usize, "tool call"));
-        let facts: Vec<String> =
-            [Some(status), calls, attempt.usage.map(usage_text)].into_iter().flatten().collect();
-        let line = node.site.map_or(String::new(), |site| format!("line {}: ", site.line));
-        writeln!(out, "  {line}{agent}{}{number}: {}", first_line(&node.label), facts.join(", "))?;
-        if let Some(agent) = &attempt.session {
-            let model = agent.model.as_ref().map_or(String::new(), |model| format!(" with {model}"));
-            writeln!(out, "    session {}{model}", one_line(&agent.id))?;
-            if let Some(transcript) = &agent.transcript {
-                writeln!(out, "    transcript {}", one_line(&transcript.to_string_lossy()))?;
-            }
-        }
-        if let Some(error) = &attempt.error {
-            writeln!(out, "    error: {}", first_line(&error.message))?;
-        }
-        for denial in &attempt.denials {
-            let reason =
-                if denial.reason.is_empty() { String::new() } else { format!(" ({})", denial.reason) };
-            writeln!(
-                out,
-                "    {WARNING}denied{WARNING:#}: {}{}",
-                first_line(&denial.title),
-                one_line(&reason)
-            )?;
-        }
-        for asked in &attempt.questions {
-            let answer = answer_text(asked);
-            writeln!(
-                out,
-                "    asked: {} ({}): {answer}",
-                first_line(&asked.question.title),
-                one_line(&asked.question.rule)
-            )?;
-        }
-        let log = agent_log::path(attempt.request, &session.name);
-        if folder.join(&log).is_file() {
-            writeln!(out, "    log {}", one_line(&log))?;
-        }
+        writeln!(out, "    error{of}: {}", first_line(&error.message))?;
+    }
+    for denial in &attempt.denials {
+        let reason = if denial.reason.is_empty() { String::new() } else { format!(" ({})", denial.reason) };
+        writeln!(out, "    {WARNING}denied{WARNING:#}: {}{}", first_line(&denial.title), one_line(&reason))?;
+    }
+    for asked in &attempt.questions {
+        let (title, rule) = (first_line(&asked.question.title), one_line(&asked.question.rule));
+        writeln!(out, "    asked: {title} ({rule}): {}", answer_text(asked))?;
+    }
+    let log = agent_log::path(attempt.request, &session.name);
+    if folder.join(&log).is_file() {
+        writeln!(out, "    log {}", one_line(&log))?;
     }
     Ok(())
 }
@@ -84,12 +127,4 @@ fn answer_text(asked: &AskedPermission) -> String {
     let from = asked.from.map_or(String::new(), |from| format!(" {}", from.phrase()));
     let at = asked.answered_at.map_or(String::new(), |at| format!(", {}", time(at)));
     format!("{word}{by}{from}{at}")
-}
-
-fn reports_something(attempt: &Attempt) -> bool {
-    attempt.usage.is_some()
-        || attempt.calls > 0
-        || !attempt.denials.is_empty()
-        || !attempt.questions.is_empty()
-        || attempt.session.is_some()
 }

@@ -5,6 +5,7 @@ mod activities;
 mod agents;
 #[cfg(unix)]
 mod approvals;
+mod census;
 #[cfg(unix)]
 mod control;
 mod estimates;
@@ -15,6 +16,8 @@ mod inputs;
 mod list;
 mod markdown;
 mod memories;
+#[cfg(unix)]
+mod notify;
 mod output;
 #[cfg(unix)]
 mod owners;
@@ -140,6 +143,13 @@ fn without_time(line: &str) -> String {
     }
     if line.starts_with("up to ") && line.contains(" at a time: ") {
         return of_any_machine(line);
+    }
+    // Lists of sessions end with the duration of each.
+    if line.starts_with("  line ")
+        && let Some((session, time)) = line.trim_end().rsplit_once(", ")
+        && time.split(' ').all(|word| word.parse::<f64>().is_ok() || ["ms", "s", "m", "h"].contains(&word))
+    {
+        return format!("{session}, TIME\n");
     }
     let ended = line.starts_with(['✓', '✗']);
     match (line.rfind(" ("), line.rfind(')')) {

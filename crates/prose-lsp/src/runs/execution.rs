@@ -77,6 +77,7 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
     }
     let reporter =
         Reporter { runs, ticket, id: id.clone(), uri, session: &session, limits, is_elsewhere: false };
+    let notifier = prepared.notifier();
     reporter.begin(&format!("Running {name}"));
     let stop = runs.runs.get(&ticket).and_then(|run| run.stop.clone());
     // It is there as long as this thread runs.
@@ -96,6 +97,9 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
     reporter.end(&message);
     if let Some(kind) = kind {
         show_message(runs, kind, message);
+    }
+    for problem in notifier.settle() {
+        show_message(runs, MessageType::WARNING, format!("{name}: {problem}"));
     }
 }
 
@@ -210,6 +214,11 @@ fn summary(
     let sessions = counted(end.sessions);
     let reason = end.error.as_ref().map_or_else(String::new, |error| error.to_string());
     match end.status {
+        RunStatus::Completed if end.failures > 0 => {
+            let failures = prose_syntax::text::counted(end.failures as usize, "failure");
+            let message = format!("{name} is done with {failures} that it handled: {sessions}{reused}");
+            (Some(MessageType::WARNING), message)
+        }
         RunStatus::Completed => {
             let made_up = if is_made_up {
                 ". All answers were made up by the harness `offline`; `run.harness` chooses another one"

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prose_run::Start;
-use prose_state::runs::RunDetails;
+use prose_state::runs::{RunDetails, RunState};
 use prose_state::{StateError, binding_file};
 use prose_syntax::text::{beginning, counted, one_line};
-use prose_view::{View, duration, usage_text};
+use prose_view::{Census, View, duration, usage_text};
 use prose_vm::event::{RunEnd, RunStatus};
 use prose_vm::value::Value;
 use rmcp::model::{CallToolResult, ProgressNotificationParam, ProgressToken};
@@ -31,6 +31,9 @@ const MAX_OUTPUT: usize = 4_000;
 
 /// The number of runs in a list.
 const MAX_RUNS: usize = 20;
+
+/// The number of failures and missing results in the state of a run.
+const MAX_FAILURES: usize = 20;
 
 /// How often the progress of a run is reported to a client that waits for it.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
@@ -195,10 +198,16 @@ fn live_state(live: &LiveRun) -> Reply {
         None if questions.is_empty() => "running",
         None => "waiting",
         Some(Err(_)) => "interrupted",
-        Some(Ok(end)) => status_name(end.status),
+        Some(Ok(end)) => RunState::of(end).name(),
     };
     let mut report = format!("run {}: {status}\n", live.id);
     report_progress(&view, &mut report);
+    if ended.is_some() {
+        report_census(&view.census(), &mut report);
+    }
+    for warning in live.warnings() {
+        let _ = writeln!(report, "warning: {warning}");
+    }
     for question in &questions {
         let (name, optional) = match &question.kind {
             QuestionKind::Input { name, is_optional } => (name.as_ref(), *is_optional),
@@ -249,6 +258,7 @@ fn live_state(live: &LiveRun) -> Reply {
         },
         "usage": view.root().and_then(|root| root.usage),
         "denied": denied(&view),
+        "census": ended.is_some().then(|| view.census()),
         "next": next,
         "folder": live.project.run(&live.id).ok(),
     }))
@@ -259,14 +269,6 @@ fn denied(view: &View) -> Vec<u32> {
     view.denied().filter_map(|(_, node)| Some(node.site?.line)).collect()
 }
 
-fn status_name(status: RunStatus) -> &'static str {
-    match status {
-        RunStatus::Completed => "completed",
-        RunStatus::Failed => "failed",
-        RunStatus::Interrupted => "interrupted",
-    }
-}
-
 fn recorded_state(details: &RunDetails) -> Reply {
     let RunDetails { summary, end, bindings, .. } = details;
     let mut report = format!("run {}: {}\n", summary.id, summary.status.name());
@@ -274,8 +276,12 @@ fn recorded_state(details: &RunDetails) -> Reply {
         let _ = writeln!(report, "program: {program}");
     }
     let view = view_of(&summary.folder).ok();
+    let census = view.as_ref().map(View::census);
     if let Some(view) = &view {
         report_progress(view, &mut report);
+    }
+    if let Some(census) = &census {
+        report_census(census, &mut report);
     }
     let outputs = end.as_ref().map_or_else(|| json!({}), |end| report_end(end, &summary.id, &mut report));
     if !bindings.is_empty() {
@@ -294,6 +300,7 @@ fn recorded_state(details: &RunDetails) -> Reply {
         "outputs": outputs,
         "error": summary.error,
         "denied": view.as_ref().map(denied),
+        "census": census,
         "bindings": bindings.iter().map(|binding| &binding.name).collect::<Vec<_>>(),
         "canResume": summary.status.can_be_resumed(),
         "folder": summary.folder,
@@ -313,6 +320,14 @@ fn report_progress(view: &View, report: &mut String) {
     let _ = writeln!(report, "{sessions} ended{usage}, {}", duration(view.now()));
     for line in denied(view) {
         let _ = writeln!(report, "warning: a tool call was denied in the session at line {line}");
+    }
+}
+
+/// Reports what became of the sessions of a run, and which failures its program handled.
+fn report_census(census: &Census, report: &mut String) {
+    let summary = Some(census.summary()).filter(|summary| !summary.is_empty());
+    for line in summary.into_iter().chain(census.details(MAX_FAILURES)) {
+        let _ = writeln!(report, "{}", one_line(&line));
     }
 }
 

@@ -130,3 +130,17 @@ async fn what_is_not_there_is_said() {
     "#]].assert_eq(&told);
     served.close().await;
 }
+
+#[tokio::test]
+async fn a_run_whose_program_handled_a_failure_says_so() {
+    let program = "try:\n  throw \"there is no room\"\ncatch:\n  session \"Repair\"\n";
+    let served = allowed(&[("a.prose", program)]).await;
+    let facts = served.call("run", json!({ "path": "a.prose" })).await.structured_content.unwrap();
+    assert_eq!(facts["status"], "completed with failures", "{facts}");
+    assert_eq!(facts["census"]["failures"][0]["line"], 2, "{facts}");
+    let run = facts["run"].as_str().unwrap();
+    let text = served.text("status", json!({ "run": run })).await;
+    let handled = "line 2, throw \"there is no room\": there is no room (caught)\n";
+    assert!(text.contains("1 session done\n") && text.contains(handled), "{text}");
+    served.close().await;
+}

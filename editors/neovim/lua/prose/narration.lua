@@ -203,8 +203,12 @@ local function line(self, entry, node)
   end
 end
 
-function M:put_end(ended, milliseconds)
-  local how = ("%s after %s, %s"):format(ended.status, duration(milliseconds), M.count(ended.sessions, "session"))
+function M:put_end(ended, census, milliseconds)
+  local status = ended.status
+  if status == "completed" and census and census.failureCount > 0 then
+    status = "completed with " .. M.count(census.failureCount, "failure")
+  end
+  local how = ("%s after %s, %s"):format(status, duration(milliseconds), M.count(ended.sessions, "session"))
   if ended.status == "interrupted" then
     how = how .. "; `:Prose resume` continues it"
   end
@@ -213,6 +217,9 @@ function M:put_end(ended, milliseconds)
   self:put(how, is_given(problem) and problem.line > 0 and { site = { line = problem.line } } or {})
   if is_given(problem) then
     self:put_text(problem.message)
+  end
+  if status ~= ended.status then
+    self:put_text(table.concat(census.lines, "\n"))
   end
   for _, output in ipairs(ended.outputs) do
     self:put("", {})
@@ -268,7 +275,7 @@ function M:show(view)
   end
   for _, entry in ipairs(view.entries) do
     if entry.kind == "ended" then
-      self:put_end(view["end"], root.to - root.from)
+      self:put_end(view["end"], view.census, root.to - root.from)
     else
       local text = line(self, entry, nodes[entry.node])
       local at = text and self:put(text, entry)

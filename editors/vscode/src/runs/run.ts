@@ -164,6 +164,13 @@ export interface Entry {
   silent?: number;
 }
 
+/** What became of a run. */
+export interface Census {
+  failureCount: number;
+  /** The census in lines. */
+  lines: string[];
+}
+
 /** What changed in a run: `prose/runView`. */
 export interface RunDelta {
   /** Whether it contains the complete run. */
@@ -177,7 +184,9 @@ export interface RunDelta {
   harness: string;
   program?: string;
   inputs?: [string, unknown][];
-  end?: { status: string; sessions: number; error: { message: string; line: number } | null };
+  end?: { status: string; sessions: number; failures?: number; error: { message: string; line: number } | null };
+  /** What became of the sessions of a run that has ended, and which failures its program handled. */
+  census?: Census;
   nodes: Partial<Item>[];
   statements: StatementState[];
   entries: Entry[];
@@ -211,6 +220,8 @@ export class Run {
   agents = new Map<string, AgentTotal>();
   /** What the run may use, if this server started it. */
   limits: string | undefined;
+  /** Once the run has ended. */
+  census: Census | undefined;
   harness = "";
   /** The number of the last event. */
   seq = 0;
@@ -244,6 +255,7 @@ export class Run {
     }
     for (const agent of delta.agents ?? []) this.agents.set(agent.name, agent);
     this.limits = delta.limits ?? this.limits;
+    this.census = delta.census ?? (delta.whole ? undefined : this.census);
     this.harness = delta.harness;
     this.seq = delta.seq;
     this.last = delta.now;
@@ -285,6 +297,7 @@ export class Run {
       entries: [],
       agents: [...this.agents.values()],
       ...(this.limits === undefined ? {} : { limits: this.limits }),
+      ...(this.census === undefined ? {} : { census: this.census }),
     };
   }
 

@@ -16,7 +16,7 @@ export interface RunSummary {
   uri: string | null;
   block: string | null;
   harness: string | null;
-  status: "running" | "completed" | "failed" | "interrupted" | "foreign" | "damaged";
+  status: "running" | "completed" | "completed with failures" | "failed" | "interrupted" | "foreign" | "damaged";
   canResume: boolean;
   /** Whether the server of this window executes it. */
   here: boolean;

@@ -25,6 +25,7 @@ const STATUS_ICONS: Record<Status, vscode.ThemeIcon> = {
 const RUN_ICONS: Record<string, vscode.ThemeIcon> = {
   running: STATUS_ICONS.running,
   completed: STATUS_ICONS.complete,
+  "completed with failures": new vscode.ThemeIcon("pass", new vscode.ThemeColor("charts.yellow")),
   failed: STATUS_ICONS.failed,
   interrupted: STATUS_ICONS.interrupted,
   foreign: STATUS_ICONS.interrupted,
@@ -154,6 +155,7 @@ function runTip({ run, summary, model }: Entry): vscode.MarkdownString {
   tip.appendMarkdown(facts.filter(Boolean).join(" · "));
   const money = [...agentTexts(model), model.limits ?? ""].filter(Boolean);
   if (money.length > 0) tip.appendText(`\n\n${money.join("\n")}`);
+  if (model.census !== undefined) tip.appendText(`\n\n${model.census.lines.join("\n")}`);
   const error = summary?.error ?? model.root?.error;
   if (error) tip.appendText(`\n\n${error}`);
   return tip;

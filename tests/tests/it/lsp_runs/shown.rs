@@ -83,6 +83,18 @@ fn a_client_that_asks_for_nothing_is_told_nothing_but_the_end() {
 }
 
 #[test]
+fn a_run_that_handled_a_failure_ends_with_a_warning_and_its_census() {
+    let program = "try:\n  throw \"no room\"\ncatch:\n  session \"Write about tides\"\n";
+    let mut workspace = Workspace::with(able(), &[("a.prose", program), ("answers.toml", ANSWERS)]);
+    workspace.open_saved("a.prose");
+    run(&mut workspace, "a.prose", json!({}));
+    assert_eq!(message(&mut workspace), "a.prose is done with 1 failure that it handled: 1 session");
+    let runs = workspace.client.request("prose/runs", json!({}));
+    assert_eq!(runs["runs"][0]["status"], "completed with failures", "{runs}");
+    workspace.client.shut_down();
+}
+
+#[test]
 fn a_program_runs_as_it_was_last_edited() {
     let mut workspace = Workspace::with(hearing(), &[("a.prose", "session \"saved\"\n")]);
     workspace.open_saved("a.prose");

@@ -49,7 +49,7 @@ fn lines_show_tool_calls_retries_and_denials() {
             writer: provider failed with status 429, retrying in 2s: slow down
             warning: line 5: denied: `git push` (execute: deny)
             ✓ writer: Write the draft (TIME)
-            1 session: 1.2k tokens, $0.03
+            Completed: 1 session done; 1 warning, 1 tool call denied; 1.2k tokens, $0.03
         "#]],
     );
 }
@@ -161,13 +161,15 @@ activity = [{ used = { input = 80, output = 8, cost = 2 } }]
 fn each_agent_and_request_is_shown_with_what_it_has_used() {
     let workspace = Workspace::new(&[("main.prose", RACE), ("answers.toml", RACERS)]);
     let run = workspace.prose(&["run", "main.prose", "--script", "answers.toml"]);
-    let sum = &run.stderr[run.stderr.find("3 sessions:").unwrap_or_else(|| panic!("{}", run.stderr))..];
+    let sum = &run.stderr[run.stderr.find("Completed").unwrap_or_else(|| panic!("{}", run.stderr))..];
     expect![[r#"
-        3 sessions: 165 tokens, $3.75
+        Completed with 1 failure: 2 sessions done, 1 retried, 1 cancelled; 1 condition judged; 165 tokens, $3.75
           writer       2 sessions  33 tokens, $0.75
           critic       1 session   44 tokens, $1.00
           (decisions)  1 decision  no usage reported
           (no agent)   1 session   88 tokens, $2.00
+          used by what failed: 11 tokens, $0.25
+          line 7, session: writer: no luck (retried)
     "#]]
     .assert_eq(sum);
 
@@ -206,11 +208,11 @@ fn each_agent_and_request_is_shown_with_what_it_has_used() {
 fn recorded_runs_show_what_their_agents_reported() {
     let workspace = workspace();
     workspace.prose(&["run", "main.prose", "--script", "answers.toml"]);
-    let shown = workspace.prose(&["runs", "show"]).stdout;
+    let shown = workspace.masked(&workspace.prose(&["runs", "show"]).stdout);
     let sessions = &shown[shown.find("sessions\n").unwrap()..];
     expect![[r#"
         sessions
-          line 5: writer: Write the draft: complete, 2 tool calls, 1.2k tokens, $0.03
+          line 5: Write the draft (writer): complete, 2 tool calls, 1.2k tokens, $0.03, TIME
             session abc with small-1
             transcript /t/abc.jsonl
             denied: git push (execute: deny)

@@ -26,6 +26,8 @@ fn a_huge_reply_is_kept_whole() {
         up to N sessions at a time: N cores, N GB free, command needs 200 MB a session
         … First
         ✗ First (TIME): command wrote more than 64 MiB, the limit for a reply, and was stopped. …
+        Failed: 1 session failed
+          without a result: a (line 1)
         error: the program failed at line 1: command wrote more than 64 MiB, the limit for a reply, and was stopped. To test it, run `echo 'Say hello' | ./agent.sh`.
         help: its prompt is in `.prose/runs/ID/prompts/a.md`
         help: resume it with `prose resume ID`; recorded results are reused
@@ -50,7 +52,7 @@ fn bytes_that_are_no_text_are_replaced() {
             … Second
             warning: line 2: the reply of command is not valid UTF-8; invalid bytes are replaced with `�`
             ✓ Second (TIME)
-            2 sessions: 18 tokens
+            Completed: 2 sessions done; 2 warnings; 18 tokens
         "#]],
     );
 }
@@ -67,6 +69,8 @@ fn an_agent_that_fails_says_why() {
             up to N sessions at a time: N cores, N GB free, command needs 200 MB a session
             … First
             ✗ First (TIME): command exited with exit status: 7: out of credit
+            Failed: 1 session failed
+              without a result: a (line 1)
             error: the program failed at line 1: command exited with exit status: 7:
             out of credit
             To test it, run `echo 'Say hello' | ./agent.sh`.
@@ -98,7 +102,7 @@ fn permissions_that_cannot_be_enforced_are_refused_unless_allowed() {
             up to N sessions at a time: N cores, N GB free, command needs 200 MB a session
             … a: x
             ✓ a: x (TIME)
-            1 session: 143 tokens
+            Completed: 1 session done; 143 tokens
         "#]],
     );
 }
@@ -148,7 +152,7 @@ fn the_prompt_that_is_sent_is_the_one_that_a_dry_run_shows() {
             warning: line 1: the file `gone.md` of the context is not passed to the session: FOLDER/gone.md does not exist
             … Use
             ✓ Use (TIME)
-            1 session: 101 tokens
+            Completed: 1 session done; 1 warning; 101 tokens
         "#]],
     );
     let sent = without_marks(&fs::read_to_string(workspace.path("sent.txt")).unwrap());

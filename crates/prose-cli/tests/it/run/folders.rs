@@ -63,6 +63,7 @@ fn a_damaged_line_costs_that_line() {
         Recorded results reused; the run continues.
         ✓ Second (TIME)
         Reused 1 result from the earlier execution, ran 1.
+        Completed: 2 sessions done, 1 reused
     "#]]);
 }
 
@@ -91,6 +92,7 @@ fn a_result_that_is_damaged_is_asked_again_and_those_after_it_are_not() {
         … Third
         ✓ Third (TIME)
         Reused 1 result from the earlier execution, ran 2.
+        Completed: 3 sessions done
     "#]]);
 }
 
@@ -120,6 +122,7 @@ fn a_head_that_is_lost_costs_the_settings_and_no_session() {
         Recorded results reused; the run continues.
         ✓ Second (TIME)
         Reused 1 result from the earlier execution, ran 1.
+        Completed: 2 sessions done
     "#]]);
 }
 

@@ -181,6 +181,7 @@ fn a_run_that_lacks_an_input_can_go_on_with_it() {
         Run ID with offline (placeholder replies)
         … First
         ✓ First (TIME)
+        Failed: 1 session done
         error: the program failed at line 2: a required input is not given; give it with `--input topic=…`: What about
         help: resume it with `prose resume ID`; recorded results are reused
     "#]]);
@@ -302,10 +303,12 @@ fn several_programs_run_one_after_the_other() {
         Run ID with offline (placeholder replies)
         … Write about tides
         ✓ Write about tides (TIME)
+        Completed: 1 session done
         b.prose
         Run ID with offline (placeholder replies)
         … Work
         ✓ Work (TIME)
+        Failed: 1 session done
         error: the program failed at line 2: No
         help: fix the program, then run `prose resume ID --accept-changes`
         c.prose

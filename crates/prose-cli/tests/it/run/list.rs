@@ -53,7 +53,7 @@ fn runs_are_filtered() {
         status: 2
         ---- stderr
         error: invalid value 'broken' for '--status <STATUS>'
-          [possible values: running, completed, failed, interrupted, foreign, damaged]
+          [possible values: running, completed, "completed with failures", failed, interrupted, foreign, damaged]
 
         For more information, try '--help'.
     "#]]);
@@ -98,6 +98,8 @@ fn a_failure_shows_which_file_has_the_prompt() {
             ✓ Plan (TIME)
             … writer: Write
             ✗ writer: Write (TIME): no key
+            Failed: 1 session done, 1 failed
+              without a result: draft (line 4)
             error: the program failed at line 4: no key
             help: its prompt is in `.prose/runs/ID/prompts/draft.md`
             help: resume it with `prose resume ID`; recorded results are reused

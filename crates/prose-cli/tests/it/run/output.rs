@@ -18,16 +18,17 @@ fn outputs_go_to_standard_output_and_everything_else_to_standard_error() {
     workspace.check(
         &["run", "two.prose", "--script", "answers.toml"],
         expect![[r#"
-        status: 0
-        ---- stdout
-        text: two
-        ---- stderr
-        Run ID with script
-        … First
-        ✓ First (TIME)
-        … Second
-        ✓ Second (TIME)
-    "#]],
+            status: 0
+            ---- stdout
+            text: two
+            ---- stderr
+            Run ID with script
+            … First
+            ✓ First (TIME)
+            … Second
+            ✓ Second (TIME)
+            Completed: 2 sessions done
+        "#]],
     );
     workspace.check(
         &["run", "two.prose", "--script", "answers.toml", "--quiet"],
@@ -47,17 +48,18 @@ fn warnings_about_the_program_are_shown_before_it_starts() {
     workspace.check(
         &["run", "two.prose", "--script", "answers.toml"],
         expect![[r#"
-        status: 0
-        ---- stdout
-        3
-        ---- stderr
-        two.prose:3:22: warning[W148]: the prompt refers to `your research`, but the session has no `context:`
-        Run ID with script
-        … First
-        ✓ First (TIME)
-        … Second
-        ✓ Second (TIME)
-    "#]],
+            status: 0
+            ---- stdout
+            3
+            ---- stderr
+            two.prose:3:22: warning[W148]: the prompt refers to `your research`, but the session has no `context:`
+            Run ID with script
+            … First
+            ✓ First (TIME)
+            … Second
+            ✓ Second (TIME)
+            Completed: 2 sessions done
+        "#]],
     );
     workspace.check(
         &["run", "two.prose", "--script", "answers.toml", "--quiet"],
@@ -102,6 +104,8 @@ fn a_failure_has_status_one_and_says_how_to_go_on() {
             ✓ First (TIME)
             … Second
             ✗ Second (TIME): it broke
+            Failed: 1 session done, 1 failed
+              without a result: text (line 2)
             error: the program failed at line 2: it broke
             help: its prompt is in `.prose/runs/ID/prompts/text.md`
             help: resume it with `prose resume ID`; recorded results are reused
@@ -143,44 +147,48 @@ fn narration_has_two_kinds_of_markers() {
     workspace.check(
         &["run", "two.prose", "--script", "answers.toml", "--narrate", "brackets"],
         expect![[r#"
-        status: 0
-        ---- stdout
-        [Program] Program Start
-           Collecting definitions...
+            status: 0
+            ---- stdout
+            [Program] Program Start
+               Collecting definitions...
 
-        [Position] Statement 1: let a = session "First"
-           [Task tool call]
-        [Success] Session complete: "one"
-        [Binding] let a = <result>
+            [Position] Statement 1: let a = session "First"
+               [Task tool call]
+            [Success] Session complete: "one"
+            [Binding] let a = <result>
 
-        [Position] Statement 2: output text = session "Second"
-           [Task with serialized context]
-        [Success] Session complete: "two"
-        [Output] output text = "two" (will return to caller)
+            [Position] Statement 2: output text = session "Second"
+               [Task with serialized context]
+            [Success] Session complete: "two"
+            [Output] output text = "two" (will return to caller)
 
-        [Program] Program Complete
-    "#]],
+            [Program] Program Complete
+            ---- stderr
+            Completed: 2 sessions done
+        "#]],
     );
     workspace.check(
         &["run", "two.prose", "--script", "answers.toml", "--narrate", "emoji"],
         expect![[r#"
-        status: 0
-        ---- stdout
-        📋 Program Start
-           Collecting definitions...
+            status: 0
+            ---- stdout
+            📋 Program Start
+               Collecting definitions...
 
-        📍 Statement 1: let a = session "First"
-           [Task tool call]
-        ✅ Session complete: "one"
-        📦 let a = <result>
+            📍 Statement 1: let a = session "First"
+               [Task tool call]
+            ✅ Session complete: "one"
+            📦 let a = <result>
 
-        📍 Statement 2: output text = session "Second"
-           [Task with serialized context]
-        ✅ Session complete: "two"
-        [Output] output text = "two" (will return to caller)
+            📍 Statement 2: output text = session "Second"
+               [Task with serialized context]
+            ✅ Session complete: "two"
+            [Output] output text = "two" (will return to caller)
 
-        📋 Program Complete
-    "#]],
+            📋 Program Complete
+            ---- stderr
+            Completed: 2 sessions done
+        "#]],
     );
 }
 

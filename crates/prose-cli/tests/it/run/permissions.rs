@@ -33,6 +33,7 @@ fn a_denied_call_is_a_warning_at_its_session_and_recorded() {
             · historian: git log
             warning: line 7: denied: `git log` (`bash: deny`)
             ✓ historian: Read (TIME)
+            Completed: 2 sessions done; 1 warning, 1 tool call denied
         "#]],
     );
     let journal = std::fs::read_to_string(workspace.run_folder().join("journal.jsonl")).unwrap();
@@ -71,6 +72,7 @@ fn without_a_rule_shell_commands_are_denied_and_the_rule_to_write_is_named() {
         · historian: git log
         warning: line 5: denied: `git log` (no rule allows shell commands; write `bash: allow`, or patterns such as `execute: ["git log*"]`, below `permissions:` of the agent or in `[run.permissions]` in `prose.toml`)
         ✓ historian: Read (TIME)
+        Completed: 2 sessions done; 1 warning, 1 tool call denied
     "#]]);
 }
 
@@ -84,6 +86,7 @@ fn a_prompt_without_anybody_stops_the_run_which_can_be_resumed() {
         … First
         ✓ First (TIME)
         … historian: Read
+        Stopped: 1 session done, 1 interrupted
         stopped: agent `historian` asks for permission to use `git log` (`bash: prompt`), but no one is there to answer; resume the run at a terminal or in an editor, or replace `prompt` by `allow`, `deny` or patterns
         help: resume it with `prose resume ID`; recorded results are reused
     "#]]);
@@ -96,6 +99,7 @@ fn a_prompt_without_anybody_stops_the_run_which_can_be_resumed() {
         … historian: Read
         Recorded results reused; the run continues.
         Reused 1 result from the earlier execution, ran 0.
+        Stopped: 1 session done, 1 interrupted, 1 reused
         stopped: agent `historian` asks for permission to use `git log` (`bash: prompt`), but no one is there to answer; resume the run at a terminal or in an editor, or replace `prompt` by `allow`, `deny` or patterns
         help: resume it with `prose resume ID`; recorded results are reused
     "#]]);
@@ -118,6 +122,7 @@ fn rules_of_the_project_count_for_subjects_without_a_rule() {
         · historian: git log
         warning: line 5: denied: `git log` (no rule allows shell commands; write `bash: allow`, or patterns such as `execute: ["git log*"]`, below `permissions:` of the agent or in `[run.permissions]` in `prose.toml`)
         ✓ historian: Read (TIME)
+        Completed: 2 sessions done; 1 warning, 1 tool call denied
     "#]]);
     workspace.trust();
     workspace.check(
@@ -133,6 +138,7 @@ fn rules_of_the_project_count_for_subjects_without_a_rule() {
             … historian: Read
             · historian: git log
             ✓ historian: Read (TIME)
+            Completed: 2 sessions done
         "#]],
     );
     let workspace = historian("bash: deny");
@@ -152,6 +158,7 @@ fn rules_of_the_project_count_for_subjects_without_a_rule() {
             · historian: git log
             warning: line 7: denied: `git log` (`bash: deny`)
             ✓ historian: Read (TIME)
+            Completed: 2 sessions done; 1 warning, 1 tool call denied
         "#]],
     );
 }

@@ -39,6 +39,7 @@ fn what_is_done_is_not_done_again() {
         … Five
         ✓ Five (TIME)
         Reused 2 results from the earlier execution, ran 3.
+        Completed: 5 sessions done, 2 reused
     "#]]);
     workspace.check(
         &["resume"],
@@ -64,6 +65,7 @@ fn a_run_may_stop_before_its_first_session_and_several_times() {
             ✓ One (TIME)
             … Two
             Reused 0 results from the earlier execution, ran 1.
+            Stopped: 1 session done, 1 interrupted
             stopped: the limit of 1 session is reached (`--max-sessions`)
             help: raise the limit, then run `prose resume ID`; recorded results are reused
         "#]],
@@ -126,6 +128,7 @@ fn a_changed_program_is_refused_with_the_first_difference_unless_changes_are_acc
         … Five
         ✓ Five (TIME)
         Reused 1 result from the earlier execution, ran 4.
+        Completed: 5 sessions done, 1 reused
     "#]]);
 }
 
@@ -173,24 +176,25 @@ fn a_run_that_lacked_an_answer_goes_on_with_another_script() {
     workspace.check(
         &["run", "two.prose", "--script", "answers.toml"],
         expect![[r#"
-        status: 1
-        ---- stderr
-        Run ID with script
-        … First
-        ✓ First (TIME)
-        … Second
-        ✗ Second (TIME): answers.toml has no reply for this session: place: s1
-        error: the program failed at line 2: answers.toml has no reply for this session:
-          place: s1
-          label: Second
-        Add an entry such as this one, or set `unmatched = "offline"` at the top for generated replies:
+            status: 1
+            ---- stderr
+            Run ID with script
+            … First
+            ✓ First (TIME)
+            … Second
+            ✗ Second (TIME): answers.toml has no reply for this session: place: s1
+            Failed: 1 session done, 1 failed
+            error: the program failed at line 2: answers.toml has no reply for this session:
+              place: s1
+              label: Second
+            Add an entry such as this one, or set `unmatched = "offline"` at the top for generated replies:
 
-        [[session]]
-        label = "Second"
-        reply = "…"
-        help: its prompt is in `.prose/runs/ID/prompts/anon_002.md`
-        help: resume it with `prose resume ID`; recorded results are reused
-    "#]],
+            [[session]]
+            label = "Second"
+            reply = "…"
+            help: its prompt is in `.prose/runs/ID/prompts/anon_002.md`
+            help: resume it with `prose resume ID`; recorded results are reused
+        "#]],
     );
     workspace.write("more.toml", answer("Second").as_bytes());
     let run = workspace.prose(&["resume", "-q", "--script", "more.toml"]);
@@ -226,6 +230,7 @@ fn a_run_remembers_its_script() {
             … Second
             Recorded results reused; the run continues.
             Reused 1 result from the earlier execution, ran 0.
+            Stopped: 1 session done, 1 interrupted, 1 reused
             stopped: the limit of 0 sessions is reached (`--max-sessions`)
             help: raise the limit, then run `prose resume ID`; recorded results are reused
         "#]],
@@ -244,6 +249,7 @@ fn a_run_remembers_its_script() {
             Recorded results reused; the run continues.
             ✓ Second (TIME)
             Reused 1 result from the earlier execution, ran 1.
+            Completed: 2 sessions done, 1 reused
         "#]],
     );
 }
@@ -301,6 +307,7 @@ fn a_program_that_is_gone_is_taken_from_the_run() {
         … Five
         ✓ Five (TIME)
         Reused 2 results from the earlier execution, ran 3.
+        Completed: 5 sessions done, 2 reused
     "#]]);
 }
 
@@ -403,6 +410,7 @@ let more = shared()                # <-- EXECUTING
         … Write
         ✓ Write (TIME)
         Reused 1 result from the earlier execution, ran 2.
+        Completed: 3 sessions done
     "#]]);
 }
 
@@ -498,5 +506,6 @@ fn an_ended_run_goes_on_from_a_change() {
         Recorded results reused; the run continues.
         ✓ Another (TIME)
         Reused 1 result from the earlier execution, ran 1.
+        Completed: 2 sessions done, 1 reused
     "#]]);
 }

@@ -93,6 +93,7 @@ fn a_run_that_stops_says_how_to_go_on() {
         &expect![[r#"
             status: 3
             ---- stderr
+            Stopped: 1 session done, 1 interrupted
             stopped: the limit of 1 session is reached (`--max-sessions`)
             help: save the narration to FILE, then run `prose resume --transcript FILE`
         "#]],
@@ -107,5 +108,6 @@ fn a_run_that_stops_says_how_to_go_on() {
         note: line 13 of the narration, session of `output text = session "Second"`: it had not ended; it is requested again
         note: 1 result was recovered from the narration
         Reused 1 result from the earlier execution, ran 1.
+        Completed: 2 sessions done
     "#]]);
 }
