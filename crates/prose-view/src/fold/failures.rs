@@ -97,7 +97,11 @@ impl View {
             None => {
                 let name = Some(session.name.clone()).filter(|name| !is_anonymous(name));
                 let index = self.handle(id, name.as_ref(), Arc::clone(error), handling);
-                self.change(id, |node| Some(node.session_mut()?.failure = Some(index)));
+                self.change(id, |node| {
+                    if let Some(session) = node.session_mut() {
+                        session.failure = Some(index);
+                    }
+                });
             }
         }
     }
