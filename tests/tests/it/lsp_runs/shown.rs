@@ -90,7 +90,7 @@ fn a_run_that_handled_a_failure_ends_with_a_warning_and_its_census() {
     run(&mut workspace, "a.prose", json!({}));
     assert_eq!(message(&mut workspace), "a.prose is done with 1 failure that it handled: 1 session");
     let runs = workspace.client.request("prose/runs", json!({}));
-    assert_eq!(runs["runs"][0]["status"], "completed with failures", "{runs}");
+    assert_eq!(runs["result"]["runs"][0]["status"], "completed with failures", "{runs}");
     workspace.client.shut_down();
 }
 
