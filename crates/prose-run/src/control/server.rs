@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use prose_vm::command::{CommandError, CommandSender};
@@ -148,10 +149,11 @@ async fn client(stream: AsyncStream, service: Arc<Service>, has_room: bool) {
     };
     let (read, write) = stream.into_split();
     let (answers, outgoing) = mpsc::channel(MAX_ANSWERS);
-    let mut writing = pin!(send_all(write, outgoing, Arc::clone(&service.hub)));
+    let is_answering = Arc::new(AtomicBool::new(false));
+    let mut writing = pin!(send_all(write, outgoing, Arc::clone(&service.hub), Arc::clone(&is_answering)));
     let reading = async move {
         let ended = match is_welcome {
-            Ok(()) => receive(BufReader::new(read), &service, &answers).await,
+            Ok(()) => receive(BufReader::new(read), &service, &answers, &is_answering).await,
             Err(refusal) => Err(refusal),
         };
         if let Err(refusal) = ended {
@@ -170,6 +172,7 @@ async fn receive(
     mut reader: impl AsyncBufReadExt + Unpin,
     service: &Service,
     answers: &mpsc::Sender<Outgoing>,
+    is_answering: &AtomicBool,
 ) -> Result<(), String> {
     let hello = timeout(HELLO_TIME, line(&mut reader)).await;
     let Some(hello) = hello.map_err(|_| "no message within 5 seconds".to_owned())?? else { return Ok(()) };
@@ -191,7 +194,9 @@ async fn receive(
     let mut answer = Outgoing::Message(welcome);
     // A client that has left is no error.
     while answers.send(answer).await.is_ok() {
+        is_answering.store(false, Ordering::Relaxed);
         let Some(line) = line(&mut reader).await? else { return Ok(()) };
+        is_answering.store(true, Ordering::Relaxed);
         let request: Request = serde_json::from_slice(&line)
             .map_err(|error| format!("the message is not a request: {error}"))?;
         answer = service.answer(request).await?;
@@ -242,6 +247,7 @@ async fn send_all(
     mut write: impl AsyncWrite + Unpin,
     mut outgoing: mpsc::Receiver<Outgoing>,
     hub: Arc<Hub>,
+    is_answering: Arc<AtomicBool>,
 ) -> io::Result<()> {
     let mut attached: Option<Attachment> = None;
     let mut published = hub.published();
@@ -258,9 +264,10 @@ async fn send_all(
                 write.write_all(&Message::Lagged { after }.line()).await?;
                 continue;
             }
-            Some(Next::Finished) => return Ok(()),
-            None if hub.is_finished() => return Ok(()),
-            Some(Next::Nothing) | None => {}
+            // The command that ended the run is still to be answered.
+            Some(Next::Finished) if !is_answering.load(Ordering::Relaxed) => return Ok(()),
+            None if hub.is_finished() && !is_answering.load(Ordering::Relaxed) => return Ok(()),
+            Some(Next::Nothing | Next::Finished) | None => {}
         }
         tokio::select! {
             next = outgoing.recv() => match next {

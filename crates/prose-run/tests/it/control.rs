@@ -152,6 +152,16 @@ fn stop_ends_a_run_and_removes_its_address() {
 }
 
 #[test]
+fn the_command_that_ends_a_run_is_answered() {
+    for _ in 0..20 {
+        let mut running = start("session \"gate\"\n");
+        running.wait_for_session(1);
+        running.client().command(Command::Stop, &ada()).unwrap();
+        assert_eq!(running.finish().end.status, RunStatus::Interrupted);
+    }
+}
+
+#[test]
 fn a_paused_run_starts_nothing_until_it_continues() {
     let mut running = start("session \"gate\"\nsession \"a\"\n");
     running.wait_for_session(1);
