@@ -74,7 +74,9 @@ fn the_server_introduces_itself() {
                   "prose.dryRun",
                   "prose.resume",
                   "prose.showError",
-                  "prose.cancel"
+                  "prose.cancel",
+                  "prose.pause",
+                  "prose.continue"
                 ]
               },
               "foldingRangeProvider": true,
