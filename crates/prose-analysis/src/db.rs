@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "the macros of salsa write functions that have none")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -256,7 +256,31 @@ pub struct SourceFile {
     /// The number of lines above the text in its document, so that messages name lines of the document.
     #[returns(copy)]
     pub lines_above: usize,
+    /// The skills that it names and its sessions cannot use.
+    #[returns(ref)]
+    pub missing_skills: MissingSkills,
 }
+
+/// A skill of an agent.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NamedSkill {
+    /// The agent; `None` for a session without one.
+    pub agent: Option<SmolStr>,
+    /// The name or the path of the skill.
+    pub name: SmolStr,
+}
+
+/// Why the sessions of an agent cannot use a skill.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct MissingSkill {
+    /// What is wrong, in one clause, and how to fix it unless another skill was probably meant.
+    pub message: String,
+    /// The skill that was probably meant.
+    pub near: Option<SmolStr>,
+}
+
+/// The skills of a file that cannot be used.
+pub type MissingSkills = Arc<BTreeMap<NamedSkill, MissingSkill>>;
 
 /// The harnesses of agents, by the names of the agents.
 pub type AgentHarnesses = Arc<BTreeMap<SmolStr, SmolStr>>;
@@ -279,6 +303,9 @@ pub struct Settings {
     /// The rights that the project grants to fetched programs.
     #[returns(ref)]
     pub grants: Arc<Grants>,
+    /// The names of the MCP servers that the project configures.
+    #[returns(ref)]
+    pub servers: Arc<BTreeSet<SmolStr>>,
 }
 
 /// A place that a program may be imported from.

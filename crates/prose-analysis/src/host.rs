@@ -1,6 +1,6 @@
 //! The analysis host: the programs of a session, kept up to date.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use crate::diagnostics::release;
 use crate::importers::Importers;
 use crate::imports::import_places;
 use crate::location::{Fetched, Location, Note, Origin, Registry, Remote, normalized};
+use crate::skills::{MissingSkills, NamedSkill, named_skills};
 
 /// The state of the analysis: the programs of a session, by their paths.
 #[derive(Clone, Default)]
@@ -46,6 +47,8 @@ pub struct Project {
     pub agent_harnesses: AgentHarnesses,
     /// The rights of fetched programs.
     pub grants: Arc<Grants>,
+    /// The names of the configured MCP servers.
+    pub servers: Arc<BTreeSet<SmolStr>>,
 }
 
 impl Project {
@@ -61,6 +64,7 @@ impl Project {
             harness: None,
             agent_harnesses: AgentHarnesses::default(),
             grants: Arc::default(),
+            servers: Arc::default(),
         }
     }
 
@@ -80,6 +84,12 @@ impl Project {
     /// The same project with rights of fetched programs.
     pub fn with_grants(self, grants: Grants) -> Self {
         Self { grants: Arc::new(grants), ..self }
+    }
+
+    /// The same project with MCP servers.
+    pub fn with_servers<'a>(self, names: impl IntoIterator<Item = &'a str>) -> Self {
+        let servers = names.into_iter().map(SmolStr::from).collect();
+        Self { servers: Arc::new(servers), ..self }
     }
 }
 
@@ -130,7 +140,15 @@ impl AnalysisHost {
             }
             None => {
                 let settings = self.settings(Project::default());
-                let file = SourceFile::new(&self.db, Arc::from(path), text, settings, Origin::Local, 0);
+                let file = SourceFile::new(
+                    &self.db,
+                    Arc::from(path),
+                    text,
+                    settings,
+                    Origin::Local,
+                    0,
+                    MissingSkills::default(),
+                );
                 self.files.insert(path.to_owned(), file);
                 file
             }
@@ -192,6 +210,7 @@ impl AnalysisHost {
             harness: settings.harness(&self.db).clone(),
             agent_harnesses: Arc::clone(settings.agent_harnesses(&self.db)),
             grants: Arc::clone(settings.grants(&self.db)),
+            servers: Arc::clone(settings.servers(&self.db)),
         }
     }
 
@@ -203,6 +222,7 @@ impl AnalysisHost {
             && *settings.harness(&self.db) == project.harness
             && *settings.agent_harnesses(&self.db) == project.agent_harnesses
             && *settings.grants(&self.db) == project.grants
+            && *settings.servers(&self.db) == project.servers
     }
 
     fn settings(&mut self, project: Project) -> Settings {
@@ -215,6 +235,7 @@ impl AnalysisHost {
                 project.harness.clone(),
                 Arc::clone(&project.agent_harnesses),
                 Arc::clone(&project.grants),
+                Arc::clone(&project.servers),
             )
         })
     }
@@ -295,6 +316,7 @@ impl AnalysisHost {
     fn load(&mut self, mut waiting: Vec<SourceFile>, loader: &mut impl Loader) {
         let mut names: FxHashMap<PathBuf, Vec<String>> = FxHashMap::default();
         while let Some(file) = waiting.pop() {
+            self.look_up_skills(file, loader);
             let places: Vec<Place> = import_places(&self.db, file).iter().copied().collect();
             for place in places {
                 if !place.is_unsettled(&self.db) {
@@ -334,6 +356,21 @@ impl AnalysisHost {
                     }
                 }
             }
+        }
+    }
+
+    /// Looks for the skills that a program of this machine names.
+    fn look_up_skills(&mut self, file: SourceFile, loader: &mut impl Loader) {
+        if *file.origin(&self.db) != Origin::Local {
+            return;
+        }
+        let named = named_skills(&self.db, file);
+        let missing = match named.is_empty() {
+            true => MissingSkills::default(),
+            false => loader.missing_skills(file.path(&self.db), &named),
+        };
+        if *file.missing_skills(&self.db) != missing {
+            file.set_missing_skills(&mut self.db).to(missing);
         }
     }
 
@@ -396,6 +433,11 @@ pub trait Loader {
     /// Where the text of a file came from, if it is a copy of a program that was fetched: its rights stay those of one.
     fn origin(&mut self, _: &Path) -> Option<Origin> {
         None
+    }
+
+    /// The skills that cannot be used of those that a file names.
+    fn missing_skills(&mut self, _: &Path, _named: &BTreeSet<NamedSkill>) -> MissingSkills {
+        MissingSkills::default()
     }
 
     /// The known text of a remote program, without waiting. None if that takes longer: then the caller

@@ -26,6 +26,7 @@ mod neighbours;
 mod repairs;
 pub mod resolve;
 pub mod rights;
+pub mod skills;
 pub mod statements;
 pub mod summary;
 

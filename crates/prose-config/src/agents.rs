@@ -10,7 +10,7 @@ use toml::de::DeValue;
 
 use crate::mcp::ServerName;
 use crate::registry_url::RegistryUrl;
-use crate::setting::{Reader, Setting, settings, shorten};
+use crate::setting::{NamedInSettings, Reader, Setting, settings, shorten};
 use crate::values::{HarnessName, ProviderName, Variable, Word, is_name};
 
 settings! {
@@ -49,7 +49,44 @@ settings! {
         /// The servers in `[mcp.servers]` whose tools the agent can use. The permission `mcp` decides about each use.
         mcp: Vec<ServerName> = "mcp",
         /// The skills, instead of those in the program: names that the harness has, or paths of folders with a `SKILL.md` that start with `./`.
-        skills: Option<Vec<Word>> = "skills",
+        skills: Option<Vec<SkillName>> = "skills",
+    }
+}
+
+/// The name of a skill, or the path of its folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillName(String);
+
+impl SkillName {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Setting for SkillName {
+    fn expected() -> String {
+        Word::expected()
+    }
+
+    fn expected_list() -> String {
+        "a list of strings, such as [\"review\", \"./skills/style\"]".to_owned()
+    }
+
+    fn schema() -> Value {
+        Word::schema()
+    }
+
+    fn to_json(&self) -> Value {
+        self.as_str().into()
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        let name = reader.parsed(value, Word::new)?.as_str().to_owned();
+        // Whether it exists is looked up by those who read the folder.
+        let range = reader.range(value.span());
+        reader.named_skills.push(NamedInSettings { agent: String::new(), name: name.clone(), range });
+        Some(Self(name))
     }
 }
 
@@ -78,7 +115,11 @@ impl Setting for AgentConfigs {
         reader.entries::<Self>(value, |reader, key, value| {
             let name = key.get_ref();
             if is_name(name) {
+                let before = reader.named_skills.len();
                 agents.extend(AgentConfig::read(value, reader).map(|config| (name.to_string(), config)));
+                for skill in &mut reader.named_skills[before..] {
+                    skill.agent = name.to_string();
+                }
             } else {
                 let message = format!("`{}` is not the name of an agent", shorten(name));
                 reader.report(Code::E142, key.span(), message, None);

@@ -6,7 +6,7 @@ use prose_toml::{Document, MAX_PROBLEMS};
 use crate::Config;
 use crate::mcp;
 use crate::registry_url::RegistryUrl;
-use crate::setting::{Problem, Reader, Setting};
+use crate::setting::{NamedInSettings, Problem, Reader, Setting};
 
 /// No settings are that long; reading more would only keep an editor waiting.
 const MAX_BYTES: usize = 16 << 20;
@@ -16,18 +16,20 @@ pub(crate) fn of_toml(diagnostic: Diagnostic) -> Problem {
     Problem { diagnostic, prevents_runs: true }
 }
 
-pub(crate) fn read(text: &str) -> (Config, Vec<Problem>) {
+/// The settings, what is wrong, and the skills that agents have.
+pub(crate) fn read(text: &str) -> (Config, Vec<Problem>, Vec<NamedInSettings>) {
     if text.len() > MAX_BYTES {
         let message = format!("`prose.toml` is larger than {} MiB and is ignored", MAX_BYTES >> 20);
         let problem = Diagnostic::new(Code::E141, TextRange::default(), message);
         let mut config = Config::default();
         config.registry.url = RegistryUrl::unknown();
-        return (config, vec![of_toml(problem)]);
+        return (config, vec![of_toml(problem)], Vec::new());
     }
     let document = Document::parse(text);
     let mut reader = Reader::new(text, &document, Config::schema);
     let mut config = Config::read(&document.root(), &mut reader).unwrap_or_default();
     mcp::check_names(&config.mcp.servers, &mut reader);
+    let named_skills = std::mem::take(&mut reader.named_skills);
     let is_url_lost = reader.has_stray_address || !document.problems.is_empty();
     if is_url_lost && config.registry.url == RegistryUrl::default() {
         config.registry.url = RegistryUrl::unknown();
@@ -49,5 +51,5 @@ pub(crate) fn read(text: &str) -> (Config, Vec<Problem>) {
     }
     problems.sort_by_key(|problem| (problem.diagnostic.range.start(), problem.diagnostic.range.end()));
     problems.truncate(MAX_PROBLEMS);
-    (config, problems)
+    (config, problems, named_skills)
 }

@@ -17,7 +17,7 @@ mod setting;
 mod settings;
 mod values;
 
-pub use agents::{AgentConfig, AgentConfigs, JudgeConfig, ProviderConfig};
+pub use agents::{AgentConfig, AgentConfigs, JudgeConfig, ProviderConfig, SkillName};
 pub use file::{FILE_NAME, find, find_accepted, programs_in};
 pub use limits::{Dollars, LimitConfig, LimitsConfig, Named, PriceConfig};
 pub use mcp::{Headers, McpServerConfig, McpServerConfigs, ServerName, ServerUrl, variables};
@@ -25,6 +25,7 @@ pub use permissions::PermissionRules;
 pub use project::{Overrides, Project, Projects};
 pub use registry_url::RegistryUrl;
 pub use rights::{ImportConfig, ImportRights};
+pub use setting::NamedInSettings;
 pub use settings::{CheckConfig, Config, MarkdownConfig, McpConfig, RegistryConfig, RunConfig};
 pub use values::{
     CodePattern, FetchMode, FileIgnore, Folder, HarnessName, Isolation, ModelAliases, PerFileIgnores,
@@ -42,7 +43,7 @@ use crate::setting::Setting;
 impl Config {
     /// Reads the text of a `prose.toml`. What is wrong is reported, in the order of the text, and has no effect.
     pub fn parse(text: &str) -> (Config, Vec<Diagnostic>) {
-        let (config, problems) = document::read(text);
+        let (config, problems, _) = document::read(text);
         (config, problems.into_iter().map(|problem| problem.diagnostic).collect())
     }
 

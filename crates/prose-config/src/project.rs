@@ -8,7 +8,7 @@ use std::sync::Arc;
 use prose_files::{Limit, ReadError};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity, TextRange, TextSize};
 
-use crate::setting::Problem;
+use crate::setting::{NamedInSettings, Problem};
 use crate::{Config, RegistryUrl, document, file};
 
 /// A folder of programs and the settings for them.
@@ -22,6 +22,8 @@ pub struct Project {
     pub problems: Vec<Diagnostic>,
     /// The first of the problems that prevents programs of the project from being run: an error in how they are run, or of TOML.
     pub run_error: Option<Diagnostic>,
+    /// The skills that agents have by the settings.
+    pub named_skills: Vec<NamedInSettings>,
     /// The text that the problems are about.
     pub text: String,
     /// Why the file cannot be read, as the rest of a sentence that starts with its path.
@@ -40,8 +42,8 @@ pub struct Overrides {
 impl Project {
     /// The settings in a text.
     pub fn parse(path: Option<PathBuf>, text: String) -> Self {
-        let (config, problems) = document::read(&text);
-        Self::new(path, text, config, problems)
+        let (config, problems, named_skills) = document::read(&text);
+        Self { named_skills, ..Self::new(path, text, config, problems) }
     }
 
     /// Reads the settings at a path. A file that cannot be read is like none; why is returned next to it. Bytes that are not UTF-8 are a problem among others.
@@ -56,7 +58,7 @@ impl Project {
             }
         };
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let (config, mut problems) = document::read(&text);
+        let (config, mut problems, named_skills) = document::read(&text);
         let invalid = std::str::from_utf8(&bytes).err().map(|error| error.valid_up_to());
         if let Some(at) = invalid.and_then(|at| TextSize::try_from(at).ok()) {
             let range = TextRange::at(at, TextSize::of(char::REPLACEMENT_CHARACTER));
@@ -64,14 +66,14 @@ impl Project {
             let after = problems.partition_point(|problem| problem.diagnostic.range.start() < at);
             problems.insert(after, document::of_toml(Diagnostic::new(Code::E141, range, message)));
         }
-        (Self::new(Some(path), text, config, problems), None)
+        (Self { named_skills, ..Self::new(Some(path), text, config, problems) }, None)
     }
 
     fn new(path: Option<PathBuf>, text: String, config: Config, problems: Vec<Problem>) -> Self {
         let run_error = problems.iter().find(|problem| problem.prevents_runs);
         let run_error = run_error.map(|problem| problem.diagnostic.clone());
         let problems = problems.into_iter().map(|problem| problem.diagnostic).collect();
-        Self { path, config, problems, run_error, text, unreadable: None }
+        Self { path, config, problems, run_error, named_skills: Vec::new(), text, unreadable: None }
     }
 
     /// How grave a finding in a program is, or none if it is not reported. `program` is the absolute path of the program.

@@ -114,6 +114,17 @@ pub(crate) struct Problem {
     pub(crate) prevents_runs: bool,
 }
 
+/// A skill that the settings name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedInSettings {
+    /// The agent that has it.
+    pub agent: String,
+    /// Its name or path.
+    pub name: String,
+    /// The string in the text of the settings.
+    pub range: TextRange,
+}
+
 /// The tables that say how programs are run.
 const RUN_TABLES: [&str; 3] = ["run", "agents", "mcp"];
 
@@ -132,6 +143,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) has_stray_address: bool,
     /// The MCP servers that agents name.
     pub(crate) named_servers: Vec<(Range<usize>, String)>,
+    /// The skills that agents name.
+    pub(crate) named_skills: Vec<NamedInSettings>,
 }
 
 impl<'a> Reader<'a> {
@@ -145,6 +158,7 @@ impl<'a> Reader<'a> {
             problems: Vec::new(),
             has_stray_address: false,
             named_servers: Vec::new(),
+            named_skills: Vec::new(),
         }
     }
 

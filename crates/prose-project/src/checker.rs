@@ -1,6 +1,6 @@
 //! Checks programs one after another, with their texts, settings and imports in one analysis.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,6 +8,7 @@ use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::host::{self, LoadError, Loader};
 use prose_analysis::imports::{Imported, import_paths, imported, imported_programs, reference};
 use prose_analysis::location::{Fetched, Origin, Registry, Remote};
+use prose_analysis::skills::{MissingSkills, NamedSkill};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
 use prose_vm::program::Program;
 
@@ -63,6 +64,11 @@ impl Loader for Importing<'_> {
 
     fn origin(&mut self, path: &Path) -> Option<Origin> {
         self.context.imports.shown_at(path).map(|(origin, _)| origin)
+    }
+
+    fn missing_skills(&mut self, path: &Path, named: &BTreeSet<NamedSkill>) -> MissingSkills {
+        let mut settings = self.context.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        settings.of(path).missing_skills(path, named)
     }
 
     fn remote(&mut self, remote: &Remote, asker: &Origin) -> Option<Fetched> {

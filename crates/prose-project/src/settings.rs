@@ -1,16 +1,18 @@
 //! The settings of programs: their `prose.toml`, after overrides from the command line or the client.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_analysis::host;
+use prose_analysis::skills::{MissingSkills, NamedSkill};
 use prose_config::{Config, FILE_NAME, Overrides, Project, Projects, find_accepted};
 use prose_registry::LOCK_FILE;
 use prose_syntax::fix::Reported;
 use prose_syntax::{Diagnostic, Severity};
 
 use crate::files::{Failure, identity, shown};
+use crate::skills;
 use crate::trust::{TrustStore, accepts_settings, ignored_settings};
 
 /// The source of settings.
@@ -219,7 +221,8 @@ impl Rules {
             .with_agent_harnesses(config.agents.iter().filter_map(|(agent, config)| {
                 config.harness.map(|harness| (agent.as_str(), harness.as_str()))
             }))
-            .with_grants(config.grants());
+            .with_grants(config.grants())
+            .with_servers(config.mcp.servers.0.keys().map(String::as_str));
         Self { overrides, project, meaning }
     }
 
@@ -241,6 +244,12 @@ impl Rules {
     /// The folder of `prose.toml`.
     pub fn folder(&self) -> Option<&Path> {
         self.project.path.as_deref()?.parent()
+    }
+
+    /// The skills that cannot be used of those that a program of the project names.
+    pub fn missing_skills(&self, program: &Path, named: &BTreeSet<NamedSkill>) -> MissingSkills {
+        let root = self.folder().or(program.parent()).unwrap_or(Path::new(""));
+        skills::missing(self.config(), root, named)
     }
 
     /// The configured folder with copies of imported programs.
@@ -266,7 +275,11 @@ impl Rules {
     /// The diagnostics of the settings file itself.
     pub fn problems(&self) -> Vec<Diagnosed> {
         let path = self.project.path.as_deref().unwrap_or(Path::new(FILE_NAME));
-        self.diagnosed(path, &self.project.problems)
+        let mut problems = self.project.problems.clone();
+        let root = path.parent().unwrap_or(Path::new(""));
+        problems.extend(skills::problems(&self.project, root));
+        problems.sort_by_key(|problem| (problem.range.start(), problem.range.end()));
+        self.diagnosed(path, &problems)
     }
 }
 

@@ -2,8 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use prose_analysis::rights::skill_path;
+use prose_analysis::skills::{MissingSkill, MissingSkills, NamedSkill};
+use prose_config::{Config, NamedInSettings, Project};
+use prose_syntax::suggest::nearest;
+use prose_syntax::{Code, Diagnostic, Fix};
+use smol_str::SmolStr;
 
 /// The file that makes a folder a skill.
 pub const SKILL_FILE: &str = "SKILL.md";
@@ -115,6 +121,39 @@ impl Skills {
         }
     }
 
+    /// What is wrong with a skill for the agents of a harness, in one clause, with the skill that was probably meant.
+    fn missing(&self, harness: &str, name: &str) -> Option<MissingSkill> {
+        let near = self.near(harness, name).map(SmolStr::from);
+        let hint = |hint: String| if near.is_some() { String::new() } else { hint };
+        let message = match self.problem(harness, name)? {
+            SkillProblem::NotLoaded => {
+                let message = format!("harness `{harness}` loads no skills; `claude` and others do");
+                return Some(MissingSkill { message, near: None });
+            }
+            SkillProblem::NoFile(_) => {
+                let path = name.trim_end_matches('/').trim_end_matches(SKILL_FILE).trim_end_matches('/');
+                format!("`{path}/{SKILL_FILE}` does not exist")
+            }
+            SkillProblem::Unknown { folder } => {
+                let hint = hint(format!("; add `{folder}/{name}/{SKILL_FILE}`"));
+                format!("skill `{name}` does not exist for harness `{harness}`{hint}")
+            }
+        };
+        Some(MissingSkill { message, near })
+    }
+
+    /// The skill that was probably meant by a name, or by a path of a folder.
+    fn near(&self, harness: &str, name: &str) -> Option<String> {
+        let Some(path) = skill_path(name) else { return nearest(name, self.names(harness)?, |name| name) };
+        let (parent, last) = path.trim_end_matches('/').rsplit_once('/')?;
+        let entries = std::fs::read_dir(self.root.join(parent)).ok()?.flatten();
+        let skills = entries.filter(|entry| skill_file(&entry.path()).is_file());
+        let names: BTreeSet<String> =
+            skills.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let near = nearest(last, names, |name| name)?;
+        Some(format!("{parent}/{near}"))
+    }
+
     fn folders(&self, harness: &str) -> impl Iterator<Item = PathBuf> {
         let (project, home) = match source(harness) {
             Source::Folders { project, home } => (project, home),
@@ -132,6 +171,41 @@ impl Skills {
         let of_home = of_home.flat_map(move |folder| home.iter().map(move |name| folder.join(name)));
         of_project.chain(of_home)
     }
+}
+
+/// The skills that cannot be used of those that programs of a project name, for the harnesses of its settings.
+pub fn missing(config: &Config, root: &Path, named: &BTreeSet<NamedSkill>) -> MissingSkills {
+    let skills = Skills::of(root);
+    let missing = named.iter().filter_map(|skill| {
+        let own = skill.agent.as_ref().and_then(|agent| config.agents.get(agent.as_str()));
+        // The settings replace the skills of the program.
+        if own.is_some_and(|own| own.skills.is_some()) {
+            return None;
+        }
+        let harness = own.and_then(|own| own.harness).unwrap_or(config.run.harness);
+        Some((skill.clone(), skills.missing(harness.as_str(), &skill.name)?))
+    });
+    Arc::new(missing.collect())
+}
+
+/// The skills of `[agents.NAME]` that cannot be used.
+pub(crate) fn problems(project: &Project, root: &Path) -> Vec<Diagnostic> {
+    let skills = Skills::of(root);
+    let config = &project.config;
+    let problems = project.named_skills.iter().filter_map(|NamedInSettings { agent, name, range }| {
+        let own = config.agents.get(agent)?.harness;
+        let harness = own.unwrap_or(config.run.harness);
+        let MissingSkill { message, near } = skills.missing(harness.as_str(), name)?;
+        Some(match near {
+            Some(near) => {
+                let fix = Fix::change(*range, &format!("\"{near}\""));
+                let message = format!("{message}; did you mean `{near}`?");
+                Diagnostic::new(Code::W152, *range, message).with_fix(fix)
+            }
+            None => Diagnostic::new(Code::W152, *range, message),
+        })
+    });
+    problems.collect()
 }
 
 /// Whether the agents of a harness load skills; `None` if that is not known.
@@ -162,6 +236,8 @@ fn skill_file(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use expect_test::expect;
 
     use super::*;
 
@@ -202,6 +278,51 @@ mod tests {
         );
         assert_eq!(skills.problem("provider", "review"), Some(SkillProblem::NotLoaded));
         assert_eq!(skills.problem("offline", "anything"), None);
+    }
+
+    #[test]
+    fn missing_skills_of_programs_and_settings_come_with_the_similar_ones() {
+        let (_folder, skills) = project(&["project/deep/.claude/skills/review", "project/deep/tools/tables"]);
+        let settings = r#"
+[run]
+harness = "claude"
+[agents.writer]
+skills = ["reviw", "review", "./tools/table"]
+[agents.clerk]
+harness = "provider"
+"#;
+        let settings = Project::parse(None, settings.to_owned());
+        let named = |agent: &str, name: &str| NamedSkill { agent: Some(agent.into()), name: name.into() };
+        let programs = BTreeSet::from([
+            named("reader", "reviw"),
+            named("reader", "review"),
+            named("reader", "charts"),
+            named("reader", "./tools/tabels"),
+            named("clerk", "review"),
+            // The settings have others.
+            named("writer", "charts"),
+        ]);
+        let missing = missing(&settings.config, &skills.root, &programs);
+        let missing: Vec<_> = missing
+            .iter()
+            .map(|(skill, missing)| {
+                let near = missing.near.as_deref().unwrap_or("-");
+                format!("{}: {} ({near})", skill.agent.as_deref().unwrap_or("-"), missing.message)
+            })
+            .collect();
+        expect![[r#"
+            clerk: harness `provider` loads no skills; `claude` and others do (-)
+            reader: `./tools/tabels/SKILL.md` does not exist (./tools/tables)
+            reader: skill `charts` does not exist for harness `claude`; add `.claude/skills/charts/SKILL.md` (-)
+            reader: skill `reviw` does not exist for harness `claude` (review)"#]].assert_eq(&missing.join("\n"));
+        let problems: Vec<_> = problems(&settings, &skills.root)
+            .into_iter()
+            .map(|problem| format!("{}: {}", &settings.text[problem.range], problem.message))
+            .collect();
+        expect![[r#"
+            "reviw": skill `reviw` does not exist for harness `claude`; did you mean `review`?
+            "./tools/table": `./tools/table/SKILL.md` does not exist; did you mean `./tools/tables`?"#]]
+        .assert_eq(&problems.join("\n"));
     }
 
     #[test]

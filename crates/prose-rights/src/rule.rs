@@ -165,6 +165,11 @@ impl Enforcement {
         }
     }
 
+    /// Whether its agents use tools, which the rules are about.
+    pub fn has_tools(&self) -> bool {
+        matches!(self.rules, Enforced::Rules(_))
+    }
+
     /// Whether a harness can enforce a rule about a subject. Everybody can enforce that everything is allowed.
     pub fn holds(harness: &str, about: &str, rule: &PermissionRule) -> bool {
         rule.kind().is_none_or(|kind| Self::of(harness).is_some_and(|known| known.covers(about, kind)))

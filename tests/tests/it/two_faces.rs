@@ -320,6 +320,37 @@ fn registries_and_lock_files() {
 }
 
 #[test]
+fn skills_and_servers() {
+    let settings =
+        "[run]\nharness = \"claude\"\n[mcp.servers.tracker]\nurl = \"https://tracker.example.com/mcp\"\n";
+    let case = |name, program: &'static str| {
+        let files: Files = Box::leak(Box::new([
+            ("main.prose", program),
+            ("skills/review/SKILL.md", "---\nname: review\ndescription: How to review\n---\n"),
+        ]));
+        Case::new(name, files)
+            .settings(settings)
+            .prepare(|world| assert!(world.prose(&["trust"]).status.success()))
+    };
+    check_all(&[
+        case("a skill that does not exist", "session \"x\"\n  skills: [\"./skills/reviw\"]\n")
+            .codes(&["W152"])
+            .refused("skill `./skills/reviw` (line 2): "),
+        Case::new(
+            "a skill of the settings that does not exist",
+            &[("main.prose", "agent a:\n  prompt: \"x\"\nsession: a\n  prompt: \"y\"\n")],
+        )
+        .settings("[run]\nharness = \"claude\"\n[agents.a]\nskills = [\"./skills/none\"]\n")
+        .prepare(|world| assert!(world.prose(&["trust"]).status.success()))
+        .refused("skill `./skills/none` (`agents.a.skills` in `prose.toml`): "),
+    ]);
+    let mut world = World::of(&case("", "session \"x\"\n  permissions:\n    mcp: [\"traker/*\"]\n"));
+    assert_eq!(world.checked("main.prose"), ["W153"]);
+    world.workspace.open_saved("main.prose");
+    assert_eq!(world.workspace.pulled("main.prose"), ["W153"]);
+}
+
+#[test]
 fn programs_of_documents() {
     check_all(&[
         Case::new("a document with a program", &[("main.md", "```prose\nsession \"one\"\n```\n")]).program("main.md"),

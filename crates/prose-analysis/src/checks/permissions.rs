@@ -1,21 +1,22 @@
 //! What agents are permitted: kinds, values, patterns, and permissions that cannot hold together.
 
-use prose_rights::{Enforcement, RuleKind};
+use prose_rights::{About, Enforcement, RuleKind};
 use prose_syntax::options::Word;
 use prose_syntax::properties::{PERMISSION_VALUES, PERMISSIONS, find_permission};
 use prose_syntax::text::enumerated;
-use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
+use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange, TextSize};
 use smol_str::SmolStr;
 
 use super::names::did_you_mean;
 use super::properties::{Expected, Shape, quote};
 use super::{Checker, Finding};
 use crate::model::{self, *};
+use crate::skills::agent_of;
 
 /// Each pattern is compared with each other one, so not in generated lists.
 const MAX_PATTERNS: usize = 256;
 
-impl Checker<'_, '_> {
+impl<'db> Checker<'_, 'db> {
     pub(super) fn permissions(&mut self, owner: StmtId, property: &Property) {
         let Some(entries) = &property.entries else {
             if let Some(value) = property.value {
@@ -29,6 +30,7 @@ impl Checker<'_, '_> {
             self.permission_kind(entry);
             self.permission_value(entry);
             self.unenforced(owner, entry);
+            self.unknown_servers(owner, entry);
         }
         self.contradictions(&entries);
     }
@@ -133,16 +135,7 @@ impl Checker<'_, '_> {
     /// Reports a rule that the configured harness of the agent cannot enforce (decision 13).
     fn unenforced(&mut self, owner: StmtId, entry: &Property) {
         let about = &entry.name.text;
-        let settings = self.file.settings(self.db);
-        let agent = match &self.body[owner].stmt {
-            Stmt::Agent { name, .. } => name.map(|name| &self.body[name].text),
-            Stmt::Session { agent, .. } | Stmt::Resume { agent, .. } => {
-                agent.map(|agent| &self.body[agent].text)
-            }
-            _ => None,
-        };
-        let own = agent.and_then(|agent| settings.agent_harnesses(self.db).get(agent));
-        let Some(harness) = own.or(settings.harness(self.db).as_ref()) else { return };
+        let Some(harness) = self.harness_of(owner) else { return };
         let Some(value) = entry.value else { return };
         let kind = match &self.body[value].expr {
             Expr::Array(items) if items.is_empty() => RuleKind::Deny,
@@ -172,6 +165,46 @@ impl Checker<'_, '_> {
         let range = entry.name.range.cover(self.body[value].range);
         let message = format!("harness `{harness}` cannot enforce {rule}{hint}");
         self.report(Diagnostic::new(Code::W150, range, message));
+    }
+
+    /// The configured harness of an agent or session.
+    fn harness_of(&self, owner: StmtId) -> Option<&'db SmolStr> {
+        let settings = self.file.settings(self.db);
+        let own = agent_of(self.body, owner).and_then(|agent| settings.agent_harnesses(self.db).get(agent));
+        own.or(settings.harness(self.db).as_ref())
+    }
+
+    /// Reports the MCP servers in patterns of `mcp` that the project does not configure. Agents have no others.
+    fn unknown_servers(&mut self, owner: StmtId, entry: &Property) {
+        let Some(Expr::Array(items)) = entry.value.map(|value| &self.body[value].expr) else { return };
+        // Placeholder replies use no tools.
+        let is_agent = |harness: &SmolStr| Enforcement::of(harness).is_some_and(Enforcement::has_tools);
+        if About::of(&entry.name.text) != Some(About::Mcp) || !self.harness_of(owner).is_some_and(is_agent) {
+            return;
+        }
+        let servers = self.file.settings(self.db).servers(self.db);
+        for item in items {
+            let Value::Expr(expr) = item else { continue };
+            let Some(text) = self.body.text(*expr).filter(|text| text.interpolations.is_empty()) else {
+                continue;
+            };
+            let Some(pattern) = text.value.as_deref() else { continue };
+            let name = pattern.split('/').next().unwrap_or_default();
+            // Placeholders stand for any server, and what is excluded need not exist.
+            let is_name =
+                !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+            if !is_name || servers.contains(name) {
+                continue;
+            }
+            let range = TextRange::at(text.content.start(), TextSize::of(name));
+            let message = format!("server `{name}` is not configured");
+            let known = servers.iter().cloned().collect();
+            let mut finding = did_you_mean(Code::W153, range, message, name, known);
+            if finding.diagnostic.fix.is_none() {
+                finding.diagnostic.add_to_message(format!("; add `[mcp.servers.{name}]` to `prose.toml`"));
+            }
+            self.report(finding);
+        }
     }
 
     fn patterns(&mut self, items: &[Value]) {

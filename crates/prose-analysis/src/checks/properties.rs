@@ -12,6 +12,7 @@ use super::names::did_you_mean;
 use super::{Checker, Finding};
 use crate::model::{self, *};
 use crate::repairs::Repair;
+use crate::skills::{MissingSkill, NamedSkill, agent_of};
 use crate::statements::summary;
 use crate::summary::AgentFacts;
 
@@ -84,7 +85,7 @@ impl<'db> Checker<'_, 'db> {
         match property.name.text.as_str() {
             "model" => self.model(shape, range),
             "prompt" => self.prompt(shape, range),
-            "skills" => self.skills(properties, property, value, shape, range),
+            "skills" => self.skills(owner, properties, property, value, shape, range),
             "persist" => self.persist(shape, range),
             "retry" => self.retry(shape, range),
             "backoff" => self.backoff(shape, range),
@@ -328,6 +329,7 @@ impl<'db> Checker<'_, 'db> {
 
     fn skills(
         &mut self,
+        owner: StmtId,
         properties: &[Property],
         property: &Property,
         value: Option<ExprId>,
@@ -368,7 +370,7 @@ impl<'db> Checker<'_, 'db> {
                 Shape::Text(text) if text.blank => {
                     self.report(Diagnostic::new(Code::E014, range, "the name of a skill must not be empty"));
                 }
-                Shape::Text(text) => self.skill(text),
+                Shape::Text(text) => self.skill(owner, text),
                 Shape::Word(word) => {
                     let message = format!("a skill must be in quotes: `\"{word}\"`");
                     let diagnostic = Diagnostic::new(Code::E014, range, message);
@@ -383,8 +385,20 @@ impl<'db> Checker<'_, 'db> {
         }
     }
 
-    fn skill(&mut self, text: &Text) {
+    fn skill(&mut self, owner: StmtId, text: &Text) {
         let Some(name) = text.value.as_ref().filter(|_| text.interpolations.is_empty()) else { return };
+        let named = NamedSkill { agent: agent_of(self.body, owner).cloned(), name: name.clone() };
+        if let Some(MissingSkill { message, near }) = self.file.missing_skills(self.db).get(&named) {
+            let finding = match near {
+                Some(near) => {
+                    let message = format!("{message}; did you mean `{near}`?");
+                    Diagnostic::new(Code::W152, text.content, message)
+                        .with_fix(Fix::change(text.content, near))
+                }
+                None => Diagnostic::new(Code::W152, text.content, message.clone()),
+            };
+            return self.report(finding);
+        }
         let named = self.look_up(name).unwrap_or_default();
         // The reference brings skills in with `use` too.
         if named.is_skill || !named.imports.is_empty() || named.lost {

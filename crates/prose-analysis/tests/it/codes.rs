@@ -16,6 +16,8 @@ const OF_ELSEWHERE: &[Code] = &[
     Code::W144,
     Code::W150,
     Code::W151,
+    Code::W152,
+    Code::W153,
 ];
 
 #[test]

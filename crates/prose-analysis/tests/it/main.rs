@@ -25,6 +25,7 @@ mod reference;
 mod reference_control;
 mod reference_permissions;
 mod reference_properties;
+mod skills;
 mod support;
 mod texts;
 mod unreachable;

@@ -93,6 +93,25 @@ session "Go"
 }
 
 #[test]
+fn servers_in_patterns_that_the_project_does_not_configure() {
+    let program = r#"input name: "A server"
+session "List the issues"
+  permissions:
+    mcp: ["traker/*", "tracker/list", "calendar", "*/search", "!files/*", "{name}"]
+"#;
+    let project = || Project::default().with_servers(["tracker"]);
+    check_in(
+        project().with_harness("claude"),
+        program,
+        expect![[r#"
+        Warning[W153] traker: server `traker` is not configured; did you mean `tracker`?
+        Warning[W153] calendar: server `calendar` is not configured; add `[mcp.servers.calendar]` to `prose.toml`
+    "#]],
+    );
+    check_in(project().with_harness("offline"), program, expect![[""]]);
+}
+
+#[test]
 fn the_examples_of_the_code_are_right() {
     let example = |text: &str| text.split_once("//- /main.prose\n").unwrap().1.to_owned();
     let of = |harness: &str, text: &str| {
@@ -103,6 +122,7 @@ fn the_examples_of_the_code_are_right() {
     };
     assert_eq!(of("command", Code::W150.info().wrong), [Code::W150]);
     assert_eq!(of("claude", Code::W150.info().right), []);
+    assert_eq!(of("claude", Code::W153.info().wrong), [Code::W153]);
 }
 
 #[test]

@@ -3,13 +3,14 @@
 //! Everything here happens on the owner's thread but the look-ups themselves, whose results come back as messages. So typing never waits
 //! for a registry.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use prose_analysis::host::{LoadError, Loader, Project};
 use prose_analysis::location::{Fetched, Origin, Registry, Remote};
+use prose_analysis::skills::{MissingSkills, NamedSkill};
 use prose_config::FetchMode;
 use prose_project::files::read_import;
 use prose_project::imports::{PendingFetch, Registries, commit, never_fetched, not_fetched, pin, too_many};
@@ -216,6 +217,10 @@ impl Loader for Imports<'_> {
 
     fn origin(&mut self, path: &Path) -> Option<Origin> {
         self.fetcher.origin_of(path).map(|(origin, _)| origin)
+    }
+
+    fn missing_skills(&mut self, path: &Path, named: &BTreeSet<NamedSkill>) -> MissingSkills {
+        self.settings.of(path).missing_skills(named)
     }
 
     fn remote(&mut self, remote: &Remote, asker: &Origin) -> Option<Fetched> {

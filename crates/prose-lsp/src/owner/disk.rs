@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_analysis::location::Origin;
+use prose_analysis::skills::named_skills;
 use prose_analysis::{SourceFile, Text};
 use prose_project::checker::set_project;
 use prose_project::files::read_import;
+use prose_project::skills::SKILL_FILE;
 use prose_registry::LOCK_FILE;
 
 use crate::documents::public_interface::PublicInterface;
@@ -117,11 +119,29 @@ impl Owner {
             self.analysis.settings.forget_files();
             self.settings_changed();
         }
+        if paths.iter().any(|path| path.ends_with(SKILL_FILE)) {
+            self.look_up_skills();
+            self.settings_changed();
+        }
         if paths.iter().any(|path| is_ignore_file(path)) {
             self.start_scan();
         }
         for path in paths.iter().chain(&self.programs_in(paths)) {
             self.reload(path);
+        }
+    }
+
+    /// Looks again for the skills that programs name.
+    fn look_up_skills(&mut self) {
+        let db = self.analysis.host.db();
+        let files: Vec<_> =
+            self.analysis.host.files().filter(|file| !named_skills(db, *file).is_empty()).collect();
+        if !files.is_empty() {
+            self.requests.reads.recall_views();
+        }
+        for file in files {
+            let config = self.analysis.settings.of(file.path(self.analysis.host.db()));
+            self.load_imports(file, &config, When::Opened);
         }
     }
 

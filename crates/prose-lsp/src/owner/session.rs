@@ -91,7 +91,8 @@ fn shown(path: &Path) -> String {
 
 /// The request to watch programs and settings on the disk.
 fn watching() -> Notification {
-    let globs = ["**/*.prose", "**/prose.toml", "**/prose.lock", "**/.gitignore", "**/.ignore"];
+    let globs =
+        ["**/*.prose", "**/prose.toml", "**/prose.lock", "**/SKILL.md", "**/.gitignore", "**/.ignore"];
     let mut watchers: Vec<Value> = globs.iter().map(|glob| json!({ "globPattern": glob })).collect();
     // Clients do not report the files in a deleted folder.
     watchers.push(json!({ "globPattern": "**", "kind": WatchKind::Delete }));

@@ -1,12 +1,13 @@
 //! Settings of the client and of `prose.toml`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_analysis::location::LockFile;
+use prose_analysis::skills::{MissingSkills, NamedSkill};
 use prose_analysis::{Database, SourceFile, host};
 use prose_config::{Config, FetchMode, HarnessName, Overrides, RunConfig, Word};
 use prose_ide::HintOptions;
@@ -120,6 +121,11 @@ impl FileConfig {
     /// How grave a finding in the program is, or none if it is not reported.
     pub(crate) fn severity(&self, diagnostic: &Diagnostic) -> Option<Severity> {
         self.rules.severity(&self.path, diagnostic)
+    }
+
+    /// The skills that sessions cannot use of those that the program names.
+    pub(crate) fn missing_skills(&self, named: &BTreeSet<NamedSkill>) -> MissingSkills {
+        self.rules.missing_skills(&self.path, named)
     }
 
     /// When imported programs are fetched.

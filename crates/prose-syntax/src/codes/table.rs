@@ -782,4 +782,17 @@ codes! {
      as far as the project grants it. `prose run` refuses the program before its first session. `prose run --allow` grants a right for one run."
     wrong "use \"alice/builder\"\n\noutput found = builder()\n"
     right "use \"alice/research\"\n\noutput found = research(topic: \"tides\")\n"
+
+    W152 [Warning Warning Warning] "skill that does not exist"
+    "The agents of the harness in `prose.toml` do not find the skill, so `prose run` refuses the program before its first session. A name is searched in \
+     the folders of the harness, such as `.claude/skills` in the project and in the home folder. A path such as `./skills/review` names a folder with a \
+     `SKILL.md`, relative to `prose.toml`. `skills` in `[agents.NAME]` replaces the skills of an agent."
+    wrong "//- /prose.toml\n[run]\nharness = \"claude\"\n//- /main.prose\nagent reviewer:\n  prompt: \"Review the change\"\n  skills: [\"./skills/review\"]\n\nsession: reviewer\n"
+    right "//- /prose.toml\n[run]\nharness = \"claude\"\n//- /skills/review/SKILL.md\n---\nname: review\ndescription: How to review a change\n---\n//- /main.prose\nagent reviewer:\n  prompt: \"Review the change\"\n  skills: [\"./skills/review\"]\n\nsession: reviewer\n"
+
+    W153 [Warning Warning Warning] "MCP server that is not configured"
+    "A pattern of the permission `mcp` starts with the name of a server in `[mcp.servers]` of `prose.toml`. Agents have no other servers, so a pattern \
+     with another name allows nothing."
+    wrong "//- /prose.toml\n[run]\nharness = \"claude\"\n//- /main.prose\nsession \"List the open issues\"\n  permissions:\n    mcp: [\"tracker/*\"]\n"
+    right "//- /prose.toml\n[run]\nharness = \"claude\"\n[mcp.servers.tracker]\nurl = \"https://tracker.example.com/mcp\"\n//- /main.prose\nsession \"List the open issues\"\n  permissions:\n    mcp: [\"tracker/*\"]\n"
 }
