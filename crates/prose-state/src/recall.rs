@@ -181,7 +181,12 @@ impl JournalRecording {
                 Matching::Asked if effect.kind == "tree" => {}
                 Matching::Asked => match self.places.event_at(effect.offset)?.kind {
                     EventKind::Effect { outcome: Outcome::Failed(_), .. } => {}
-                    _ => self.add(effect.fingerprint.clone(), effect.offset),
+                    _ => {
+                        let tree = scan.in_trees.get(&effect.place).filter(|tree| self.has_tree(tree));
+                        let fingerprint = &effect.fingerprint;
+                        let key = tree.map_or(fingerprint.clone(), |tree| key_in_tree(fingerprint, tree));
+                        self.add(key, effect.offset);
+                    }
                 },
                 Matching::PlaceAndAsked => {
                     if effect.kind == "memory" {
@@ -386,12 +391,27 @@ impl JournalRecording {
     fn key(&self, request: &Request) -> SmolStr {
         match self.matching {
             Matching::Exact => key_of_place(request.place.as_str(), request.effect.kind()),
-            Matching::Asked => fingerprint(&request.effect),
+            Matching::Asked => {
+                let fingerprint = fingerprint(&request.effect);
+                let in_tree = match &request.effect {
+                    Effect::Session(task) => {
+                        task.folder.as_deref().map(|folder| key_in_tree(&fingerprint, folder))
+                    }
+                    _ => None,
+                };
+                let is_left = |key: &SmolStr| self.unused.get(key).is_some_and(|orders| !orders.is_empty());
+                in_tree.filter(is_left).unwrap_or(fingerprint)
+            }
             Matching::PlaceAndAsked => {
                 let fingerprint = fingerprint(&request.effect);
                 key_of_both(request.place.as_str(), request.effect.kind(), &fingerprint)
             }
         }
+    }
+
+    /// Whether the folder of a session in a working tree exists, so that its work is not merged.
+    fn has_tree(&self, folder: &str) -> bool {
+        self.path.parent().is_some_and(|run| run.join(folder).exists())
     }
 
     /// Looks up those of the requests that have come since the last time.
@@ -440,6 +460,11 @@ fn note_memory(open: &mut FxHashMap<SmolStr, OpenMemory>, glance: &EventHeader<'
 
 /// The last step of the place at which the memory of a session's agent is looked up.
 const MEMORY_STEP: &str = "/memory";
+
+/// The key of a session whose work is in a working tree: in another tree, and in the project, that work would be missing.
+fn key_in_tree(fingerprint: &str, folder: &str) -> SmolStr {
+    format_smolstr!("{fingerprint} {folder}")
+}
 
 fn key_of_place(place: &str, kind: &str) -> SmolStr {
     format_smolstr!("{place} {kind}")

@@ -69,6 +69,8 @@ pub(crate) struct Scan {
     pub(crate) effects: Vec<RecordedEffect>,
     /// The sessions with a memory among them.
     pub(crate) with_memory: Vec<StartedSession>,
+    /// The folders in working trees in which sessions have started, by the places of the sessions.
+    pub(crate) in_trees: FxHashMap<SmolStr, SmolStr>,
     /// What is wrong, in the order of the file.
     pub(crate) faults: Vec<Damage>,
     /// What the checksums of the lines after the head start from.
@@ -116,6 +118,8 @@ struct Seen<'a> {
 struct SeenTask {
     #[serde(default)]
     memory: Option<IgnoredAny>,
+    #[serde(default)]
+    folder: Option<SmolStr>,
 }
 
 impl Seen<'_> {
@@ -323,6 +327,9 @@ impl<'a> Scanner<'a> {
             "session-started" => {
                 if let Some(request) = seen.request {
                     self.asked.insert(request, lost("session"));
+                }
+                if let Some(folder) = seen.task.as_ref().and_then(|task| task.folder.clone()) {
+                    self.scan.in_trees.insert(seen.place.as_ref().into(), folder);
                 }
                 if seen.task.as_ref().is_some_and(|task| task.memory.is_some()) {
                     let place = seen.place.as_ref().into();

@@ -195,8 +195,12 @@ impl Git {
             fs::copy(&own, &index.0)
                 .map_err(|error| failed(format!("cannot copy {}: {error}", own.display())))?;
         }
-        let without = format!(":(top,exclude,literal){}.prose", self.prefix);
-        self.run_with(folder, Some(&index.0), &["add", "-A", "--", ":/", &without], None)?;
+        let of_runs = format!("{}.prose", self.prefix);
+        let without = format!(":(top,exclude,literal){of_runs}");
+        // Git fails where a path is excluded that it ignores anyway.
+        let excludes = if self.ignores(folder, &of_runs) { vec![] } else { vec![without.as_str()] };
+        let add = [&["add", "-A", "--", ":/"][..], &excludes].concat();
+        self.run_with(folder, Some(&index.0), &add, None)?;
         let listed = self.run_with(folder, Some(&index.0), &["ls-files", "-s", "-z"], None)?;
         if let Some(repository) = repository_in(&listed) {
             return Err(failed(not_supported(&repository)));
@@ -217,15 +221,13 @@ impl Git {
 
     /// Whether the folder of the project is one that git ignores.
     pub(super) fn ignores_project(&self) -> bool {
-        !self.prefix.is_empty()
-            && self
-                .output(
-                    &self.top,
-                    None,
-                    &["check-ignore", "-q", "--", self.prefix.trim_end_matches('/')],
-                    None,
-                )
-                .is_ok_and(|found| found.status.success())
+        !self.prefix.is_empty() && self.ignores(&self.top, self.prefix.trim_end_matches('/'))
+    }
+
+    /// Whether git ignores a path in a working tree.
+    fn ignores(&self, tree: &Path, path: &str) -> bool {
+        let found = self.output(tree, None, &["check-ignore", "-q", "--", path], None);
+        found.is_ok_and(|found| found.status.success())
     }
 }
 

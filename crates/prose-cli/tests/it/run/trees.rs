@@ -369,6 +369,67 @@ parallel:
     assert!(state(&workspace).ends_with("trees: 1\n"));
 }
 
+/// A branch that succeeds and one that fails, below a statement.
+const HALF: &str = r#"
+session "echo first >> log.txt"
+parallel:
+  a = session "echo a >> a.txt; echo a >> ../../../../../asked"
+  b = session "echo b > b.txt; exit 1"
+output a = a
+"#;
+
+/// Runs a program that fails, changes it, and resumes the run. The user sees how often the branch `a` was asked.
+#[track_caller]
+fn changed(program: &str, changed: &str) -> (Workspace, Run) {
+    let workspace = repository(program);
+    workspace.write(".gitignore", b"/no-home\n/no-cache\n/asked\n");
+    let run = workspace.prose(&["run", "main.prose", "-q", "--max-parallel", "1"]);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert!(!workspace.path("a.txt").exists());
+    workspace.write("main.prose", changed.as_bytes());
+    let run = workspace.prose(&["resume", "--accept-changes", "-q", "--max-parallel", "1"]);
+    (workspace, run)
+}
+
+#[test]
+fn a_changed_program_merges_the_work_of_the_sessions_that_it_reuses() {
+    let (workspace, run) = changed(HALF, &HALF.replace("; exit 1", ""));
+    assert_eq!((run.status, run.stdout.as_str()), (0, "a: done\n"), "{run:?}");
+    assert_eq!((workspace.read("a.txt"), workspace.read("b.txt")), ("a\n".into(), "b\n".into()));
+    assert_eq!((workspace.read("asked"), workspace.read("log.txt")), ("a\n".into(), "first\n".into()));
+    assert!(state(&workspace).ends_with("trees: 1\n"), "{}", state(&workspace));
+}
+
+#[test]
+fn a_session_is_asked_again_where_a_changed_program_gives_it_another_tree() {
+    // The new branches have the first trees now, and the work in the tree of `a` is not that of a reused session.
+    let before = "parallel:\n  session \"echo x > x.txt\"\n  session \"echo y > y.txt\"\n";
+    let program = HALF.replace("; exit 1", "").replace("parallel:\n  a", &format!("{before}parallel:\n  a"));
+    let (workspace, run) = changed(HALF, &program);
+    assert_eq!((run.status, run.stdout.as_str()), (0, "a: done\n"), "{run:?}");
+    for (file, text) in [("a.txt", "a\n"), ("b.txt", "b\n"), ("x.txt", "x\n"), ("y.txt", "y\n")] {
+        assert_eq!(workspace.read(file), text);
+    }
+    assert_eq!(workspace.read("asked"), "a\na\n");
+}
+
+#[test]
+fn merged_work_is_not_done_again_by_a_changed_program() {
+    let program = HALF.replace("; exit 1", "").replace("output", "session \"exit 1\"\noutput");
+    let (workspace, run) = {
+        let workspace = repository(&program);
+        workspace.write(".gitignore", b"/no-home\n/no-cache\n/asked\n");
+        assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 1);
+        assert_eq!(workspace.read("a.txt"), "a\n");
+        workspace.write("main.prose", program.replace("exit 1", "true").as_bytes());
+        let run = workspace.prose(&["resume", "--accept-changes", "-q"]);
+        (workspace, run)
+    };
+    assert_eq!((run.status, run.stdout.as_str()), (0, "a: done\n"), "{run:?}");
+    assert_eq!((workspace.read("a.txt"), workspace.read("asked")), ("a\n".into(), "a\n".into()));
+    assert!(state(&workspace).ends_with("trees: 1\n"), "{}", state(&workspace));
+}
+
 #[test]
 fn files_of_a_context_are_those_of_the_tree() {
     let program = r#"
@@ -438,6 +499,17 @@ fn without_git_nothing_is_started() {
         error: `run.isolation = "worktree"` needs `git`, which is not installed; install it, or set `isolation = "none"` in `[run]` in `prose.toml`
     "#]],
     );
+}
+
+#[test]
+fn a_repository_may_ignore_the_files_of_runs() {
+    for ignored in ["/.prose", ".prose/", ".prose/*"] {
+        let workspace = repository("parallel:\n  session \"echo a > a.txt\"\n  session \"echo b > b.txt\"\n");
+        workspace.write(".gitignore", format!("/no-home\n/no-cache\n{ignored}\n").as_bytes());
+        let run = workspace.prose(&["run", "main.prose", "-q"]);
+        assert_eq!(run.status, 0, "{ignored}: {run:?}");
+        assert_eq!((workspace.read("a.txt"), workspace.read("b.txt")), ("a\n".into(), "b\n".into()));
+    }
 }
 
 #[test]
