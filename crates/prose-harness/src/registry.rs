@@ -85,6 +85,52 @@ impl HarnessSettings {
     fn model(&self, name: &str) -> SmolStr {
         self.models.get(name).map_or(name, String::as_str).into()
     }
+
+    /// The backend of the sessions of an agent whose program names a model. `name` is the harness of the program.
+    pub fn backend_of_session<'a>(
+        &'a self,
+        name: &'a str,
+        agent: Option<&str>,
+        model: Option<&str>,
+    ) -> Backend<'a> {
+        let route = agent.and_then(|agent| self.agents.get(agent));
+        let harness = route.and_then(|route| route.harness.as_deref()).unwrap_or(name);
+        let own = route.and_then(|route| route.model.as_deref()).map(|model| self.model(model));
+        let model = own.or_else(|| model.map(SmolStr::from));
+        Backend { harness, model: self.used_model(harness, model) }
+    }
+
+    /// The backend of decisions. `name` is the harness of the program.
+    pub fn backend_of_decisions<'a>(&'a self, name: &'a str) -> Backend<'a> {
+        let harness = self.judge.harness.as_deref().unwrap_or(name);
+        let model = self.model(self.judge.model.as_deref().unwrap_or(CHEAPEST));
+        Backend { harness, model: self.used_model(harness, Some(model)) }
+    }
+
+    /// The model that a harness uses where it is asked for one; `None` if it uses a default that is not known.
+    fn used_model(&self, harness: &str, model: Option<SmolStr>) -> Option<SmolStr> {
+        match HARNESSES.iter().find(|info| info.name == harness).map(|info| &info.starts) {
+            Some(Starts::Agent(agent)) => {
+                let is_known = |model: &SmolStr| !agent.unknown_models.contains(&model.as_str());
+                let default = || agent.default_model.map(SmolStr::new_static);
+                model.filter(is_known).or_else(default)
+            }
+            Some(Starts::Requests) => {
+                let provider = ProviderSettings { models: self.models.clone(), ..self.provider.clone() };
+                provider.model(model.as_deref()).ok().map(SmolStr::from)
+            }
+            Some(Starts::Nothing | Starts::Named) | None => model,
+        }
+    }
+}
+
+/// What answers a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backend<'a> {
+    /// The harness.
+    pub harness: &'a str,
+    /// The id of the model; `None` if the harness uses a default that is not known.
+    pub model: Option<SmolStr>,
 }
 
 /// A harness.
@@ -246,8 +292,8 @@ pub fn asks_model(name: &str) -> bool {
     !matches!(name, "offline" | "script")
 }
 
-/// Whether the sessions of a harness work in a folder whose files they can change.
-pub fn changes_files(name: &str) -> bool {
+/// Whether the agents of a harness use tools: they read and change the files of a folder, and each session takes several requests to a model.
+pub fn has_tools(name: &str) -> bool {
     let info = HARNESSES.iter().find(|info| info.name == name);
     info.is_some_and(|info| matches!(info.starts, Starts::Agent(_) | Starts::Named))
 }

@@ -1,12 +1,14 @@
 //! What a run of a program is expected to come to, before it starts: the bounds of the program, prices, and what earlier runs have used.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use prose_config::RunConfig;
 use prose_harness::prices::{Prices, estimated_tokens};
-use prose_harness::registry::asks_model;
+use prose_harness::registry::{Backend, HarnessSettings, asks_model, has_tools};
 use prose_state::folder::Project;
 use prose_state::journal::JOURNAL_FILE;
 use prose_state::reader::{JournalReader, read_head};
@@ -22,7 +24,9 @@ use prose_vm::structure;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
+use crate::Routes;
 use crate::money::Money;
+use crate::origin::backends;
 
 /// The number of earlier runs of a program that are read, the latest first.
 pub const MAX_RUNS: usize = 20;
@@ -46,10 +50,12 @@ pub struct EstimateRequest<'a> {
     pub program: &'a Arc<Program>,
     /// The harness of the run.
     pub harness: &'a str,
+    /// How programs run: the provider and the backend of decisions.
+    pub config: &'a RunConfig,
+    /// The backends of agents and the names of models.
+    pub routes: &'a Routes,
     /// The prices.
     pub money: &'a Money,
-    /// The maximum number of iterations of a loop without its own limit.
-    pub max_iterations: u32,
     /// The inputs, as far as they are given.
     pub inputs: &'a [(SmolStr, Value)],
     /// What earlier runs have used.
@@ -58,19 +64,16 @@ pub struct EstimateRequest<'a> {
 
 /// Estimates a run.
 pub fn estimate_run(request: &EstimateRequest<'_>) -> RunEstimate {
-    let prices = request.money.prices();
     let asks_model = asks_model(request.harness);
-    let has_tools = asks_model && request.harness != "provider";
-    let assumed = Assumed { request, prices: &prices, asks_model, has_tools };
-    let bounds = estimate(request.program, &assumed);
-    let is_known = |model: &SmolStr| assumed.cost(Some(model), 1.0, 1.0).is_some();
-    let default_is_known = || {
-        let is_priced = request.history.uses.values().flatten().any(|used| used.cost.is_some());
-        is_priced || assumed.cost(None, 1.0, 1.0).is_some()
+    let assumed = Assumed {
+        request,
+        prices: request.money.prices(),
+        backends: backends(request.config, request.routes),
+        asks_model,
+        is_priced: Cell::new(true),
     };
-    let is_priced = !asks_model
-        || bounds.models.iter().all(is_known) && (!bounds.uses_default_model || default_is_known());
-    RunEstimate { bounds, runs: request.history.runs, is_priced, asks_model }
+    let bounds = estimate(request.program, &assumed);
+    RunEstimate { bounds, runs: request.history.runs, is_priced: assumed.is_priced.get(), asks_model }
 }
 
 /// What earlier runs of a program have come to, by the places of the program.
@@ -152,28 +155,27 @@ fn find(program: &Program, text: &str) -> Option<SmolStr> {
 /// What is assumed of a run.
 struct Assumed<'a> {
     request: &'a EstimateRequest<'a>,
-    prices: &'a Prices,
+    prices: Prices,
+    backends: HarnessSettings,
     asks_model: bool,
-    /// Whether agents use tools, which takes many requests to their model.
-    has_tools: bool,
+    /// Whether the prices of all requests so far are known.
+    is_priced: Cell<bool>,
 }
 
 impl Assumed<'_> {
     fn cost(&self, model: Option<&str>, input: f64, output: f64) -> Option<f64> {
-        // Claude Code uses a Sonnet if nothing else is said.
-        let model = model.or_else(|| (self.request.harness == "claude").then_some("sonnet"))?;
         let usage = Usage { input_tokens: input as u64, output_tokens: output as u64, ..Usage::default() };
-        self.prices.cost(model, &usage, SystemTime::now())
+        self.prices.cost(model?, &usage, SystemTime::now())
     }
 }
 
 impl Assumptions for Assumed<'_> {
     fn max_iterations(&self) -> u32 {
-        self.request.max_iterations
+        self.request.config.max_iterations.get()
     }
 
-    fn passes_files(&self) -> bool {
-        self.has_tools
+    fn passes_files(&self, agent: Option<&str>) -> bool {
+        has_tools(self.backends.backend_of_session(self.request.harness, agent, None).harness)
     }
 
     fn iterations(&self, spot: &Spot) -> Option<f64> {
@@ -190,6 +192,14 @@ impl Assumptions for Assumed<'_> {
         if !self.asks_model {
             return WorkUsage::default();
         }
+        let Backend { harness, model } = match work.kind {
+            WorkKind::Session => {
+                let (agent, model) = (work.agent.as_deref(), work.model.as_deref());
+                self.backends.backend_of_session(self.request.harness, agent, model)
+            }
+            _ => self.backends.backend_of_decisions(self.request.harness),
+        };
+        let model = model.as_deref();
         let effect = match work.kind {
             WorkKind::Session => "session",
             WorkKind::Judge => "judge",
@@ -197,10 +207,9 @@ impl Assumptions for Assumed<'_> {
             WorkKind::Extract => "extract",
             WorkKind::Summarise => "summarise",
         };
-        let model = work.model.as_deref();
         let prompt = estimated_tokens(work.length) as f64;
         // Input and output tokens: least, most and expected.
-        let assumed = match (work.kind, self.has_tools) {
+        let assumed = match (work.kind, has_tools(harness)) {
             (WorkKind::Session, true) => [(prompt, 1.0), (500_000.0, 30_000.0), (40_000.0 + prompt, 1_500.0)],
             (WorkKind::Session, false) => [(prompt, 1.0), (50_000.0, 8_000.0), (1_500.0 + prompt, 800.0)],
             (_, true) => [(prompt, 1.0), (60_000.0, 2_000.0), (5_000.0 + prompt, 60.0)],
@@ -210,7 +219,12 @@ impl Assumptions for Assumed<'_> {
             (input + output, self.cost(model, input, output).unwrap_or_default())
         };
         let [least, most, expected] = assumed.map(one);
-        let Some(used) = self.request.history.uses.get(&(work.spot.clone(), effect.into())) else {
+        let used = self.request.history.uses.get(&(work.spot.clone(), effect.into()));
+        let is_paid = used.is_some_and(|used| used.iter().any(|used| used.cost.is_some()));
+        if !is_paid && self.cost(model, 1.0, 1.0).is_none() {
+            self.is_priced.set(false);
+        }
+        let Some(used) = used else {
             return WorkUsage { least, most, expected };
         };
         let share = 1.0 / used.len() as f64;

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use prose_config::Isolation;
 use prose_harness::offline::Offline;
 pub use prose_harness::registry::asks_model;
-use prose_harness::registry::{HarnessSettings, changes_files, harness, used_harnesses};
+use prose_harness::registry::{HarnessSettings, harness, has_tools, used_harnesses};
 pub use prose_narration::Markers;
 use prose_narration::Narrator;
 use prose_narration::ProgramSize;
@@ -273,8 +273,7 @@ fn isolates(request: &RunRequest, head: Option<&RunHead>, harness: &str) -> bool
         Some(head) => head.isolates || head.routes.iter().any(|route| route.isolates),
         None => request.config.isolation == Isolation::Worktree,
     };
-    let used =
-        used_harnesses(harness, &origin::harness_settings(request, None)).into_iter().any(changes_files);
+    let used = used_harnesses(harness, &origin::harness_settings(request, None)).into_iter().any(has_tools);
     is_wanted && used && request.program.has_branches()
 }
 
@@ -340,7 +339,7 @@ fn settings(
         settings.script = origin.script.clone().map(Box::new);
         settings.context_by_reference = capabilities.reads_files && has_files;
         settings.agents_write = capabilities.writes_files && has_files;
-        settings.isolates = isolates && changes_files(harness.name());
+        settings.isolates = isolates && has_tools(harness.name());
     }
     Ok(settings)
 }
@@ -359,7 +358,7 @@ fn routes(
             harness: other.name().into(),
             context_by_reference: reads_files && has_files,
             agents_write: writes_files && has_files,
-            isolates: isolates && changes_files(other.name()),
+            isolates: isolates && has_tools(other.name()),
             skills: agent.and_then(|agent| {
                 let skills = request.routes.agents.get(agent)?.skills.as_ref()?;
                 Some(skills.iter().map(|skill| skill.as_str().into()).collect())

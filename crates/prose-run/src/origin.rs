@@ -20,7 +20,7 @@ use prose_vm::harness::RunFolders;
 
 use crate::error::{RunFailure, Unconfirmed, Untrusted};
 use crate::program_check::check_program;
-use crate::{RunRequest, Start, UserFiles, tools};
+use crate::{Routes, RunRequest, Start, UserFiles, tools};
 
 /// The harness and the script of a run.
 pub(crate) struct Origin {
@@ -132,14 +132,24 @@ pub(crate) fn check_trust_for(request: &RunRequest, harness: &str) -> Result<(),
 
 /// The settings for the harness of a request.
 pub(crate) fn harness_settings(request: &RunRequest, run: Option<PathBuf>) -> HarnessSettings {
-    let folders = RunFolders { root: request.project.root.clone(), run };
+    HarnessSettings {
+        folders: RunFolders { root: request.project.root.clone(), run },
+        seed: request.seed,
+        delay: request.delay,
+        gates: request.trust.files.path("gates"),
+        ..backends(&request.config, &request.routes)
+    }
+}
+
+/// The backends that a project configures, without the folders of a run.
+pub(crate) fn backends(config: &RunConfig, routes: &Routes) -> HarnessSettings {
     let route = |harness: Option<HarnessName>, model: &Option<String>| Route {
         harness: harness.map(|harness| harness.as_str().to_owned()),
         model: model.clone(),
     };
-    let RunConfig { judge, provider, .. } = &request.config;
-    let agents = request.routes.agents.iter();
-    let defaults = HarnessSettings::new(folders);
+    let RunConfig { judge, provider, .. } = config;
+    let agents = routes.agents.iter();
+    let defaults = HarnessSettings::new(RunFolders { root: PathBuf::new(), run: None });
     HarnessSettings {
         provider: match KnownProvider::named(provider.name.as_str()) {
             Some(known) => ProviderSettings {
@@ -153,13 +163,10 @@ pub(crate) fn harness_settings(request: &RunRequest, run: Option<PathBuf>) -> Ha
         },
         judge: route(judge.harness, &judge.model),
         agents: agents.map(|(name, agent)| (name.into(), route(agent.harness, &agent.model))).collect(),
-        models: request.routes.models.clone(),
-        servers: tools::servers(&request.routes),
-        seed: request.seed,
-        delay: request.delay,
-        command: CommandSettings::from_words(request.config.command.iter().map(Word::as_str)),
-        gates: request.trust.files.path("gates"),
-        environment: request.config.environment.iter().map(|name| name.as_str().to_owned()).collect(),
+        models: routes.models.clone(),
+        servers: tools::servers(routes),
+        command: CommandSettings::from_words(config.command.iter().map(Word::as_str)),
+        environment: config.environment.iter().map(|name| name.as_str().to_owned()).collect(),
         ..defaults
     }
 }

@@ -45,6 +45,8 @@ pub struct Work {
     pub kind: WorkKind,
     /// The statement that makes it.
     pub spot: Spot,
+    /// The agent of a session.
+    pub agent: Option<SmolStr>,
     /// The model that the program names for it.
     pub model: Option<SmolStr>,
     /// The length in bytes of the texts that the program itself has for it.
@@ -69,8 +71,9 @@ pub trait Assumptions {
         1000
     }
 
-    /// Whether agents read files, so that no value is summarised for them.
-    fn passes_files(&self) -> bool {
+    /// Whether an agent reads files, so that no value is summarised for it.
+    fn passes_files(&self, agent: Option<&str>) -> bool {
+        let _ = agent;
         false
     }
 
@@ -109,10 +112,6 @@ pub struct Estimate {
     pub expected: Amounts,
     /// What makes the most infinite, in the order of the text.
     pub unbounded: Vec<Unbounded>,
-    /// The models that sessions name, each once.
-    pub models: Vec<SmolStr>,
-    /// Whether there are sessions without a model of their own, or decisions.
-    pub uses_default_model: bool,
 }
 
 /// A part of a program that nothing limits.
@@ -128,19 +127,16 @@ pub struct Unbounded {
 
 /// Estimates a program.
 pub fn estimate(program: &Arc<Program>, assumptions: &dyn Assumptions) -> Estimate {
-    let found = Found { assumptions, unbounded: RefCell::default(), models: RefCell::default() };
+    let found = Found { assumptions, unbounded: RefCell::default() };
     let bounds = Walk::new(program, &found, 0).program();
     let least = bounds.least.completed();
     let mut unbounded = found.unbounded.into_inner();
     unbounded.dedup();
-    let (models, uses_default_model) = found.models.into_inner();
     Estimate {
         least,
         most: bounds.most,
         expected: bounds.expected.at_least(least).at_most(bounds.most),
         unbounded,
-        models,
-        uses_default_model,
     }
 }
 
@@ -148,7 +144,6 @@ pub fn estimate(program: &Arc<Program>, assumptions: &dyn Assumptions) -> Estima
 struct Found<'a> {
     assumptions: &'a dyn Assumptions,
     unbounded: RefCell<Vec<Unbounded>>,
-    models: RefCell<(Vec<SmolStr>, bool)>,
 }
 
 /// The depth of imports up to which programs are walked through; the interpreter has no limit.
@@ -217,18 +212,15 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Decisions of one kind.
+    fn decisions(&self, at: At, kind: WorkKind, length: usize, count: Count) -> Bounds {
+        self.work(Work { kind, spot: self.spot(at), agent: None, model: None, length }, count)
+    }
+
     /// Requests of one kind.
-    fn work(&self, at: At, kind: WorkKind, model: Option<SmolStr>, length: usize, count: Count) -> Bounds {
-        match &model {
-            Some(model) => {
-                let models = &mut self.found.models.borrow_mut().0;
-                if !models.contains(model) {
-                    models.push(model.clone());
-                }
-            }
-            None => self.found.models.borrow_mut().1 = true,
-        }
-        let usage = self.found.assumptions.usage(&Work { kind, spot: self.spot(at), model, length });
+    fn work(&self, work: Work, count: Count) -> Bounds {
+        let kind = work.kind;
+        let usage = self.found.assumptions.usage(&work);
         let one = |(tokens, cost): (f64, f64)| match kind {
             WorkKind::Session => Amounts { sessions: 1.0, decisions: 0.0, tokens, cost },
             _ => Amounts { sessions: 0.0, decisions: 1.0, tokens, cost },
@@ -245,7 +237,7 @@ impl<'a> Walk<'a> {
         if most == 0 {
             return Bounds::default();
         }
-        self.work(at, kind, None, 0, Count { least: 0.0, most: most as f64, expected: 0.0 })
+        self.decisions(at, kind, 0, Count { least: 0.0, most: most as f64, expected: 0.0 })
     }
 
     /// The number of items of a collection.

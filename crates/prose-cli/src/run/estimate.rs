@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use prose_project::imports::ImportOptions;
-use prose_run::{Caps, EstimateRequest, History, MAX_RUNS, Money, estimate_run};
+use prose_run::{Caps, EstimateRequest, History, MAX_RUNS, Money, Routes, estimate_run};
 
 use super::ended::Ended;
 use super::ended::refuse;
@@ -31,7 +31,8 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> io::Result<Ended>
         program: &loaded.program,
         harness: args.harness.as_deref().unwrap_or(config.run.harness.as_str()),
         money: &money,
-        max_iterations: config.run.max_iterations.get(),
+        config: &config.run,
+        routes: &Routes::of(config),
         inputs: &inputs,
         history: &history,
     });

@@ -25,10 +25,12 @@ pub struct KnownAgent {
     pub sign_in_status: Option<&'static [&'static str]>,
     /// Names of models that it does not support, so that it uses its default.
     pub unknown_models: &'static [&'static str],
+    /// The model of sessions that name none, as far as it is known.
+    pub default_model: Option<&'static str>,
 }
 
 /// Names of models that stand for the sizes of one provider's models (R24, decision 5).
-const SIZES: &[&str] = &["haiku", "sonnet", "opus"];
+pub(super) const SIZES: &[&str] = &["haiku", "sonnet", "opus"];
 
 impl KnownAgent {
     /// Claude Code.
@@ -38,6 +40,7 @@ impl KnownAgent {
         variables: &["ANTHROPIC_*", "CLAUDE_*", "API_TIMEOUT_MS"],
         sign_in_status: Some(&["auth", "status"]),
         unknown_models: &[],
+        default_model: Some("sonnet"),
     };
     /// Codex.
     pub const CODEX: Self = Self {
@@ -46,6 +49,7 @@ impl KnownAgent {
         variables: &["OPENAI_*", "CODEX_*"],
         sign_in_status: Some(&["login", "status"]),
         unknown_models: SIZES,
+        default_model: None,
     };
     /// OpenCode.
     pub const OPENCODE: Self = Self {
@@ -55,6 +59,7 @@ impl KnownAgent {
         // It lists credentials, and models without any can be used.
         sign_in_status: None,
         unknown_models: SIZES,
+        default_model: None,
     };
 }
 

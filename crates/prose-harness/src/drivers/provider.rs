@@ -94,7 +94,7 @@ impl ProviderSettings {
     }
 
     /// The id of the model for a name of the program or of the VM.
-    fn model(&self, name: Option<&str>) -> Result<Cow<'_, str>, Failure> {
+    pub(crate) fn model(&self, name: Option<&str>) -> Result<Cow<'_, str>, Failure> {
         let name = name.map(|name| self.models.get(name).map_or(name, String::as_str));
         let sized = |size: &str| self.provider.sized(size).map(Cow::from);
         let is_size = |name: &str| PROVIDERS[0].sized(name).is_some();

@@ -124,7 +124,8 @@ impl Lenses<'_> {
             program: &program,
             harness: run.harness.as_str(),
             money: &config.money(),
-            max_iterations: run.max_iterations.get(),
+            config: &run,
+            routes: &config.routes(),
             inputs: &[],
             history: &history,
         });

@@ -299,7 +299,8 @@ fn check_estimate(name: &str, text: &str) {
             program: &program,
             harness: "provider",
             money: &money,
-            max_iterations: config.run.max_iterations.get(),
+            config: &config.run,
+            routes: &Routes::of(&config),
             inputs: &[],
             history: &history,
         });
@@ -315,9 +316,10 @@ fn check_estimate(name: &str, text: &str) {
         if ended.end.status == RunStatus::Completed {
             assert!(sessions >= least.sessions && tokens >= least.tokens, "{what}");
             let cost = usage.cost.unwrap_or_default();
-            // The provider has one model, which answers also where a program names another one, with another price.
-            let is_priced = estimate.is_priced && estimate.bounds.models.is_empty();
-            assert!(!is_priced || cost >= least.cost - 1e-9 && cost <= most.cost + 1e-9, "{cost} {what}");
+            assert!(
+                !estimate.is_priced || cost >= least.cost - 1e-9 && cost <= most.cost + 1e-9,
+                "{cost} {what}"
+            );
         }
     }
 }
@@ -340,6 +342,37 @@ fn check_estimates(folder: &Path) -> u32 {
         }
     }
     count
+}
+
+#[test]
+fn an_estimate_has_the_price_of_the_model_that_answers() {
+    let estimate = |harness: &str, model: &str, settings: &str| {
+        let text = format!("agent a:\n  model: {model}\nsession: a\n  prompt: \"A\"\n");
+        let (config, problems) = Config::parse(settings);
+        assert!(problems.is_empty(), "{problems:?}");
+        let money = Money { prices: config.prices.clone(), ..Money::default() };
+        let estimate = estimate_run(&EstimateRequest {
+            program: &program(&text),
+            harness,
+            money: &money,
+            config: &config.run,
+            routes: &Routes::of(&config),
+            inputs: &[],
+            history: &History::default(),
+        });
+        estimate.is_priced.then_some(estimate.bounds.expected.cost)
+    };
+    let mine = "[run.provider]\nname = \"ollama\"\nmodel = \"mine\"\n[prices.mine]\ninput = 0\noutput = 0\n";
+    // Whatever size the program names, the server has one model.
+    assert_eq!(estimate("provider", "opus", mine), Some(0.0));
+    // Codex has no model for a size and uses its default, whose price is not known.
+    assert_eq!(estimate("codex", "opus", mine), None);
+    // A session of an agent that uses tools costs more, and so does a larger model.
+    let [opus, haiku] = ["opus", "haiku"].map(|model| estimate("claude", model, "").unwrap());
+    assert!(opus > haiku && haiku > estimate("provider", "haiku", "").unwrap());
+    // Settings replace the model, and the harness, of an agent.
+    assert_eq!(estimate("claude", "opus", "[agents.a]\nmodel = \"haiku\"\n"), Some(haiku));
+    assert_eq!(estimate("claude", "opus", &format!("{mine}[agents.a]\nharness = \"provider\"\n")), Some(0.0));
 }
 
 #[test]

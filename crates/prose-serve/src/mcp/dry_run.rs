@@ -3,7 +3,9 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use prose_run::{DryRun, EstimateRequest, History, MAX_RUNS, Money, PreparedRun, Start, estimate_run};
+use prose_run::{
+    DryRun, EstimateRequest, History, MAX_RUNS, Money, PreparedRun, Routes, Start, estimate_run,
+};
 use prose_vm::event::RunStatus;
 use prose_vm::place::Site;
 use serde_json::Map;
@@ -25,7 +27,8 @@ pub(super) fn estimate(folder: &Folder, path: String, inputs: &Map<String, serde
         program: &program,
         harness: config.harness.as_str(),
         money: &Money::of(loaded.rules.config()),
-        max_iterations: config.max_iterations.get(),
+        config,
+        routes: &Routes::of(loaded.rules.config()),
         inputs: &inputs,
         history: &history,
     });

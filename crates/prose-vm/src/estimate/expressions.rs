@@ -76,7 +76,7 @@ impl Walk<'_> {
 
     fn judge(&self, at: At, expr: ExprId) -> Bounds {
         let length = self.length(at, Some(expr));
-        let judged = self.work(at, WorkKind::Judge, None, length, Count::exactly(1.0));
+        let judged = self.decisions(at, WorkKind::Judge, length, Count::exactly(1.0));
         self.text(at, expr).then(judged).or_fails()
     }
 

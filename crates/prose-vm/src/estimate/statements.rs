@@ -7,7 +7,7 @@ use prose_analysis::model::{
 use rustc_hash::FxHashMap;
 
 use super::amounts::{Amounts, Bounds, Count, Exits, lesser};
-use super::{MAX_CALLS, MAX_LEVELS, Walk, WorkKind};
+use super::{MAX_CALLS, MAX_LEVELS, Walk, Work, WorkKind};
 use crate::program::{At, property};
 use crate::settings::Settings;
 
@@ -112,10 +112,12 @@ impl Walk<'_> {
             Stmt::Resume { agent, properties } => (None, *agent, properties.as_slice()),
             _ => return Bounds::default(),
         };
-        let agent = agent.and_then(|agent| self.program.agent(&self.program.body(at)[agent].text));
-        let of_agent = agent.and_then(|agent| match self.program.stmt(agent) {
-            Stmt::Agent { properties, .. } => Some((agent, properties.as_slice())),
-            _ => None,
+        let name = agent.map(|agent| self.program.body(at)[agent].text.clone());
+        let of_agent = name.as_ref().and_then(|name| self.program.agent(name)).and_then(|agent| {
+            match self.program.stmt(agent) {
+                Stmt::Agent { properties, .. } => Some((agent, properties.as_slice())),
+                _ => None,
+            }
         });
         // A property of the session comes before that of its agent.
         let found = |name: &str| match property(own, name) {
@@ -136,7 +138,7 @@ impl Walk<'_> {
                 }
             }
         }
-        if !self.found.assumptions.passes_files() {
+        if !self.found.assumptions.passes_files(name.as_deref()) {
             all = all.then(self.possible(at, WorkKind::Summarise, passed));
         }
         let model = found("model").and_then(|(at, model)| {
@@ -152,7 +154,8 @@ impl Walk<'_> {
                 Count { least: 1.0, most: 1.0 + retries, expected: 1.0 }
             }
         };
-        let mut session = self.work(at, WorkKind::Session, model, length, attempts);
+        let work = Work { kind: WorkKind::Session, spot: self.spot(at), agent: name, model, length };
+        let mut session = self.work(work, attempts);
         session.least.thrown = session.least.end;
         all.then(session)
     }
@@ -331,7 +334,7 @@ impl Walk<'_> {
         for option in options {
             asked = asked.then(option.label.map_or(Bounds::default(), |label| self.text(at, label)));
         }
-        asked = asked.then(self.work(at, WorkKind::Choose, None, length, Count::exactly(1.0))).or_fails();
+        asked = asked.then(self.decisions(at, WorkKind::Choose, length, Count::exactly(1.0))).or_fails();
         let ways: Vec<Bounds> = options.iter().map(|option| self.list(at, option.body)).collect();
         asked.then(Bounds::one_of(&ways))
     }

@@ -44,12 +44,12 @@ fn costs_are_those_of_the_models() {
         expect![[r#"
         status: 0
         ---- stdout
-        2–7 sessions · $0.0002–$28.23
+        2–7 sessions · $0.0002–$27.98
                          least    expected        most
         sessions             2           5           7
         decisions            1           4           4
         tokens              14     227,760   3,958,000
-        cost           $0.0002       $1.11      $28.23
+        cost           $0.0002       $1.09      $27.98
     "#]],
     );
     let json =
