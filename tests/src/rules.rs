@@ -1,11 +1,14 @@
 //! What an agent does under each rule of permissions, also where a call tries to get around it.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use futures_util::StreamExt;
-use prose_vm::activity::Activity;
+use prose_vm::activity::{Activity, ToolKind, ToolStatus};
 use prose_vm::effect::{Permission, PermissionRule, SessionTask};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::Harness;
@@ -27,6 +30,8 @@ pub enum Use {
     Run(&'static str),
     /// Run a command that shows a file.
     Show(&'static str),
+    /// Fetch a page.
+    Fetch(&'static str),
 }
 
 /// The call of a tool: its name and its arguments.
@@ -81,6 +86,32 @@ pub const COMMANDS: &[Case] = &[
     ("read", "docs/", None, Use::Show("docs/link/seen-{n}")),
 ];
 
+/// The cases about pages. Nothing answers at their address, so a call that is allowed fails.
+pub const PAGES: &[Case] = &[
+    ("network", "allow", None, Use::Fetch("http://127.0.0.1:9/docs/{n}")),
+    ("network", "deny", None, Use::Fetch("http://127.0.0.1:9/docs/{n}")),
+    ("network", "http://127.0.0.1:9/docs/*", None, Use::Fetch("http://127.0.0.1:9/docs/{n}")),
+    ("network", "http://127.0.0.1:9/docs/*", None, Use::Fetch("http://127.0.0.1:9/{n}")),
+    ("network", "http://127.0.0.1:9/docs/*", None, Use::Fetch("http://127.0.0.1:9/docs/../{n}")),
+    ("network", "http://127.0.0.1:9/docs/*", None, Use::Fetch("http://127.0.0.1:9@localhost:9/docs/{n}")),
+    ("network", "http://127.0.0.1:9/docs/*", None, Use::Fetch("http://127.0.0.1:9.example.com/docs/{n}")),
+    ("network", "prompt", Some(true), Use::Fetch("http://127.0.0.1:9/docs/{n}")),
+    ("network", "prompt", Some(false), Use::Fetch("http://127.0.0.1:9/docs/{n}")),
+    ("network", "prompt", None, Use::Fetch("http://127.0.0.1:9/docs/{n}")),
+];
+
+/// The cases about commands that use the network. `{url}` is a page that exists.
+pub const NETWORK_COMMANDS: &[Case] = &[
+    ("network", "allow", None, Use::Run("curl -sS -o made-{n} {url}")),
+    ("network", "deny", None, Use::Run("curl -sS -o made-{n} {url}")),
+    ("network", "deny", None, Use::Run("sh -c 'curl -sS -o made-{n} {url}'")),
+    ("network", "deny", None, Use::Run("echo tides && curl -sS -o made-{n} {url}")),
+    ("network", "https://example.com/*", None, Use::Run("curl -sS -o made-{n} {url}")),
+    ("network", "prompt", Some(true), Use::Run("curl -sS -o made-{n} {url}")),
+    ("network", "prompt", Some(false), Use::Run("curl -sS -o made-{n} {url}")),
+    ("network", "prompt", None, Use::Run("curl -sS -o made-{n} {url}")),
+];
+
 /// The case of a command that writes.
 pub const WRITING_COMMANDS: &[Case] = &[("write", "docs/", None, Use::Run("echo tides > made-{n}"))];
 
@@ -93,12 +124,18 @@ pub enum Wanted {
     Read(String),
     /// Run a command in the project.
     Run(String),
+    /// Fetch a page.
+    Fetch(String),
 }
 
 impl Use {
+    fn template(self) -> &'static str {
+        let (Use::Write(text) | Use::Read(text) | Use::Run(text) | Use::Show(text) | Use::Fetch(text)) = self;
+        text
+    }
+
     fn text(self, number: usize) -> String {
-        let (Use::Write(text) | Use::Read(text) | Use::Run(text) | Use::Show(text)) = self;
-        text.replace("{n}", &number.to_string())
+        self.template().replace("{n}", &number.to_string())
     }
 
     fn wanted(self, number: usize, root: &Path) -> Wanted {
@@ -107,7 +144,8 @@ impl Use {
         match self {
             Use::Write(_) => Wanted::Write(path()),
             Use::Read(_) => Wanted::Read(path()),
-            Use::Run(_) => Wanted::Run(text),
+            Use::Run(_) => Wanted::Run(text.replace("{url}", page())),
+            Use::Fetch(_) => Wanted::Fetch(text),
             Use::Show(_) => Wanted::Run(format!("cat {text}")),
         }
     }
@@ -129,6 +167,34 @@ pub fn fixtures(root: &Path, cases: &[Case], call: impl Fn(Wanted) -> Call) -> V
         calls_tool(&prompt(number), tool, arguments, "That is all.")
     });
     fixtures.collect()
+}
+
+/// The address of a page that exists. Its server ends with the process.
+fn page() -> &'static str {
+    static PAGE: LazyLock<String> = LazyLock::new(|| {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port of this machine is free");
+        let address = listener.local_addr().expect("it listens");
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let _ = stream.read(&mut [0; 4096]);
+                // A client that goes away in between is none of its concern.
+                let _ = stream
+                    .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\ntide\n");
+            }
+        });
+        format!("http://{address}/")
+    });
+    &PAGE
+}
+
+/// Whether a page was requested: a tool has started that fetches one, and was not denied.
+fn has_fetched(reports: &[Activity]) -> bool {
+    let has = |wanted: fn(ToolStatus) -> bool| {
+        let is = |it: &Activity| matches!(it, Activity::Tool(tool) if tool.kind == ToolKind::Fetch && wanted(tool.status));
+        reports.iter().any(is)
+    };
+    has(|status| status == ToolStatus::Running)
+        && has(|status| matches!(status, ToolStatus::Completed | ToolStatus::Failed))
 }
 
 fn prompt(number: usize) -> String {
@@ -174,6 +240,7 @@ pub async fn outcomes(
             Use::Read(_) | Use::Show(_) => asked.iter().any(|body| body.contains(&marker(number))),
             Use::Write(_) => root.join(&text).exists(),
             Use::Run(_) => root.join(format!("made-{number}")).exists(),
+            Use::Fetch(_) => has_fetched(&reports),
         };
         let is_denied = reports.iter().any(|report| matches!(report, Activity::Denied(_)));
         let outcome = match reply {
@@ -196,9 +263,10 @@ pub async fn outcomes(
             Use::Write(_) => "write ",
             Use::Read(_) => "read ",
             Use::Run(_) => "",
+            Use::Fetch(_) => "fetch ",
             Use::Show(_) => "cat ",
         };
-        let text = text.replace(&format!("-{number}"), "");
+        let text = used.template().replace("-{n}", "").replace("{n}", "");
         format!("{about}: {rule}{answer} | {verb}{text} | {outcome}\n")
     });
     lines.collect()

@@ -11,3 +11,6 @@ pub mod provider;
 mod server_events;
 
 pub use self::program::{AgentProgram, KnownAgent};
+
+/// What an agent that has used tools is told when its provider answers again.
+const CONTINUE: &str = "The provider turned your last request away. Continue where you stopped.";

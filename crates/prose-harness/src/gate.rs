@@ -44,7 +44,7 @@ pub struct Fault {
     pub reported: String,
     /// The delay that the provider asks for.
     pub retry_after: Option<Duration>,
-    /// Whether the attempt had no effects, so that it can be made again. A session that has used tools had some.
+    /// Whether the attempt can be made again: it had no effects, or the agent continues where it stopped.
     pub can_repeat: bool,
     /// Whether there was no connection at all.
     pub is_unconnected: bool,
@@ -61,6 +61,13 @@ impl Fault {
             can_repeat: true,
             is_unconnected: false,
         }
+    }
+
+    /// A failure after which another attempt is made if waiting helps.
+    pub fn repeatable(failure: Failure) -> Self {
+        let (status, retry_after) =
+            (faults::quoted_status(&failure.message), faults::delay_in(&failure.message));
+        Self { status, retry_after, can_repeat: true, ..Self::last(failure) }
     }
 
     /// A failure after which no further attempt is made.

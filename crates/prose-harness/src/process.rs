@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use prose_vm::effect::Failure;
@@ -325,13 +326,16 @@ pub(crate) async fn at(time: Option<Instant>) {
     }
 }
 
-/// The number of programs that are being stopped.
+/// The programs that are being stopped.
 #[derive(Debug)]
-pub struct Endings(watch::Sender<usize>);
+pub struct Endings {
+    count: watch::Sender<usize>,
+    is_hurried: AtomicBool,
+}
 
 impl Default for Endings {
     fn default() -> Self {
-        Self(watch::Sender::new(0))
+        Self { count: watch::Sender::new(0), is_hurried: AtomicBool::new(false) }
     }
 }
 
@@ -339,11 +343,20 @@ impl Endings {
     /// Waits until none is left.
     pub async fn settled(&self) {
         // It is an error only when the sender is gone.
-        let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
+        let _ = self.count.subscribe().wait_for(|count| *count == 0).await;
+    }
+
+    /// Gives programs no time to clean up from now on. After a rejected key there is nothing that they could save.
+    pub(crate) fn hurry(&self) {
+        self.is_hurried.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn are_hurried(&self) -> bool {
+        self.is_hurried.load(Ordering::Relaxed)
     }
 
     pub(crate) fn begin(self: &Arc<Self>) -> Ending {
-        self.0.send_modify(|count| *count += 1);
+        self.count.send_modify(|count| *count += 1);
         Ending(Arc::clone(self))
     }
 }
@@ -353,7 +366,7 @@ pub(crate) struct Ending(Arc<Endings>);
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        self.0.0.send_modify(|count| *count -= 1);
+        self.0.count.send_modify(|count| *count -= 1);
     }
 }
 
@@ -374,6 +387,9 @@ impl Drop for Running {
         let Some(mut child) = self.child.take() else { return };
         let ending = self.endings.begin();
         let group = self.group.take();
+        if let Some(group) = group.as_ref().filter(|_| self.endings.are_hurried()) {
+            group.kill();
+        }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         if self.is_supervised {
             // The closed socket makes the supervisor stop the program. The supervisor itself may be suspended or killed.

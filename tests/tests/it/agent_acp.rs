@@ -38,6 +38,7 @@ const CLAUDE: Agent = Agent {
         Wanted::Write(path) => ("Write", json!({ "file_path": path, "content": "x" })),
         Wanted::Read(path) => ("Read", json!({ "file_path": path })),
         Wanted::Run(command) => ("Bash", json!({ "command": command, "description": "run it" })),
+        Wanted::Fetch(url) => ("WebFetch", json!({ "url": url, "prompt": "What is there?" })),
     },
 };
 
@@ -53,6 +54,7 @@ const CODEX: Agent = Agent {
             }
             Wanted::Read(path) => format!("cat {path}"),
             Wanted::Run(command) => command,
+            Wanted::Fetch(url) => format!("curl -sS {url}"),
         };
         ("exec_command", json!({ "cmd": command }))
     },
@@ -67,6 +69,7 @@ fn of_gemini(wanted: Wanted) -> rules::Call {
         Wanted::Write(path) => ("write_file", json!({ "file_path": path, "content": "x" })),
         Wanted::Read(path) => ("read_file", json!({ "file_path": path })),
         Wanted::Run(command) => ("run_shell_command", json!({ "command": command, "description": "run it" })),
+        Wanted::Fetch(url) => ("web_fetch", json!({ "url": url, "prompt": format!("What is at {url}?") })),
     }
 }
 
@@ -161,48 +164,74 @@ fn used(requests: u64) -> Usage {
 #[tokio::test]
 #[ignore = "needs npm"]
 async fn claude_agent_acp_asks_before_it_reads_writes_and_runs_anything() {
-    let cases = [rules::WRITES, rules::READS, rules::COMMANDS, rules::WRITING_COMMANDS].concat();
+    let cases = [
+        rules::WRITES,
+        rules::READS,
+        rules::COMMANDS,
+        rules::WRITING_COMMANDS,
+        rules::PAGES,
+        rules::NETWORK_COMMANDS,
+    ]
+    .concat();
     CLAUDE
         .check(
             &cases,
             used(2),
             expect![[r#"
-        write: allow | write docs/made | done
-        write: deny | write docs/made | denied
-        write: docs/ | write docs/made | done
-        write: docs/ | write made | denied
-        write: docs/ | write docs/../made | denied
-        write: docs/ | write docs/link/made | denied
-        write: docs/ | write ../made | denied
-        write: prompt, allowed | write docs/made | done
-        write: prompt, denied | write docs/made | denied
-        write: prompt | write docs/made | stopped
-        read: allow | read docs/seen | done
-        read: deny | read docs/seen | denied
-        read: docs/ | read docs/seen | done
-        read: docs/ | read seen | denied
-        read: docs/ | read docs/../seen | denied
-        read: docs/ | read docs/link/seen | denied
-        read: docs/ | read ../seen | denied
-        read: prompt, allowed | read docs/seen | done
-        read: prompt, denied | read docs/seen | denied
-        read: prompt | read docs/seen | stopped
-        execute: allow | touch made | done
-        execute: deny | touch made | denied
-        execute: touch * | touch made | done
-        execute: echo * | touch made | denied
-        execute: echo * | echo tides; touch made | denied
-        execute: echo * | echo $(touch made) | denied
-        execute: sort * | sort --output=made /dev/null | denied
-        execute: prompt, allowed | touch made | done
-        execute: prompt, denied | touch made | denied
-        execute: prompt | touch made | stopped
-        execute: deny | cat docs/seen | denied
-        execute: cat * | cat docs/seen | done
-        read: docs/ | cat docs/seen | done
-        read: docs/ | cat docs/link/seen | denied
-        write: docs/ | echo tides > made | denied
-    "#]],
+                write: allow | write docs/made | done
+                write: deny | write docs/made | denied
+                write: docs/ | write docs/made | done
+                write: docs/ | write made | denied
+                write: docs/ | write docs/../made | denied
+                write: docs/ | write docs/link/made | denied
+                write: docs/ | write ../made | denied
+                write: prompt, allowed | write docs/made | done
+                write: prompt, denied | write docs/made | denied
+                write: prompt | write docs/made | stopped
+                read: allow | read docs/seen | done
+                read: deny | read docs/seen | denied
+                read: docs/ | read docs/seen | done
+                read: docs/ | read seen | denied
+                read: docs/ | read docs/../seen | denied
+                read: docs/ | read docs/link/seen | denied
+                read: docs/ | read ../seen | denied
+                read: prompt, allowed | read docs/seen | done
+                read: prompt, denied | read docs/seen | denied
+                read: prompt | read docs/seen | stopped
+                execute: allow | touch made | done
+                execute: deny | touch made | denied
+                execute: touch * | touch made | done
+                execute: echo * | touch made | denied
+                execute: echo * | echo tides; touch made | denied
+                execute: echo * | echo $(touch made) | denied
+                execute: sort * | sort --output=made /dev/null | denied
+                execute: prompt, allowed | touch made | done
+                execute: prompt, denied | touch made | denied
+                execute: prompt | touch made | stopped
+                execute: deny | cat docs/seen | denied
+                execute: cat * | cat docs/seen | done
+                read: docs/ | cat docs/seen | done
+                read: docs/ | cat docs/link/seen | denied
+                write: docs/ | echo tides > made | denied
+                network: allow | fetch http://127.0.0.1:9/docs/ | not done
+                network: deny | fetch http://127.0.0.1:9/docs/ | denied
+                network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9/docs/ | not done
+                network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9/ | denied
+                network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9/docs/../ | denied
+                network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9@localhost:9/docs/ | denied
+                network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9.example.com/docs/ | not done
+                network: prompt, allowed | fetch http://127.0.0.1:9/docs/ | not done
+                network: prompt, denied | fetch http://127.0.0.1:9/docs/ | denied
+                network: prompt | fetch http://127.0.0.1:9/docs/ | stopped
+                network: allow | curl -sS -o made {url} | done
+                network: deny | curl -sS -o made {url} | denied
+                network: deny | sh -c 'curl -sS -o made {url}' | denied
+                network: deny | echo tides && curl -sS -o made {url} | denied
+                network: https://example.com/* | curl -sS -o made {url} | denied
+                network: prompt, allowed | curl -sS -o made {url} | done
+                network: prompt, denied | curl -sS -o made {url} | denied
+                network: prompt | curl -sS -o made {url} | denied
+            "#]],
         )
         .await;
 }

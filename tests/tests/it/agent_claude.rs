@@ -8,6 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use expect_test::expect;
 use prose_harness::decide::PromptedDecisions;
 use prose_harness::drivers::AgentProgram;
 use prose_harness::drivers::claude::Claude;
@@ -16,6 +17,7 @@ use prose_tests::agents::{
 };
 use prose_tests::fault_proxy::{Fault, FaultProxy};
 use prose_tests::prose_binary;
+use prose_tests::rules::{self, Wanted};
 use prose_vm::activity::{
     Activity, AnswerFuture, AnswerSource, Approvals, NoApprovals, PermissionAnswer, PermissionQuestion,
     Reporter, ToolStatus, ToolUse, Work,
@@ -212,6 +214,89 @@ async fn every_use_of_a_tool_is_decided_by_the_permissions() {
     }
     assert!(!root.join("stolen").exists() && !root.join("new.md").exists());
     assert!(fs::read_dir(elsewhere.path()).unwrap().next().is_none());
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn network_rules_hold_whatever_the_model_tries() {
+    let cases = [rules::PAGES, rules::NETWORK_COMMANDS].concat();
+    let project = Project::new(|root| {
+        rules::fixtures(root, &cases, |wanted| match wanted {
+            Wanted::Run(command) => ("Bash", json!({ "command": command, "description": "run it" })),
+            Wanted::Fetch(url) => ("WebFetch", json!({ "url": url, "prompt": "What is there?" })),
+            other => panic!("{other:?} does not use the network"),
+        })
+    });
+    let harness = project.harness();
+    let outcomes = rules::outcomes(&*harness, &project.project, "/v1/messages", None, &cases).await;
+    harness.settled().await;
+    expect![[r#"
+        network: allow | fetch http://127.0.0.1:9/docs/ | done
+        network: deny | fetch http://127.0.0.1:9/docs/ | not done
+        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9/docs/ | done
+        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9/ | denied
+        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9/docs/../ | denied
+        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9@localhost:9/docs/ | denied
+        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9.example.com/docs/ | not done
+        network: prompt, allowed | fetch http://127.0.0.1:9/docs/ | done
+        network: prompt, denied | fetch http://127.0.0.1:9/docs/ | denied
+        network: prompt | fetch http://127.0.0.1:9/docs/ | stopped
+        network: allow | curl -sS -o made {url} | done
+        network: deny | curl -sS -o made {url} | not done
+        network: deny | sh -c 'curl -sS -o made {url}' | not done
+        network: deny | echo tides && curl -sS -o made {url} | not done
+        network: https://example.com/* | curl -sS -o made {url} | denied
+        network: prompt, allowed | curl -sS -o made {url} | done
+        network: prompt, denied | curl -sS -o made {url} | denied
+        network: prompt | curl -sS -o made {url} | denied
+    "#]]
+    .assert_eq(&outcomes);
+}
+
+#[test]
+#[ignore = "needs npm"]
+fn branches_work_in_worktrees_and_their_changes_are_merged() {
+    // The model names the file relative to the folder in which its agent works.
+    let write = |name: &str| json!({ "command": format!("echo {name} > {name}.txt && pwd"), "description": "Writes it" });
+    let project = Project::new(|_| {
+        ["left", "right"]
+            .into_iter()
+            .flat_map(|name| {
+                let task = format!("Write {name}");
+                [
+                    calls(&task, "", "Bash", write(name), [1, 1]),
+                    done(&task, &format!("{name} is written"), [1, 1]),
+                ]
+            })
+            .collect()
+    });
+    let root = project.project.root();
+    let program = "agent writer:\n  permissions:\n    bash: allow\n    write: allow\nparallel:\n  session: writer\n    prompt: \"Write left\"\n  session: writer\n    prompt: \"Write right\"\n";
+    fs::write(root.join("main.prose"), program).unwrap();
+    fs::write(root.join("prose.toml"), "[run]\nharness = \"claude\"\nisolation = \"worktree\"\n").unwrap();
+    fs::write(root.join(".gitignore"), "/.prose\n").unwrap();
+    for git in [
+        &["init", "-q"][..],
+        &["add", "-A"],
+        &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "a"],
+    ] {
+        assert!(Command::new("git").args(git).current_dir(&root).status().unwrap().success());
+    }
+    let programs = prose_fixture::tempdir().unwrap();
+    std::os::unix::fs::symlink(claude_program(), programs.path().join("claude")).unwrap();
+    let path = format!("{}:{}", programs.path().display(), std::env::var("PATH").unwrap());
+    let mut prose = Command::new(prose_binary());
+    prose.args(["run", "main.prose", "--trust", "-q"]).current_dir(&root).env_clear().env("PATH", &path);
+    let output = prose.envs(project.variables()).stdin(std::process::Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for name in ["left", "right"] {
+        assert_eq!(fs::read_to_string(root.join(format!("{name}.txt"))).unwrap(), format!("{name}\n"));
+    }
+    // Each has worked in a tree of its own, and both are gone.
+    let asked = json!(project.requests()).to_string();
+    assert!(asked.contains("/trees/1-branch-1") && asked.contains("/trees/2-branch-2"));
+    let runs = fs::read_dir(root.join(".prose/runs")).unwrap().flatten();
+    assert!(runs.into_iter().all(|run| !run.path().join("trees").exists()));
 }
 
 /// A person who always gives the same answer.

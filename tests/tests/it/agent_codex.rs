@@ -7,6 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use expect_test::expect;
 use prose_harness::decide::{PromptedDecisions, Sessions};
 use prose_harness::drivers::codex::Codex;
 use prose_harness::drivers::{AgentProgram, KnownAgent};
@@ -15,6 +16,7 @@ use prose_tests::agents::{
     packages, recorded, replies, replies_of_captain, replies_slowly, request, task, wait_until,
 };
 use prose_tests::fault_proxy::{Fault, FaultProxy};
+use prose_tests::rules::{self, Wanted};
 use prose_vm::activity::{Activity, Reporter, ToolKind, ToolStatus};
 use prose_vm::effect::{Effect, Failure, Permission, PermissionRule, Reply, SessionTask, Usage, Verdict};
 use prose_vm::error::ErrorKind;
@@ -338,6 +340,52 @@ async fn attempts_to_reach_the_provider_are_reported() {
     assert_eq!(&*reply.unwrap().text, "done");
     let retries = reports.iter().filter(|it| matches!(it, Activity::ProviderRetry(_))).count();
     assert_eq!(retries, 1, "{reports:#?}");
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn a_session_that_has_used_a_tool_continues_after_the_provider_turned_it_away() {
+    let project = Project::behind(
+        |number| (number == 2).then_some(Fault::Status(429)),
+        |_| {
+            let mut fixtures = commands("Look into tides", "echo x >> made");
+            fixtures.insert(0, replies("Continue where you stopped", "done"));
+            fixtures
+        },
+    );
+    let (reply, reports) = project.session(with(&[("bash", allow())]), None).await;
+    assert_eq!(&*reply.unwrap().text, "done");
+    assert_eq!(fs::read_to_string(project.path("made")).unwrap(), "x\n", "the tool is used once");
+    let retries = reports.iter().filter(|it| matches!(it, Activity::ProviderRetry(_))).count();
+    assert!(retries > 0, "{reports:#?}");
+    assert_eq!(recorded(&reports).usage.unwrap().input_tokens, 2 * USAGE.input);
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn network_rules_hold_whatever_the_model_tries() {
+    let cases = rules::NETWORK_COMMANDS;
+    let project = Project::new(|root| {
+        fs::remove_dir_all(root.join("docs")).unwrap();
+        rules::fixtures(root, cases, |wanted| match wanted {
+            Wanted::Run(command) => ("exec_command", json!({ "cmd": command })),
+            other => panic!("{other:?} is no command"),
+        })
+    });
+    let codex = PromptedDecisions::new(project.codex());
+    let outcomes = rules::outcomes(&codex, &project.project, "/v1/responses", None, cases).await;
+    codex.settled().await;
+    expect![[r#"
+        network: allow | curl -sS -o made {url} | done
+        network: deny | curl -sS -o made {url} | not done
+        network: deny | sh -c 'curl -sS -o made {url}' | not done
+        network: deny | echo tides && curl -sS -o made {url} | not done
+        network: https://example.com/* | curl -sS -o made {url} | denied
+        network: prompt, allowed | curl -sS -o made {url} | not done
+        network: prompt, denied | curl -sS -o made {url} | denied
+        network: prompt | curl -sS -o made {url} | denied
+    "#]]
+    .assert_eq(&outcomes);
 }
 
 #[test]

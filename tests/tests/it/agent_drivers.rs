@@ -2,13 +2,15 @@
 
 #![cfg(target_os = "linux")]
 
+use std::panic::AssertUnwindSafe;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use prose_tests::agents::{AgentProject, replies, wait_until};
+use prose_tests::agents::{AgentProject, occurrences, replies, replies_of_captain, wait_until};
 use prose_tests::drivers::{DRIVERS, Driver};
 use prose_tests::fault_proxy::{Fault, FaultProxy};
 use prose_tests::planted;
+use serde_json::json;
 
 const PROGRAM: &str = "session \"Look into tides\"\n";
 
@@ -69,6 +71,44 @@ fn a_rejected_key_ends_the_run_with_how_to_sign_in() {
         }
         Ok(())
     });
+}
+
+/// The agents that continue their own sessions, with the start of the paths by which they ask their provider. `claude` and `codex` are tested with more.
+const CONTINUING: &[(&str, &str)] = &[
+    ("opencode", "/v1/chat/completions"),
+    ("opencode-acp", "/v1/chat/completions"),
+    ("qwen", "/v1/chat/completions"),
+];
+
+#[test]
+#[ignore = "needs npm"]
+fn r043_a_resumed_agent_continues_its_own_session() {
+    let mut failed = Vec::new();
+    for (name, requests) in CONTINUING {
+        let driver = Driver::named(name);
+        let project = AgentProject::new(|_| {
+            let mut fixtures = replies_of_captain();
+            // For what an agent asks besides, such as for a title.
+            fixtures.push(json!({ "match": {}, "response": { "content": "Voyage" } }));
+            fixtures
+        });
+        let prose = |arguments: &[&str]| {
+            let mut command = driver.prose(&project, &project.provider.address, "none");
+            command.args(arguments);
+            command
+        };
+        let resumed = AssertUnwindSafe(|| {
+            let (told, log, _) = project.resume_captain(&prose, requests, driver.name, |_| {});
+            assert!(occurrences(&told, "Plan the voyage") == 1, "{told:#?}");
+            assert!(occurrences(&told, "We sail at dawn") == 1, "{told:#?}");
+            assert!(occurrences(&told, "## Agent Memory: captain") == 0, "{told:#?}");
+            assert!(log.contains("continues session"), "{log}");
+        });
+        if std::panic::catch_unwind(resumed).is_err() {
+            failed.push(*name);
+        }
+    }
+    assert_eq!(failed, [] as [&str; 0]);
 }
 
 #[test]

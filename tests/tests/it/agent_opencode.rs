@@ -185,12 +185,21 @@ async fn sessions_use_only_the_tools_that_their_permissions_allow() {
 #[tokio::test]
 #[ignore = "needs npm"]
 async fn the_rules_of_permissions_hold_whatever_the_model_tries() {
-    let cases = [rules::WRITES, rules::READS, rules::COMMANDS, rules::WRITING_COMMANDS].concat();
+    let cases = [
+        rules::WRITES,
+        rules::READS,
+        rules::COMMANDS,
+        rules::WRITING_COMMANDS,
+        rules::PAGES,
+        rules::NETWORK_COMMANDS,
+    ]
+    .concat();
     let project = Project::new(|root| {
         rules::fixtures(root, &cases, |wanted| match wanted {
             Wanted::Write(path) => ("write", json!({ "filePath": path, "content": "x" })),
             Wanted::Read(path) => ("read", json!({ "filePath": path })),
             Wanted::Run(command) => ("bash", json!({ "command": command, "description": "run it" })),
+            Wanted::Fetch(url) => ("webfetch", json!({ "url": url, "format": "text" })),
         })
     });
     let opencode = PromptedDecisions::new(project.opencode());
@@ -232,6 +241,24 @@ async fn the_rules_of_permissions_hold_whatever_the_model_tries() {
         read: docs/ | cat docs/seen | done
         read: docs/ | cat docs/link/seen | denied
         write: docs/ | echo tides > made | denied
+        network: allow | fetch http://127.0.0.1:9/docs/ | done
+        network: deny | fetch http://127.0.0.1:9/docs/ | denied
+        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9/docs/ | done
+        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9/ | denied
+        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9/docs/../ | denied
+        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9@localhost:9/docs/ | denied
+        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9.example.com/docs/ | denied
+        network: prompt, allowed | fetch http://127.0.0.1:9/docs/ | done
+        network: prompt, denied | fetch http://127.0.0.1:9/docs/ | denied
+        network: prompt | fetch http://127.0.0.1:9/docs/ | stopped
+        network: allow | curl -sS -o made {url} | done
+        network: deny | curl -sS -o made {url} | denied
+        network: deny | sh -c 'curl -sS -o made {url}' | denied
+        network: deny | echo tides && curl -sS -o made {url} | denied
+        network: https://example.com/* | curl -sS -o made {url} | denied
+        network: prompt, allowed | curl -sS -o made {url} | done
+        network: prompt, denied | curl -sS -o made {url} | denied
+        network: prompt | curl -sS -o made {url} | denied
     "#]]
     .assert_eq(&outcomes);
     assert_eq!(project.project.started().len(), 1, "all sessions have one server");
@@ -323,6 +350,23 @@ async fn a_session_waits_for_a_provider_that_limits_the_rate() {
     let (reply, _) = project.session(task("Look into tides")).await;
     assert_eq!(&*reply.unwrap().text, "done");
     assert_eq!(project.proxy.as_ref().unwrap().asked().len(), 2);
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn a_session_that_has_used_a_tool_continues_after_the_provider_turned_it_away() {
+    let project = Project::behind(
+        |number| (number == 2).then_some(Fault::Status(429)),
+        |_| {
+            let run = json!({ "command": "echo x >> made", "description": "make it" });
+            calls_tool("Look into tides", "bash", run, "done").into()
+        },
+    );
+    let permissions = vec![Permission { about: "bash".into(), rule: PermissionRule::Allow }];
+    let (reply, reports) = project.session(SessionTask { permissions, ..task("Look into tides") }).await;
+    assert_eq!(&*reply.unwrap().text, "done");
+    assert_eq!(fs::read_to_string(project.path("made")).unwrap(), "x\n", "the tool is used once");
+    assert!(reports.iter().any(|it| matches!(it, Activity::ProviderRetry(_))), "{reports:#?}");
 }
 
 #[test]

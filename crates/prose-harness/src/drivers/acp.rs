@@ -13,21 +13,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use prose_rights::Enforcement;
-use prose_vm::activity::Reporter;
-use prose_vm::effect::{Failure, Permission, PermissionRule, Reply, Request, SessionTask};
+use prose_vm::activity::{Activity, Reporter};
+use prose_vm::effect::{Failure, OwnSession, Permission, PermissionRule, Reply, Request, SessionTask};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::{HarnessFuture, RunFolders};
 use serde_json::Value;
 use tokio::sync::Mutex as AsyncMutex;
 
 use self::agents::SessionNeeds;
-use self::client::Opened;
+use self::client::{Opened, Setup};
 use self::server::Server;
 use self::turn::Rules;
+use super::own_sessions::GoneSessions;
 use super::program::{AgentProgram, not_started};
 use crate::decide::{Ask, BY_REFERENCE, Sessions};
+use crate::drivers::CONTINUE;
 use crate::drivers::connection::Endings;
-use crate::gate::{Fault, Gate, PATIENCE};
+use crate::faults;
+use crate::gate::{Attempts, Fault, Gate, PATIENCE};
 use crate::mcp::{AgentServers, of_agent};
 use crate::permissions::Folders;
 use crate::supervisor;
@@ -49,11 +52,15 @@ pub struct Acp {
     /// Whether the agent has rejected a second session at the same time.
     has_one_session: AtomicBool,
     mcp_servers: AgentServers,
+    /// The sessions that cannot be continued.
+    gone: GoneSessions,
 }
 
-/// A prompt for a new session.
+/// A prompt for a session.
 struct Work<'a> {
     prompt: &'a str,
+    /// The earlier session of the agent that is continued.
+    own: Option<&'a OwnSession>,
     /// The end of the system prompt.
     system: Option<&'a str>,
     model: Option<&'a str>,
@@ -82,6 +89,7 @@ impl Acp {
             servers: Default::default(),
             has_one_session: AtomicBool::new(false),
             mcp_servers: AgentServers::default(),
+            gone: GoneSessions::default(),
         }
     }
 
@@ -104,21 +112,58 @@ impl Acp {
     }
 
     async fn work(&self, work: &Work<'_>, reporter: &Reporter) -> Result<Reply, Failure> {
-        self.gate
-            .attempts(PATIENCE, reporter, || async {
-                let mut has_acted = false;
-                let attempt = self.attempt(work, reporter, &mut has_acted).await;
-                attempt.map_err(|failure| Fault { can_repeat: !has_acted, ..Fault::last(failure) })
-            })
-            .await
+        let watched = self.gate.watch(reporter);
+        let mut attempts = Attempts::new(&self.gate, PATIENCE, reporter);
+        let mut stopped = None;
+        loop {
+            attempts.begin().await;
+            match self.attempt(work, &watched, &mut stopped).await {
+                Ok(reply) => {
+                    attempts.succeeded();
+                    return Ok(reply);
+                }
+                Err(failure) => {
+                    if failure.kind == ErrorKind::Auth {
+                        self.endings.hurry();
+                    }
+                    attempts.failed(Fault::repeatable(failure)).await?;
+                }
+            }
+        }
     }
 
+    /// Works in the session of the attempt before if the agent has used tools there, otherwise in a new one.
     async fn attempt(
         &self,
         work: &Work<'_>,
         reporter: &Reporter,
-        has_acted: &mut bool,
+        stopped: &mut Option<Opened>,
     ) -> Result<Reply, Failure> {
+        let continued = stopped.take().filter(|stopped| stopped.session.server.is_running());
+        let mut has_acted = continued.is_some();
+        let (mut opened, prompt) = match continued {
+            Some(opened) => (opened, Cow::Borrowed(CONTINUE)),
+            None => self.begin(work, reporter).await?,
+        };
+        let said = opened.session.work(&prompt, &work.rules, reporter, &mut has_acted).await;
+        match said {
+            Ok(text) => {
+                let (text, warnings) = (text.trim_end().into(), opened.warnings);
+                Ok(Reply { text, warnings, ..Reply::default() })
+            }
+            Err(failure) => {
+                *stopped = (has_acted && faults::is_transient(failure.kind)).then_some(opened);
+                Err(failure)
+            }
+        }
+    }
+
+    /// A session with its prompt: a new one, or the earlier one of the agent.
+    async fn begin<'w>(
+        &self,
+        work: &Work<'w>,
+        reporter: &Reporter,
+    ) -> Result<(Opened, Cow<'w, str>), Failure> {
         let needs = SessionNeeds {
             system: work.system,
             is_question: work.rules.denies_all,
@@ -126,14 +171,16 @@ impl Acp {
             servers: work.rules.servers,
         };
         let meta = self.agent.and_then(|agent| agent.meta(&needs));
-        let prompt = match work.system.filter(|_| meta.is_none()) {
+        let has_system = meta.is_some();
+        let opened = self.open(work, meta, reporter).await?;
+        let prompt = match (work.own, work.system) {
+            // It has the system part already.
+            (Some(own), _) if opened.is_continued => Cow::Borrowed(&*own.prompt),
             // The protocol has no system part.
-            Some(system) => Cow::Owned(format!("{system}\n\n{}", work.prompt)),
-            None => Cow::Borrowed(work.prompt),
+            (_, Some(system)) if !has_system => Cow::Owned(format!("{system}\n\n{}", work.prompt)),
+            _ => Cow::Borrowed(work.prompt),
         };
-        let Opened { mut session, warnings } = self.open(work, meta, reporter).await?;
-        let text = session.work(&prompt, &work.rules, reporter, has_acted).await?;
-        Ok(Reply { text: text.trim_end().into(), warnings, ..Reply::default() })
+        Ok((opened, prompt))
     }
 
     /// Starts a session in a running process. An agent that has only one session at a time gets a process for each.
@@ -152,11 +199,25 @@ impl Acp {
                 self.name, other.name
             )));
         }
+        if let Some(own) = work.own.filter(|_| server.met.loads_sessions()) {
+            let setup = Setup { folder, servers, meta: meta.clone(), model: work.model };
+            match server.open_session(setup, Some(&own.id), reporter).await {
+                Ok(opened) => {
+                    reporter.report(Activity::Continued { id: own.id.clone() });
+                    return Ok(opened);
+                }
+                Err(failure) if failure.kind == ErrorKind::Session && server.is_running() => {
+                    self.gone.add(own, reporter);
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
         let is_shared = server.is_used();
-        match server.new_session(folder, servers, meta.clone(), work.model, reporter).await {
+        let setup = || Setup { folder, servers, meta: meta.clone(), model: work.model };
+        match server.open_session(setup(), None, reporter).await {
             Err(failure) if is_shared && failure.kind == ErrorKind::Session && server.is_running() => {
                 let own = Arc::new(self.start(*is_question).await?);
-                let opened = own.new_session(folder, servers, meta, work.model, reporter).await?;
+                let opened = own.open_session(setup(), None, reporter).await?;
                 // The same session alone is no problem.
                 self.has_one_session.store(true, Ordering::Relaxed);
                 Ok(opened)
@@ -219,8 +280,10 @@ impl Sessions for Acp {
                 harness: self.agent.map(|agent| agent.name),
             };
             let system = task.system_part();
-            let work =
-                Work { prompt: &task.prompt, system: system.as_deref(), model: task.model.as_deref(), rules };
+            // Another attempt would find what this one has left in the session.
+            let own = (task.attempt == 0).then(|| self.gone.to_continue(&self.name, task)).flatten();
+            let (prompt, model) = (&*task.prompt, task.model.as_deref());
+            let work = Work { prompt, own, system: system.as_deref(), model, rules };
             self.work(&work, reporter).await
         })
     }
@@ -230,7 +293,7 @@ impl Sessions for Acp {
             for server in &self.servers {
                 let running = server.lock().await.take();
                 if let Some(server) = running {
-                    server.stop().await;
+                    server.stop(self.endings.are_hurried()).await;
                 }
             }
             self.endings.settled().await;
@@ -250,7 +313,7 @@ impl Sessions for Acp {
                 reads_missing_files: false,
                 harness: None,
             };
-            let work = Work { prompt: &prompt, system: None, model: model.as_deref(), rules };
+            let work = Work { prompt: &prompt, own: None, system: None, model: model.as_deref(), rules };
             Ok(self.work(&work, reporter).await?.text.to_string())
         })
     }

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use prose_vm::activity::{Activity, Reporter};
 use prose_vm::effect::{Failure, OwnSession, Permission, PermissionRule, Reply, Request, SessionTask};
+use prose_vm::error::ErrorKind;
 use prose_vm::harness::{HarnessFuture, RunFolders};
 use prose_vm::place::Place;
 
@@ -115,6 +116,7 @@ impl Claude {
         let mut conversation = self.take(place, &start);
         let watched = self.gate.watch(reporter);
         let mut attempts = Attempts::new(&self.gate, PATIENCE, reporter);
+        let mut continues = false;
         loop {
             attempts.begin().await;
             let mut current = match conversation.take() {
@@ -124,9 +126,13 @@ impl Claude {
                     Err(failure) => return (Err(failure), None),
                 },
             };
-            let said = current.turn(prompt, rights, &watched).await;
+            let said = current.turn(prompt, continues, rights, &watched).await;
+            if said.as_ref().is_err_and(|fault| fault.failure.kind == ErrorKind::Auth) {
+                self.endings.hurry();
+            }
             // Others are stopped.
             conversation = current.is_idle().then_some(current);
+            continues = conversation.as_ref().is_some_and(Conversation::has_acted);
             match said {
                 Ok(said) => {
                     attempts.succeeded();
@@ -192,6 +198,9 @@ impl Claude {
 
 /// Ends a process in the background.
 fn finish(conversation: Conversation, endings: &Arc<Endings>) {
+    if endings.are_hurried() {
+        return;
+    }
     let ending = endings.begin();
     tokio::spawn(async move {
         conversation.finish().await;

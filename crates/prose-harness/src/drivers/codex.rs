@@ -19,14 +19,15 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use self::protocol::ThreadStarted;
 use self::rules::Rules;
-use self::server::{CallError, Incoming, Server, refusal};
+use self::server::{CallError, Incoming, OpenThread, Server, refusal};
 use self::turn::Turn;
 use super::own_sessions::GoneSessions;
 use super::program::{AgentProgram, UnknownModels, not_started};
 use crate::decide::{Ask, BY_REFERENCE, Sessions};
+use crate::drivers::CONTINUE;
 use crate::drivers::connection::Endings;
 use crate::faults;
-use crate::gate::{Fault, Gate, PATIENCE};
+use crate::gate::{Attempts, Fault, Gate, PATIENCE};
 use crate::mcp::{AgentServers, of_agent};
 use crate::permissions::Folders;
 use crate::supervisor;
@@ -70,8 +71,11 @@ struct Work<'a> {
     rules: Option<Rules<'a>>,
 }
 
-/// An attempt of a session.
-type Attempt<'a> = Pin<Box<dyn Future<Output = Result<String, Fault>> + Send + 'a>>;
+/// A thread in which the agent has used tools, and that continues when the provider answers again.
+struct Stopped {
+    server: Arc<Server>,
+    thread: OpenThread,
+}
 
 impl Codex {
     /// A harness that starts the program in the root folder.
@@ -136,22 +140,59 @@ impl Codex {
     /// Works in a new thread until there is a reply. The attempts of Codex itself to reach its provider come first.
     async fn work(&self, work: &Work<'_>, reporter: &Reporter) -> Result<String, Failure> {
         let watched = self.gate.watch(reporter);
-        let attempt = || -> Attempt<'_> {
-            Box::pin(async {
-                let mut has_acted = false;
-                let attempt = self.attempt(work, &watched, &mut has_acted).await;
-                attempt.map_err(|failure| Fault { can_repeat: !has_acted, ..Fault::last(failure) })
-            })
-        };
-        self.gate.attempts(PATIENCE, reporter, attempt).await
+        let mut attempts = Attempts::new(&self.gate, PATIENCE, reporter);
+        let mut stopped = None;
+        loop {
+            attempts.begin().await;
+            match Box::pin(self.attempt(work, &watched, &mut stopped)).await {
+                Ok(reply) => {
+                    attempts.succeeded();
+                    return Ok(reply);
+                }
+                Err(failure) => {
+                    if failure.kind == ErrorKind::Auth {
+                        self.endings.hurry();
+                    }
+                    attempts.failed(Fault::repeatable(failure)).await?;
+                }
+            }
+        }
     }
 
+    /// Works in the thread of the attempt before if the agent has used tools there, otherwise in a new one.
     async fn attempt(
         &self,
         work: &Work<'_>,
         reporter: &Reporter,
-        has_acted: &mut bool,
+        stopped: &mut Option<Stopped>,
     ) -> Result<String, Failure> {
+        let continued = stopped.take().filter(|stopped| stopped.server.end().is_none());
+        let is_continued = continued.is_some();
+        let (server, mut thread, prompt) = match continued {
+            Some(Stopped { server, thread }) => (server, thread, CONTINUE),
+            None => self.start(work, reporter).await?,
+        };
+        let mut params = work.turn.clone();
+        params["input"] = json!([{ "type": "text", "text": prompt }]);
+        thread.start_turn(params).await.map_err(|error| self.failure_of(error))?;
+        let mut has_acted = is_continued;
+        let outcome = self.follow(work, &server, &mut thread, reporter, &mut has_acted).await;
+        if let Err(failure) = &outcome
+            && has_acted
+            && faults::is_transient(failure.kind)
+        {
+            thread.until_ended().await;
+            *stopped = Some(Stopped { server, thread });
+        }
+        outcome
+    }
+
+    /// A new thread with its prompt, or a copy of the one that the session continues.
+    async fn start<'w>(
+        &self,
+        work: &Work<'w>,
+        reporter: &Reporter,
+    ) -> Result<(Arc<Server>, OpenThread, &'w str), Failure> {
         let server = self.server().await?;
         let mut params = work.thread.clone();
         params["cwd"] = work.folder.to_string_lossy().into();
@@ -161,7 +202,7 @@ impl Codex {
             None => rules::config_of_question(&server.mcp_servers, work.prompt.contains(BY_REFERENCE)),
         };
         let copied = self.copied(&server, work.own, &params, reporter).await?;
-        let prompt = match (&copied, work.own) {
+        let prompt: &str = match (&copied, work.own) {
             (Some(_), Some(own)) => &own.prompt,
             _ => work.prompt,
         };
@@ -176,11 +217,19 @@ impl Codex {
             model: Some(model),
             transcript: thread.path,
         }));
-        let mut thread = server.open(thread.id);
-        let mut params = work.turn.clone();
-        params["input"] = json!([{ "type": "text", "text": prompt }]);
-        thread.start_turn(params).await.map_err(|error| self.failure_of(error))?;
+        let thread = server.open(thread.id);
+        Ok((server, thread, prompt))
+    }
 
+    /// Follows the work in a thread until its turn ends.
+    async fn follow(
+        &self,
+        work: &Work<'_>,
+        server: &Server,
+        thread: &mut OpenThread,
+        reporter: &Reporter,
+        has_acted: &mut bool,
+    ) -> Result<String, Failure> {
         let mut turn = Turn::default();
         loop {
             let Some(Incoming { request, method, params }) = thread.next().await else {
@@ -319,7 +368,7 @@ impl Sessions for Codex {
     fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(async {
             if let Some(server) = self.server.lock().await.take() {
-                server.stop().await;
+                server.stop(self.endings.are_hurried()).await;
             }
             self.endings.settled().await;
         })

@@ -15,7 +15,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use prose_vm::activity::{Activity, Reporter};
-use prose_vm::effect::{Failure, Permission, PermissionRule, Reply, Request, SessionTask};
+use prose_vm::effect::{Failure, OwnSession, Permission, PermissionRule, Reply, Request, SessionTask};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::{HarnessFuture, RunFolders};
 use reqwest::Method;
@@ -27,11 +27,13 @@ use tokio::sync::Mutex as AsyncMutex;
 use self::rules::{Rule, Rules};
 use self::server::{CallError, OpenSession, Server};
 use self::turn::{Ask as Asked, Step, Turn};
+use super::own_sessions::GoneSessions;
 use super::program::{AgentProgram, UnknownModels, not_started};
 use crate::decide::{Ask, BY_REFERENCE, Sessions};
+use crate::drivers::CONTINUE;
 use crate::drivers::connection::Endings;
 use crate::faults;
-use crate::gate::{Fault, Gate, PATIENCE};
+use crate::gate::{Attempts, Fault, Gate, PATIENCE};
 use crate::mcp::{AgentServers, McpServer, of_agent};
 use crate::permissions::{Folders, permit};
 use crate::supervisor;
@@ -57,6 +59,8 @@ pub struct OpenCode {
     server: AsyncMutex<Option<Arc<Running>>>,
     gate: Arc<Gate>,
     models: UnknownModels,
+    /// The sessions that cannot be continued.
+    gone: GoneSessions,
     servers: AgentServers,
 }
 
@@ -109,12 +113,20 @@ struct Work<'a> {
     permissions: &'a [Permission],
     folders: Folders,
     rules: Rules,
+    /// The earlier session of the agent that is continued.
+    own: Option<&'a OwnSession>,
     /// The MCP servers of the agent.
     servers: &'a [McpServer],
 }
 
-/// An attempt of a session.
-type Attempt<'a> = Pin<Box<dyn Future<Output = Result<String, Fault>> + Send + 'a>>;
+/// A session in which the agent has used tools, and that continues when the provider answers again.
+struct Stopped {
+    running: Arc<Running>,
+    session: OpenSession,
+}
+
+/// The title of sessions in the history of the user.
+const TITLE: &str = "prose";
 
 impl OpenCode {
     /// A harness that starts the program in the root folder.
@@ -127,6 +139,7 @@ impl OpenCode {
             supervisor: supervisor::program().map(Path::to_owned),
             endings: Arc::default(),
             server: AsyncMutex::default(),
+            gone: GoneSessions::default(),
             servers: AgentServers::default(),
         }
     }
@@ -180,27 +193,42 @@ impl OpenCode {
     }
 
     async fn work(&self, work: &Work<'_>, reporter: &Reporter) -> Result<String, Failure> {
-        let attempt = || -> Attempt<'_> { Box::pin(self.attempt(work, reporter)) };
-        self.gate.attempts(PATIENCE, reporter, attempt).await
+        let watched = self.gate.watch(reporter);
+        let mut attempts = Attempts::new(&self.gate, PATIENCE, reporter);
+        let mut stopped = None;
+        loop {
+            attempts.begin().await;
+            match Box::pin(self.attempt(work, &watched, &mut stopped)).await {
+                Ok(reply) => {
+                    attempts.succeeded();
+                    return Ok(reply);
+                }
+                Err(fault) => attempts.failed(fault).await?,
+            }
+        }
     }
 
-    async fn attempt(&self, work: &Work<'_>, reporter: &Reporter) -> Result<String, Fault> {
-        let running = self.server().await.map_err(Fault::last)?;
-        running.connect(work.servers, &work.folders.root).await.map_err(Fault::last)?;
-        let Running { server, agents, of_user, .. } = &*running;
+    /// Works in the session of the attempt before if the agent has used tools there, otherwise in a new one.
+    async fn attempt(
+        &self,
+        work: &Work<'_>,
+        reporter: &Reporter,
+        stopped: &mut Option<Stopped>,
+    ) -> Result<String, Fault> {
+        let continued = stopped.take().filter(|stopped| stopped.running.server.end().is_none());
+        let has_acted = continued.is_some();
+        let (running, mut session, prompt) = match continued {
+            Some(Stopped { running, session }) => (running, session, CONTINUE),
+            None => self.begin(work, reporter).await.map_err(Fault::last)?,
+        };
+        let Running { server, agents, .. } = &*running;
         let agent = if work.is_question { &agents.question } else { &agents.session };
         let folder = &work.folders.root;
-        // With a title, no other request is made for one.
-        let new = json!({ "title": "prose", "agent": agent, "permission": work.rules.with(of_user) });
-        let opened = server.call::<NewSession>(Method::POST, "session", folder, Some(&new)).await;
-        let NewSession { id } = opened.map_err(|error| Fault::last(failure_of(error)))?;
-        // Nothing of a question is left in the history of the user.
-        let mut session = server.open(id.clone(), folder, work.is_question);
-        let mut turn = Turn::new(id, work.model, folder, &work.rules);
+        let mut turn = Turn::new(session.id.clone(), work.model, folder, &work.rules, has_acted);
         reporter.report(Activity::Agent(turn.agent()));
         let mut body = json!({
             "agent": agent,
-            "parts": [{ "type": "text", "text": work.prompt }],
+            "parts": [{ "type": "text", "text": prompt }],
             "system": work.system,
             "model": work.model.map(model_id).transpose().map_err(Fault::last)?,
             "format": work.schema.as_ref().map(|schema| json!({ "type": "json_schema", "schema": schema })),
@@ -208,24 +236,30 @@ impl OpenCode {
         if let Some(body) = body.as_object_mut() {
             body.retain(|_, value| !value.is_null());
         }
-        let failed =
-            |failure, turn: &Turn<'_>| Fault { can_repeat: !turn.has_acted(), ..Fault::last(failure) };
-        session.prompt(&body).await.map_err(|error| failed(failure_of(error), &turn))?;
+        let failed = |error| Fault::repeatable(failure_of(error));
+        session.prompt(&body).await.map_err(failed)?;
 
         let mut questions = Questions::default();
         loop {
             let Some(event) = session.next().await else {
                 let end = CallError::Ended(server.end().unwrap_or_default());
-                return Err(failed(failure_of(end), &turn));
+                return Err(failed(end));
             };
             match turn.add(event, &mut |activity| reporter.report(activity)) {
                 Step::Continue => {}
                 Step::Ask(asked) => questions.open.push(asked),
                 Step::End(outcome) => {
-                    match outcome {
+                    match &outcome {
                         Ok(_) => session.ended(),
+                        Err(fault) if fault.failure.kind == ErrorKind::Auth => self.endings.hurry(),
                         // It may have more to do, such as another attempt.
                         Err(_) => session.cancel().await,
+                    }
+                    let goes_on =
+                        |fault: &Fault| turn.has_acted() && faults::is_transient(fault.failure.kind);
+                    if outcome.as_ref().is_err_and(goes_on) {
+                        session.until_idle().await;
+                        *stopped = Some(Stopped { running: Arc::clone(&running), session });
                     }
                     return outcome;
                 }
@@ -235,7 +269,51 @@ impl OpenCode {
     }
 }
 
+impl OpenCode {
+    /// A new session with its prompt, or a copy of the earlier one of the agent.
+    async fn begin<'w>(
+        &self,
+        work: &Work<'w>,
+        reporter: &Reporter,
+    ) -> Result<(Arc<Running>, OpenSession, &'w str), Failure> {
+        let running = self.server().await?;
+        running.connect(work.servers, &work.folders.root).await?;
+        let folder = &work.folders.root;
+        let rules = work.rules.with(&running.of_user);
+        if let Some(own) = work.own {
+            match running.copy(own, folder, &rules).await {
+                Ok(id) => {
+                    reporter.report(Activity::Continued { id: own.id.clone() });
+                    let session = running.server.open(id, folder, false);
+                    return Ok((running, session, &*own.prompt));
+                }
+                Err(CallError::Reported(_)) => self.gone.add(own, reporter),
+                Err(error) => return Err(failure_of(error)),
+            }
+        }
+        let agents = &running.agents;
+        let agent = if work.is_question { &agents.question } else { &agents.session };
+        // With a title, no other request is made for one.
+        let new = json!({ "title": TITLE, "agent": agent, "permission": rules });
+        let opened = running.server.call::<NewSession>(Method::POST, "session", folder, Some(&new)).await;
+        let NewSession { id } = opened.map_err(failure_of)?;
+        // Nothing of a question is left in the history of the user.
+        let session = running.server.open(id, folder, work.is_question);
+        Ok((running, session, work.prompt))
+    }
+}
+
 impl Running {
+    /// Copies a session, which is not changed itself, so that other attempts can continue it. The copy has rules of its own.
+    async fn copy(&self, own: &OwnSession, folder: &Path, rules: &[Rule]) -> Result<SmolStr, CallError> {
+        let path = format!("session/{}/fork", own.id);
+        let NewSession { id } = self.server.call(Method::POST, &path, folder, Some(&json!({}))).await?;
+        let changed = json!({ "title": TITLE, "permission": rules });
+        let path = format!("session/{id}");
+        self.server.call::<Value>(Method::PATCH, &path, folder, Some(&changed)).await?;
+        Ok(id)
+    }
+
     /// Starts MCP servers for sessions in a folder, which share them.
     async fn connect(&self, servers: &[McpServer], folder: &Path) -> Result<(), Failure> {
         let mut connected = self.connected.lock().await;
@@ -381,6 +459,7 @@ impl Sessions for OpenCode {
                 permissions: &task.permissions,
                 folders: Folders::of(task, &self.folders),
                 rules: Rules::of_session(&task.permissions, &self.servers, servers),
+                own: self.gone.to_continue(NAME, task),
                 servers,
             };
             let text = self.work(&work, reporter).await?;
@@ -396,7 +475,7 @@ impl Sessions for OpenCode {
         Box::pin(async {
             let running = self.server.lock().await.take();
             if let Some(running) = running {
-                running.server.stop().await;
+                running.server.stop(self.endings.are_hurried()).await;
             }
             self.endings.settled().await;
         })
@@ -425,6 +504,7 @@ impl Sessions for OpenCode {
                 permissions: &permissions,
                 folders: Folders { root: self.folders.root.clone(), ..Folders::default() },
                 rules: Rules::of_question(reads),
+                own: None,
                 servers: &[],
             };
             self.work(&work, reporter).await

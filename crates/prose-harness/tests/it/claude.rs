@@ -296,6 +296,22 @@ async fn a_rejected_key_ends_the_session_before_the_agent_gives_up() {
 }
 
 #[tokio::test]
+async fn a_session_that_has_used_a_tool_waits_for_its_provider_and_continues() {
+    let script = r#"
+        {"receive": {"type": "user"}}
+        {"send": {"type": "assistant", "parent_tool_use_id": null, "message": {"id": "m1", "content": [{"type": "tool_use", "id": "t1", "name": "Write", "input": {"file_path": "/a.md"}}]}}}
+        {"send": {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "t1", "content": "written"}]}}}
+        {"send": {"type": "result", "subtype": "success", "is_error": true, "result": "API Error: 429 rate_limit", "api_error_status": 429}}
+        {"receive": {"type": "user", "message": {"role": "user", "content": "The provider turned your last request away. Continue where you stopped."}}}
+        {"send": {"type": "result", "subtype": "success", "result": "done"}}
+    "#;
+    let (said, reports) = Agent::new(script).session(task("Go")).await;
+    assert_eq!(&*said.unwrap().text, "done");
+    let waits = reports.iter().filter(|it| matches!(it, Activity::ProviderRetry(_))).count();
+    assert_eq!(waits, 1);
+}
+
+#[tokio::test]
 async fn a_retry_of_the_agent_lets_other_sessions_wait_for_the_provider() {
     let script = r#"
         {"receive": {"type": "user"}}

@@ -15,7 +15,7 @@ use prose_project::runnable::{self, Refusal, runnable};
 use prose_project::settings::{ignored_for, lock_folder};
 use prose_project::{Diagnosed, Failure, Rules};
 use prose_registry::LOCK_FILE;
-use prose_run::{Money, Project, RunRequest, Start, TrustSubject, UserTrust};
+use prose_run::{Money, Project, Routes, RunRequest, Start, TrustSubject, UserTrust};
 use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
 use prose_vm::program::Program;
 use ropey::Rope;
@@ -180,6 +180,11 @@ impl FileConfig {
     /// Whether the user trusts the project, in the editor or elsewhere.
     pub(crate) fn user_trust(&self) -> UserTrust {
         UserTrust { is_trusted: self.client.trusted == Some(true), ..UserTrust::of_user() }
+    }
+
+    /// The backends of agents.
+    pub(crate) fn routes(&self) -> Routes {
+        Routes::of(self.rules.config())
     }
 
     /// The limits and the prices of runs.

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::drivers::KnownAgent;
+use crate::drivers::program::SIZES;
 use crate::mcp::McpServer;
 
 /// A known agent.
@@ -20,6 +21,8 @@ pub struct AcpAgent {
     pub variables: &'static [&'static str],
     /// The command that installs it.
     pub install: &'static str,
+    /// The model of sessions that name none, as far as it is known.
+    default_model: Option<&'static str>,
     /// Whether it reads and writes files through the client, so that rules of paths are held there.
     pub uses_files_of_client: bool,
     /// Whether it reads a file before it writes it, and fails if it does not exist.
@@ -45,8 +48,10 @@ pub(super) struct SessionNeeds<'a> {
 impl AcpAgent {
     /// What is known of its program.
     pub const fn known(&self) -> KnownAgent {
-        let Self { program, install, variables, .. } = *self;
-        KnownAgent { program, install, variables, sign_in_status: None, unknown_models: &[] }
+        let Self { program, install, variables, default_model, .. } = *self;
+        // Only the agents of one provider have models for the sizes.
+        let unknown_models = if default_model.is_some() { &[] } else { SIZES };
+        KnownAgent { program, install, variables, sign_in_status: None, unknown_models, default_model }
     }
 
     /// What only this agent understands of the parameters of a new session.
@@ -102,7 +107,9 @@ fn claude_options(needs: &SessionNeeds<'_>) -> Value {
             meta["systemPrompt"] = json!({ "append": system });
         }
     }
-    meta["claudeCode"] = json!({ "options": options });
+    // It says nothing itself about a rejected key until Claude Code gives up, after minutes.
+    let raw = json!([{ "type": "system", "subtype": "api_retry" }]);
+    meta["claudeCode"] = json!({ "options": options, "emitRawSDKMessages": raw });
     meta
 }
 
@@ -115,6 +122,7 @@ pub const AGENTS: &[AcpAgent] = &[
         arguments: &[],
         variables: &["ANTHROPIC_*", "CLAUDE_*", "API_TIMEOUT_MS"],
         install: "npm install -g @agentclientprotocol/claude-agent-acp",
+        default_model: Some("sonnet"),
         uses_files_of_client: false,
         reads_before_writing: false,
         // It repeats rejected requests for minutes otherwise, without a report.
@@ -128,6 +136,7 @@ pub const AGENTS: &[AcpAgent] = &[
         arguments: &[],
         variables: &["OPENAI_*", "CODEX_*"],
         install: "npm install -g @agentclientprotocol/codex-acp",
+        default_model: None,
         uses_files_of_client: false,
         reads_before_writing: false,
         settings: None,
@@ -140,6 +149,7 @@ pub const AGENTS: &[AcpAgent] = &[
         arguments: &["--acp"],
         variables: &["GEMINI_*", "GOOGLE_*"],
         install: "npm install -g @google/gemini-cli",
+        default_model: None,
         uses_files_of_client: true,
         reads_before_writing: true,
         settings: None,
@@ -152,12 +162,14 @@ pub const AGENTS: &[AcpAgent] = &[
         arguments: &["acp"],
         variables: &["OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*"],
         install: "npm install -g opencode-ai",
+        default_model: None,
         uses_files_of_client: false,
         reads_before_writing: false,
         settings: Some((
             "OPENCODE_CONFIG_CONTENT",
-            r#"{"permission":{"edit":"ask","bash":"ask","webfetch":"ask","websearch":"ask","codesearch":"ask","external_directory":"ask","task":"deny"}}"#,
-            r#"{"permission":"deny"}"#,
+            // Nobody reads the titles of sessions, and each one costs a request.
+            r#"{"agent":{"title":{"disable":true}},"permission":{"edit":"ask","bash":"ask","webfetch":"ask","websearch":"ask","codesearch":"ask","external_directory":"ask","task":"deny"}}"#,
+            r#"{"agent":{"title":{"disable":true}},"permission":"deny"}"#,
         )),
         meta: None,
     },
@@ -168,6 +180,7 @@ pub const AGENTS: &[AcpAgent] = &[
         arguments: &["--acp"],
         variables: &["QWEN_*", "OPENAI_*", "DASHSCOPE_*"],
         install: "npm install -g @qwen-code/qwen-code",
+        default_model: None,
         uses_files_of_client: true,
         reads_before_writing: false,
         settings: None,

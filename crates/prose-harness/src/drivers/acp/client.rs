@@ -18,6 +18,7 @@ use crate::faults;
 use crate::mcp::McpServer;
 
 const SESSION_NEW: &str = "session/new";
+const SESSION_LOAD: &str = "session/load";
 
 /// How often a session goes on after a call that was denied, by an agent that ends its turn then.
 const MAX_CONTINUED: usize = 8;
@@ -41,6 +42,17 @@ const SIGN_INS: &[(&str, &[&str])] = &[
 pub(super) struct Opened {
     pub(super) session: OpenSession,
     pub(super) warnings: Vec<String>,
+    /// Whether it is an earlier session with what was said there.
+    pub(super) is_continued: bool,
+}
+
+/// How a session is set up.
+pub(super) struct Setup<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) servers: &'a [McpServer],
+    /// What only this agent understands.
+    pub(super) meta: Option<Value>,
+    pub(super) model: Option<&'a str>,
 }
 
 /// The parameters of `initialize`.
@@ -56,29 +68,41 @@ pub(super) fn introduction(gives_files: bool) -> Value {
 }
 
 impl Server {
-    /// Starts a session with MCP servers in a folder. The agent asks before it acts, as far as it has such a mode. `meta` is what only this agent understands.
-    pub(super) async fn new_session(
+    /// Starts a session with MCP servers in a folder, or loads an earlier one by its id. The agent asks before it acts, as far as it has such a mode.
+    pub(super) async fn open_session(
         self: &Arc<Self>,
-        folder: &Path,
-        servers: &[McpServer],
-        meta: Option<Value>,
-        model: Option<&str>,
+        setup: Setup<'_>,
+        earlier: Option<&str>,
         reporter: &Reporter,
     ) -> Result<Opened, Failure> {
+        let Setup { folder, servers, meta, model } = setup;
         let servers: Vec<Value> = servers.iter().map(|server| server.for_acp(folder)).collect();
         let mut new = json!({ "cwd": folder, "mcpServers": servers });
         if let Some(meta) = meta {
             new["_meta"] = meta;
         }
-        let opened = match self.call(SESSION_NEW, &new).await {
+        let method = match earlier {
+            Some(id) => {
+                new["sessionId"] = id.into();
+                SESSION_LOAD
+            }
+            None => SESSION_NEW,
+        };
+        // What was said in an earlier session is reported before the answer, and ignored as the session is not open yet.
+        let mut opened = match self.call(method, &new).await {
             Err(CallError::Reported { code: AUTH_REQUIRED, message }) => {
                 self.sign_in(&message).await?;
-                self.require(SESSION_NEW, &new).await?
+                self.require(method, &new).await?
             }
             opened => opened.map_err(|error| self.failure(error))?,
         };
-        let NewSession { session_id: id, modes, config_options, models } =
-            read(self.who(), SESSION_NEW, &opened)?;
+        if let Some(id) = earlier {
+            if !opened.is_object() {
+                opened = json!({});
+            }
+            opened["sessionId"] = id.into();
+        }
+        let NewSession { session_id: id, modes, config_options, models } = read(self.who(), method, &opened)?;
         let session = self.open(id.clone());
         if let Some(modes) = modes {
             let has = |mode: &&&str| modes.available_modes.iter().any(|it| it.id == ***mode);
@@ -105,7 +129,7 @@ impl Server {
             transcript: None,
         };
         reporter.report(Activity::Agent(agent));
-        Ok(Opened { session, warnings })
+        Ok(Opened { session, warnings, is_continued: earlier.is_some() })
     }
 
     /// Signs in with a key of the environment.
@@ -220,7 +244,7 @@ impl OpenSession {
                     *has_acted |= matches!(activity, Activity::Tool(_));
                     reporter.report(activity);
                 };
-                turn.notified(&method, &params, rules, &mut report)?;
+                turn.notified(server.who(), &method, &params, rules, &mut report)?;
                 continue;
             };
             *has_acted = true;

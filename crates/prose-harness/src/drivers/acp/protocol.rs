@@ -24,6 +24,11 @@ impl Initialized {
         self.agent_capabilities.pointer("/sessionCapabilities/close").is_some_and(|close| !close.is_null())
     }
 
+    /// Whether earlier sessions can be continued.
+    pub(super) fn loads_sessions(&self) -> bool {
+        self.agent_capabilities["loadSession"].as_bool().unwrap_or_default()
+    }
+
     /// Whether it can use MCP servers that are reached by HTTP, besides programs.
     pub(super) fn uses_http_servers(&self) -> bool {
         self.agent_capabilities.pointer("/mcpCapabilities/http").and_then(Value::as_bool).unwrap_or_default()

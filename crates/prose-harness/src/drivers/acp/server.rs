@@ -186,11 +186,13 @@ impl Server {
         OpenSession { server: Arc::clone(self), id, messages, prompt: None }
     }
 
-    /// Stops the process after the end of cancelled prompts.
-    pub(super) async fn stop(&self) {
+    /// Stops the process after the end of cancelled prompts, or at once.
+    pub(super) async fn stop(&self, at_once: bool) {
         let mut cancelled = self.shared.cancelled.subscribe();
-        // What does not end is stopped with the process.
-        let _ = timeout(PATIENCE, cancelled.wait_for(|count| *count == 0)).await;
+        if !at_once {
+            // What does not end is stopped with the process.
+            let _ = timeout(PATIENCE, cancelled.wait_for(|count| *count == 0)).await;
+        }
         let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(reader) = reader {
             reader.abort();

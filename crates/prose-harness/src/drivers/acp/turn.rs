@@ -10,13 +10,14 @@ use prose_acp::{
 };
 use prose_files::Limit;
 use prose_rights::{About, Enforcement};
-use prose_vm::activity::{Activity, Reporter, ToolKind, ToolStatus, ToolUse};
+use prose_vm::activity::{Activity, ProviderRetry, Reporter, ToolKind, ToolStatus, ToolUse};
 use prose_vm::effect::{Failure, Permission, PermissionRule, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::protocol::{ReadFile, WriteFile};
 use crate::command::quoted;
+use crate::gate::Fault;
 use crate::mcp::McpServer;
 use crate::permissions::{Folders, McpTool, ToolRequest, permit};
 
@@ -50,6 +51,58 @@ impl Rules<'_> {
         let mut restricting = rules.filter(|it| it.rule != PermissionRule::Allow);
         restricting.any(|it| self.harness.is_some_and(|name| Enforcement::holds(name, &it.about, &it.rule)))
     }
+}
+
+/// The messages of Claude Code itself, of which `claude-agent-acp` passes on those that are asked for.
+const RAW_MESSAGE: &str = "_claude/sdkMessage";
+
+/// An attempt of an agent itself to reach its provider.
+struct Retry<'a> {
+    status: Option<u16>,
+    message: &'a str,
+    attempt: u32,
+    delay_ms: u64,
+}
+
+impl<'a> Retry<'a> {
+    fn of_claude(message: &'a Value) -> Self {
+        Self {
+            status: status_of(&message["error_status"]),
+            message: message["error"].as_str().unwrap_or_default(),
+            attempt: message["attempt"].as_u64().and_then(|attempt| attempt.try_into().ok()).unwrap_or(1),
+            delay_ms: message["retry_delay_ms"].as_f64().map_or(0, |delay| delay.max(0.0) as u64),
+        }
+    }
+
+    fn of_codex(error: &'a Value) -> Self {
+        let info = error["codexErrorInfo"].as_object().and_then(|info| info.values().next());
+        let message = error["additionalDetails"].as_str().or(error["message"].as_str()).unwrap_or_default();
+        Self {
+            status: info.and_then(|info| status_of(&info["httpStatusCode"])),
+            message,
+            attempt: 1,
+            delay_ms: 0,
+        }
+    }
+}
+
+fn status_of(value: &Value) -> Option<u16> {
+    value.as_u64().and_then(|status| status.try_into().ok())
+}
+
+/// Reports an attempt of an agent to reach its provider. Where further attempts are as futile, the session fails.
+fn retried(who: &str, retry: &Retry<'_>, report: &mut dyn FnMut(Activity)) -> Result<(), Failure> {
+    let fault = Fault::new(who, retry.status, &retry.message.replace('_', " "));
+    if fault.failure.kind.stops_run() {
+        return Err(fault.failure);
+    }
+    report(Activity::ProviderRetry(ProviderRetry {
+        attempt: retry.attempt,
+        status: fault.status,
+        delay_ms: retry.delay_ms,
+        message: fault.reported,
+    }));
+    Ok(())
 }
 
 /// The state of a turn.
@@ -216,13 +269,20 @@ impl Turn {
     /// Handles a notification.
     pub(super) fn notified(
         &mut self,
+        who: &str,
         method: &str,
         params: &Value,
         rules: &Rules<'_>,
         report: &mut dyn FnMut(Activity),
     ) -> Result<(), Failure> {
+        if method == RAW_MESSAGE {
+            return retried(who, &Retry::of_claude(&params["message"]), report);
+        }
         if method != "session/update" {
             return Ok(());
+        }
+        if let Some(error) = params.pointer("/update/_meta/codex/error") {
+            return retried(who, &Retry::of_codex(error), report);
         }
         // Updates of later versions are no errors.
         let Ok(SessionNotification { update, .. }) = SessionNotification::deserialize(params) else {

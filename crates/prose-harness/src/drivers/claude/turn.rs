@@ -20,6 +20,7 @@ use super::messages::{
     Streamed, System, Tokens, TurnResult,
 };
 use super::{NAME, tools};
+use crate::drivers::CONTINUE;
 use crate::drivers::connection::{Connection, End, Endings, Program};
 use crate::faults;
 use crate::gate::Fault;
@@ -134,10 +135,16 @@ impl Conversation {
         self.is_idle
     }
 
-    /// Sends a prompt and follows the work until its reply.
+    /// Whether it has used tools that may have changed something.
+    pub(super) fn has_acted(&self) -> bool {
+        self.has_acted
+    }
+
+    /// Sends a prompt and follows the work until its reply. A session that `continues` has worked on the prompt already.
     pub(super) async fn turn(
         &mut self,
         prompt: &str,
+        continues: bool,
         rights: &Rights<'_>,
         reporter: &Reporter,
     ) -> Result<String, Fault> {
@@ -147,6 +154,7 @@ impl Conversation {
         let sent = addition.filter(|addition| !self.answered.is_empty() && !addition.is_empty());
         // A prompt that starts with a slash would be a command of Claude Code itself.
         let sent = match sent.unwrap_or(prompt) {
+            _ if continues => CONTINUE.to_owned(),
             sent if sent.starts_with('/') => format!("\n{sent}"),
             sent => sent.to_owned(),
         };
@@ -400,7 +408,7 @@ impl Conversation {
         }
         let fault = Fault::new(NAME, result.api_error_status, &result.error());
         // It has already tried again for minutes, except when it is overloaded.
-        let can_repeat = fault.failure.kind == ErrorKind::RateLimit && !self.has_acted;
+        let can_repeat = fault.failure.kind == ErrorKind::RateLimit;
         Err(Fault { can_repeat, ..fault })
     }
 

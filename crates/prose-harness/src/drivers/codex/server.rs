@@ -130,11 +130,13 @@ impl Server {
         OpenThread { server: Arc::clone(self), id: thread, events, turn: Turn::None }
     }
 
-    /// Stops the server after the end of cancelled turns.
-    pub(super) async fn stop(&self) {
+    /// Stops the server after the end of cancelled turns, or at once.
+    pub(super) async fn stop(&self, at_once: bool) {
         let mut cancelled = self.shared.cancelled.subscribe();
-        // A turn that does not end is stopped with the server.
-        let _ = tokio::time::timeout(PATIENCE, cancelled.wait_for(|count| *count == 0)).await;
+        if !at_once {
+            // A turn that does not end is stopped with the server.
+            let _ = tokio::time::timeout(PATIENCE, cancelled.wait_for(|count| *count == 0)).await;
+        }
         if let Some(reader) = self.take_reader() {
             reader.abort();
             let _ = reader.await;
@@ -193,6 +195,26 @@ impl OpenThread {
         let Turn::Running(turn) = &self.turn else { return false };
         let about = params["turnId"].as_str().filter(|_| params["threadId"].as_str() == Some(&self.id));
         about.is_some_and(|about| about != turn)
+    }
+
+    /// Waits a moment for the end of a turn that has failed, so that another one can start in the thread.
+    pub(super) async fn until_ended(&mut self) {
+        let Turn::Running(turn) = &self.turn else { return };
+        let turn = turn.clone();
+        let is_end = |it: &Incoming| {
+            it.method == "turn/completed"
+                && it.params.pointer("/turn/id").and_then(Value::as_str) == Some(&turn)
+        };
+        let ended = tokio::time::timeout(PATIENCE, async {
+            while let Some(incoming) = self.events.recv().await {
+                if is_end(&incoming) {
+                    return;
+                }
+            }
+        });
+        if ended.await.is_ok() {
+            self.ended();
+        }
     }
 
     /// Notes that the turn has ended.

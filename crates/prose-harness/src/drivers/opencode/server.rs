@@ -193,11 +193,13 @@ impl Server {
         }
     }
 
-    /// Stops the server after the end of cancelled sessions.
-    pub(super) async fn stop(&self) {
+    /// Stops the server after the end of cancelled sessions, or at once.
+    pub(super) async fn stop(&self, at_once: bool) {
         let mut closing = self.shared.closing.subscribe();
-        // A session that does not end is stopped with the server.
-        let _ = timeout(PATIENCE, closing.wait_for(|count| *count == 0)).await;
+        if !at_once {
+            // A session that does not end is stopped with the server.
+            let _ = timeout(PATIENCE, closing.wait_for(|count| *count == 0)).await;
+        }
         if let Some(reader) = self.take_reader() {
             reader.abort();
             let _ = reader.await;
@@ -292,6 +294,19 @@ impl OpenSession {
     /// Notes that the work has ended.
     pub(super) fn ended(&mut self) {
         self.is_at_work = false;
+    }
+
+    /// Waits a moment for the last event of work that has failed, so that more work can begin.
+    pub(super) async fn until_idle(&mut self) {
+        let idle = async {
+            while let Some(event) = self.events.recv().await {
+                if event.kind == "session.idle" && event.session == self.id {
+                    return;
+                }
+            }
+        };
+        let _ = timeout(PATIENCE, idle).await;
+        while self.events.try_recv().is_ok() {}
     }
 
     /// Cancels the work and waits until it has ended.

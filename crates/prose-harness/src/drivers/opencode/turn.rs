@@ -176,7 +176,14 @@ enum Status {
 }
 
 impl<'a> Turn<'a> {
-    pub(super) fn new(session: SmolStr, model: Option<&str>, folder: &'a Path, rules: &'a Rules) -> Self {
+    /// `has_acted` if the session has used tools in a turn before.
+    pub(super) fn new(
+        session: SmolStr,
+        model: Option<&str>,
+        folder: &'a Path,
+        rules: &'a Rules,
+        has_acted: bool,
+    ) -> Self {
         Self {
             session,
             folder,
@@ -190,7 +197,7 @@ impl<'a> Turn<'a> {
             steps: HashSet::new(),
             model: model.map(Into::into),
             answer: None,
-            has_acted: false,
+            has_acted,
         }
     }
 
@@ -426,7 +433,6 @@ impl<'a> Turn<'a> {
         Step::End(Err(Fault {
             failure: faults::failure_of(kind, NAME, status, message),
             retry_after: retry_after.or(fault.retry_after),
-            can_repeat: !self.has_acted,
             ..fault
         }))
     }
