@@ -9,17 +9,21 @@ pub(super) use self::loopback::{AsyncListener, AsyncStream, Listener, Stream, co
 #[cfg(unix)]
 mod unix {
     use std::env;
-    use std::fs::{self, DirBuilder};
+    use std::fs::{self, DirBuilder, DirEntry};
     use std::io;
     use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
     use std::os::unix::net::UnixListener;
     use std::path::{Path, PathBuf};
+    use std::time::Duration;
 
     pub(in super::super) use std::os::unix::net::UnixStream as Stream;
     pub(in super::super) use tokio::net::{UnixListener as AsyncListener, UnixStream as AsyncStream};
 
     /// The longest path of a socket that all systems take.
     const MAX_PATH: usize = 100;
+
+    /// How old a socket is at least that is looked at: one that is just being made does not listen yet.
+    const LISTENING_TIME: Duration = Duration::from_secs(60);
 
     /// A socket that listens.
     pub(in super::super) struct Listener {
@@ -30,7 +34,9 @@ mod unix {
     impl Listener {
         /// Listens at a new address with that name.
         pub(in super::super) fn bind(name: &str) -> io::Result<Self> {
-            let path = folder(name.len() + ".sock/".len())?.join(format!("{name}.sock"));
+            let folder = folder(name.len() + ".sock/".len())?;
+            remove_dead(&folder, LISTENING_TIME);
+            let path = folder.join(format!("{name}.sock"));
             // The folder belongs to the user alone, so nobody else connects before the socket has its own permissions.
             let listener = UnixListener::bind(&path)?;
             listener.set_nonblocking(true)?;
@@ -68,6 +74,23 @@ mod unix {
             }
         }
         Err(problem)
+    }
+
+    /// Removes the sockets of processes that were killed.
+    fn remove_dead(folder: &Path, age: Duration) {
+        let is_old = |entry: &DirEntry| {
+            let modified = entry.metadata().and_then(|found| found.modified()).ok();
+            modified.and_then(|modified| modified.elapsed().ok()).is_some_and(|elapsed| elapsed >= age)
+        };
+        // What cannot be looked at stays.
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten().filter(is_old) {
+            let path = entry.path();
+            if Stream::connect(&path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+                && let Some(path) = path.to_str()
+            {
+                remove(path);
+            }
+        }
     }
 
     /// Makes a folder for the user alone, or checks that an existing one is.
@@ -123,6 +146,19 @@ mod unix {
         use std::os::unix::fs::{PermissionsExt, symlink};
 
         use super::*;
+
+        #[test]
+        fn sockets_of_killed_processes_are_removed() {
+            let root = prose_fixture::tempdir().unwrap();
+            let dead = root.path().join("dead.sock");
+            drop(UnixListener::bind(&dead).unwrap());
+            let live = root.path().join("live.sock");
+            let _listener = UnixListener::bind(&live).unwrap();
+            remove_dead(root.path(), LISTENING_TIME);
+            assert!(dead.exists() && live.exists(), "they are new");
+            remove_dead(root.path(), Duration::ZERO);
+            assert!(!dead.exists() && live.exists());
+        }
 
         #[test]
         fn the_folder_of_sockets_is_of_the_user_alone() {
