@@ -305,7 +305,7 @@ struct User(Option<bool>);
 
 impl Approvals for User {
     fn ask<'a>(&'a self, _: &'a PermissionQuestion) -> AnswerFuture<'a> {
-        let answer = |is_allowed| PermissionAnswer { is_allowed, from: AnswerSource::Terminal, by: None };
+        let answer = |is_allowed| PermissionAnswer::once(is_allowed, AnswerSource::Terminal, None);
         Box::pin(std::future::ready(self.0.map_or_else(PermissionAnswer::of_no_one, answer)))
     }
 }
@@ -344,6 +344,7 @@ pub fn task(prompt: &str) -> SessionTask {
         mark: None,
         writes_result: false,
         folder: None,
+        stopped: None,
     }
 }
 

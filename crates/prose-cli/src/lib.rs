@@ -1,5 +1,6 @@
 //! The `prose` command. A library, so that the end-to-end tests have a binary of their own that is built together with them.
 
+mod answer;
 mod cache;
 mod check;
 mod cli;
@@ -38,6 +39,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
+use crate::cli::run::{RunsArgs, RunsCommand};
 use crate::cli::{Cli, Command};
 use crate::status::Status;
 use crate::terminal::{ERROR, Terminal};
@@ -69,6 +71,9 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Run(args) => return Ok(run::run(args, terminal).context(UNWRITABLE)?.into()),
         Command::Resume(args) => return Ok(run::resume(args, terminal).context(UNWRITABLE)?.into()),
         Command::Estimate(args) => return Ok(run::estimate::run(args, terminal).context(UNWRITABLE)?.into()),
+        Command::Runs(RunsArgs { command: RunsCommand::Answer(args) }) => {
+            return Ok(answer::run(args, terminal).context(UNWRITABLE)?.into());
+        }
         Command::Runs(args) => runs::run(args, terminal).context(UNWRITABLE)?,
         Command::Trust(args) => trust::run(args, terminal).context(UNWRITABLE)?,
         Command::Examples(args) => examples::run(args, terminal).context(UNWRITABLE)?,

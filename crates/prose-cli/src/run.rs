@@ -13,8 +13,8 @@ pub(crate) mod progress;
 pub(crate) mod project;
 mod recorded;
 mod resumed;
-mod terminal_approvals;
-pub(crate) mod terminal_inputs;
+pub(crate) mod terminal_questions;
+pub(crate) mod waiting;
 
 use self::project::{present_project, project_of};
 use std::io;
@@ -27,8 +27,8 @@ use prose_files::Limit;
 use prose_project::files::shown;
 use prose_project::imports::{ImportOptions, LockUse};
 use prose_run::{
-    Caps, FinishedRun, Markers, Notifier, Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject,
-    UserTrust,
+    Caps, FinishedRun, Markers, Notifier, Project, Questions, RunFailure, RunHooks, RunRequest, Start,
+    TrustSubject, UserTrust,
 };
 use prose_view::View;
 use prose_vm::error::ErrorKind;
@@ -36,12 +36,12 @@ use prose_vm::event::{Event, EventKind, RunEnd, RunStatus, StateMode};
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
-use self::given::GivenInputs;
 use self::interrupt::Interrupts;
 use self::load::{Loaded, load};
 use self::printed::Output;
 use self::progress::Progress;
 use self::recorded::Recorder;
+use self::terminal_questions::TerminalQuestions;
 use crate::cli::run::{Narration, ResumeArgs, RunArgs, RunnerArgs, State};
 use crate::run::ended::{Ended, refuse};
 use crate::runs::census;
@@ -156,7 +156,7 @@ fn run_loaded(
         return dry_run::write(request, args, interrupts, terminal);
     }
     let narrates = is_in_context.then_some(Narration::Brackets);
-    execute(request, &args.runner, narrates, GivenInputs::default(), interrupts, terminal)
+    execute(request, &args.runner, narrates, Vec::new(), interrupts, terminal)
 }
 
 /// `prose resume`
@@ -201,7 +201,7 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
         names_program: args.program.is_some(),
         ..run_request(&args.runner, &loaded, start)
     };
-    let given = GivenInputs::new(&args.inputs);
+    let given = given::of_arguments(&args.inputs);
     execute(request, &args.runner, None, given, &mut Interrupts::listen(), terminal)
 }
 
@@ -252,7 +252,7 @@ fn resume_transcript(path: &Path, args: &ResumeArgs, terminal: &Terminal) -> io:
     let request =
         RunRequest { state: StateMode::InContext, inputs, ..run_request(&args.runner, &loaded, start) };
     let interrupts = &mut Interrupts::listen();
-    execute(request, &args.runner, Some(Narration::Brackets), GivenInputs::default(), interrupts, terminal)
+    execute(request, &args.runner, Some(Narration::Brackets), Vec::new(), interrupts, terminal)
 }
 
 /// Why two arguments cannot stand together, where that depends on their values.
@@ -295,7 +295,7 @@ fn execute(
     mut request: RunRequest,
     args: &RunnerArgs,
     narrates: Option<Narration>,
-    given: GivenInputs,
+    given: Vec<(SmolStr, Value)>,
     interrupts: &mut Interrupts,
     terminal: &Terminal,
 ) -> io::Result<Ended> {
@@ -325,7 +325,8 @@ fn execute(
     let run: SmolStr = prepared.run().into();
     let folder = prepared.folder.clone();
     let notifier = prepared.notifier();
-    let inputs = given.before(progress.bars());
+    let questions = Questions::new(given);
+    let asking = TerminalQuestions::ask(&questions, progress.bars());
     let mut recorder = args.record_script.as_deref().map(Recorder::new);
     let output = Output::default();
     let mut view = View::default();
@@ -353,18 +354,18 @@ fn execute(
             }
         };
         tokio::select! {
-            reason = interrupts.interrupted(args.timeout) => reason,
+            reason = interrupts.interrupted(within(&questions, args.timeout)) => reason,
             reason = unheard => format!("cannot write its narration: {reason}"),
         }
     };
     let hooks = RunHooks {
-        inputs: Arc::new(inputs),
-        approvals: terminal_approvals::approvals(progress.bars()),
+        questions: questions.clone(),
         observer: &mut observer,
         interrupted: Box::pin(interrupted),
         narration: narrates.map(|narration| (narration.into(), &mut hear as &mut dyn FnMut(&str))),
     };
     let finished = prepared.execute(hooks);
+    asking.finish();
     progress.finish();
     if let Some(recorder) = recorder {
         recorder.write(terminal)?;
@@ -394,6 +395,10 @@ fn execute(
     let ended = match (&end.error, end.status) {
         (None, _) if is_strict && end.failures > 0 => Ended::Failed,
         (None, _) => Ended::Completed,
+        (Some(_), RunStatus::Waiting) => {
+            waiting::write(&run, end, is_kept, terminal)?;
+            Ended::Waiting
+        }
         (Some(error), RunStatus::Interrupted) => {
             writeln!(stderr, "{WARNING}stopped{WARNING:#}: {}", one_line(&error.message))?;
             Ended::Interrupted
@@ -412,7 +417,7 @@ fn execute(
         let path = shown(&path);
         writeln!(stderr, "{HELP}help{HELP:#}: its prompt is in `{}`", one_line(&path.to_string_lossy()))?;
     }
-    if let Some(error) = &end.error {
+    if let Some(error) = end.error.as_ref().filter(|_| ended != Ended::Waiting || !is_kept) {
         let failed = (ended == Ended::Failed || error.kind == ErrorKind::Budget).then_some(error.kind);
         how_to_resume(&run, is_kept, failed, terminal)?;
     }
@@ -443,6 +448,14 @@ fn execute(
             Ok(Ended::Refused)
         }
         None => Ok(ended),
+    }
+}
+
+/// Is ready when a run has worked for as long as it may. The time for which it waits for answers does not count.
+async fn within(questions: &Questions, timeout: Option<Duration>) {
+    match timeout {
+        Some(timeout) => questions.worked_for(timeout).await,
+        None => std::future::pending().await,
     }
 }
 

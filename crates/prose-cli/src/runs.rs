@@ -27,6 +27,7 @@ use textwrap::core::display_width;
 use crate::cli::run::{Narration, RunsArgs, RunsCommand, RunsListArgs};
 use crate::command_error::CommandError;
 use crate::run::project::present_project;
+use crate::run::waiting;
 use crate::runs::attach::Attach;
 pub(crate) use crate::runs::details::details;
 use crate::status::Status;
@@ -45,6 +46,8 @@ pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
         RunsCommand::Tail { run, narrate, no_follow } => {
             tail(&project, run.as_deref(), *narrate, !no_follow, terminal)
         }
+        // The command that resumes runs answers it.
+        RunsCommand::Answer(_) => Ok(()),
         RunsCommand::Rm { runs } => remove(&project, runs, terminal),
         RunsCommand::Attach { run, read_only, json } => {
             let args = Attach { run: run.as_deref(), is_read_only: *read_only, is_json: *json };
@@ -82,7 +85,10 @@ fn list(project: &Project, args: &RunsListArgs, terminal: &Terminal) -> Result<(
         std::array::from_fn(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0));
     for (run, [status, took, sessions]) in page.iter().zip(&rows) {
         let program = one_line(run.program.as_deref().unwrap_or("?"));
-        let error = run.error.as_deref().map_or(String::new(), |error| format!("  {}", first_line(error)));
+        let error = match run.waiting.first() {
+            Some(open) => format!("  since {}: {}", time(open.since), first_line(&open.summary())),
+            None => run.error.as_deref().map_or(String::new(), |error| format!("  {}", first_line(error))),
+        };
         let [a, b, c] = widths;
         let rest = format!("  {status:a$}  {took:b$}  {sessions:c$}  {program}{error}");
         let rest = match width {
@@ -156,6 +162,7 @@ fn as_json(run: &RunSummary) -> serde_json::Value {
         "sessions": run.sessions,
         "usage": run.usage,
         "error": run.error,
+        "waiting": run.waiting,
         "folder": run.folder,
     })
 }
@@ -231,7 +238,15 @@ fn show(
             writeln!(out, "cost:     ${cost:.4}")?;
         }
     }
-    if let Some(error) = &run.error {
+    for open in &run.waiting {
+        let since = time(open.since);
+        writeln!(out, "waiting:  {}", waiting::shown(open))?;
+        match waiting::offered(open) {
+            Some(offered) => writeln!(out, "          since {since}; answers: {offered}")?,
+            None => writeln!(out, "          since {since}")?,
+        }
+    }
+    if let Some(error) = run.error.as_ref().filter(|_| run.waiting.is_empty()) {
         writeln!(out, "error:    {}", first_line(error))?;
     }
     writeln!(out, "folder:   {}", one_line(&run.folder.to_string_lossy()))?;
@@ -260,7 +275,9 @@ fn show(
             writeln!(out, "  {}", one_line(&path))?;
         }
     }
-    if run.status.can_be_resumed() {
+    if !run.waiting.is_empty() {
+        writeln!(out, "\nAnswer with `{}`.", waiting::command(&run.id, &run.waiting))?;
+    } else if run.status.can_be_resumed() {
         writeln!(out, "\nResume it with `prose resume {}`.", run.id)?;
     }
     Ok(())

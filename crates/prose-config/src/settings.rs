@@ -13,7 +13,7 @@ use crate::registry_url::RegistryUrl;
 use crate::rights::ImportRights;
 use crate::setting::settings;
 use crate::values::{
-    FetchMode, Folder, HarnessName, Isolation, ModelAliases, PerFileIgnores, WaitTime, Word,
+    FetchMode, Folder, HarnessName, Isolation, ModelAliases, PerFileIgnores, WaitTime, WhenWaiting, Word,
 };
 
 settings! {
@@ -124,6 +124,10 @@ settings! {
         /// which starts with the uncommitted changes of the project; when all branches have ended, their changes are merged in the order of the
         /// text, and a conflict is an error.
         isolation: Isolation = "isolation",
+        /// What a run does that waits for an input, an approval or a limit when no terminal, editor or client is there to answer and nothing else is at work:
+        /// `stop` records the questions and ends the process with status 5, so that `prose runs answer` continues the run at any later time; `stay`
+        /// keeps the process until the answer is given.
+        when_waiting: WhenWaiting = "when-waiting",
         /// The time without a report of its agent after which a session is reported as stalled, such as `"90s"`, `"10m"` or `"1h"`; `"off"` to report
         /// none. The session continues until its `timeout:`.
         stalled_after: WaitTime = "stalled-after" or WaitTime::minutes(10),

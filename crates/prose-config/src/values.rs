@@ -123,6 +123,16 @@ words! {
 }
 
 words! {
+    /// What a run does that waits for an answer when no one is there to give it and nothing else is at work.
+    pub enum WhenWaiting {
+        /// It records what it waits for and ends its process.
+        Stop = "stop",
+        /// Its process stays until the answer is given.
+        Stay = "stay",
+    }
+}
+
+words! {
     /// A provider of models, or a kind of server that has its API.
     pub enum ProviderName {
         /// Anthropic.

@@ -178,6 +178,7 @@ pub async fn permit(
                 agent: agent.map(Into::into),
                 title: title.clone(),
                 rule: rule.clone(),
+                is_deniable: !is_written,
             };
             match reporter.ask(question).await {
                 Some(true) => Ok(true),

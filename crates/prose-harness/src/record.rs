@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use prose_vm::effect::{Failure, Outcome, RequestId};
 use prose_vm::error::ErrorKind;
-use prose_vm::event::{Event, EventKind, RunStatus};
+use prose_vm::event::{Event, EventKind};
 use prose_vm::frame;
 use prose_vm::place::Place;
 use prose_vm::value::Value;
@@ -77,7 +77,7 @@ impl Recorder {
                 self.asked.insert(*request, Asked { agent, name: None, text: task.task.clone() });
                 self.open.insert(*request, event.place.clone());
             }
-            EventKind::RunEnded(end) if end.status != RunStatus::Interrupted => self.stopped(),
+            EventKind::RunEnded(end) if !end.status.is_stopped() => self.stopped(),
             EventKind::ConditionAsked { request: Some(request), text, .. } => {
                 self.asked.insert(*request, Asked { text: text.clone(), ..Asked::default() });
             }

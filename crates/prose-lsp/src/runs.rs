@@ -3,16 +3,15 @@
 //! Each run has a thread that executes it and another one that reports it to the client. Both write into one
 //! [registry](registry::Runs), which the owner and the reads look into.
 
-mod approvals;
 pub(crate) mod control;
 pub(crate) mod execution;
 mod followed;
 pub(crate) mod history;
-mod inputs;
 pub(crate) mod launch;
 mod lines;
 pub(crate) mod project;
 pub(crate) mod queries;
+mod questions;
 mod recorded_views;
 pub(crate) mod registry;
 mod reporter;

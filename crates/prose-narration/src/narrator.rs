@@ -225,6 +225,7 @@ impl Narrator {
             EventKind::Warning { message } => self.warned(event, message),
             EventKind::Expense(_)
             | EventKind::Commanded { .. }
+            | EventKind::Answered(_)
             | EventKind::Queued { .. }
             | EventKind::Begun { .. }
             | EventKind::Activity { .. }

@@ -28,12 +28,15 @@ mod unix {
     use prose_analysis::host::AnalysisHost;
     use prose_config::{Config, RunConfig};
     use prose_run::control::{CONTROL_FILE, Client, PROTOCOL_VERSION};
-    use prose_run::{Project, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare};
-    use prose_vm::activity::{AnswerSource, NoApprovals};
-    use prose_vm::command::{Attribution, Command};
+    use prose_run::{
+        Project, Questions, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare,
+    };
+    use prose_vm::activity::AnswerSource;
+    use prose_vm::command::Command;
     use prose_vm::event::{EventKind, StateMode};
     use prose_vm::program::Program;
-    use prose_vm::runner::{Limits, NoInputs};
+    use prose_vm::questions::Attribution;
+    use prose_vm::runner::Limits;
     use serde_json::{Value, json};
     use tempfile::TempDir;
 
@@ -81,8 +84,7 @@ mod unix {
             let mut attach = Some(attach);
             let mut begin = Instant::now();
             let hooks = RunHooks {
-                inputs: Arc::new(NoInputs),
-                approvals: Arc::new(NoApprovals),
+                questions: Questions::unanswered(),
                 observer: &mut |event, _| {
                     if let EventKind::RunStarted(_) = event.kind
                         && let Some(attach) = attach.take()

@@ -16,12 +16,13 @@ use criterion::{
 use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
 use prose_config::{Config, RunConfig};
-use prose_run::{Project, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare};
-use prose_vm::activity::NoApprovals;
+use prose_run::{
+    Project, Questions, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare,
+};
 use prose_vm::budget::Budget;
 use prose_vm::event::{Event, EventKind, RunStatus, StateMode};
 use prose_vm::program::Program;
-use prose_vm::runner::{Limits, NoInputs};
+use prose_vm::runner::Limits;
 use tempfile::TempDir;
 
 /// The allocator of the command, so that runs in this process cost what they cost there.
@@ -74,8 +75,7 @@ fn run(request: RunRequest, status: RunStatus, observer: &mut dyn FnMut(&Event, 
     let prepared = prepare(request).unwrap_or_else(|error| panic!("{error}"));
     let id = prepared.run().to_owned();
     let hooks = RunHooks {
-        inputs: Arc::new(NoInputs),
-        approvals: Arc::new(NoApprovals),
+        questions: Questions::unanswered(),
         observer,
         interrupted: Box::pin(std::future::pending()),
         narration: None,

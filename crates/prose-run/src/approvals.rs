@@ -1,46 +1,13 @@
-//! Permission questions of agents, answered by the user (decision 13).
+//! Permission questions of agents, answered by a client that has a desk of its own (decision 13).
 
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 
 use prose_vm::activity::{AnswerFuture, AnswerSource, Approvals, PermissionAnswer, PermissionQuestion};
+use prose_vm::questions::ApprovalAnswer;
 use smol_str::SmolStr;
 use tokio::sync::Mutex;
-
-/// The answer of a user to a permission question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ApprovalAnswer {
-    /// Allows this use of the tool.
-    Once,
-    /// Allows everything that the same rule asks for the same agent, until the run ends.
-    ForRun,
-    /// Denies this use of the tool.
-    Deny,
-}
-
-impl ApprovalAnswer {
-    /// All answers, in the order in which they are offered.
-    pub const ALL: [Self; 3] = [Self::Once, Self::ForRun, Self::Deny];
-
-    /// The answer as it is offered.
-    pub fn title(self) -> &'static str {
-        match self {
-            ApprovalAnswer::Once => "Allow once",
-            ApprovalAnswer::ForRun => "Allow for this run",
-            ApprovalAnswer::Deny => "Deny",
-        }
-    }
-}
-
-/// A question for display, in one line.
-pub fn approval_text(question: &PermissionQuestion) -> String {
-    let who = match &question.agent {
-        Some(agent) => format!("Agent `{agent}`"),
-        None => "A session".to_owned(),
-    };
-    format!("{who} asks for permission: {} ({})", question.title, question.rule)
-}
 
 /// Asks the user a permission question.
 pub trait AsksUser: Send + Sync {
@@ -66,13 +33,13 @@ pub struct UserApprovals<A> {
 impl<A: AsksUser> UserApprovals<A> {
     /// A user who has not been asked yet.
     pub fn new(user: A) -> Self {
-        Self { user, name: user_name(), allowed: Mutex::default() }
+        Self { user, name: crate::questions::user(AnswerSource::Editor).by, allowed: Mutex::default() }
     }
 }
 
 impl<A: AsksUser> Approvals for UserApprovals<A> {
     fn ask<'a>(&'a self, question: &'a PermissionQuestion) -> AnswerFuture<'a> {
-        let answer = |is_allowed, from| PermissionAnswer { is_allowed, from, by: self.name.clone() };
+        let answer = |is_allowed, from| PermissionAnswer::once(is_allowed, from, self.name.clone());
         Box::pin(async move {
             let mut allowed = self.allowed.lock().await;
             let key = (question.agent.clone(), question.rule.clone());
@@ -83,15 +50,10 @@ impl<A: AsksUser> Approvals for UserApprovals<A> {
             if said == ApprovalAnswer::ForRun {
                 allowed.insert(key);
             }
-            answer(said != ApprovalAnswer::Deny, self.user.source())
+            let is_for_run = said == ApprovalAnswer::ForRun;
+            PermissionAnswer { is_for_run, ..answer(said != ApprovalAnswer::Deny, self.user.source()) }
         })
     }
-}
-
-/// The name of the user of this process, for the record of an answer.
-pub fn user_name() -> Option<SmolStr> {
-    let names = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
-    names.map(SmolStr::from).find(|name| !name.is_empty())
 }
 
 #[cfg(test)]
@@ -127,6 +89,7 @@ mod tests {
             agent: Some("historian".into()),
             title: title.to_owned(),
             rule: rule.to_owned(),
+            is_deniable: false,
         };
         let answers = [
             approvals.ask(&question("git log", "bash: prompt")).await,

@@ -6,7 +6,6 @@
 
 mod address;
 mod client;
-mod desk;
 mod hub;
 mod protocol;
 mod server;
@@ -14,7 +13,5 @@ mod transport;
 
 pub use self::address::CONTROL_FILE;
 pub use self::client::{Client, Closer, ControlError, Watched, Watcher};
-pub(crate) use self::desk::NoQuestions;
-pub use self::desk::{AnswerRefused, QuestionDesk, WaitingQuestion};
 pub use self::protocol::{MAX_MESSAGE, PROTOCOL_VERSION};
 pub(crate) use self::server::Server;

@@ -1,22 +1,17 @@
 //! Dry runs: the prompts of a run without an agent and without files.
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 
-use prose_vm::activity::NoApprovals;
-use prose_vm::effect::{InputRequest, SessionTask};
+use prose_vm::effect::SessionTask;
 use prose_vm::event::{Event, EventKind, RunEnd};
-use prose_vm::harness::HarnessFuture;
 use prose_vm::place::Site;
-use prose_vm::runner::Inputs;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use crate::error::RunFailure;
 use crate::rehearsal::question_kind;
-use crate::{PreparedRun, RunHooks};
+use crate::{PreparedRun, Questions, RunHooks};
 
 /// What a dry run reports, in the order of the program.
 #[derive(Debug)]
@@ -93,18 +88,6 @@ impl DryRunPrompt<'_> {
     }
 }
 
-/// The inputs of a dry run: those that are given, and texts with the names of the others.
-struct GeneratedInputs(HashMap<SmolStr, Value>);
-
-impl Inputs for GeneratedInputs {
-    fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value> {
-        let given = input.keys.iter().find_map(|key| self.0.get(key)).cloned();
-        let name = input.name.as_deref().unwrap_or("input");
-        let value = given.unwrap_or_else(|| Value::text(format!("[{name}]")));
-        Box::pin(std::future::ready(Ok(value)))
-    }
-}
-
 impl PreparedRun {
     /// Executes a dry run ([`crate::Start::Dry`]) and reports its prompts and warnings, each with its part of the program.
     pub fn rehearse(
@@ -128,8 +111,7 @@ impl PreparedRun {
             _ => {}
         };
         let finished = self.execute(RunHooks {
-            inputs: Arc::new(GeneratedInputs(given.into_iter().collect())),
-            approvals: Arc::new(NoApprovals),
+            questions: Questions::generated(given),
             observer: &mut observer,
             interrupted,
             narration: None,

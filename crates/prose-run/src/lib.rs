@@ -15,6 +15,7 @@ mod origin;
 mod parallelism;
 mod permissions;
 mod program_check;
+pub mod questions;
 mod rehearsal;
 mod request;
 mod rights;
@@ -30,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use prose_config::Isolation;
+use prose_config::{Isolation, WhenWaiting};
 use prose_harness::offline::Offline;
 pub use prose_harness::registry::asks_model;
 use prose_harness::registry::{HarnessSettings, harness, has_tools, used_harnesses};
@@ -43,18 +44,20 @@ pub use prose_project::trust::{TrustError, TrustSubject, UserTrust};
 pub use prose_rights::{Grants, Right};
 use prose_state::agent_log::AgentLogs;
 pub use prose_state::folder::Project;
-use prose_vm::activity::{Approvals, Work};
+use prose_vm::activity::Work;
 use prose_vm::command::Commands;
 use prose_vm::effect::{Effect, Outcome, Request, RequestId, Usage};
-use prose_vm::event::{Event, EventKind, Expense, RecordedRoute, RunEnd, RunHead, StateMode};
+use prose_vm::event::{Event, EventKind, Expense, RecordedRoute, RunEnd, RunHead, RunStatus, StateMode};
 use prose_vm::harness::{Capabilities, Harness};
 use prose_vm::machine::Machine;
-use prose_vm::runner::{self, Host, Inputs, Limits, NoTrees, RunError, Trees};
+use prose_vm::place::Place;
+use prose_vm::questions::RecordedAnswer;
+use prose_vm::runner::{self, Host, Limits, NoTrees, RunError, Trees};
 use prose_vm::secrets::Secrets;
 use prose_vm::settings::Settings;
 use prose_vm::store::Recording;
 
-pub use crate::approvals::{ApprovalAnswer, AsksUser, UserApprovals, approval_text, user_name};
+pub use crate::approvals::{AsksUser, UserApprovals};
 pub use crate::dry_run::{DryRun, DryRunPrompt};
 pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
 pub use crate::estimate::{EstimateRequest, History, MAX_RUNS, RunEstimate, estimate_run};
@@ -65,6 +68,7 @@ use crate::origin::Origin;
 pub use crate::origin::{check_trust, is_confirmed};
 pub use crate::parallelism::{Machine as MachineResources, Parallelism};
 pub use crate::permissions::{Unenforced, UnenforcedRule};
+pub use crate::questions::{ApprovalAnswer, Questions, approval_text};
 use crate::rehearsal::{QuestionPrompts, Rehearsal};
 pub use crate::request::{Routes, RunRequest, Start};
 pub use crate::rights::MissingRights;
@@ -78,10 +82,8 @@ pub type NarrationSink<'a> = &'a mut dyn FnMut(&str);
 
 /// The callbacks of a run.
 pub struct RunHooks<'a> {
-    /// Provides inputs.
-    pub inputs: Arc<dyn Inputs>,
-    /// Answers permission questions of agents.
-    pub approvals: Arc<dyn Approvals>,
+    /// The desk of its open questions: inputs, permissions of agents, and limits.
+    pub questions: Questions,
     /// Receives every event; the second argument is false for recorded events that are executed again.
     pub observer: &'a mut dyn FnMut(&Event, bool),
     /// Interrupts the run when it completes, with a reason for the user.
@@ -113,6 +115,12 @@ pub struct PreparedRun {
     /// The rights of each fetched program in this run, for display.
     pub rights: Vec<String>,
     question_prompts: QuestionPrompts,
+    /// The time in milliseconds since 1970-01-01 in UTC.
+    pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
+    /// Whether it stays a process when it only waits (`run.when-waiting`).
+    stays: bool,
+    /// The answers that were given before it was resumed.
+    answers: Vec<(Place, RecordedAnswer)>,
 }
 
 /// The result of an execution of a run.
@@ -257,6 +265,9 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         notes: opened.notes.into_iter().chain(note).chain(note_on_notify).collect(),
         rights,
         question_prompts,
+        clock: Arc::new(runner::now),
+        stays: request.config.when_waiting == WhenWaiting::Stay,
+        answers: opened.answers,
     })
 }
 
@@ -403,14 +414,20 @@ impl PreparedRun {
             .enable_all()
             .build()
             .map_err(RunFailure::Runtime)?;
-        let RunHooks { inputs, approvals, observer, interrupted, narration } = hooks;
+        let RunHooks { questions, observer, interrupted, narration } = hooks;
+        let _closing = questions.closing();
+        questions.use_clock(Arc::clone(&self.clock));
+        questions.remember(std::mem::take(&mut self.answers));
+        if self.stays {
+            questions.stay();
+        }
         let mut narration = narration.map(|(markers, sink)| {
             let narrator = Narrator::new(markers).with_size(self.size);
             (narrator, sink)
         });
         let mut logs = self.folder.as_deref().map(AgentLogs::new);
         let (sender, commands) = Commands::channel();
-        let desk = Arc::new(control::NoQuestions);
+        let desk = questions.clone();
         let channel = self
             .folder
             .as_deref()
@@ -444,15 +461,15 @@ impl PreparedRun {
             },
             store: self.store.as_store(),
             recall: &mut recall,
-            inputs,
-            approvals,
+            inputs: Arc::new(questions.clone()),
+            approvals: Arc::new(questions.clone()),
             commands,
             observer: &mut observe,
             interrupted,
             limits: self.limits,
             accounts: self.accounts,
             secrets: self.secrets,
-            clock: &runner::now,
+            clock: &*self.clock,
         };
         let end = runtime.block_on(async {
             let end = runner::run(self.machine, host).await;
@@ -475,7 +492,12 @@ impl PreparedRun {
                 return Err(RunFailure::Run(error));
             }
         };
-        self.notifier.notify(Notification::Ended(&end));
+        if end.status != RunStatus::Waiting {
+            self.notifier.notify(Notification::Ended(&end));
+        }
+        for question in &end.waiting {
+            self.notifier.notify(Notification::Waiting(question));
+        }
         let reused = recall.answers;
         if let Some((mut narrator, sink)) = narration {
             narrator.flush().iter().for_each(|line| sink(line));

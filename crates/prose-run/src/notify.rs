@@ -8,6 +8,7 @@ use prose_config::Word;
 use prose_harness::notification::NotifyCommand;
 use prose_state::runs::RunState;
 use prose_vm::event::{RunEnd, RunStatus};
+use prose_vm::questions::OpenQuestion;
 use prose_vm::runner;
 use serde_json::{Value, json};
 
@@ -26,16 +27,7 @@ const MAX_TEXT: usize = 2_000;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Notification<'a> {
     /// The run starts to wait for a person.
-    Waiting {
-        /// The number of the question, for `prose runs answer`.
-        question: u64,
-        /// The kind of question: `input`, `approval` or `limit`.
-        kind: &'a str,
-        /// The question.
-        prompt: &'a str,
-        /// The line of the program, from 1.
-        line: Option<u32>,
-    },
+    Waiting(&'a OpenQuestion),
     /// The run ended: it completed, failed or was interrupted.
     Ended(&'a RunEnd),
     /// The run was ended by a failure outside of its program, such as a full disk.
@@ -145,9 +137,13 @@ impl Shared {
         let mut event = self.run.clone();
         event["at"] = runner::now().into();
         let (name, facts) = match notification {
-            Notification::Waiting { question, kind, prompt, line } => {
-                let question =
-                    json!({ "id": question, "kind": kind, "prompt": shortened(prompt), "line": line });
+            Notification::Waiting(question) => {
+                let question = json!({
+                    "id": question.id,
+                    "kind": question.kind.name(),
+                    "prompt": shortened(&question.prompt),
+                    "line": question.line,
+                });
                 ("waiting", json!({ "status": "waiting", "question": question }))
             }
             Notification::Ended(end) => {

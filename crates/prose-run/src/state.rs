@@ -8,6 +8,8 @@ use prose_state::filesystem::{self, FilesystemStore, Resume};
 use prose_state::folder::run_id;
 use prose_state::in_context::InContextStore;
 use prose_vm::event::{RunHead, StateMode};
+use prose_vm::place::Place;
+use prose_vm::questions::RecordedAnswer;
 use prose_vm::store::{NoRecording, NoStore, Recording, Store};
 use prose_vm::value::Value;
 use smol_str::SmolStr;
@@ -28,6 +30,8 @@ pub(crate) struct Opened {
     pub(crate) store: StoreKind,
     pub(crate) recall: AnyRecording,
     pub(crate) notes: Vec<String>,
+    /// The answers that its journals have.
+    pub(crate) answers: Vec<(Place, RecordedAnswer)>,
 }
 
 /// The backend for the state.
@@ -69,7 +73,7 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
     let memories = || StoreKind::InContext(Box::new(InContextStore::new(&request.project)));
     let without_files = |store, recall, notes| {
         let run = run_id(SystemTime::now());
-        Opened { run, folder: None, head: None, inputs: None, store, recall, notes }
+        Opened { run, folder: None, head: None, inputs: None, store, recall, notes, answers: Vec::new() }
     };
     let fresh = || AnyRecording::NoRecording(NoRecording);
     match &request.start {
@@ -102,6 +106,7 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
                 store: StoreKind::Files(store.into()),
                 recall: fresh(),
                 notes,
+                answers: Vec::new(),
             })
         }
         Start::Transcript(recovered) => {
@@ -154,5 +159,6 @@ fn resume(
         store: StoreKind::Files(resumed.store.into()),
         recall: AnyRecording::Files(resumed.recall),
         notes,
+        answers: request.project.answers(run)?,
     })
 }

@@ -209,8 +209,7 @@ impl Runs {
             };
             let notifier = prepared.notifier();
             let finished = prepared.execute(RunHooks {
-                inputs: Arc::clone(&live.questions) as _,
-                approvals,
+                questions: prose_run::Questions::answered_by(Arc::clone(&live.questions) as _, approvals),
                 observer: &mut observer,
                 interrupted: Box::pin(async {
                     live.stop.notified().await;

@@ -229,6 +229,7 @@ fn described(activity: &Activity) -> String {
             format!("session {}{model}{transcript}", agent.id)
         }
         Activity::Continued { id } => format!("continues session {id}"),
+        Activity::Given(attribution) => format!("answered {}", attribution.from.phrase()),
         Activity::Note { text } => text.clone(),
         Activity::Stalled { silent_ms } => format!("no report for {}", duration(*silent_ms)),
     };

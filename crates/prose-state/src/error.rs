@@ -55,6 +55,13 @@ pub enum StateError {
         /// The number of the process, where it could be read.
         process: Option<u32>,
     },
+    /// The run does not wait for the answer to a question.
+    NotOpen {
+        /// The run.
+        run: String,
+        /// The number of the question.
+        question: u64,
+    },
     /// The journal is one of a later version.
     Version {
         /// The journal.
@@ -158,6 +165,12 @@ impl fmt::Display for StateError {
                  or a newer one",
                 path.display()
             ),
+            Self::NotOpen { run, question } => {
+                write!(
+                    f,
+                    "run {run} has no open question {question}; `prose runs show {run}` lists its questions"
+                )
+            }
             Self::Damaged(damage) => write!(f, "{damage}"),
             Self::Outside { folder, agent, project } => write!(
                 f,
@@ -186,7 +199,8 @@ impl From<StateError> for io::Error {
             StateError::Io { error, .. } => error.kind(),
             StateError::NoRun { .. } => io::ErrorKind::NotFound,
             StateError::Locked { .. } => io::ErrorKind::WouldBlock,
-            StateError::Unsafe { .. }
+            StateError::NotOpen { .. }
+            | StateError::Unsafe { .. }
             | StateError::Outside { .. }
             | StateError::Ambiguous { .. }
             | StateError::NoName

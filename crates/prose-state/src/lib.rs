@@ -6,6 +6,7 @@
 //! runs of the layout before `.prose/runs` into this one. [`runs`] lists the runs of a project.
 
 pub mod agent_log;
+pub mod answers;
 pub mod binding_file;
 mod context_file;
 mod disk;

@@ -288,7 +288,7 @@ impl JournalRecording {
         let Event { at, paused, kind, .. } = self.places.event_at(end)?;
         let EventKind::RunEnded(RunEnd { status, error, usage, .. }) = kind else { return Ok(()) };
         let offset = match status {
-            RunStatus::Interrupted => Some(end),
+            RunStatus::Interrupted | RunStatus::Waiting => Some(end),
             RunStatus::Completed => None,
             RunStatus::Failed => {
                 let offsets = self.offsets.clone();

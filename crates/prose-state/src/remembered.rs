@@ -12,6 +12,7 @@ use smol_str::SmolStr;
 
 use crate::error::StateError;
 use crate::foreign::ForeignRecording;
+use crate::journal::JOURNAL_FILE;
 use crate::reader::Places;
 use crate::recall::{JournalRecording, Matching};
 use crate::repair::JournalCopies;
@@ -153,6 +154,13 @@ impl Journals<'_> {
     /// How many journals there are of the program before it changed.
     pub(crate) fn count(&self) -> u32 {
         (1u32..).take_while(|number| self.path(*number).exists()).last().unwrap_or(0)
+    }
+
+    /// All journals, the oldest first.
+    pub(crate) fn all(&self) -> Vec<PathBuf> {
+        let earlier = (1..=self.count()).map(|number| self.path(number));
+        let latest = Some(self.folder.join(JOURNAL_FILE)).filter(|path| path.exists());
+        earlier.chain(latest).collect()
     }
 
     /// Puts the journal with those of the program before it changed.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use prose_files::{Limit, read};
 use prose_vm::effect::Usage;
 use prose_vm::event::{Event, EventKind, RunEnd, RunHead, RunStatus};
+use prose_vm::questions::OpenQuestion;
 use smol_str::SmolStr;
 
 use crate::disk::{OwnFile, is_absent};
@@ -45,6 +46,8 @@ pub struct RunSummary {
     pub usage: Option<Usage>,
     /// Why it failed, or why its folder cannot be read.
     pub error: Option<String>,
+    /// The questions that it waits for.
+    pub waiting: Vec<OpenQuestion>,
 }
 
 /// How a run stands.
@@ -60,6 +63,8 @@ pub enum RunState {
     Failed,
     /// It can be resumed.
     Interrupted,
+    /// It waits for answers, and no process executes it. It can be answered and resumed.
+    Waiting,
     /// Another machine made it; it can be resumed.
     Foreign,
     /// Its folder cannot be read.
@@ -68,8 +73,16 @@ pub enum RunState {
 
 impl RunState {
     /// All names.
-    pub const NAMES: [&'static str; 7] =
-        ["running", "completed", "completed with failures", "failed", "interrupted", "foreign", "damaged"];
+    pub const NAMES: [&'static str; 8] = [
+        "running",
+        "completed",
+        "completed with failures",
+        "failed",
+        "interrupted",
+        "waiting",
+        "foreign",
+        "damaged",
+    ];
 
     /// As lists name it.
     pub fn name(self) -> &'static str {
@@ -79,6 +92,7 @@ impl RunState {
             RunState::CompletedWithFailures => "completed with failures",
             RunState::Failed => "failed",
             RunState::Interrupted => "interrupted",
+            RunState::Waiting => "waiting",
             RunState::Foreign => "foreign",
             RunState::Damaged => "damaged",
         }
@@ -91,6 +105,7 @@ impl RunState {
             RunStatus::Completed => RunState::Completed,
             RunStatus::Failed => RunState::Failed,
             RunStatus::Interrupted => RunState::Interrupted,
+            RunStatus::Waiting => RunState::Waiting,
         }
     }
 
@@ -101,7 +116,7 @@ impl RunState {
 
     /// Whether it can be resumed.
     pub fn can_be_resumed(self) -> bool {
-        matches!(self, RunState::Interrupted | RunState::Foreign | RunState::Failed)
+        matches!(self, RunState::Interrupted | RunState::Waiting | RunState::Foreign | RunState::Failed)
     }
 }
 
@@ -245,6 +260,7 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
         sessions: None,
         usage: None,
         error: None,
+        waiting: Vec::new(),
     };
     let path = folder.join(JOURNAL_FILE);
     let (mut head, mut end) = (None, None);
@@ -263,6 +279,7 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
                         summary.status = RunState::of(&found);
                         summary.sessions = Some(found.sessions);
                         summary.usage = found.usage;
+                        summary.waiting.clone_from(&found.waiting);
                         summary.error = found.error.as_ref().map(|error| error.to_string());
                         end = Some(found);
                     }

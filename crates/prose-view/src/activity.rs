@@ -92,6 +92,7 @@ impl NodeActivity {
             | Activity::Used(_)
             | Activity::Agent(_)
             | Activity::Continued { .. }
+            | Activity::Given(_)
             | Activity::Note { .. }
             | Activity::Stalled { .. } => {}
         }

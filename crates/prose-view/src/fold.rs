@@ -113,6 +113,8 @@ impl View {
                 self.answered(event, *request, outcome, *began);
             }
             EventKind::Expense(expense) => self.expense(event, expense),
+            // The question was shown as open by the activity of its request, which ends with the answer.
+            EventKind::Answered(_) => {}
             EventKind::Activity { request, activity } => self.reported(event, *request, activity),
             EventKind::SessionEnded { request, status, error } => {
                 self.sessions_ended += 1;
@@ -335,7 +337,7 @@ impl View {
         let status = match end.status {
             RunStatus::Completed => Status::Complete,
             RunStatus::Failed => Status::Failed,
-            RunStatus::Interrupted => Status::Interrupted,
+            RunStatus::Interrupted | RunStatus::Waiting => Status::Interrupted,
         };
         self.end = Some(Arc::new(end.clone()));
         self.end_all(at, status, end.error.as_ref());

@@ -12,6 +12,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
 use crate::effect::{RequestId, Usage};
+pub use crate::questions::AnswerSource;
+use crate::questions::{AskedAt, Attribution};
 use crate::secrets::Secrets;
 use crate::waits::Waits;
 
@@ -55,6 +57,8 @@ pub enum Activity {
         /// The id of the earlier one.
         id: SmolStr,
     },
+    /// A person gave the input.
+    Given(Attribution),
     /// Something that only the log of the session tells.
     Note {
         /// What happened, in one line.
@@ -123,7 +127,13 @@ pub struct PermissionQuestion {
     pub title: String,
     /// The rule that asks, such as `execute: prompt`.
     pub rule: String,
+    /// Whether it may be denied without asking: no rule of the program says that a person decides. Of interest only until it is answered.
+    #[serde(skip)]
+    pub is_deniable: bool,
 }
+
+/// The [`PermissionQuestion::id`] of the question whether a limit may be exceeded.
+pub const LIMIT_QUESTION: &str = "limit";
 
 /// The answer to a permission question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,38 +145,28 @@ pub struct PermissionAnswer {
     /// The name of the user who gave it, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<SmolStr>,
+    /// Whether it covers everything that the same rule asks for the same agent, until the run ends.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_for_run: bool,
+    /// Whether an event of the run has it already: it was given before the run was resumed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_recorded: bool,
 }
 
 impl PermissionAnswer {
+    /// An answer to this question alone.
+    pub fn once(is_allowed: bool, from: AnswerSource, by: Option<SmolStr>) -> Self {
+        Self { is_allowed, from, by, is_for_run: false, is_recorded: false }
+    }
+
     /// The answer to a question that reaches no one.
     pub fn of_no_one() -> Self {
-        Self { is_allowed: false, from: AnswerSource::NoOne, by: None }
+        Self::once(false, AnswerSource::NoOne, None)
     }
-}
 
-/// Where the answer to a permission question comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AnswerSource {
-    /// A user at the terminal.
-    Terminal,
-    /// A user of an editor.
-    Editor,
-    /// An earlier answer that allows for the whole run what the same rule asks.
-    Rule,
-    /// No one: the question is denied, or stops the run.
-    NoOne,
-}
-
-impl AnswerSource {
-    /// Where it comes from, for display after the word `allowed` or `denied`.
-    pub fn phrase(self) -> &'static str {
-        match self {
-            AnswerSource::Terminal => "at the terminal",
-            AnswerSource::Editor => "in the editor",
-            AnswerSource::Rule => "with an earlier answer for the run",
-            AnswerSource::NoOne => "since no one answered",
-        }
+    /// Whether a person gave it now, so that it is an event of the run (decision 25).
+    pub fn is_new(&self) -> bool {
+        !self.is_recorded && !matches!(self.from, AnswerSource::NoOne | AnswerSource::Rule)
     }
 }
 
@@ -236,6 +236,9 @@ pub struct Work {
     /// The harness that ran the session of a persistent agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harness: Option<SmolStr>,
+    /// Who gave an input; `None` if it came with the start of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_by: Option<Attribution>,
 }
 
 /// A permission question and its answer.
@@ -292,6 +295,11 @@ impl Work {
         *self == Self::default()
     }
 
+    /// The number of questions without an answer.
+    pub fn unanswered(&self) -> usize {
+        self.questions.iter().filter(|asked| asked.answered_at.is_none()).count()
+    }
+
     /// Adds a report, made at a time in milliseconds since 1970-01-01 in UTC. Tool calls are not counted, since several reports may be about one
     /// call.
     pub fn add(&mut self, activity: &Activity, at: u64) {
@@ -309,6 +317,7 @@ impl Work {
             }
             Activity::Agent(agent) => self.agent = Some(agent.clone()),
             Activity::Continued { id } => self.continues = Some(id.clone()),
+            Activity::Given(attribution) => self.given_by = Some(attribution.clone()),
             _ => {}
         }
     }
@@ -321,6 +330,12 @@ pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = PermissionAnswer> + Send
 pub trait Approvals: Send + Sync {
     /// Asks a question.
     fn ask<'a>(&'a self, question: &'a PermissionQuestion) -> AnswerFuture<'a>;
+
+    /// Asks a question of a request, with the place and the time of it.
+    fn ask_at<'a>(&'a self, at: &'a AskedAt, question: &'a PermissionQuestion) -> AnswerFuture<'a> {
+        let _ = at;
+        self.ask(question)
+    }
 }
 
 /// No one to answer.
@@ -338,6 +353,8 @@ pub struct Reporter {
     request: RequestId,
     sink: Option<UnboundedSender<(RequestId, Activity)>>,
     approvals: Arc<dyn Approvals>,
+    /// The place of the request, for its questions.
+    at: Option<Arc<AskedAt>>,
     secrets: Arc<Secrets>,
     /// The time that the request waits for answers.
     waits: Arc<Waits>,
@@ -364,10 +381,16 @@ impl Reporter {
             request,
             sink: Some(sink),
             approvals,
+            at: None,
             secrets: Arc::default(),
             waits: Arc::default(),
             watch: None,
         }
+    }
+
+    /// The same for a request whose place is known.
+    pub(crate) fn asking(self, at: AskedAt) -> Self {
+        Self { at: Some(Arc::new(at)), ..self }
     }
 
     /// The same with secrets that are masked in what it reports.
@@ -387,6 +410,7 @@ impl Reporter {
             request: RequestId(0),
             sink: None,
             approvals: Arc::new(NoApprovals),
+            at: None,
             secrets: Arc::default(),
             waits: Arc::default(),
             watch: None,
@@ -409,7 +433,10 @@ impl Reporter {
         let question = question.masked(&self.secrets);
         self.report(Activity::Asked(question.clone()));
         let wait = self.waits.begin();
-        let answer = self.approvals.ask(&question).await;
+        let answer = match &self.at {
+            Some(at) => self.approvals.ask_at(at, &question).await,
+            None => self.approvals.ask(&question).await,
+        };
         drop(wait);
         let said = Some(answer.is_allowed).filter(|_| answer.from != AnswerSource::NoOne);
         self.report(Activity::Answered { id: question.id, answer });
@@ -470,9 +497,10 @@ mod tests {
             agent: None,
             title: "git log".to_owned(),
             rule: "bash: prompt".to_owned(),
+            is_deniable: false,
         };
         let mut work = Work::default();
-        let by = |from: AnswerSource| PermissionAnswer { is_allowed: true, from, by: Some("ada".into()) };
+        let by = |from: AnswerSource| PermissionAnswer::once(true, from, Some("ada".into()));
         work.add(&Activity::Asked(question("1")), 1000);
         work.add(&Activity::Asked(question("2")), 2000);
         work.add(&Activity::Asked(question("3")), 3000);

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::activity::AnswerSource;
 use crate::budget::{Maximum, Spent};
 use crate::effect::RequestId;
+use crate::questions::Attribution;
 
 /// A command of a person to a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -38,25 +38,6 @@ pub enum Command {
         /// The maximum.
         limit: Maximum,
     },
-}
-
-/// The person who commands or answers something, and where they do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attribution {
-    /// The name of the user, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<SmolStr>,
-    /// Where it comes from.
-    pub from: AnswerSource,
-}
-
-impl fmt::Display for Attribution {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.by {
-            Some(by) => write!(f, "by {by} {}", self.from.phrase()),
-            None => f.write_str(self.from.phrase()),
-        }
-    }
 }
 
 /// Why a command has no effect.

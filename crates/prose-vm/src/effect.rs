@@ -254,6 +254,10 @@ pub struct SessionTask {
     /// The folder of the project in a working tree, relative to the folder of the run, in which the agent works; `None` for the project itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<Arc<str>>,
+    /// The session of the agent's own that was ended while it waited for an answer, for backends that can continue it. Not recorded: it follows from
+    /// recorded events.
+    #[serde(skip)]
+    pub stopped: Option<Arc<OwnSession>>,
 }
 
 /// The file of a skill in a folder.

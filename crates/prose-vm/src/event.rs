@@ -5,11 +5,12 @@ use smol_str::SmolStr;
 use std::sync::Arc;
 
 use crate::activity::{Activity, Work};
-use crate::command::{Attribution, Command};
+use crate::command::Command;
 pub use crate::effect::LoopKind;
 use crate::effect::{Binding, MemoryPlace, Outcome, RequestId, SessionTask, Usage};
 use crate::error::RuntimeError;
 use crate::place::{Place, Site};
+use crate::questions::{Attribution, OpenQuestion, RecordedAnswer};
 use crate::value::Value;
 
 /// An event of a run.
@@ -252,6 +253,9 @@ pub enum EventKind {
         #[serde(flatten)]
         by: Attribution,
     },
+    /// A person has answered a question of the request at the place of this event (decision 25): an agent asked for a permission, a limit was reached,
+    /// or the run was stopped and waits for an input. An input that is given to a running program is in its `effect` event.
+    Answered(RecordedAnswer),
     /// A request waits for a free agent (R58). Emitted but not recorded, since it belongs to the execution and not to the run; the waiting time is in
     /// the `effect` event of the request.
     Queued { request: RequestId },
@@ -437,6 +441,9 @@ pub struct RunEnd {
     /// raised again is not among them. Counted only in runs that reach the end of their program.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failures: u32,
+    /// The questions that a waiting run has; empty with any other status.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<OpenQuestion>,
 }
 
 /// The status of an ended run.
@@ -449,6 +456,15 @@ pub enum RunStatus {
     Failed,
     /// Interrupted by the user, by a limit or by a failure outside of the program. It can be resumed.
     Interrupted,
+    /// Stopped since it waits for answers and nothing else was at work (decision 24). It continues when they are given and it is resumed.
+    Waiting,
+}
+
+impl RunStatus {
+    /// Whether the program has not come to an end, so that the run continues when it is resumed.
+    pub fn is_stopped(self) -> bool {
+        matches!(self, RunStatus::Interrupted | RunStatus::Waiting)
+    }
 }
 
 /// The status of an ended statement.

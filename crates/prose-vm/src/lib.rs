@@ -7,6 +7,7 @@
 pub mod activity;
 mod agent_capacity;
 pub mod budget;
+pub mod choices;
 pub mod command;
 mod confirmation;
 pub mod effect;
@@ -23,6 +24,7 @@ pub mod permissions;
 pub mod place;
 pub mod program;
 mod prompt;
+pub mod questions;
 mod reports;
 pub mod runner;
 pub mod secrets;

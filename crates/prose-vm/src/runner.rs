@@ -11,6 +11,7 @@ mod own_sessions;
 mod recorded;
 mod session;
 mod start;
+mod stop;
 mod trees;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,13 +30,14 @@ use self::clock::RunClock;
 use self::commands::Commanded;
 use self::own_sessions::OwnSessions;
 use self::session::outcome;
+use self::stop::abandoned;
 use crate::activity::Work;
 use crate::agent_capacity::AgentCapacity;
 use crate::budget::Meter;
 use crate::confirmation;
 use crate::effect::{Effect, Failure, Outcome, Permission, RequestId, Usage, fingerprint};
-use crate::error::{ErrorKind, RuntimeError};
-use crate::event::{EventKind, RunEnd, RunStatus};
+use crate::error::ErrorKind;
+use crate::event::{EventKind, RunEnd};
 use crate::machine::{Machine, MachineOutput, NewEvent};
 use crate::permissions;
 use crate::place::{Place, Site};
@@ -45,7 +47,7 @@ use crate::value::Value;
 use crate::writers::Writers;
 
 pub use self::error::{Divergence, RunError};
-pub use self::host::{Capacity, Host, Inputs, Limits, NoInputs};
+pub use self::host::{Abandoned, Capacity, Host, Inputs, Limits, NoInputs};
 pub use self::trees::{NoTrees, TreeFuture, Trees};
 
 /// The current time.
@@ -256,6 +258,7 @@ impl Runner<'_> {
                 return self.interrupt_by(ErrorKind::Budget, reason);
             }
             self.host.store.commit()?;
+            let (inputs, questions) = (Arc::clone(&self.host.inputs), self.questions_alone());
             tokio::select! {
                 biased;
                 reason = &mut self.host.interrupted => return self.interrupt(reason),
@@ -302,6 +305,7 @@ impl Runner<'_> {
                     }
                 }
                 () = self.room.opens() => {}
+                questions = abandoned(inputs.as_ref(), questions) => return self.stop_to_wait(questions),
                 () = tokio::time::sleep(CAPACITY_INTERVAL), if self.is_short => {}
             }
         }
@@ -311,6 +315,10 @@ impl Runner<'_> {
         let recalled = self.host.recall.recall(&self.waiting)?;
         self.is_resumed = true;
         if let Some(request) = self.waiting.get(&recalled.0) {
+            if matches!(request.effect, Effect::Input(_)) {
+                let given_by = self.host.recall.last_work().given_by;
+                self.worked.insert(recalled.0, Work { given_by, ..Work::default() });
+            }
             self.host.harness.recalled(request);
             self.host.store.recalled(request);
         }
@@ -328,7 +336,7 @@ impl Runner<'_> {
         let mut work = match is_live {
             true => self.settle(&request, Some(&outcome)),
             false if request.effect.needs_agent() && !is_skipped => self.host.recall.last_work(),
-            false => Work::default(),
+            false => self.worked.remove(&id).unwrap_or_default(),
         };
         if let Effect::Session(task) = &request.effect
             && is_live
@@ -444,39 +452,6 @@ impl Runner<'_> {
         if self.memories_awaited.insert(id) {
             self.emit_unrecorded(EventKind::MemoryAwaited { request: id, agent });
         }
-    }
-
-    fn interrupt(&mut self, reason: String) -> Result<RunEnd, RunError> {
-        self.interrupt_by(ErrorKind::Other, reason)
-    }
-
-    fn interrupt_by(&mut self, kind: ErrorKind, reason: String) -> Result<RunEnd, RunError> {
-        for (_, handle) in std::mem::take(&mut self.handles) {
-            handle.abort();
-        }
-        // Dropping a future cancels its work: agents are killed.
-        self.running = FuturesUnordered::new();
-        self.drain_reports(None)?;
-        for id in std::mem::take(&mut self.is_started) {
-            if let Some(request) = self.waiting.get(&id).cloned() {
-                self.settle_cancelled(&request)?;
-            }
-        }
-        let error = RuntimeError::new(kind, reason);
-        let end = RunEnd {
-            status: RunStatus::Interrupted,
-            outputs: Vec::new(),
-            value: Value::Null,
-            error: Some(Arc::new(error)),
-            sessions: self.ended,
-            usage: self.usage,
-            failures: 0,
-        };
-        self.seq += 1;
-        let event = self.unrecorded_event(EventKind::RunEnded(end.clone()));
-        self.record(&event, true)?;
-        self.host.store.commit()?;
-        Ok(end)
     }
 
     /// Completes the reply of a session: the value is the content of the file that its agent wrote (R31), or the reply. A confirmation is never the

@@ -81,13 +81,10 @@ export interface InputQuestion {
   prompt: string;
   mayRephrase: boolean;
   optional: boolean;
-}
-
-/** The answers that a question lists, such as `Continue? (yes/no)`; empty for an open question. */
-export function choices(prompt: string): string[] {
-  const named = /[([]([^()[\]]+)[)\]]\s*[?:.]?\s*$/.exec(prompt)?.[1] ?? "";
-  const parts = named.split(/[/|]/).map((part) => part.trim());
-  return parts.length > 1 && parts.every((part) => part !== "" && part.length <= 40) ? parts : [];
+  /** The answers that the prompt offers; any text is an answer without them. */
+  choices?: { value: string; title: string }[];
+  /** Why the previous answer was not taken. */
+  problem?: string;
 }
 
 /** A prompt of a session, condition or choice, in the result of `prose.dryRun`. */

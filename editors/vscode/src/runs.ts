@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient, Middleware } from "vscode-languageclient/node";
-import { choices, type DryRun, type InputQuestion, narrated, promptsAsText, type RunView } from "./narration";
+import { type DryRun, type InputQuestion, narrated, promptsAsText, type RunView } from "./narration";
 
 const COMMANDS = ["prose.run", "prose.dryRun", "prose.resume", "prose.cancel"];
 
@@ -120,18 +120,16 @@ async function execute(command: string, argument: Argument, request: Request): P
   }
 }
 
-const OTHER = "Something else…";
-
 async function ask(
-  { name, prompt, optional }: InputQuestion,
+  { name, prompt, optional, choices = [], problem }: InputQuestion,
   token: vscode.CancellationToken,
 ): Promise<{ value: string } | null> {
   const title = name ?? "Input";
-  const named = choices(prompt);
-  if (named.length > 0) {
-    const options = { title, placeHolder: prompt, ignoreFocusOut: true };
-    const picked = await vscode.window.showQuickPick([...named, OTHER], options, token);
-    if (picked !== OTHER) return picked === undefined ? null : { value: picked };
+  if (choices.length > 0) {
+    const items = choices.map(({ value, title }) => ({ label: title, value }));
+    const options = { title, placeHolder: problem ?? prompt, ignoreFocusOut: true };
+    const picked = await vscode.window.showQuickPick(items, options, token);
+    return picked === undefined ? null : { value: picked.value };
   }
   const value = await vscode.window.showInputBox(
     {

@@ -84,15 +84,16 @@ test("a person is asked for inputs, and may give none", async () => {
   assert.equal(optional.validateInput(""), undefined);
 });
 
-test("a question that names its answers is a choice among them, or something else", async () => {
+test("a question that offers answers is a choice among them", async () => {
   const editor = fakeEditor();
   const ask = attached(editor).client.requests.get("prose/input");
-  editor.answers.push("yes", "Something else…", "perhaps");
-  const choice = { ...question, prompt: "Go on? (yes/no)" };
+  const choices = [{ letter: "y", value: "yes", title: "yes" }, { letter: "n", value: "no", title: "no" }];
+  editor.answers.push({ label: "yes", value: "yes" }, undefined);
+  const choice = { ...question, prompt: "Go on? (yes/no)", choices };
   assert.deepEqual(await ask(choice), { value: "yes" });
-  assert.deepEqual(await ask(choice), { value: "perhaps" });
-  assert.deepEqual(editor.asked.map(([kind]) => kind), ["pick", "pick", "input"]);
-  assert.deepEqual(editor.asked[0][1], ["yes", "no", "Something else…"]);
+  assert.equal(await ask(choice), null);
+  assert.deepEqual(editor.asked.map(([kind]) => kind), ["pick", "pick"]);
+  assert.deepEqual(editor.asked[0][1].map(({ label }) => label), ["yes", "no"]);
 });
 
 test("the progress of a run has a button that stops it", async () => {

@@ -35,6 +35,7 @@ const OF_THE_PROJECT: &[&str] = &[
     "run.permissions",
     "run.provider",
     "run.stalled-after",
+    "run.when-waiting",
     // What its clients may do and its agents use, which its trust covers.
     "mcp.run",
     "mcp.servers",

@@ -10,7 +10,7 @@ use prose_run::Right;
 use prose_state::runs::RunState;
 
 /// The options that `prose run` and `prose resume` share.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct RunnerArgs {
     /// The backend that runs sessions: `offline`, `script`, an agent such as `claude` or `codex`, or `command`
     ///
@@ -114,6 +114,7 @@ Exit status:
   2  the run was refused: errors in the program, wrong inputs, or a file that cannot be read or written
   3  the run was interrupted; `prose resume` continues it
   4  the program completed, but this could not be recorded; only standard output has the outputs
+  5  the run waits for an answer; `prose runs answer` gives it and continues the run
 
 Examples:
   prose run review.prose
@@ -306,6 +307,7 @@ pub(crate) enum RunsCommand {
         #[arg(long)]
         no_follow: bool,
     },
+    Answer(Box<AnswerArgs>),
     /// Watch a run that another process executes, and answer its questions
     ///
     /// Shows what happens like `prose run`. The run continues when you leave with Ctrl-C. The exit status is 0 if the run completes, 1 if it fails
@@ -391,6 +393,38 @@ pub(crate) struct LimitArgs {
     /// The maximum number of sessions
     #[arg(long, value_name = "N")]
     pub(crate) max_sessions: Option<u32>,
+}
+
+/// Answer a question of a run that waits, and resume the run
+#[derive(Debug, Args)]
+#[command(after_help = "The answer is recorded with your name. A run without a process is resumed here.
+
+Exit status: the same as for `prose run`; 0 if the answer is only recorded, 2 if it is not one of those that the question offers
+
+Examples:
+  prose runs answer k3x9 yes                      the only question of the run
+  prose runs answer k3x9 2 once                   question 2, as `prose runs show` lists it
+  prose runs answer k3x9 topic \"the tides\"       the input `topic`
+  prose runs answer k3x9 yes --no-resume          record the answer only")]
+pub(crate) struct AnswerArgs {
+    /// Any part of the id of the run
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+
+    /// The answer; before it, the number of the question or the name of the input, if the run has several questions
+    #[arg(value_name = "ANSWER", num_args = 1..=2, required = true)]
+    pub(crate) answer: Vec<String>,
+
+    /// Record the answer without resuming the run
+    #[arg(long)]
+    pub(crate) no_resume: bool,
+
+    /// The program to resume with; required if the run was not started by you on this machine
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) program: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) runner: RunnerArgs,
 }
 
 /// The filters and the format of `prose runs list`.

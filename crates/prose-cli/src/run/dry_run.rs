@@ -44,7 +44,13 @@ pub(super) fn write(
             }
         };
     };
-    let interrupted = Box::pin(interrupts.interrupted(args.runner.timeout));
+    let over = async {
+        match args.runner.timeout {
+            Some(timeout) => tokio::time::sleep(timeout).await,
+            None => std::future::pending().await,
+        }
+    };
+    let interrupted = Box::pin(interrupts.interrupted(over));
     let finished = prepared.rehearse([], interrupted, &mut report);
     written?;
     let end = match finished {
@@ -56,7 +62,7 @@ pub(super) fn write(
     writeln!(stderr, "{prompts}; nothing was sent, and replies were generated.")?;
     match end.status {
         RunStatus::Completed => Ok(Ended::Completed),
-        RunStatus::Interrupted => Ok(Ended::Interrupted),
+        RunStatus::Interrupted | RunStatus::Waiting => Ok(Ended::Interrupted),
         RunStatus::Failed => {
             if let Some(error) = end.error {
                 writeln!(

@@ -14,6 +14,7 @@ pub(crate) enum Ended {
     Refused = 2,
     Interrupted = 3,
     Unrecorded = 4,
+    Waiting = 5,
 }
 
 impl From<Ended> for ExitCode {

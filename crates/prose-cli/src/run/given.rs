@@ -1,19 +1,12 @@
-//! Inputs that are given on the command line, in a file or at the terminal.
+//! Inputs that are given on the command line or in a file.
 
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use prose_files::{Limit, read_named_text};
-use prose_vm::effect::InputRequest;
-use prose_vm::harness::HarnessFuture;
 use prose_vm::program::Program;
-use prose_vm::runner::{Inputs, NoInputs};
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
-use super::progress::Bars;
-use super::terminal_inputs::TerminalInputs;
 use crate::terminal::one_line;
 
 /// The inputs of a run: those of the file, overridden by those of the command line.
@@ -97,38 +90,7 @@ fn from_toml(value: toml::Value) -> serde_json::Value {
     }
 }
 
-/// What is given for inputs that the program waits for.
-#[derive(Default)]
-pub(crate) struct GivenInputs {
-    given: Mutex<HashMap<SmolStr, Value>>,
-    terminal: Option<TerminalInputs>,
-}
-
-impl GivenInputs {
-    /// Those of the command line.
-    pub(crate) fn new(given: &[(String, String)]) -> Self {
-        let given = given.iter().map(|(name, value)| (name.into(), Value::text(value.as_str())));
-        Self { given: Mutex::new(given.collect()), ..Self::default() }
-    }
-
-    /// The same, and the person at the terminal for the rest, if there is one.
-    pub(crate) fn before(mut self, bars: Bars) -> Self {
-        self.terminal = TerminalInputs::new(bars);
-        self
-    }
-}
-
-impl Inputs for GivenInputs {
-    fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value> {
-        let known = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        let given = input.keys.iter().find_map(|key| known.get(key)).cloned();
-        drop(known);
-        if let Some(value) = given {
-            return Box::pin(async move { Ok(value) });
-        }
-        match &self.terminal {
-            Some(terminal) => terminal.give(input),
-            None => NoInputs.give(input),
-        }
-    }
+/// The inputs of the command line, for a run that is resumed.
+pub(crate) fn of_arguments(given: &[(String, String)]) -> Vec<(SmolStr, Value)> {
+    given.iter().map(|(name, value)| (name.into(), Value::text(value.as_str()))).collect()
 }

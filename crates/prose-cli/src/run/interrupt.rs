@@ -2,7 +2,6 @@
 
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
 
 use prose_harness::supervisor;
 use tokio::sync::oneshot;
@@ -43,14 +42,9 @@ impl Interrupts {
         Self { reason }
     }
 
-    /// Is ready when the run has to stop, with the reason. After the reason was taken, nothing interrupts any more but the second signal.
-    pub(crate) async fn interrupted(&mut self, timeout: Option<Duration>) -> String {
-        let over = async {
-            match timeout {
-                Some(timeout) => tokio::time::sleep(timeout).await,
-                None => std::future::pending().await,
-            }
-        };
+    /// Is ready when the run has to stop, with the reason: a signal, or that its time is over. After the reason was taken, nothing interrupts any more but
+    /// the second signal.
+    pub(crate) async fn interrupted(&mut self, over: impl Future<Output = ()>) -> String {
         let told = async {
             match (&mut self.reason).await {
                 Ok(reason) => reason,

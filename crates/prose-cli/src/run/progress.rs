@@ -9,9 +9,10 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use prose_run::PreparedRun;
 use prose_view::{View, usage_text};
 use prose_vm::activity::{Activity, ProviderRetry, ToolStatus};
-use prose_vm::command::{Attribution, Command};
+use prose_vm::command::Command;
 use prose_vm::effect::{RequestId, SessionTask};
 use prose_vm::event::{ConditionOf, Event, EventKind, Status};
+use prose_vm::questions::Attribution;
 
 use smol_str::SmolStr;
 
@@ -29,12 +30,19 @@ const MAX_SESSIONS: usize = 12;
 pub(crate) struct Bars(MultiProgress);
 
 impl Bars {
-    /// Does something while they are not drawn, such as asking a question.
-    pub(crate) fn hidden<T>(&self, work: impl FnOnce() -> T) -> T {
+    /// Hides them until the guard is dropped, such as while a question is asked.
+    pub(crate) fn hide(&self) -> HiddenBars {
         self.0.set_draw_target(ProgressDrawTarget::hidden());
-        let result = work();
-        self.0.set_draw_target(ProgressDrawTarget::stderr());
-        result
+        HiddenBars(self.clone())
+    }
+}
+
+/// Shows the lines again when it is dropped.
+pub(crate) struct HiddenBars(Bars);
+
+impl Drop for HiddenBars {
+    fn drop(&mut self) {
+        self.0.0.set_draw_target(ProgressDrawTarget::stderr());
     }
 }
 

@@ -1,7 +1,7 @@
 //! `prose runs attach`: follows a run that another process executes, and answers its questions.
 
 use std::collections::BTreeSet;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -10,12 +10,12 @@ use prose_run::Project;
 use prose_run::control::{Client, Watched, Watcher};
 use prose_view::View;
 use prose_vm::activity::Activity;
+use prose_vm::choices;
 use prose_vm::event::{EventKind, RunEnd, RunStatus};
 
 use crate::command_error::CommandError;
 use crate::run::interrupt::Interrupts;
 use crate::run::progress::{Bars, Progress};
-use crate::run::terminal_inputs::ask;
 use crate::runs::control::{connect, person};
 use crate::status::Status;
 use crate::terminal::{ERROR, Terminal, WARNING, one_line};
@@ -140,13 +140,16 @@ fn answer(folder: &std::path::Path, bars: &Bars, looks: &Receiver<()>) {
         let Ok(mut client) = Client::connect(folder) else { return };
         let Ok(questions) = client.questions() else { return };
         for question in questions.into_iter().filter(|question| seen.insert(question.id)) {
-            let choices = match question.choices.is_empty() {
-                true => String::new(),
-                false => format!(" ({})", question.choices.join("/")),
+            let choices = match choices::listed(&question.choices) {
+                choices if choices.is_empty() => choices,
+                choices => format!(" {choices}"),
             };
             loop {
                 let line = format!("{}{}: ", one_line(&question.prompt), one_line(&choices));
-                let Ok(Some(text)) = bars.hidden(|| ask(&line, false)) else { return };
+                let hidden = bars.hide();
+                let asked = ask(&line);
+                drop(hidden);
+                let Ok(Some(text)) = asked else { return };
                 // Another connection, since that of the question may have ended meanwhile.
                 let Ok(mut client) = Client::connect(folder) else { return };
                 match client.answer(Some(question.id), &text, &person()) {
@@ -162,6 +165,26 @@ fn answer(folder: &std::path::Path, bars: &Bars, looks: &Receiver<()>) {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Asks until a line is not empty; `None` once standard input is closed.
+fn ask(question: &str) -> io::Result<Option<String>> {
+    loop {
+        let mut stderr = io::stderr().lock();
+        stderr.write_all(question.as_bytes())?;
+        stderr.flush()?;
+        drop(stderr);
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line)? == 0 {
+            // The line of the question was not ended.
+            writeln!(io::stderr())?;
+            return Ok(None);
+        }
+        let line = line.trim();
+        if !line.is_empty() {
+            return Ok(Some(line.to_owned()));
         }
     }
 }

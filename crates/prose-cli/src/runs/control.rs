@@ -8,8 +8,9 @@ use prose_run::control::{Client, ControlError};
 use prose_state::runs::RunState;
 use prose_vm::activity::AnswerSource;
 use prose_vm::budget::Maximum;
-use prose_vm::command::{Attribution, Command, SessionReport};
+use prose_vm::command::{Command, SessionReport};
 use prose_vm::effect::RequestId;
+use prose_vm::questions::Attribution;
 
 use crate::cli::run::{LimitArgs, RunsCommand};
 use crate::command_error::CommandError;
@@ -21,7 +22,7 @@ const RELEASE_TIME: Duration = Duration::from_secs(10);
 
 /// The person at this command line.
 pub(super) fn person() -> Attribution {
-    Attribution { by: prose_run::user_name(), from: AnswerSource::Terminal }
+    prose_run::questions::user(AnswerSource::CommandLine)
 }
 
 /// Connects to the run whose id contains a text, or to the last run.

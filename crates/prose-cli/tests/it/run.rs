@@ -37,6 +37,8 @@ mod transcripts;
 #[cfg(unix)]
 mod trees;
 mod trust;
+#[cfg(unix)]
+mod waiting;
 
 use std::path::PathBuf;
 

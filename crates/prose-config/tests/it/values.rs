@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::support::{check, mended};
 use expect_test::expect;
-use prose_config::{Config, FetchMode, Isolation};
+use prose_config::{Config, FetchMode, Isolation, WhenWaiting};
 use prose_syntax::{Code, Level, Profile};
 
 #[test]
@@ -30,6 +30,7 @@ fn every_setting_is_read() {
         max-iterations = 0x20
         isolation = "worktree"
         stalled-after = "90s"
+        when-waiting = "stay"
         "#,
     );
     assert_eq!(problems, []);
@@ -47,6 +48,7 @@ fn every_setting_is_read() {
     assert_eq!(config.run.max_iterations.get(), 32);
     assert_eq!(config.run.isolation, Isolation::Worktree);
     assert_eq!(config.run.stalled_after.duration(), Some(Duration::from_secs(90)));
+    assert_eq!(config.run.when_waiting, WhenWaiting::Stay);
 }
 
 #[test]

@@ -14,7 +14,8 @@ pub(super) struct GoneSessions(Mutex<HashSet<SmolStr>>);
 impl GoneSessions {
     /// The session of this harness that a task continues, if the agent may still have it.
     pub(super) fn to_continue<'a>(&self, harness: &str, task: &'a SessionTask) -> Option<&'a OwnSession> {
-        let own = task.memory.as_ref()?.own_session.as_deref()?;
+        let left = || task.memory.as_ref()?.own_session.as_deref();
+        let own = task.stopped.as_deref().or_else(left)?;
         let is_gone = || self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&own.id);
         (own.harness == harness && is_id(&own.id) && !is_gone()).then_some(own)
     }

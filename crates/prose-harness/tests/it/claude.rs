@@ -210,7 +210,7 @@ struct Says(bool);
 impl Approvals for Says {
     fn ask<'a>(&'a self, question: &'a PermissionQuestion) -> AnswerFuture<'a> {
         assert_eq!((question.title.as_str(), question.rule.as_str()), ("make", "bash: prompt"));
-        let answer = PermissionAnswer { is_allowed: self.0, from: AnswerSource::Terminal, by: None };
+        let answer = PermissionAnswer::once(self.0, AnswerSource::Terminal, None);
         Box::pin(std::future::ready(answer))
     }
 }

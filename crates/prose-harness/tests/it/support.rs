@@ -44,6 +44,7 @@ pub(crate) fn task(text: &str) -> SessionTask {
         mark: None,
         writes_result: false,
         folder: None,
+        stopped: None,
     }
 }
 

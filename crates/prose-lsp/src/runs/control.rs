@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use prose_run::control::{Client, ControlError};
 use prose_vm::activity::AnswerSource;
-use prose_vm::command::{Attribution, Command};
+use prose_vm::command::Command;
 use smol_str::SmolStr;
 
 use crate::protocol::answer::{Answer, refuse, send};
@@ -53,7 +53,7 @@ pub(crate) fn control(
 
 /// Gives the runs in some folders a command. The error is the first one.
 fn tell(folders: &[PathBuf], command: Command) -> Result<(), ControlError> {
-    let by = Attribution { by: prose_run::user_name(), from: AnswerSource::Editor };
+    let by = prose_run::questions::user(AnswerSource::Editor);
     let one = |folder: &Path| Client::connect(folder)?.command(command, &by);
     let told: Vec<Result<(), ControlError>> = folders.iter().map(|folder| one(folder)).collect();
     told.into_iter().collect()

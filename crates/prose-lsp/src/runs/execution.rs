@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use prose_run::{DryRun, FinishedRun, PreparedRun, RunFailure, RunHooks, RunRequest, Start, UserApprovals};
+use prose_run::{DryRun, FinishedRun, PreparedRun, Questions, RunFailure, RunHooks, RunRequest, Start};
 use prose_state::StateError;
 use prose_vm::event::{Event, EventKind, RunStatus};
 use prose_vm::place::Site;
@@ -19,8 +19,7 @@ use crate::protocol::lsp::MessageType;
 use crate::protocol::notification::Notification;
 use crate::protocol::session::Session;
 use crate::protocol::uri::{DocumentUri, uri_of_path};
-use crate::runs::approvals::EditorUser;
-use crate::runs::inputs::EditorInputs;
+use crate::runs::questions::EditorUser;
 use crate::runs::registry::{Runs, Stop, Ticket};
 use crate::runs::reporter::Reporter;
 use crate::runs::trace::counted;
@@ -79,16 +78,13 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
         Reporter { runs, ticket, id: id.clone(), uri, session: &session, limits, is_elsewhere: false };
     let notifier = prepared.notifier();
     reporter.begin(&format!("Running {name}"));
-    let stop = runs.runs.get(&ticket).and_then(|run| run.stop.clone());
-    // It is there as long as this thread runs.
-    let Some(stop) = stop else { return };
-    let client = session.asks_inputs.then(|| runs.client_requests.clone());
-    let given = given.into_iter().collect();
-    let inputs = EditorInputs { run: id.clone(), given, client, stop };
     let is_made_up = prepared.harness() == "offline";
-    let user = EditorUser { client: runs.client_requests.clone(), program: name.to_string() };
-    let (finished, why) = watched(prepared, inputs, user, stopped, &reporter);
-    let (kind, message) = summary(&name, first_line, &finished, why.as_ref(), is_made_up);
+    let client = runs.client_requests.clone();
+    let user =
+        EditorUser { client, asks_inputs: session.asks_inputs, run: id.clone(), program: name.clone() };
+    let (finished, why) = watched(prepared, &Questions::new(given), user, stopped, &reporter);
+    let (kind, message) =
+        summary(&name, first_line, &finished, why.as_ref(), is_made_up, session.asks_inputs);
     if let Some(mut run) = runs.runs.get_mut(&ticket) {
         run.is_over = true;
         // A run that could not be recorded any more has no last event.
@@ -106,7 +102,7 @@ pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped:
 /// Runs a program and reports it to the client. Returns also the reason why it was stopped, if it was.
 fn watched(
     prepared: PreparedRun,
-    inputs: EditorInputs,
+    questions: &Questions,
     user: EditorUser,
     mut stopped: UnboundedReceiver<Stop>,
     reporter: &Reporter<'_>,
@@ -129,6 +125,12 @@ fn watched(
         if let Err(error) = &reporting {
             tracing::error!("cannot start the thread that reports a run: {error}");
         }
+        // Without a thread that asks, the run waits.
+        let asking = std::thread::Builder::new().name("run-questions".to_owned());
+        let attendance = questions.attend();
+        if let Err(error) = asking.spawn_scoped(scope, move || user.ask_all(questions, attendance)) {
+            tracing::error!("cannot start the thread that asks the questions of a run: {error}");
+        }
         let mut last = None;
         let mut observer = |event: &Event, _: bool| match event.kind {
             // The client asks for lenses when it gets this event, and until its files are released, the run counts as running.
@@ -137,8 +139,7 @@ fn watched(
             _ => drop(events.send(event.clone())),
         };
         let finished = prepared.execute(RunHooks {
-            inputs: Arc::new(inputs),
-            approvals: Arc::new(UserApprovals::new(user)),
+            questions: questions.clone(),
             observer: &mut observer,
             interrupted: Box::pin(interrupted),
             narration: None,
@@ -196,6 +197,7 @@ fn summary(
     finished: &Result<FinishedRun, RunFailure>,
     why: Option<&Stop>,
     is_made_up: bool,
+    asks_inputs: bool,
 ) -> (Option<MessageType>, String) {
     let finished = match finished {
         Ok(finished) => finished,
@@ -236,9 +238,23 @@ fn summary(
         RunStatus::Interrupted => {
             let kind = match why {
                 Some(Stop::User | Stop::Shutdown) => None,
-                Some(Stop::NoInput(_)) | None => Some(MessageType::WARNING),
+                None => Some(MessageType::WARNING),
             };
             (kind, format!("{name} was stopped: {reason}"))
+        }
+        RunStatus::Waiting => {
+            let message = match end.waiting.as_slice() {
+                [question] => format!("{name} waits for an answer: {}", question.summary()),
+                questions => format!("{name} waits for {} answers", questions.len()),
+            };
+            let key = end.waiting.iter().find_map(|question| question.key.as_ref());
+            let how = match key.filter(|_| !asks_inputs) {
+                Some(key) => format!(
+                    "Resume the run with it: `prose.resume` with {{ \"inputs\": {{ \"{key}\": … }} }}"
+                ),
+                None => "Resume the run to answer".to_owned(),
+            };
+            (Some(MessageType::WARNING), format!("{message} – {how}"))
         }
     }
 }

@@ -141,6 +141,7 @@ impl LastRun {
                 if line > 0 { format!("failed at line {}", first_line + line) } else { "failed".to_owned() }
             }
             (RunState::Interrupted | RunState::Foreign, _) => "interrupted".to_owned(),
+            (RunState::Waiting, _) => "waiting for an answer".to_owned(),
             // A run of this server has a lens of its own; the progress of other processes is not known.
             (RunState::Running(_) | RunState::Damaged, _) => return None,
         };

@@ -90,6 +90,7 @@ fn shown(summary: &RunSummary, runs: &Runs) -> Value {
         "sessions": summary.sessions,
         "usage": summary.usage,
         "error": summary.error,
+        "waiting": summary.waiting,
     })
 }
 

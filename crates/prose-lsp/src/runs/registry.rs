@@ -64,8 +64,6 @@ pub(super) enum Stop {
     User,
     /// The editor is closed.
     Shutdown,
-    /// It needs an input that it does not get.
-    NoInput(String),
 }
 
 impl Stop {
@@ -73,7 +71,6 @@ impl Stop {
         match self {
             Stop::User => "stopped in the editor".to_owned(),
             Stop::Shutdown => "the editor was closed".to_owned(),
-            Stop::NoInput(reason) => reason,
         }
     }
 }

@@ -79,7 +79,7 @@ impl Narrator {
                 });
                 self.put(0, Marker::Program, format!("Program Failed at {}{message}", self.position_words()));
             }
-            (RunStatus::Interrupted, _) => {
+            (RunStatus::Interrupted | RunStatus::Waiting, _) => {
                 self.put(0, Marker::Program, format!("Program Interrupted at {}", self.position_words()));
                 self.call_stack();
             }

@@ -252,6 +252,7 @@ impl Play {
             mark: None,
             writes_result: false,
             folder: None,
+            stopped: None,
         });
         let request = self.ask(Effect::Session(task.clone()));
         self.bindings.insert(request, binding);
@@ -584,6 +585,7 @@ impl Play {
             sessions: 0,
             usage: None,
             failures: 0,
+            waiting: Vec::new(),
         }));
     }
 

@@ -242,6 +242,7 @@ fn r108_errors() {
                 sessions: 0,
                 usage: None,
                 failures: 0,
+                waiting: Vec::new(),
             }));
         },
         expect![[r#"
@@ -272,6 +273,7 @@ fn r084_a_run_that_fails_for_recursion_says_so() {
                 sessions: 0,
                 usage: None,
                 failures: 0,
+                waiting: Vec::new(),
             }));
         },
         expect![[r#"
@@ -309,6 +311,7 @@ fn r109_call_stack_is_told_where_a_run_stops() {
                                 sessions: 0,
                                 usage: None,
                                 failures: 0,
+                                waiting: Vec::new(),
                             }));
                             play.emit(EventKind::Resumed { harness: "offline".into() });
                         });

@@ -9,12 +9,12 @@ use std::time::Duration;
 use prose_state::journal::JOURNAL_FILE;
 use prose_state::lock::RunLock;
 use prose_state::reader::JournalReader;
-use prose_vm::command::{Attribution, Command, CommandError, RunStatusReport};
+use prose_vm::command::{Command, CommandError, RunStatusReport};
 use prose_vm::event::{Event, EventKind};
+use prose_vm::questions::{Attribution, OpenQuestion, QuestionId};
 use smol_str::SmolStr;
 
 use super::address::Address;
-use super::desk::WaitingQuestion;
 use super::protocol::{Answer, Ask, Hello, Message, PROTOCOL_VERSION, Request};
 use super::transport::{self, Stream};
 
@@ -140,7 +140,7 @@ impl Client {
     /// Answers a question; the only one that waits if none is named.
     pub fn answer(
         &mut self,
-        question: Option<u64>,
+        question: Option<QuestionId>,
         text: &str,
         by: &Attribution,
     ) -> Result<(), ControlError> {
@@ -148,7 +148,7 @@ impl Client {
     }
 
     /// The questions that wait for a person, the oldest first.
-    pub fn questions(&mut self) -> Result<Vec<WaitingQuestion>, ControlError> {
+    pub fn questions(&mut self) -> Result<Vec<OpenQuestion>, ControlError> {
         match self.request(Ask::Questions, None)? {
             Answer::Questions(questions) => Ok(questions),
             _ => Err(unexpected()),

@@ -4,13 +4,12 @@
 //! and each is answered by a [`Message::Answer`] with its number. After `attach`, the run also sends events.
 
 use prose_vm::budget::Maximum;
-use prose_vm::command::{Attribution, Command, CommandError, RunStatusReport};
+use prose_vm::command::{Command, CommandError, RunStatusReport};
 use prose_vm::effect::RequestId;
 use prose_vm::event::Event;
+use prose_vm::questions::{Attribution, OpenQuestion, QuestionId};
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
-
-use super::desk::WaitingQuestion;
 
 /// The version of the protocol. A run refuses clients of other versions.
 pub const PROTOCOL_VERSION: u32 = 1;
@@ -59,7 +58,7 @@ pub(super) enum Ask {
         limit: Maximum,
     },
     Answer {
-        question: Option<u64>,
+        question: Option<QuestionId>,
         text: String,
     },
 }
@@ -124,7 +123,7 @@ pub(super) enum Answer {
         before: u64,
     },
     Status(RunStatusReport),
-    Questions(Vec<WaitingQuestion>),
+    Questions(Vec<OpenQuestion>),
     /// The command has no effect.
     Rejected(CommandError),
     /// The answer to a question was not taken, and why.

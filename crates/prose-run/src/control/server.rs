@@ -15,10 +15,10 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::address::{Address, is_same_token, random};
-use super::desk::QuestionDesk;
 use super::hub::{Attachment, Hub, Next};
 use super::protocol::{Answer, Ask, Hello, MAX_MESSAGE, Message, PROTOCOL_VERSION, Request};
 use super::transport::{AsyncListener, AsyncStream, Listener, is_of_user};
+use crate::questions::Questions;
 
 /// How many clients a run serves at the same time.
 const MAX_CLIENTS: usize = 256;
@@ -47,7 +47,7 @@ struct Service {
     hub: Arc<Hub>,
     address: Address,
     commands: CommandSender,
-    desk: Arc<dyn QuestionDesk>,
+    desk: Questions,
 }
 
 /// What is written to a client besides events.
@@ -63,7 +63,7 @@ impl Server {
         folder: &Path,
         run: &str,
         commands: CommandSender,
-        desk: Arc<dyn QuestionDesk>,
+        desk: Questions,
     ) -> Option<Self> {
         let error = match Self::start(folder, run, commands, desk) {
             Ok(server) => return Some(server),
@@ -81,7 +81,7 @@ impl Server {
         folder: &Path,
         run: &str,
         commands: CommandSender,
-        desk: Arc<dyn QuestionDesk>,
+        desk: Questions,
     ) -> io::Result<Self> {
         let listener = Listener::bind(&random()?)?;
         let address = Address::new(run, listener.address()?, random()?);
@@ -225,9 +225,9 @@ impl Service {
             (Ask::Questions, _) => Answer::Questions(self.desk.open()),
             // A person's word has a name in the journal (decision 25).
             (_, None) => return Err("the message does not say who sends it".to_owned()),
-            (Ask::Answer { question, text }, Some(by)) => match self.desk.answer(question, &text, &by) {
+            (Ask::Answer { question, text }, Some(by)) => match self.desk.answer(question, &text, by) {
                 Ok(()) => Answer::Done,
-                Err(refused) => Answer::Refused(refused),
+                Err(refused) => Answer::Refused(refused.to_string()),
             },
             (ask, Some(by)) => match ask.command() {
                 Some(command) => match self.commands.send(command, by).await {

@@ -11,17 +11,19 @@ use prose_analysis::{AnalysisHost, Text};
 use prose_config::{Config, RunConfig};
 use prose_run::control::{CONTROL_FILE, Client, ControlError, Watched};
 use prose_run::{
-    FinishedRun, Grants, Project, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare,
+    FinishedRun, Grants, Project, Questions, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust,
+    prepare,
 };
 use prose_state::journal::JOURNAL_FILE;
 use prose_state::reader::JournalReader;
-use prose_vm::activity::{AnswerSource, NoApprovals};
+use prose_vm::activity::AnswerSource;
 use prose_vm::budget::{Budget, Maximum};
-use prose_vm::command::{Attribution, Command, CommandError};
+use prose_vm::command::{Command, CommandError};
 use prose_vm::effect::RequestId;
 use prose_vm::event::{Event, EventKind, RunStatus, StateMode};
 use prose_vm::program::Program;
-use prose_vm::runner::{Limits, NoInputs};
+use prose_vm::questions::Attribution;
+use prose_vm::runner::Limits;
 use prose_vm::value::Value;
 use tempfile::TempDir;
 
@@ -81,8 +83,7 @@ fn execute(project: Arc<TempDir>, program: &str, start: Start, budget: Budget) -
         let prepared = prepare(request).unwrap();
         ready.send((prepared.folder.clone().unwrap(), prepared.run().to_owned())).unwrap();
         let hooks = RunHooks {
-            inputs: Arc::new(NoInputs),
-            approvals: Arc::new(NoApprovals),
+            questions: Questions::unanswered(),
             // A test that has seen enough does not receive any more.
             observer: &mut |event, _| _ = send.send(event.clone()),
             interrupted: Box::pin(std::future::pending()),

@@ -11,20 +11,19 @@ mod tries;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use expect_test::Expect;
 use prose_analysis::{AnalysisHost, Text};
 use prose_config::{Config, RunConfig};
 use prose_run::{
-    Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare,
+    Project, Questions, RunFailure, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare,
 };
-use prose_vm::activity::NoApprovals;
 use prose_vm::effect::Outcome;
 use prose_vm::event::{Event, EventKind, StateMode};
 use prose_vm::program::Program;
-use prose_vm::runner::{Limits, NoInputs};
+use prose_vm::runner::Limits;
 use tempfile::TempDir;
 
 pub(crate) const ID: &str = "20260115-143052-a7b3c9";
@@ -123,8 +122,7 @@ impl Foreign {
         let mut tasks = Vec::new();
         let mut observer = |event: &Event, _: bool| lines.lock().unwrap().extend(line(event, &mut tasks));
         let hooks = RunHooks {
-            inputs: Arc::new(NoInputs),
-            approvals: Arc::new(NoApprovals),
+            questions: Questions::unanswered(),
             observer: &mut observer,
             interrupted: Box::pin(std::future::pending()),
             narration: None,

@@ -6,3 +6,4 @@ mod control;
 mod foreign;
 mod money;
 mod resume;
+mod waiting;

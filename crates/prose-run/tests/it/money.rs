@@ -12,8 +12,8 @@ use std::time::Duration;
 use prose_analysis::{AnalysisHost, Text};
 use prose_config::Config;
 use prose_run::{
-    EstimateRequest, Grants, History, MAX_RUNS, Money, Project, Routes, RunHooks, RunRequest, Start,
-    TrustSubject, UserFiles, UserTrust, estimate_run, prepare,
+    EstimateRequest, Grants, History, MAX_RUNS, Money, Project, Questions, Routes, RunHooks, RunRequest,
+    Start, TrustSubject, UserFiles, UserTrust, estimate_run, prepare,
 };
 use prose_vm::activity::NoApprovals;
 use prose_vm::effect::InputRequest;
@@ -179,8 +179,7 @@ impl Projects {
         let (run, limits) = (prepared.run().to_owned(), prepared.limits());
         let mut events = Vec::new();
         let hooks = RunHooks {
-            inputs: Arc::new(Words),
-            approvals: Arc::new(NoApprovals),
+            questions: Questions::answered_by(Arc::new(Words), Arc::new(NoApprovals)),
             observer: &mut |event, _| events.push(event.clone()),
             interrupted: Box::pin(std::future::pending()),
             narration: None,

@@ -10,7 +10,8 @@ use expect_test::{Expect, expect};
 use prose_analysis::{AnalysisHost, Text};
 use prose_config::{Config, RunConfig};
 use prose_run::{
-    Grants, Project, RunFailure, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare,
+    Grants, Project, Questions, RunFailure, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust,
+    prepare,
 };
 use prose_vm::activity::NoApprovals;
 use prose_vm::budget::Budget;
@@ -94,8 +95,7 @@ impl Runs {
             names_program: false,
         };
         let hooks = RunHooks {
-            inputs,
-            approvals: Arc::new(NoApprovals),
+            questions: Questions::answered_by(inputs, Arc::new(NoApprovals)),
             observer: &mut |_, _| {},
             interrupted: Box::pin(std::future::pending()),
             narration: None,

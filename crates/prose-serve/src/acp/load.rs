@@ -56,7 +56,7 @@ impl Session {
                     "run {run} is executed by {by}; stop it there before you resume it here"
                 ))
             }
-            (Some(end), _) if end.status != RunStatus::Interrupted => {
+            (Some(end), _) if !end.status.is_stopped() => {
                 let result = report::result(end);
                 if !result.is_empty() {
                     self.write(Chunk::text(result)).await;
@@ -96,7 +96,7 @@ impl History {
         for event in events {
             match &event.kind {
                 // The end of a run closes its questions in the view.
-                EventKind::RunEnded(end) if end.status == RunStatus::Interrupted => {
+                EventKind::RunEnded(end) if end.status.is_stopped() => {
                     self.waits = self.view.awaited_inputs().next().is_some();
                 }
                 EventKind::InputAsked { prompt, .. } => {

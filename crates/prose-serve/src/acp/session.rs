@@ -411,7 +411,7 @@ impl Session {
         self.flush().await;
         let warnings = self.shown().warnings();
         let result = report::result(&end);
-        if !result.is_empty() && end.status != RunStatus::Interrupted {
+        if !result.is_empty() && !end.status.is_stopped() {
             self.write(Chunk::text(result)).await;
         }
         let census = report::census(&run, &live.view(), &warnings);
@@ -425,7 +425,7 @@ impl Session {
             RunStatus::Interrupted if *cancelled.borrow() => {
                 (stopped, Ok(Turn { stop: StopReason::Cancelled, end: Some(end) }))
             }
-            RunStatus::Interrupted => {
+            RunStatus::Interrupted | RunStatus::Waiting => {
                 self.write(Chunk::notice(format!("{reason}\n\n{}", report::RESUMES))).await;
                 (stopped, Ok(Turn { stop: StopReason::MaxTurnRequests, end: Some(end) }))
             }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use prose_acp::{CallStatus, Chunk, Location, PlanEntry, PlanStatus, ToolCall, Update, call_text};
 use prose_syntax::text::{beginning, one_line};
 use prose_vm::effect::{Outcome, RequestId, SessionTask};
-use prose_vm::event::{Event, EventKind, RunEnd, RunStatus, Status};
+use prose_vm::event::{Event, EventKind, RunEnd, Status};
 use prose_vm::place::Place;
 use serde_json::json;
 use smol_str::SmolStr;
@@ -249,7 +249,7 @@ impl State {
                 call.is_stopped = true;
             }
         }
-        if end.status == RunStatus::Interrupted {
+        if end.status.is_stopped() {
             for (_, index) in self.statements.drain() {
                 if let Some(entry) = self.plan.get_mut(index) {
                     entry.status = PlanStatus::Pending;

@@ -438,6 +438,7 @@ fn a_failure_that_is_asked_again_was_paid_for() {
             sessions: 1,
             usage: dollars(20).usage,
             failures: 0,
+            waiting: Vec::new(),
         })
     });
     run.store.commit().unwrap();

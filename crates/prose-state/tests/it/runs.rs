@@ -55,6 +55,7 @@ fn runs_in_all_states() {
         sessions: 0,
         usage: None,
         failures: 0,
+        waiting: Vec::new(),
     };
     run.tell("", 0, EventKind::RunEnded(end));
     drop(run);

@@ -231,6 +231,7 @@ impl Driver {
             sessions: sessions as u32,
             usage: None,
             failures: 0,
+            waiting: Vec::new(),
         };
         self.tell("", 0, EventKind::RunEnded(end));
     }
@@ -314,6 +315,7 @@ pub(crate) fn session(
         mark: None,
         writes_result: false,
         folder: None,
+        stopped: None,
     };
     Request { id: RequestId(id), place: place(at), site, effect: Effect::Session(Arc::new(task)) }
 }

@@ -299,7 +299,8 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         Err(error) => (RunStatus::Failed, Value::Null, Some(error)),
     };
     let (sessions, failures) = (run.sessions.get(), run.failures.get());
-    let end = RunEnd { status, outputs, value, error, sessions, usage: None, failures };
+    let waiting = Vec::new();
+    let end = RunEnd { status, outputs, value, error, sessions, usage: None, failures, waiting };
     world.emit(start(EventKind::RunEnded(end.clone())));
     end
 }

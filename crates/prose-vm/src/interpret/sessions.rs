@@ -202,6 +202,7 @@ impl Cx {
             _ => None,
         };
         let task = SessionTask {
+            stopped: None,
             agent: spoken.agent.as_ref().map(|(name, _)| name.clone()),
             task,
             prompt: "".into(),

@@ -1,9 +1,11 @@
 //! Handles the reports of backends about requests at work.
 
 use super::{RunError, Runner};
-use crate::activity::Activity;
+use crate::activity::{Activity, LIMIT_QUESTION, PermissionAnswer, Work};
 use crate::effect::{Effect, RequestId};
 use crate::event::{Event, EventKind};
+use crate::questions::{ApprovalAnswer, Attribution, QuestionKind, RecordedAnswer};
+use crate::value::Value;
 
 impl Runner<'_> {
     /// Handles the reports that have arrived: what was reported before an outcome is recorded with it.
@@ -31,6 +33,10 @@ impl Runner<'_> {
         let (now, _) = self.now();
         let work = self.worked.entry(request).or_default();
         work.add(&activity, now);
+        let answered = match &activity {
+            Activity::Answered { id, answer } if answer.is_new() => recorded_answer(work, id, answer),
+            _ => None,
+        };
         let mut activity = activity;
         if let Activity::Used(usage) = &mut activity {
             let model = work.agent.as_ref().and_then(|agent| agent.model.as_deref()).or(model.as_deref());
@@ -58,6 +64,30 @@ impl Runner<'_> {
             let event = Event { place: place.clone(), site: Some(site), ..self.unrecorded_event(kind) };
             (self.host.observer)(&event, true);
         }
-        Ok(())
+        match answered {
+            Some(answer) => {
+                self.seq += 1;
+                let event = self.unrecorded_event(EventKind::Answered(answer));
+                self.record(&Event { place, site: Some(site), ..event }, true)
+            }
+            None => Ok(()),
+        }
     }
+}
+
+/// What is recorded of the answer to a question of a request.
+fn recorded_answer(work: &Work, question: &str, answer: &PermissionAnswer) -> Option<RecordedAnswer> {
+    let asked = &work.questions.iter().find(|asked| asked.question.id == question)?.question;
+    let rule = asked.rule.clone();
+    let kind = match question {
+        LIMIT_QUESTION => QuestionKind::Limit { rule },
+        _ => QuestionKind::Approval { agent: asked.agent.clone(), rule, title: asked.title.clone() },
+    };
+    let said = match (answer.is_allowed, answer.is_for_run) {
+        (true, true) => ApprovalAnswer::ForRun,
+        (true, false) => ApprovalAnswer::Once,
+        (false, _) => ApprovalAnswer::Deny,
+    };
+    let attribution = Attribution { by: answer.by.clone(), from: answer.from };
+    Some(RecordedAnswer { kind, answer: Value::text(said.word()), attribution })
 }

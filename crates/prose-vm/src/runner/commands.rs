@@ -7,9 +7,10 @@ use smol_str::SmolStr;
 
 use super::Runner;
 use super::error::RunError;
-use crate::command::{Attribution, Command, CommandError, RunStatusReport, SessionReport, ToRunner};
+use crate::command::{Command, CommandError, RunStatusReport, SessionReport, ToRunner};
 use crate::effect::{Effect, Outcome, Reply, Request, RequestId};
 use crate::event::EventKind;
+use crate::questions::Attribution;
 
 /// What the commands of a person have left to do.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use super::recorded::is_same;
 use super::{Divergence, RunError, Runner};
 use crate::budget::Spent;
 use crate::effect::Usage;
-use crate::event::{Event, EventKind, RunStatus};
+use crate::event::{Event, EventKind};
 use crate::machine::NewEvent;
 use crate::place::Place;
 
@@ -103,7 +103,7 @@ impl Runner<'_> {
         self.last = event.site.or(self.last);
         let recorded = self.host.store.record(event, is_new);
         if let (Err(_), EventKind::RunEnded(end)) = (&recorded, &event.kind)
-            && end.status != RunStatus::Interrupted
+            && !end.status.is_stopped()
         {
             // The result of a program is returned even if it cannot be recorded: its sessions were paid for.
             (self.host.observer)(event, is_new);

@@ -15,7 +15,7 @@ impl Runner<'_> {
         self.host.recall.expected(self.seq + 1).filter(is_unrequested)
     }
 
-    /// Repeats a recorded expense or command of an earlier execution.
+    /// Repeats a recorded expense, command or answer of an earlier execution. The source of answers has read the last ones already.
     pub(super) fn repeat_unrequested(&mut self, event: &Event) -> Result<(), RunError> {
         self.seq += 1;
         self.is_resumed = true;
@@ -24,6 +24,7 @@ impl Runner<'_> {
             EventKind::Expense(expense) => {
                 self.count_expense(expense);
                 self.usage = Usage::sum([self.usage, expense.work.usage]);
+                self.own_sessions.ended_early(&event.place, &expense.work);
             }
             EventKind::Commanded { command, by } => self.repeat_command(*command, by),
             _ => {}
@@ -83,7 +84,12 @@ impl Runner<'_> {
     /// Counts what a cancelled request has used.
     pub(super) fn expense_of_cancelled(&mut self, request: &Request) -> Expense {
         let Request { id, place, site, effect } = request;
-        let work = self.settle(request, None);
+        let mut work = self.settle(request, None);
+        if work.agent.is_some() && work.unanswered() > 0 {
+            let harness = self.host.harness.as_ref();
+            let harness = harness.of_agent(effect.agent().map(SmolStr::as_str)).unwrap_or(harness);
+            work.harness = Some(harness.name().into());
+        }
         let model = work.agent.as_ref().and_then(|agent| agent.model.clone());
         let cancelled = Cancelled {
             place: place.clone(),
@@ -142,5 +148,5 @@ impl Runner<'_> {
 
 /// Whether an event is recorded where it became known, independent of what the machine emits.
 pub(super) fn is_unrequested(event: &Event) -> bool {
-    matches!(event.kind, EventKind::Expense(_) | EventKind::Commanded { .. })
+    matches!(event.kind, EventKind::Expense(_) | EventKind::Commanded { .. } | EventKind::Answered(_))
 }

@@ -13,6 +13,7 @@ use crate::effect::{Failure, InputRequest, RequestId};
 use crate::error::ErrorKind;
 use crate::event::Event;
 use crate::harness::{Harness, HarnessFuture};
+use crate::questions::{AskedAt, GivenInput, OpenQuestion};
 use crate::runner::trees::Trees;
 use crate::secrets::Secrets;
 use crate::store::{Recording, Store};
@@ -88,7 +89,23 @@ pub trait Capacity: fmt::Debug + Send + Sync {
 pub trait Inputs: Send + Sync {
     /// Provides an input.
     fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value>;
+
+    /// Provides an input for a request, and who gave it.
+    fn answer<'a>(&'a self, at: &'a AskedAt, input: &'a InputRequest) -> HarnessFuture<'a, GivenInput> {
+        let _ = at;
+        Box::pin(async move { Ok(GivenInput { value: self.give(input).await?, attribution: None }) })
+    }
+
+    /// Completes when so many questions are open, with those of [`Approvals`], and no one is there to answer them: the run stops and waits. By default,
+    /// someone is always there.
+    fn abandoned(&self, questions: usize) -> Abandoned<'_> {
+        let _ = questions;
+        Box::pin(std::future::pending())
+    }
 }
+
+/// The future open questions that no one is there to answer.
+pub type Abandoned<'a> = Pin<Box<dyn Future<Output = Vec<OpenQuestion>> + Send + 'a>>;
 
 /// Provides no inputs: optional ones are `null`, others are an error (R89).
 pub struct NoInputs;

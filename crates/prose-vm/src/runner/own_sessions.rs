@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
+use crate::activity::Work;
 use crate::effect::{MemoryPlace, Outcome, OwnSession, RequestId, SessionTask};
 use crate::event::EventKind;
+use crate::place::Place;
 use crate::prompt;
 
 /// The last session at each memory.
@@ -18,7 +20,12 @@ pub(super) struct OwnSessions {
     /// The memories of the sessions at work.
     started: HashMap<RequestId, MemoryPlace>,
     last: HashMap<MemoryPlace, LastSession>,
+    /// The sessions that were ended while they waited for an answer, by place.
+    stopped: HashMap<Place, Arc<OwnSession>>,
 }
+
+/// What a session is told that continues after an answer.
+const CONTINUE: &str = "You were stopped while you waited for a permission. It is answered now: try again what you asked for, and complete the task.";
 
 #[derive(Debug)]
 struct LastSession {
@@ -57,6 +64,23 @@ impl OwnSessions {
             }
             _ => {}
         }
+    }
+
+    /// Takes note of a session without an outcome.
+    pub(super) fn ended_early(&mut self, place: &Place, work: &Work) {
+        match (&work.agent, &work.harness) {
+            (Some(agent), Some(harness)) if work.unanswered() > 0 => {
+                let (harness, id) = (harness.clone(), agent.id.clone());
+                let own = OwnSession { harness, id, prompt: CONTINUE.into() };
+                self.stopped.insert(place.clone(), Arc::new(own));
+            }
+            _ => _ = self.stopped.remove(place),
+        }
+    }
+
+    /// The session at a place that was ended while it waited for an answer.
+    pub(super) fn stopped_at(&self, place: &Place) -> Option<Arc<OwnSession>> {
+        self.stopped.get(place).cloned()
     }
 
     /// The session that a task can continue: the last one at its memory, if that is still what it left.

@@ -7,11 +7,12 @@ use futures_util::future::{AbortHandle, Abortable};
 
 use super::session::{outcome, perform};
 use super::{Answering, Done, RunError, Runner, Unit};
-use crate::activity::PermissionQuestion;
+use crate::activity::{Activity, LIMIT_QUESTION, PermissionQuestion, Reporter};
 use crate::budget::{Reached, Spent};
 use crate::effect::{Effect, Failure, Outcome, Request, RequestId};
 use crate::error::ErrorKind;
 use crate::event::{Event, EventKind};
+use crate::questions::AskedAt;
 use crate::{confirmation, permissions};
 
 impl Runner<'_> {
@@ -137,12 +138,14 @@ impl Runner<'_> {
         let (title, rule) = self.meter.question(reached.limit);
         let agent = self.waiting.get(&id).and_then(|request| request.effect.agent()).cloned();
         let question = PermissionQuestion {
-            id: "limit".into(),
+            id: LIMIT_QUESTION.into(),
             agent,
             title: format!("{}; {title}", reached.reason),
             rule,
+            is_deniable: false,
         };
-        let reporter = self.reports.reporter(id, Arc::clone(&self.host.approvals));
+        let Some(request) = self.waiting.get(&id) else { return };
+        let reporter = self.reporter(request);
         self.question = Some((reached.limit, Box::pin(async move { reporter.ask(question).await })));
     }
 
@@ -155,6 +158,9 @@ impl Runner<'_> {
             let permissions = permissions::effective(&task.permissions, &self.permissions);
             if permissions != task.permissions {
                 Arc::make_mut(task).permissions = permissions;
+            }
+            if let Some(stopped) = self.own_sessions.stopped_at(&request.place) {
+                Arc::make_mut(task).stopped = Some(stopped);
             }
             if let Some(own) = self.own_sessions.continued_by(task)
                 && let Some(memory) = &mut Arc::make_mut(task).memory
@@ -172,6 +178,11 @@ impl Runner<'_> {
         );
     }
 
+    /// The reporter of a request, which asks the questions of its backend.
+    fn reporter(&self, request: &Request) -> Reporter {
+        self.reports.reporter(request.id, Arc::clone(&self.host.approvals)).asking(asked_at(request))
+    }
+
     pub(super) fn push(&mut self, id: RequestId, work: Unit) {
         let (handle, registration) = AbortHandle::new_pair();
         self.handles.insert(id, handle);
@@ -182,7 +193,7 @@ impl Runner<'_> {
     fn work(&self, request: Request) -> Option<Answering> {
         let id = request.id;
         let harness = Arc::clone(&self.host.harness);
-        let reporter = self.reports.reporter(id, Arc::clone(&self.host.approvals));
+        let reporter = self.reporter(&request);
         let allow = self.host.limits.allow_unenforced_permissions;
         Some(match &request.effect {
             Effect::Memory(_) | Effect::File(_) | Effect::FileCheck(_) => return None,
@@ -202,7 +213,10 @@ impl Runner<'_> {
                 Box::pin(async move {
                     let given = match harness.input(&request, &input) {
                         Some(given) => given.await,
-                        None => inputs.give(&input).await,
+                        None => inputs.answer(&asked_at(&request), &input).await.map(|given| {
+                            given.attribution.into_iter().for_each(|by| reporter.report(Activity::Given(by)));
+                            given.value
+                        }),
                     };
                     (id, outcome(given.map(Outcome::Value)))
                 })
@@ -243,4 +257,9 @@ impl Runner<'_> {
         self.last_to_wait = self.last_to_wait.max(Some(id));
         true
     }
+}
+
+/// Where a request asks its questions.
+fn asked_at(request: &Request) -> AskedAt {
+    AskedAt { request: request.id, place: request.place.clone(), site: request.site }
 }

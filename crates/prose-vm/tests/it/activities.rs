@@ -170,7 +170,7 @@ impl Approvals for Slow {
     fn ask<'a>(&'a self, _: &'a PermissionQuestion) -> AnswerFuture<'a> {
         Box::pin(async move {
             tokio::time::sleep(self.0).await;
-            PermissionAnswer { is_allowed: true, from: AnswerSource::Terminal, by: Some("ada".into()) }
+            PermissionAnswer::once(true, AnswerSource::Terminal, Some("ada".into()))
         })
     }
 }

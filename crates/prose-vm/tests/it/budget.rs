@@ -177,7 +177,7 @@ impl Approvals for Allowing {
     fn ask<'a>(&'a self, question: &'a PermissionQuestion) -> AnswerFuture<'a> {
         assert!(question.title.starts_with("the limit of $"), "{}", question.title);
         let is_allowed = self.1.fetch_add(1, Ordering::SeqCst) < self.0;
-        Box::pin(std::future::ready(PermissionAnswer { is_allowed, from: AnswerSource::Terminal, by: None }))
+        Box::pin(std::future::ready(PermissionAnswer::once(is_allowed, AnswerSource::Terminal, None)))
     }
 }
 

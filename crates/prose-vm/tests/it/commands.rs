@@ -8,9 +8,10 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use prose_vm::activity::AnswerSource;
 use prose_vm::budget::{Budget, Maximum};
-use prose_vm::command::{Attribution, Command, CommandError, Commands};
+use prose_vm::command::{Command, CommandError, Commands};
 use prose_vm::effect::{Outcome, RequestId};
 use prose_vm::event::{Event, EventKind};
+use prose_vm::questions::Attribution;
 
 use crate::support::{Ran, run_with};
 

@@ -1,4 +1,5 @@
--- Asks for the inputs of running programs with `vim.ui.input`, one at a time, also for parallel branches.
+-- Asks for the inputs of running programs with `vim.ui.input`, or `vim.ui.select` where the prompt offers answers, one at a time, also for parallel
+-- branches.
 
 local M = {}
 
@@ -18,6 +19,22 @@ local function next_question()
     return
   end
   local question = current
+  local choices = question.params.choices
+  if type(choices) == "table" and #choices > 0 then
+    local options = {
+      prompt = prompt_of(question.params),
+      format_item = function(choice)
+        return choice.title
+      end,
+    }
+    vim.ui.select(choices, options, function(choice)
+      question.answer(choice and choice.value or nil)
+      if current == question then
+        next_question()
+      end
+    end)
+    return
+  end
   vim.ui.input({ prompt = prompt_of(question.params) }, function(value)
     question.answer(value)
     if current == question then

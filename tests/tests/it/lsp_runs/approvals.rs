@@ -49,7 +49,7 @@ fn the_user_is_asked_and_may_allow_a_rule_for_the_run() {
 }
 
 #[test]
-fn a_denied_call_is_a_warning_and_a_closed_question_stops_the_run() {
+fn a_denied_call_is_a_warning_and_a_closed_question_leaves_the_run_waiting() {
     let (mut workspace, id) = started();
     let asked = question(&mut workspace);
     answer(&mut workspace, &asked, json!({ "title": "Deny" }));
@@ -65,11 +65,11 @@ fn a_denied_call_is_a_warning_and_a_closed_question_stops_the_run() {
     let (mut workspace, id) = started();
     let asked = question(&mut workspace);
     answer(&mut workspace, &asked, Value::Null);
-    assert_eq!(ended(&mut workspace, &id)["status"], "interrupted");
+    assert_eq!(ended(&mut workspace, &id)["status"], "waiting");
     check(
         &message(&mut workspace),
         expect![
-            "main.prose was stopped: agent `clerk` asks for permission to use `git log` (`bash: prompt`), but no one is there to answer; resume the run at a terminal or in an editor, or replace `prompt` by `allow`, `deny` or patterns"
+            "main.prose waits for an answer: Agent `clerk` asks for permission: git log (bash: prompt) – Resume the run to answer"
         ],
     );
 }

@@ -19,7 +19,7 @@ session "Write about {topic}, {style}"
     assert_eq!(
         question["params"],
         json!({
-            "run": id, "name": "topic", "prompt": "What should it be about?", "mayRephrase": false, "optional": false,
+            "run": id, "question": 1, "name": "topic", "prompt": "What should it be about?", "mayRephrase": false, "optional": false,
         })
     );
     answer(&mut workspace, &question, json!({ "value": "tides" }));
@@ -45,11 +45,11 @@ fn a_run_that_nobody_gives_an_input_waits_for_it_as_a_run_to_resume() {
     let mut workspace = Workspace::with(hearing(), &[("ask.prose", program)]);
     workspace.open_saved("ask.prose");
     let id = run(&mut workspace, "ask.prose", json!({}));
-    assert_eq!(ended(&mut workspace, &id)["status"], "interrupted");
+    assert_eq!(ended(&mut workspace, &id)["status"], "waiting");
     check(
         &message(&mut workspace),
         expect![
-            "ask.prose was stopped: the program waits for the input `topic` (What about?), and this editor does not ask for inputs. Resume the run with it: `prose.resume` with { \"inputs\": { \"topic\": … } }"
+            "ask.prose waits for an answer: topic: What about? – Resume the run with it: `prose.resume` with { \"inputs\": { \"topic\": … } }"
         ],
     );
     workspace.client.take_all();
@@ -65,11 +65,11 @@ fn an_input_without_a_name_is_given_by_its_variable_or_its_number() {
     let mut workspace = Workspace::with(hearing(), &[("ask.prose", program)]);
     workspace.open_saved("ask.prose");
     let id = run(&mut workspace, "ask.prose", json!({ "inputs": { "topic": "tides" } }));
-    assert_eq!(ended(&mut workspace, &id)["status"], "interrupted");
+    assert_eq!(ended(&mut workspace, &id)["status"], "waiting");
     check(
         &message(&mut workspace),
         expect![[
-            r#"ask.prose was stopped: the program waits for the input `2` (How long?), and this editor does not ask for inputs. Resume the run with it: `prose.resume` with { "inputs": { "2": … } }"#
+            r#"ask.prose waits for an answer: How long? – Resume the run with it: `prose.resume` with { "inputs": { "2": … } }"#
         ]],
     );
     workspace.client.take_all();

@@ -95,19 +95,20 @@ fn what_is_no_answer_is_asked_again() {
     check(
         &["perhaps\n", "\n", "o\n", "o\n"],
         expect![[r#"
-        status: 0
-        Agent `historian` asks for permission: git log (bash: prompt)
-          allow [o]nce, allow for this [r]un, or [d]eny? perhaps
-        Agent `historian` asks for permission: git log (bash: prompt)
-          allow [o]nce, allow for this [r]un, or [d]eny? 
-        Agent `historian` asks for permission: git log (bash: prompt)
-          allow [o]nce, allow for this [r]un, or [d]eny? o
-        Agent `historian` asks for permission: git show (bash: prompt)
-          allow [o]nce, allow for this [r]un, or [d]eny? o
-        ---- recorded
-            asked: git log (bash: prompt): allowed by ada at the terminal, TIME
-            asked: git show (bash: prompt): allowed by ada at the terminal, TIME
-    "#]],
+            status: 0
+            Agent `historian` asks for permission: git log (bash: prompt)
+              allow [o]nce, allow for this [r]un, or [d]eny? perhaps
+            `perhaps` is not one of the answers; choose one of [o]nce, [r]un, [d]eny
+            Agent `historian` asks for permission: git log (bash: prompt)
+              allow [o]nce, allow for this [r]un, or [d]eny? 
+            Agent `historian` asks for permission: git log (bash: prompt)
+              allow [o]nce, allow for this [r]un, or [d]eny? o
+            Agent `historian` asks for permission: git show (bash: prompt)
+              allow [o]nce, allow for this [r]un, or [d]eny? o
+            ---- recorded
+                asked: git log (bash: prompt): allowed by ada at the terminal, TIME
+                asked: git show (bash: prompt): allowed by ada at the terminal, TIME
+        "#]],
     );
 }
 
@@ -116,13 +117,13 @@ fn the_end_of_the_input_is_no_answer_and_stops_the_run() {
     check(
         &["\u{4}"],
         expect![[r#"
-        status: 3
-        Agent `historian` asks for permission: git log (bash: prompt)
-          allow [o]nce, allow for this [r]un, or [d]eny? 
-        stopped: agent `historian` asks for permission to use `git log` (`bash: prompt`), but no one is there to answer; resume the run at a terminal or in an editor, or replace `prompt` by `allow`, `deny` or patterns
-        help: resume it with `prose resume ID`; recorded results are reused
-        ---- recorded
-    "#]],
+            status: 5
+            Agent `historian` asks for permission: git log (bash: prompt)
+              allow [o]nce, allow for this [r]un, or [d]eny? 
+            waiting: question 1 at line 5: Agent `historian` asks for permission: git log (bash: prompt)
+            help: answer with `prose runs answer ID once|run|deny`; recorded results are reused
+            ---- recorded
+        "#]],
     );
 }
 

@@ -175,16 +175,19 @@ fn a_run_that_lacks_an_input_can_go_on_with_it() {
         "late.prose",
         "let a = session \"First\"\ninput topic: \"What about\"\noutput o = topic\n",
     )]);
-    workspace.check(&["run", "late.prose"], expect![[r#"
-        status: 1
+    workspace.check(
+        &["run", "late.prose"],
+        expect![[r#"
+        status: 5
         ---- stderr
         Run ID with offline (placeholder replies)
         … First
         ✓ First (TIME)
-        Failed: 1 session done
-        error: the program failed at line 2: a required input is not given; give it with `--input topic=…`: What about
-        help: resume it with `prose resume ID`; recorded results are reused
-    "#]]);
+        Waiting: 1 session done
+        waiting: question 1 at line 2: topic: What about
+        help: answer with `prose runs answer ID VALUE`; recorded results are reused
+    "#]],
+    );
     workspace.check(
         &["resume", "--input", "topik=tides"],
         expect![[r#"
@@ -227,10 +230,10 @@ fn an_input_without_a_name_is_given_by_its_variable_or_its_number() {
     workspace.check(
         &["run", "ask.prose", "-q", "-i", "1=short"],
         expect![[r#"
-            status: 1
+            status: 5
             ---- stderr
-            error: the program failed at line 3: a required input is not given; give it with `--input 2=…`: Which tone?
-            help: resume it with `prose resume ID`; recorded results are reused
+            waiting: question 1 at line 3: Which tone?
+            help: answer with `prose runs answer ID VALUE`; recorded results are reused
         "#]],
     );
     workspace.check(

@@ -79,30 +79,34 @@ fn without_a_rule_shell_commands_are_denied_and_the_rule_to_write_is_named() {
 #[test]
 fn a_prompt_without_anybody_stops_the_run_which_can_be_resumed() {
     let workspace = historian("bash: prompt");
-    workspace.check(RUN, expect![[r#"
-        status: 3
+    workspace.check(
+        RUN,
+        expect![[r#"
+        status: 5
         ---- stderr
         Run ID with script
         … First
         ✓ First (TIME)
         … historian: Read
-        Stopped: 1 session done, 1 interrupted
-        stopped: agent `historian` asks for permission to use `git log` (`bash: prompt`), but no one is there to answer; resume the run at a terminal or in an editor, or replace `prompt` by `allow`, `deny` or patterns
-        help: resume it with `prose resume ID`; recorded results are reused
-    "#]]);
+        waiting: question 1 at line 7: Agent `historian` asks for permission: git log (bash: prompt)
+        help: answer with `prose runs answer ID once|run|deny`; recorded results are reused
+    "#]],
+    );
     let run = workspace.run_folder();
     let run = run.file_name().unwrap().to_str().unwrap();
-    workspace.check(&["resume", run], expect![[r#"
-        status: 3
+    workspace.check(
+        &["resume", run],
+        expect![[r#"
+        status: 5
         ---- stderr
         Run ID with script
         … historian: Read
         Recorded results reused; the run continues.
         Reused 1 result from the earlier execution, ran 0.
-        Stopped: 1 session done, 1 interrupted, 1 reused
-        stopped: agent `historian` asks for permission to use `git log` (`bash: prompt`), but no one is there to answer; resume the run at a terminal or in an editor, or replace `prompt` by `allow`, `deny` or patterns
-        help: resume it with `prose resume ID`; recorded results are reused
-    "#]]);
+        waiting: question 1 at line 7: Agent `historian` asks for permission: git log (bash: prompt)
+        help: answer with `prose runs answer ID once|run|deny`; recorded results are reused
+    "#]],
+    );
 }
 
 #[test]

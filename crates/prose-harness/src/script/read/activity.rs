@@ -71,6 +71,7 @@ impl Reader<'_> {
                 agent: None,
                 title: self.string(kind, main)?,
                 rule: self.detail(table, "rule")?.unwrap_or_else(|| "execute: prompt".into()),
+                is_deniable: false,
             }),
             "denied" => Action::Report(Activity::Denied(Denial {
                 title: self.string(kind, main)?,

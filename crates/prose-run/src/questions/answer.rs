@@ -1,0 +1,97 @@
+//! How answers are read.
+
+use std::fmt;
+
+use prose_vm::choices::{self, Choice};
+use prose_vm::questions::{ApprovalAnswer, OpenQuestion, QuestionId, QuestionKind};
+use prose_vm::value::Value;
+
+/// Why an answer is not taken. The question stays open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerError {
+    /// The run has no open question.
+    None,
+    /// The run has several open questions, and the answer names none.
+    Several(Vec<OpenQuestion>),
+    /// The question is not open.
+    Unknown(QuestionId),
+    /// The answer is none of those that the question offers.
+    NotOffered {
+        /// The answer.
+        text: String,
+        /// The answers that it offers.
+        choices: Vec<Choice>,
+    },
+    /// The answer is empty.
+    Empty,
+}
+
+impl fmt::Display for AnswerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AnswerError::None => f.write_str("the run has no open question"),
+            AnswerError::Several(open) => {
+                write!(f, "the run has {} open questions; name one by its number: ", open.len())?;
+                let shown: Vec<String> =
+                    open.iter().map(|open| format!("{} ({})", open.id, open.summary())).collect();
+                f.write_str(&shown.join(", "))
+            }
+            AnswerError::Unknown(id) => write!(f, "the run has no open question {id}"),
+            AnswerError::NotOffered { text, choices } => {
+                let listed = choices::listed(choices);
+                write!(f, "`{text}` is not one of the answers; choose one of {listed}")
+            }
+            AnswerError::Empty => f.write_str("the answer is empty, and the question is not optional"),
+        }
+    }
+}
+
+impl std::error::Error for AnswerError {}
+
+/// The answers to a question about a permission or a limit.
+pub(super) fn approval_choices() -> Vec<Choice> {
+    choices::titled(ApprovalAnswer::ALL.map(|answer| (answer.word(), answer.title())))
+}
+
+/// The value that a text answers a question with, in the one form that the program receives.
+pub fn resolve(question: &OpenQuestion, text: &str) -> Result<Value, AnswerError> {
+    resolve_value(question, &Value::text(text))
+}
+
+/// The same for any value.
+pub(super) fn resolve_value(question: &OpenQuestion, value: &Value) -> Result<Value, AnswerError> {
+    let is_empty = matches!(value, Value::Null) || value.to_string().trim().is_empty();
+    if is_empty {
+        return if question.is_optional { Ok(Value::Null) } else { Err(AnswerError::Empty) };
+    }
+    let not_offered =
+        || AnswerError::NotOffered { text: value.to_string(), choices: question.choices.clone() };
+    match &question.kind {
+        QuestionKind::Input { .. } => offered(&question.choices, value).ok_or_else(not_offered),
+        _ => {
+            let text = value.to_string();
+            let said = match text.trim().to_lowercase().as_str() {
+                "y" | "yes" | "allow" => Some(ApprovalAnswer::Once.word()),
+                "n" | "no" => Some(ApprovalAnswer::Deny.word()),
+                _ => choices::understood(&question.choices, &text).map(|choice| choice.value.as_str()),
+            };
+            said.map(Value::text).ok_or_else(not_offered)
+        }
+    }
+}
+
+/// The value of an input among the answers that its prompt offers; `None` if it is not among them. Without any, each value is one.
+pub(super) fn offered(choices: &[Choice], value: &Value) -> Option<Value> {
+    if choices.is_empty() {
+        return Some(value.clone());
+    }
+    let text = value.to_string();
+    let spoken = match text.as_str() {
+        "true" => Some("yes"),
+        "false" => Some("no"),
+        _ => None,
+    };
+    let found = choices::understood(choices, &text);
+    let found = found.or_else(|| choices::understood(choices, spoken?));
+    found.map(|choice| Value::text(choice.value.as_str()))
+}

@@ -1,0 +1,155 @@
+//! What a desk holds.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+
+use prose_vm::activity::Approvals;
+use prose_vm::place::Place;
+use prose_vm::questions::{
+    AnswerSource, ApprovalAnswer, Attribution, OpenQuestion, QuestionId, QuestionKind, RecordedAnswer,
+};
+use prose_vm::runner::{self, Inputs};
+use prose_vm::value::Value;
+use smol_str::SmolStr;
+use tokio::sync::{oneshot, watch};
+
+use super::Questions;
+
+/// A program that answers.
+pub(super) type Program = (Arc<dyn Inputs>, Arc<dyn Approvals>);
+
+pub(super) struct Shared {
+    pub(super) state: std::sync::Mutex<State>,
+    pub(super) changes: watch::Sender<u64>,
+    pub(super) program: Option<Program>,
+}
+
+impl Shared {
+    pub(super) fn new(state: State, program: Option<Program>) -> Self {
+        Self { state: Mutex::new(state), changes: watch::Sender::new(0), program }
+    }
+}
+
+/// The agents and rules that an answer covers.
+pub(super) type Scope = (Option<SmolStr>, String);
+
+/// What an answer for the whole run covers; `None` for an input.
+pub(super) fn scope(kind: &QuestionKind) -> Option<Scope> {
+    match kind {
+        QuestionKind::Input { .. } => None,
+        QuestionKind::Approval { agent, rule, .. } => Some((agent.clone(), rule.clone())),
+        QuestionKind::Limit { rule } => Some((None, rule.clone())),
+    }
+}
+
+pub(super) struct State {
+    /// The inputs that came with the start of the run.
+    pub(super) given: HashMap<SmolStr, Value>,
+    /// Whether other inputs are generated.
+    pub(super) generates: bool,
+    /// The recorded answers that no question has used yet.
+    pub(super) recorded: Vec<(Place, RecordedAnswer)>,
+    /// What is allowed for the whole run.
+    pub(super) allowed: BTreeMap<Scope, Attribution>,
+    pub(super) open: BTreeMap<QuestionId, Open>,
+    pub(super) last: u64,
+    /// The number of those who can answer.
+    pub(super) attending: usize,
+    /// Whether the run stays a process if no one attends.
+    pub(super) stays: bool,
+    pub(super) is_closed: bool,
+    pub(super) clock: Arc<dyn Fn() -> u64 + Send + Sync>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            given: HashMap::new(),
+            generates: false,
+            recorded: Vec::new(),
+            allowed: BTreeMap::new(),
+            open: BTreeMap::new(),
+            last: 0,
+            attending: 0,
+            stays: false,
+            is_closed: false,
+            clock: Arc::new(runner::now),
+        }
+    }
+}
+
+/// A question on the desk.
+pub(super) struct Open {
+    pub(super) question: OpenQuestion,
+    pub(super) reply: oneshot::Sender<Answer>,
+}
+
+/// An answer in its one form.
+pub(super) struct Answer {
+    pub(super) value: Value,
+    pub(super) attribution: Attribution,
+}
+
+impl State {
+    pub(super) fn put(
+        &mut self,
+        question: impl FnOnce(QuestionId, u64) -> OpenQuestion,
+    ) -> (QuestionId, oneshot::Receiver<Answer>) {
+        self.last += 1;
+        let id = QuestionId(self.last);
+        let (reply, answer) = oneshot::channel();
+        let question = question(id, (self.clock)());
+        self.open.insert(id, Open { question, reply });
+        (id, answer)
+    }
+
+    pub(super) fn remember(&mut self, place: Place, answer: RecordedAnswer) {
+        let said = ApprovalAnswer::of_word(&answer.answer.to_string());
+        match scope(&answer.kind) {
+            Some(scope) if said == Some(ApprovalAnswer::ForRun) => {
+                self.allowed.insert(scope, answer.attribution);
+            }
+            _ => self.recorded.push((place, answer)),
+        }
+    }
+
+    /// Allows what an answer covers for the whole run, also where it is being asked now.
+    pub(super) fn allow_for_run(&mut self, covered: Scope, by: &Attribution) {
+        let same: Vec<QuestionId> = self
+            .open
+            .iter()
+            .filter(|(_, open)| scope(&open.question.kind).as_ref() == Some(&covered))
+            .map(|(id, _)| *id)
+            .collect();
+        for open in same.into_iter().filter_map(|id| self.open.remove(&id)) {
+            let value = Value::text(ApprovalAnswer::Once.word());
+            let attribution = Attribution { from: AnswerSource::Rule, ..by.clone() };
+            let _ = open.reply.send(Answer { value, attribution });
+        }
+        self.allowed.insert(covered, by.clone());
+    }
+
+    /// The recorded answer to a question at a place. Each is given once, in the order in which they were recorded. Limits are reached at other places
+    /// when a run is resumed.
+    pub(super) fn recall(&mut self, place: &Place, kind: &QuestionKind) -> Option<RecordedAnswer> {
+        let is_limit = matches!(kind, QuestionKind::Limit { .. });
+        let is_same =
+            |(at, answer): &(Place, RecordedAnswer)| answer.kind == *kind && (is_limit || at == place);
+        let index = self.recorded.iter().position(is_same)?;
+        Some(self.recorded.remove(index).1)
+    }
+}
+
+/// Takes a question off the desk that no one waits for any more.
+pub(super) struct Closing<'a> {
+    pub(super) desk: &'a Questions,
+    pub(super) id: QuestionId,
+}
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        if self.desk.lock().open.remove(&self.id).is_some() {
+            self.desk.changed();
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The answers of people in the journals of a run, and those that are given while no process executes it.
+
+use std::io;
+use std::path::Path;
+
+use prose_vm::event::{Event, EventKind, RunEnd, RunStatus};
+use prose_vm::place::Place;
+use prose_vm::questions::{
+    ApprovalAnswer, Attribution, OpenQuestion, QuestionId, QuestionKind, RecordedAnswer,
+};
+use prose_vm::value::Value;
+
+use crate::error::StateError;
+use crate::folder::Project;
+use crate::journal::{JOURNAL_FILE, Journal};
+use crate::lock::RunLock;
+use crate::reader::{Lines, read_last};
+use crate::recall::{JournalRecording, Matching};
+use crate::remembered::Journals;
+use crate::repair::truncate;
+
+impl Project {
+    /// The answers that the journals of a run have, also those from before its program changed, in the order in which they were given.
+    pub fn answers(&self, run: &str) -> Result<Vec<(Place, RecordedAnswer)>, StateError> {
+        let folder = self.existing_run(run)?;
+        let mut answers = Vec::new();
+        for path in (Journals { folder: &folder, run }).all() {
+            collect(&path, &mut answers)?;
+        }
+        Ok(answers)
+    }
+
+    /// Records the answer to a question of a run that waits and that no process executes. The value is in the form that the program receives. Returns the
+    /// questions that are left.
+    pub fn record_answer(
+        &self,
+        run: &str,
+        question: QuestionId,
+        answer: Value,
+        attribution: Attribution,
+        now: u64,
+    ) -> Result<Vec<OpenQuestion>, StateError> {
+        let folder = self.existing_run(run)?;
+        let tree = self.run_tree(&folder)?;
+        let _lock = RunLock::acquire(&tree, run)?;
+        let path = folder.join(JOURNAL_FILE);
+        let not_open = || StateError::NotOpen { run: run.to_owned(), question: question.0 };
+        let last = read_last(&path)?.ok_or_else(not_open)?;
+        let EventKind::RunEnded(mut end) = last.kind.clone() else { return Err(not_open()) };
+        let index = end.waiting.iter().position(|open| open.id == question).ok_or_else(not_open)?;
+        let asked = end.waiting.remove(index);
+        let whole = JournalRecording::open(&path, Matching::Exact)?;
+        let Some(offset) = whole.sound().end else { return Err(not_open()) };
+        truncate(&path, offset)?;
+        let shortened = JournalRecording::open(&path, Matching::Exact)?;
+        let written = |error: io::Error| StateError::io("write", &path)(error);
+        let mut journal = Journal::resume(&path, shortened.sound())?;
+        let paused = last.paused.saturating_add(now.saturating_sub(last.at));
+        let answer = RecordedAnswer { kind: asked.kind, answer, attribution };
+        let place = asked.asked_at;
+        let kind = EventKind::Answered(answer);
+        journal.append(&Event { at: now, paused, place, kind, ..last.clone() }).map_err(written)?;
+        let waiting = end.waiting.clone();
+        still_stopped(&mut end);
+        journal
+            .append(&Event { seq: last.seq + 1, at: now, paused, kind: EventKind::RunEnded(end), ..last })
+            .map_err(written)?;
+        journal.sync().map_err(written)?;
+        Ok(waiting)
+    }
+}
+
+/// How a stopped run stands after an answer.
+fn still_stopped(end: &mut RunEnd) {
+    let Some(mut error) = end.error.take().map(|error| (*error).clone()) else { return };
+    error.message = match end.waiting.as_slice() {
+        [] => {
+            end.status = RunStatus::Interrupted;
+            "all questions of the run are answered; resume it".to_owned()
+        }
+        [one] => format!("the run waits for an answer: {}", one.summary()),
+        [first, ..] => format!("the run waits for {} answers: {}; …", end.waiting.len(), first.summary()),
+    };
+    end.error = Some(error.into());
+}
+
+/// Adds the answers of a journal, as far as it can be read.
+fn collect(path: &Path, answers: &mut Vec<(Place, RecordedAnswer)>) -> Result<(), StateError> {
+    let mut lines = Lines::open(path)?;
+    // A limit that was not raised stops the run, and resuming that run asks again.
+    let mut denied = None;
+    while let Ok(Some(line)) = lines.next() {
+        let (is_answer, is_end) = (line.event == "answered", line.event == "run-ended");
+        if !is_end && !is_answer {
+            denied = None;
+        }
+        if !is_answer {
+            continue;
+        }
+        let Event { place, kind: EventKind::Answered(answer), .. } = lines.event()? else { continue };
+        let is_denied = answer.answer.to_string() == ApprovalAnswer::Deny.word();
+        match &answer.kind {
+            QuestionKind::Limit { .. } if is_denied => denied = Some((place, answer)),
+            _ => answers.push((place, answer)),
+        }
+    }
+    answers.extend(denied);
+    Ok(())
+}

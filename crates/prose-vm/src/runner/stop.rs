@@ -1,0 +1,99 @@
+//! Stops a run before its program has ended: interrupted, or to wait for answers (decision 24).
+
+use std::sync::Arc;
+
+use futures_util::stream::FuturesUnordered;
+
+use super::{Inputs, RunError, Runner};
+use crate::effect::Effect;
+use crate::error::{ErrorKind, RuntimeError};
+use crate::event::{EventKind, RunEnd, RunStatus};
+use crate::questions::OpenQuestion;
+use crate::value::Value;
+
+impl Runner<'_> {
+    pub(super) fn interrupt(&mut self, reason: String) -> Result<RunEnd, RunError> {
+        self.interrupt_by(ErrorKind::Other, reason)
+    }
+
+    pub(super) fn interrupt_by(&mut self, kind: ErrorKind, reason: String) -> Result<RunEnd, RunError> {
+        self.stop(RunStatus::Interrupted, RuntimeError::new(kind, reason), Vec::new())
+    }
+
+    /// Stops a run that has nothing to do but to wait. The answers are given before it is resumed, or asked for then.
+    pub(super) fn stop_to_wait(&mut self, questions: Vec<OpenQuestion>) -> Result<RunEnd, RunError> {
+        let first = questions.first().map_or_else(String::new, OpenQuestion::summary);
+        let reason = match questions.len() {
+            1 => format!("the run waits for an answer: {first}"),
+            count => format!("the run waits for {count} answers: {first}; …"),
+        };
+        let line = questions.first().and_then(|question| question.line).unwrap_or_default();
+        let error = RuntimeError { line, ..RuntimeError::new(ErrorKind::Other, reason) };
+        self.stop(RunStatus::Waiting, error, questions)
+    }
+
+    fn stop(
+        &mut self,
+        status: RunStatus,
+        error: RuntimeError,
+        waiting: Vec<OpenQuestion>,
+    ) -> Result<RunEnd, RunError> {
+        for (_, handle) in std::mem::take(&mut self.handles) {
+            handle.abort();
+        }
+        // Dropping a future cancels its work: agents are killed.
+        self.running = FuturesUnordered::new();
+        self.question = None;
+        self.drain_reports(None)?;
+        for id in std::mem::take(&mut self.is_started) {
+            if let Some(request) = self.waiting.get(&id).cloned() {
+                self.settle_cancelled(&request)?;
+            }
+        }
+        let end = RunEnd {
+            status,
+            outputs: Vec::new(),
+            value: Value::Null,
+            error: Some(Arc::new(error)),
+            sessions: self.ended,
+            usage: self.usage,
+            failures: 0,
+            waiting,
+        };
+        self.seq += 1;
+        let event = self.unrecorded_event(EventKind::RunEnded(end.clone()));
+        self.record(&event, true)?;
+        self.host.store.commit()?;
+        Ok(end)
+    }
+
+    /// The number of open questions if nothing else is at work. A session whose agent waits for an answer is not at work.
+    pub(super) fn questions_alone(&self) -> Option<usize> {
+        // A paused run waits for the person who continues it.
+        if self.is_short || self.commanded.is_paused {
+            return None;
+        }
+        let mut questions = usize::from(self.question.is_some());
+        for id in self.handles.keys() {
+            let effect = &self.waiting.get(id)?.effect;
+            let asked = match effect {
+                Effect::Input(_) => 1,
+                effect if effect.needs_agent() => self.worked.get(id)?.unanswered(),
+                _ => 0,
+            };
+            if asked == 0 {
+                return None;
+            }
+            questions += asked;
+        }
+        Some(questions).filter(|questions| *questions > 0)
+    }
+}
+
+/// Completes when the only thing to do is to answer so many questions, and no one is there for that.
+pub(super) async fn abandoned(inputs: &dyn Inputs, questions: Option<usize>) -> Vec<OpenQuestion> {
+    match questions {
+        Some(questions) => inputs.abandoned(questions).await,
+        None => std::future::pending().await,
+    }
+}
