@@ -30,6 +30,7 @@ pub(crate) fn write_end(end: &RunEnd, view: &View, out: &mut impl Write) -> io::
         }
         RunState::Failed => writeln!(out, "{ERROR}Failed{ERROR:#}{facts}")?,
         RunState::Interrupted => writeln!(out, "{WARNING}Stopped{WARNING:#}{facts}")?,
+        RunState::Waiting => writeln!(out, "{WARNING}Waiting{WARNING:#}{facts}")?,
         _ => writeln!(out, "Completed{facts}")?,
     }
     for agent in agents::of_several(view) {

@@ -172,10 +172,10 @@ fn a_watcher_sees_a_run_to_its_end() {
     workspace.shows(
         Run::from(watcher.wait_with_output().expect("it ends")),
         &expect![[r#"
-        status: 0
-        ---- stderr
-        warning: line 1: the session was skipped at the terminal, so its result is empty
-    "#]],
+            status: 0
+            ---- stderr
+            warning: line 1: the session was skipped on the command line, so its result is empty
+        "#]],
     );
 }
 

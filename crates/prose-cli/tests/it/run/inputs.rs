@@ -178,15 +178,15 @@ fn a_run_that_lacks_an_input_can_go_on_with_it() {
     workspace.check(
         &["run", "late.prose"],
         expect![[r#"
-        status: 5
-        ---- stderr
-        Run ID with offline (placeholder replies)
-        … First
-        ✓ First (TIME)
-        Waiting: 1 session done
-        waiting: question 1 at line 2: topic: What about
-        help: answer with `prose runs answer ID VALUE`; recorded results are reused
-    "#]],
+            status: 5
+            ---- stderr
+            Run ID with offline (placeholder replies)
+            … First
+            ✓ First (TIME)
+            Waiting: 1 session done
+            waiting: question 1 at line 2: topic: What about
+            help: answer with `prose runs answer ID VALUE`; recorded results are reused
+        "#]],
     );
     workspace.check(
         &["resume", "--input", "topik=tides"],

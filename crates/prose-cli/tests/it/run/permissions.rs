@@ -82,30 +82,32 @@ fn a_prompt_without_anybody_stops_the_run_which_can_be_resumed() {
     workspace.check(
         RUN,
         expect![[r#"
-        status: 5
-        ---- stderr
-        Run ID with script
-        … First
-        ✓ First (TIME)
-        … historian: Read
-        waiting: question 1 at line 7: Agent `historian` asks for permission: git log (bash: prompt)
-        help: answer with `prose runs answer ID once|run|deny`; recorded results are reused
-    "#]],
+            status: 5
+            ---- stderr
+            Run ID with script
+            … First
+            ✓ First (TIME)
+            … historian: Read
+            Waiting: 1 session done, 1 interrupted
+            waiting: question 1 at line 7: Agent `historian` asks for permission: git log (bash: prompt)
+            help: answer with `prose runs answer ID once|run|deny`; recorded results are reused
+        "#]],
     );
     let run = workspace.run_folder();
     let run = run.file_name().unwrap().to_str().unwrap();
     workspace.check(
         &["resume", run],
         expect![[r#"
-        status: 5
-        ---- stderr
-        Run ID with script
-        … historian: Read
-        Recorded results reused; the run continues.
-        Reused 1 result from the earlier execution, ran 0.
-        waiting: question 1 at line 7: Agent `historian` asks for permission: git log (bash: prompt)
-        help: answer with `prose runs answer ID once|run|deny`; recorded results are reused
-    "#]],
+            status: 5
+            ---- stderr
+            Run ID with script
+            … historian: Read
+            Recorded results reused; the run continues.
+            Reused 1 result from the earlier execution, ran 0.
+            Waiting: 1 session done, 1 interrupted, 1 reused
+            waiting: question 1 at line 7: Agent `historian` asks for permission: git log (bash: prompt)
+            help: answer with `prose runs answer ID once|run|deny`; recorded results are reused
+        "#]],
     );
 }
 

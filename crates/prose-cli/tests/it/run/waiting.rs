@@ -51,15 +51,16 @@ fn a_run_that_no_one_answers_waits_and_is_answered_later() {
     workspace.check(
         &["runs", "answer", "2", "Y"],
         expect![[r#"
-        status: 0
-        ---- stdout
-        done: yes
-        ---- stderr
-        answered question 1 at line 2: go: Ship it? (yes/no): yes
-        Run ID with offline (placeholder replies)
-        Recorded results reused; the run continues.
-        Reused 1 result from the earlier execution, ran 0.
-    "#]],
+            status: 0
+            ---- stdout
+            done: yes
+            ---- stderr
+            answered question 1 at line 2: go: Ship it? (yes/no): yes
+            Run ID with offline (placeholder replies)
+            Recorded results reused; the run continues.
+            Reused 1 result from the earlier execution, ran 0.
+            Completed: 1 session done, 1 reused
+        "#]],
     );
     workspace.check(
         &["runs", "answer", "2", "yes"],
