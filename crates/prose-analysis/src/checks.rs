@@ -47,14 +47,14 @@ pub struct Finding<'db> {
     /// The last of several top-level statements that it is about; none if it is about one.
     pub until: Option<TopStatement<'db>>,
     /// Places in other statements that have to do with it.
-    pub elsewhere: Vec<(Elsewhere<'db>, String)>,
+    pub elsewhere: Vec<(RelatedPlace<'db>, String)>,
     /// Fixes that change more than the statement, the best first.
     pub repairs: Vec<Repair<'db>>,
 }
 
 /// A place in a statement that a finding names. Where it is in the text is asked for only when the finding is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, salsa::SalsaValue)]
-pub enum Elsewhere<'db> {
+pub enum RelatedPlace<'db> {
     /// A name.
     Name(Site<'db>),
     /// All of a statement.
@@ -71,13 +71,13 @@ impl<'db> Finding<'db> {
 
     /// The same with a place in any statement that explains it.
     pub(crate) fn with_site(mut self, site: Option<Site<'db>>, message: impl Into<String>) -> Self {
-        self.elsewhere.extend(site.map(|site| (Elsewhere::Name(site), message.into())));
+        self.elsewhere.extend(site.map(|site| (RelatedPlace::Name(site), message.into())));
         self
     }
 
     /// The same with another top-level statement that explains it.
     pub(crate) fn with_statement(mut self, statement: TopStatement<'db>, message: impl Into<String>) -> Self {
-        self.elsewhere.push((Elsewhere::Whole(statement), message.into()));
+        self.elsewhere.push((RelatedPlace::Whole(statement), message.into()));
         self
     }
 

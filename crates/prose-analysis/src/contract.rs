@@ -44,7 +44,7 @@ impl Contract {
 
 /// The words on lines of a program that were not understood: each may be that of an input or an output. Sorted.
 #[salsa::tracked(returns(ref))]
-pub fn lost_words(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
+pub fn words_of_unparsed_lines(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
     let mut words = chunks(db, file).lost.clone();
     for (_, summary) in summarized(db, file) {
         words.extend_from_slice(&summary.lost);

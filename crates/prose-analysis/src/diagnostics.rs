@@ -9,7 +9,7 @@ use prose_syntax::{
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
-use crate::checks::{self, Elsewhere, Finding};
+use crate::checks::{self, Finding, RelatedPlace};
 use crate::db::{Db, SourceFile};
 use crate::ignores;
 use crate::index::lookup;
@@ -31,7 +31,7 @@ pub(crate) fn release(db: &dyn Db, file: SourceFile) {
     error_count(db, file);
     crate::index::release(db, file);
     crate::index::neighbours(db, file);
-    crate::contract::lost_words(db, file);
+    crate::contract::words_of_unparsed_lines(db, file);
     crate::contract::inputs(db, file);
     crate::imports::imported_programs(db, file);
     crate::imports::import_places(db, file);
@@ -81,7 +81,7 @@ fn find<'db>(
 
 /// Makes the removal of unused code an unsafe fix, as long as an error may be the reason that it is unused.
 fn keep_what_an_error_may_mean(found: &mut [Diagnostic]) {
-    if !found.iter().any(|diagnostic| diagnostic.code.is_mistake()) {
+    if !found.iter().any(|diagnostic| diagnostic.code.is_error_code()) {
         return;
     }
     for diagnostic in found {
@@ -230,10 +230,10 @@ impl<'db> Placer<'_, 'db> {
         diagnostic
     }
 
-    fn related(&self, place: Elsewhere<'db>, message: &str) -> Option<Related> {
+    fn related(&self, place: RelatedPlace<'db>, message: &str) -> Option<Related> {
         let (statement, range) = match place {
-            Elsewhere::Name(site) => (site.statement, body(self.db, site.statement)[site.name].range),
-            Elsewhere::Whole(statement) => (statement, TextRange::up_to(statement.len(self.db))),
+            RelatedPlace::Name(site) => (site.statement, body(self.db, site.statement)[site.name].range),
+            RelatedPlace::Whole(statement) => (statement, TextRange::up_to(statement.len(self.db))),
         };
         let file = statement.file(self.db);
         let is_here = file == self.file;

@@ -326,7 +326,7 @@ pub fn undefined(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
 }
 
 /// Whether a name was probably meant where another is used that stands for nothing.
-pub fn is_meant_elsewhere(db: &dyn Db, file: SourceFile, name: &str) -> bool {
+pub fn is_probably_misspelled(db: &dyn Db, file: SourceFile, name: &str) -> bool {
     confused(db, file).as_ref().is_some_and(|confused| confused.unused == name)
         || is_near_undefined(db, file, name)
 }

@@ -424,8 +424,8 @@ pub struct Property {
 impl Property {
     /// Whether it is the property of that name, or one without a meaning of its own that is nearly called so: what is
     /// misspelled is not missing as well.
-    pub fn is_meant_as(&self, name: &str) -> bool {
-        properties::meant(&self.name.text).is_some_and(|property| property.name == name)
+    pub fn is_or_resembles(&self, name: &str) -> bool {
+        properties::nearest_property(&self.name.text).is_some_and(|property| property.name == name)
     }
 }
 

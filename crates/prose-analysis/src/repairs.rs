@@ -49,7 +49,7 @@ pub enum Repair<'db> {
         /// The variables that hold the values.
         names: Vec<SmolStr>,
         /// Statements whose results get a name for it, in the order of the text.
-        captured: Vec<Captured<'db>>,
+        captured: Vec<ResultToCapture<'db>>,
     },
     /// Removes the statement and those after it.
     RemoveStatements {
@@ -108,7 +108,7 @@ impl<'a> Surroundings<'a> {
 
 /// A statement whose result gets a name.
 #[derive(Debug, Clone, PartialEq, Eq, salsa::SalsaValue)]
-pub struct Captured<'db> {
+pub struct ResultToCapture<'db> {
     /// The top-level statement that it is part of.
     pub statement: TopStatement<'db>,
     /// The statement.
@@ -183,7 +183,7 @@ pub(crate) fn edits<'db>(
         }
         Repair::PassContext { session, names, captured } => {
             let mut edits = Vec::new();
-            for Captured { statement, stmt, name } in captured {
+            for ResultToCapture { statement, stmt, name } in captured {
                 let start = statement.start(db)?;
                 let at = body(db, *statement)[*stmt].range.start() + start;
                 edits.push(TextEdit::insert(at, format!("let {name} = ")));

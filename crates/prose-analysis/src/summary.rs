@@ -320,7 +320,7 @@ impl Builder<'_> {
 
     fn skills(&mut self, properties: &[Property]) {
         let body = self.body;
-        let values = properties.iter().filter(|property| property.is_meant_as("skills"));
+        let values = properties.iter().filter(|property| property.is_or_resembles("skills"));
         for (_, text) in values.filter_map(|property| property.value).flat_map(|value| body.skills(value)) {
             self.summary.used_skills.extend(text.value.clone());
         }
@@ -330,7 +330,7 @@ impl Builder<'_> {
 fn agent(body: &Body, name: Option<NameId>, stmt: StmtId, properties: &[Property]) -> AgentFacts {
     // A line that was not understood may have been any property.
     let lost = body[stmt].lost_property;
-    let has = |name: &str| lost || properties.iter().any(|property| property.is_meant_as(name));
+    let has = |name: &str| lost || properties.iter().any(|property| property.is_or_resembles(name));
     let model = properties.iter().find(|property| property.name.text == "model");
     AgentFacts {
         name,
@@ -342,7 +342,7 @@ fn agent(body: &Body, name: Option<NameId>, stmt: StmtId, properties: &[Property
 }
 
 fn persist(body: &Body, properties: &[Property], lost: bool) -> Persist {
-    let Some(property) = properties.iter().find(|property| property.is_meant_as("persist")) else {
+    let Some(property) = properties.iter().find(|property| property.is_or_resembles("persist")) else {
         return if lost { Persist::Invalid } else { Persist::No };
     };
     let Some(value) = property.value else { return Persist::Invalid };

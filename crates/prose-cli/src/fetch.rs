@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use prose_project::imports::{ImportOptions, asked_rights};
+use prose_project::imports::{ImportOptions, requested_rights};
 use prose_registry::Reference;
 
 use crate::cli::FetchArgs;
@@ -23,7 +23,8 @@ pub(crate) fn run(args: &FetchArgs, terminal: &Terminal) -> io::Result<Status> {
     for (_, visited) in walked.into_iter().flat_map(|Walked { programs, .. }| programs) {
         is_empty = false;
         is_wrong |= visited.outcome.result.is_err();
-        let asked = visited.outcome.program().map(|program| asked_rights(&program.text)).unwrap_or_default();
+        let asked =
+            visited.outcome.program().map(|program| requested_rights(&program.text)).unwrap_or_default();
         let asked: Vec<String> = asked.iter().map(|right| format!("`{right}`")).collect();
         let asked = match asked.is_empty() {
             true => String::new(),

@@ -80,7 +80,7 @@ impl Gathered {
         let mut projects = self.projects();
         projects.retain(|project| {
             let why_not = match project.fetch() {
-                _ if !project.imports_anything() => None,
+                _ if !project.has_remote_imports() => None,
                 FetchMode::Off => Some("disables fetching: `registry.fetch` is \"off\""),
                 _ if project.registry.url.is_empty() => {
                     Some("has no valid registry; run `prose check` for details")

@@ -118,7 +118,7 @@ impl<'db> About<'db> {
             Stmt::Agent { properties, .. } => (None, properties),
             _ => return None,
         };
-        if let Some(own) = properties.iter().find(|property| property.is_meant_as("model")) {
+        if let Some(own) = properties.iter().find(|property| property.is_or_resembles("model")) {
             let value = own.value?;
             let name = self.body.text(value)?.value.as_ref()?;
             let model = self.aliased(name)?;

@@ -13,4 +13,4 @@ pub mod transcript;
 pub use markers::{Marker, Markers};
 pub use narrator::Narrator;
 pub use prose_vm::program::ProgramSize;
-pub use suitability::{announcement, excesses};
+pub use suitability::{announcement, exceeded_limits};

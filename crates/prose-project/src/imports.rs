@@ -9,8 +9,8 @@ mod pins;
 mod project;
 mod registries;
 
-pub use fetched::{fetched, importer, never_fetched, not_fetched, too_many};
-pub use paths::{asked_rights, import_paths};
+pub use fetched::{fetched, importer, not_fetched, not_requested, too_many_programs};
+pub use paths::{import_paths, requested_rights};
 pub use pins::{commit, pin};
 pub(crate) use project::NOTHING_IS_FETCHED;
 pub use project::{ImportOptions, Imports, LockUse, Needs, ProjectImports, Update, block_on};

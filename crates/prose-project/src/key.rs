@@ -37,7 +37,7 @@ impl RunKey {
     }
 
     /// The key, which is created if the user has none.
-    pub fn find_or_make(files: &UserFiles) -> Result<Self, FileError> {
+    pub fn find_or_create(files: &UserFiles) -> Result<Self, FileError> {
         if let Some(key) = Self::find(files)? {
             return Ok(key);
         }
@@ -96,16 +96,16 @@ mod tests {
         let temporary = tempfile::tempdir().unwrap();
         let files = UserFiles::at(temporary.path().join("prose"));
         assert!(RunKey::find(&files).unwrap().is_none());
-        let key = RunKey::find_or_make(&files).unwrap();
+        let key = RunKey::find_or_create(&files).unwrap();
         let seal = key.seal(b"head");
         assert_eq!(seal.len(), 64);
-        let again = RunKey::find_or_make(&files).unwrap();
+        let again = RunKey::find_or_create(&files).unwrap();
         assert!(again.confirms(b"head", &seal));
         assert!(!again.confirms(b"heap", &seal));
         for odd in ["", "zz", "é", &seal[..62], &format!("{seal}00")] {
             assert!(!again.confirms(b"head", odd), "{odd}");
         }
-        let other = RunKey::find_or_make(&UserFiles::at(temporary.path().join("other"))).unwrap();
+        let other = RunKey::find_or_create(&UserFiles::at(temporary.path().join("other"))).unwrap();
         assert!(!other.confirms(b"head", &seal));
         assert_eq!(format!("{key:?}"), "RunKey(…)");
     }
@@ -115,8 +115,9 @@ mod tests {
         let temporary = tempfile::tempdir().unwrap();
         let files = UserFiles::at(temporary.path());
         let seals: Vec<String> = std::thread::scope(|scope| {
-            let threads: Vec<_> =
-                (0..8).map(|_| scope.spawn(|| RunKey::find_or_make(&files).unwrap().seal(b"head"))).collect();
+            let threads: Vec<_> = (0..8)
+                .map(|_| scope.spawn(|| RunKey::find_or_create(&files).unwrap().seal(b"head")))
+                .collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(seals.iter().all(|seal| *seal == seals[0]), "{seals:?}");

@@ -37,11 +37,11 @@ pub fn part<'a>(path: &'a Path, text: &'a str, number: Option<usize>) -> Result<
     if let Some(wanted) = wanted {
         return Ok(parts.swap_remove(wanted));
     }
-    Err(no_part(parts.iter().map(Part::path), number.is_some()))
+    Err(missing_part(parts.iter().map(Part::path), number.is_some()))
 }
 
 /// The error for a document whose programs have these paths. `is_numbered` is set if the given number does not exist.
-pub fn no_part<'a>(parts: impl Iterator<Item = &'a Path>, is_numbered: bool) -> String {
+pub fn missing_part<'a>(parts: impl Iterator<Item = &'a Path>, is_numbered: bool) -> String {
     let names: Vec<String> = parts.map(|part| format!("`{}`", part.to_string_lossy())).collect();
     match (names.is_empty(), is_numbered) {
         (true, _) => "has no program; programs are code blocks that start with ```prose".to_owned(),

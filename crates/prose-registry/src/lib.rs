@@ -25,7 +25,7 @@ pub use client::{Client, Freshness, Importer, MAX_DEPTH};
 pub use credentials::{CREDENTIALS_FILE, Credentials, CredentialsProblem, TOKENS};
 pub use lock::{LOCK_FILE, Lock, LockError, LockMismatch, Pin};
 pub use outcome::{Found, NotAProgram, Outcome, Problem, Provenance, Refusal, Unreachable};
-pub use program::{Hash, NoHash, Program, Source, Timestamp};
+pub use program::{Hash, InvalidHash, Program, Source, Timestamp};
 pub use prose_reference::{GitHost, GitProgram, Invalid, Reference, RegistryProgram};
 pub use secret::Secret;
 pub use serve::RegistryServer;

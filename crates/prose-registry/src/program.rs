@@ -143,17 +143,17 @@ impl fmt::Debug for Hash {
 }
 
 impl FromStr for Hash {
-    type Err = NoHash;
+    type Err = InvalidHash;
 
-    fn from_str(text: &str) -> Result<Self, NoHash> {
+    fn from_str(text: &str) -> Result<Self, InvalidHash> {
         let is_hash = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let mut hash = [0; 32];
         if !is_hash {
-            return Err(NoHash);
+            return Err(InvalidHash);
         }
         for (byte, digits) in hash.iter_mut().zip(text.as_bytes().chunks(2)) {
-            let digits = std::str::from_utf8(digits).map_err(|_| NoHash)?;
-            *byte = u8::from_str_radix(digits, 16).map_err(|_| NoHash)?;
+            let digits = std::str::from_utf8(digits).map_err(|_| InvalidHash)?;
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| InvalidHash)?;
         }
         Ok(Self(hash))
     }
@@ -161,15 +161,15 @@ impl FromStr for Hash {
 
 /// The text is not a SHA-256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NoHash;
+pub struct InvalidHash;
 
-impl fmt::Display for NoHash {
+impl fmt::Display for InvalidHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a SHA-256 has 64 hexadecimal digits")
     }
 }
 
-impl std::error::Error for NoHash {}
+impl std::error::Error for InvalidHash {}
 
 /// Both are written as text, in the cache as in the lock file.
 macro_rules! as_text {

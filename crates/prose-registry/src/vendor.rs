@@ -128,7 +128,7 @@ impl Vendor {
 
     /// The program that a file is a copy of, according to an index next to it. A copy that was changed since it was written still has
     /// the source in the index.
-    pub fn copied_at(path: &Path) -> Option<Program> {
+    pub fn source_of_copy(path: &Path) -> Option<Program> {
         let vendor = Self::load(path.parent()?).ok()??;
         let file = path.file_name()?.to_str()?;
         let copy = vendor.copies.into_values().find(|copy| copy.file == file)?;

@@ -139,7 +139,7 @@ impl Code {
     }
 
     /// Whether it is an error by its name (`E…`), regardless of settings.
-    pub fn is_mistake(self) -> bool {
+    pub fn is_error_code(self) -> bool {
         self.as_str().starts_with('E')
     }
 

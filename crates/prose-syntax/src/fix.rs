@@ -176,7 +176,7 @@ pub fn fix_all<D: Reported>(
     safety: FixSafety,
 ) -> Fixed<D> {
     let remaining = diagnose(text);
-    let had_mistake = remaining.iter().any(|reported| reported.diagnostic().code.is_mistake());
+    let had_mistake = remaining.iter().any(|reported| reported.diagnostic().code.is_error_code());
     let mut current = Fixed { text: text.to_owned(), applied: Vec::new(), remaining };
     let mut before_idle_passes: Option<Fixed<D>> = None;
     let mut idle_passes = 0;

@@ -254,7 +254,7 @@ const OTHER_NAMES: &[(&str, &str)] = &[
 ];
 
 /// The property that is probably meant by a name: the one of that name, the one that is called so elsewhere, or the nearest one.
-pub fn meant(name: &str) -> Option<&'static Property> {
+pub fn nearest_property(name: &str) -> Option<&'static Property> {
     let elsewhere = || OTHER_NAMES.iter().find(|(other, _)| *other == name).and_then(|(_, name)| find(name));
     find(name).or_else(elsewhere).or_else(|| suggest::nearest(name, PROPERTIES, |property| property.name))
 }

@@ -19,7 +19,7 @@ use super::{Finding, Found};
 use crate::db::{Db, SourceFile};
 use crate::index::{Named, Site, lookup};
 use crate::model::*;
-use crate::repairs::{Captured, Repair};
+use crate::repairs::{Repair, ResultToCapture};
 use crate::resolve::{Resolution, Resolved, resolutions};
 use crate::statements::chunks::{Chunk, Member, chunks, members, summarized};
 use crate::statements::{TopStatement, body, summary};
@@ -65,7 +65,7 @@ fn isolated_in<'db>(member: &Member<'db>, resolution: &Resolution, found: &mut V
     for (stmt, data) in body.stmts() {
         let Stmt::Session { text, properties, .. } = &data.stmt else { continue };
         // A line that was not understood may have been `context:`.
-        if data.lost_property || properties.iter().any(|property| property.is_meant_as("context")) {
+        if data.lost_property || properties.iter().any(|property| property.is_or_resembles("context")) {
             continue;
         }
         let prompt = properties.iter().find(|property| property.name.text == "prompt");
@@ -223,7 +223,7 @@ impl<'db> Place<'_, 'db> {
         session: StmtId,
         phrase: &Phrase,
         names: Vec<SmolStr>,
-        captured: Vec<Captured<'db>>,
+        captured: Vec<ResultToCapture<'db>>,
     ) -> Finding<'db> {
         let source = self.statement.syntax(self.order.db).text().slice(phrase.range).to_string();
         let said = one_line(&source);
@@ -321,7 +321,7 @@ impl<'db> Place<'_, 'db> {
     }
 
     /// The variables whose values the prompt most likely means, and the results that have to be given names for that.
-    fn likely_results(&self, session: StmtId, is_plural: bool) -> (Vec<SmolStr>, Vec<Captured<'db>>) {
+    fn likely_results(&self, session: StmtId, is_plural: bool) -> (Vec<SmolStr>, Vec<ResultToCapture<'db>>) {
         const MAX_RESULTS: usize = 6;
         let mut names: Vec<SmolStr> = Vec::new();
         let mut anonymous: Vec<(TopStatement<'db>, StmtId)> = Vec::new();
@@ -349,7 +349,7 @@ impl<'db> Place<'_, 'db> {
             let name = if is_one { "result".to_owned() } else { format!("result{}", nth + 1) };
             let name = self.free_name(&name);
             names.push(name.clone());
-            captured.push(Captured { statement, stmt, name });
+            captured.push(ResultToCapture { statement, stmt, name });
         }
         (names, captured)
     }

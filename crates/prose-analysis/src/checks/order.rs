@@ -9,10 +9,10 @@ use prose_syntax::{Code, Fix, SyntaxKind, TextEdit, TextRange, TextSize};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use super::{Elsewhere, Finding, Found};
+use super::{Finding, Found, RelatedPlace};
 use crate::call_graph::{Call, Caller, CycleId, call_graph};
 use crate::db::{Db, SourceFile};
-use crate::index::{Site, index, is_meant_elsewhere};
+use crate::index::{Site, index, is_probably_misspelled};
 use crate::model::*;
 use crate::neighbours::{MANY, Neighbours};
 use crate::statements::chunks::summarized;
@@ -301,8 +301,9 @@ impl<'db> Order<'_, 'db> {
                             .summary(variable.statement)
                             .name(variable.name)
                             .is_some_and(|variable| variable.block.is_some());
-                        item.1.diagnostic.lenient =
-                            is_of_block || bound.from_itself || is_meant_elsewhere(self.db, self.file, name);
+                        item.1.diagnostic.lenient = is_of_block
+                            || bound.from_itself
+                            || is_probably_misspelled(self.db, self.file, name);
                         found.push(item);
                     }
                 }
@@ -514,7 +515,7 @@ impl<'db> Order<'_, 'db> {
                 // The first of them is that of the block where the cycle was found.
                 if finding.elsewhere.len() <= MAX_RELATED {
                     let message = format!("`{name}` is part of the recursion");
-                    finding.elsewhere.push((Elsewhere::Name(*site), message));
+                    finding.elsewhere.push((RelatedPlace::Name(*site), message));
                 }
                 continue;
             }

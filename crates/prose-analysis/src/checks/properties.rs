@@ -1,7 +1,7 @@
 //! The properties of agents and sessions: whether they exist, are given once, and have values that they can have.
 
 use prose_syntax::options::Word;
-use prose_syntax::properties::{BACKOFFS, MODELS, PERSISTENCE, Property as Meant, find, meant};
+use prose_syntax::properties::{BACKOFFS, MODELS, PERSISTENCE, Property as Meant, find, nearest_property};
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange};
 use rustc_hash::FxHashMap;
@@ -440,7 +440,8 @@ impl<'db> Checker<'_, 'db> {
         let Some(backoff) = properties.iter().find(|property| property.name.text == "backoff") else {
             return;
         };
-        if self.body[id].lost_property || properties.iter().any(|property| property.is_meant_as("retry")) {
+        if self.body[id].lost_property || properties.iter().any(|property| property.is_or_resembles("retry"))
+        {
             return;
         }
         let agent = match agent {
@@ -519,7 +520,7 @@ impl<'a> Shape<'a> {
 /// A name that is no property's.
 fn unknown(property: &Property, is_reached: impl FnOnce() -> bool) -> Diagnostic {
     let model::Word { text, range } = &property.name;
-    match meant(text) {
+    match nearest_property(text) {
         Some(Meant { name, .. }) => {
             let message = format!("unknown property `{text}`; did you mean `{name}`?");
             let is_slip = is_slip(text, name);

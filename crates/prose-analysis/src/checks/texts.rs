@@ -82,7 +82,8 @@ impl Checker<'_, '_> {
 
     fn prompt_missing(&mut self, id: StmtId, stmt: &Stmt, properties: &[Property]) {
         let Stmt::Session { text: None, name, agent, .. } = stmt else { return };
-        if self.body[id].lost_property || properties.iter().any(|property| property.is_meant_as("prompt")) {
+        if self.body[id].lost_property || properties.iter().any(|property| property.is_or_resembles("prompt"))
+        {
             return;
         }
         match (agent, name) {

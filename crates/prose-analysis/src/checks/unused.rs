@@ -4,7 +4,7 @@ use prose_syntax::{Code, Diagnostic, Fix, SyntaxKind, TextEdit, TextRange};
 
 use super::{Checker, Finding, Found};
 use crate::db::{Db, SourceFile};
-use crate::index::{Site, is_meant_elsewhere};
+use crate::index::{Site, is_probably_misspelled};
 use crate::model::*;
 use crate::repairs::Repair;
 use crate::statements::TopStatement;
@@ -30,7 +30,7 @@ fn names(checker: &mut Checker<'_, '_>) {
         }
         let uses = named.uses;
         // The typo is reported where it is.
-        let is_meant = || is_meant_elsewhere(checker.db, checker.file, name);
+        let is_meant = || is_probably_misspelled(checker.db, checker.file, name);
         let whole = body[data.stmt].range;
         let remove =
             |what: &str| Repair::RemoveLines { title: format!("Remove {what} `{name}`"), range: whole };

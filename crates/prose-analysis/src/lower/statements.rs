@@ -301,7 +301,7 @@ impl Lowering {
         let name = name_word(node.name())?;
         let in_context = self.in_context;
         // A misspelled property is one mistake. What it holds is read as what was meant.
-        let meant = properties::meant(&name.text).map_or("", |property| property.name);
+        let meant = properties::nearest_property(&name.text).map_or("", |property| property.name);
         self.in_context |= meant == "context";
         let takes_words = in_permissions
             || !self.in_context && !matches!(meant, "prompt" | "retry" | "timeout" | "early_exit");

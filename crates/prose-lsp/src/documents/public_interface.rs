@@ -1,6 +1,6 @@
 //! The public interface of a program: all that its importers depend on.
 
-use prose_analysis::contract::{Contract, contract, lost_words};
+use prose_analysis::contract::{Contract, contract, words_of_unparsed_lines};
 use prose_analysis::diagnostics::error_count;
 use prose_analysis::imports::imported_programs;
 use prose_analysis::{Database, SourceFile};
@@ -19,7 +19,7 @@ impl PublicInterface {
     pub(crate) fn of(db: &Database, program: SourceFile) -> Self {
         Self {
             contract: contract(db, program).clone(),
-            lost: lost_words(db, program).clone(),
+            lost: words_of_unparsed_lines(db, program).clone(),
             imports: imported_programs(db, program).clone(),
             errors: error_count(db, program),
         }

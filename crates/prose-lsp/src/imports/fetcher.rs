@@ -13,7 +13,9 @@ use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_analysis::skills::{MissingSkills, NamedSkill};
 use prose_config::FetchMode;
 use prose_project::files::read_import;
-use prose_project::imports::{PendingFetch, Registries, commit, never_fetched, not_fetched, pin, too_many};
+use prose_project::imports::{
+    PendingFetch, Registries, commit, not_fetched, not_requested, pin, too_many_programs,
+};
 use prose_registry::{Cache, Freshness, LOCK_FILE, Lock, MAX_PROGRAMS};
 
 use crate::background::Background;
@@ -85,7 +87,7 @@ impl Fetcher {
         }
         if asker.depth() > 0 && !self.of_remotes.contains(remote) {
             if self.of_remotes.len() >= MAX_PROGRAMS {
-                return Some(too_many(remote, MAX_PROGRAMS));
+                return Some(too_many_programs(remote, MAX_PROGRAMS));
             }
             self.of_remotes.insert(remote.clone());
         }
@@ -102,7 +104,7 @@ impl Fetcher {
             }
             FetchMode::Off => {
                 let refusal = || self.registries.refusal(remote);
-                return fetched.or_else(refusal).or_else(|| Some(never_fetched(remote, FETCH_IS_OFF)));
+                return fetched.or_else(refusal).or_else(|| Some(not_requested(remote, FETCH_IS_OFF)));
             }
         }
         // What is known is shown at once, and asked about without hurry.

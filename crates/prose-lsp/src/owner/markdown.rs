@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use prose_markdown::{Fence, path_of_program};
 use prose_project::files::check_size;
-use prose_project::parts::no_part;
+use prose_project::parts::missing_part;
 
 use crate::documents::document::Document;
 use crate::documents::snapshot::PartOf;
@@ -87,7 +87,7 @@ impl Owner {
         let name = if is_part { asked.into() } else { file_name(&markdown.document.path) };
         let paths = self.documents.paths_of_programs(&known);
         let names: Vec<PathBuf> = paths.iter().filter_map(|path| path.file_name().map(Into::into)).collect();
-        let reason = no_part(names.iter().map(PathBuf::as_path), is_part);
+        let reason = missing_part(names.iter().map(PathBuf::as_path), is_part);
         Err(Failure::Refused(format!("`{name}` {reason}")))
     }
 }

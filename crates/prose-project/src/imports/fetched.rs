@@ -34,7 +34,7 @@ pub fn not_fetched(remote: &Remote) -> Fetched {
 }
 
 /// What there is to say about a program that is not known, and that must not be looked up; and why that is so.
-pub fn never_fetched(remote: &Remote, why: &str) -> Fetched {
+pub fn not_requested(remote: &Remote, why: &str) -> Fetched {
     unknown(format!("`{}` is not known, and nothing is fetched here: {why}", remote.reference))
 }
 
@@ -43,7 +43,7 @@ fn unknown(message: String) -> Fetched {
 }
 
 /// What there is to say about one program more than are fetched for programs of the network.
-pub fn too_many(remote: &Remote, most: usize) -> Fetched {
+pub fn too_many_programs(remote: &Remote, most: usize) -> Fetched {
     let result = Err(Problem::Refused(Refusal::TooMany(most)));
     let outcome = Outcome { reference: remote.reference.to_string(), result };
     Fetched { program: None, note: note(&outcome).map(Arc::new) }

@@ -19,7 +19,7 @@ pub fn import_paths(text: &str) -> Vec<String> {
 }
 
 /// The rights that a fetched program with this text requests.
-pub fn asked_rights(text: &str) -> Vec<Right> {
+pub fn requested_rights(text: &str) -> Vec<Right> {
     let mut host = AnalysisHost::default();
     let file = host.set_text(Path::new("program.prose"), Text::new(text));
     rights::asked(host.db(), file)

@@ -17,7 +17,7 @@ use prose_registry::{
     Visited,
 };
 
-use super::{Registries, copies, fetched, import_paths, never_fetched, shown_at};
+use super::{Registries, copies, fetched, import_paths, not_requested, shown_at};
 use crate::files::{Failure, identity};
 use crate::settings::Rules;
 
@@ -283,7 +283,7 @@ impl ProjectImports {
             let is_unknown =
                 matches!(outcome.result, Err(Problem::Unreachable { why: Unreachable::NotFetched, .. }));
             if is_unknown && self.fetch == FetchMode::Off {
-                return Some(never_fetched(remote, "`registry.fetch` is \"off\""));
+                return Some(not_requested(remote, "`registry.fetch` is \"off\""));
             }
             return Some(fetched(remote, asker, outcome, &registries.client(&remote.registry)?));
         }
@@ -299,7 +299,7 @@ impl ProjectImports {
     }
 
     /// Whether its programs have remote imports.
-    pub fn imports_anything(&self) -> bool {
+    pub fn has_remote_imports(&self) -> bool {
         !lock(&self.roots).is_empty()
     }
 

@@ -150,7 +150,8 @@ impl Registries {
 /// The origin of a program whose file is in the cache or a vendored copy, with the registry if it was fetched by name.
 pub fn shown_at(cache: &Cache, path: &Path) -> Option<(Origin, Option<Registry>)> {
     let cached = cache.shown_at(path).map(|program| (program, None));
-    let (program, by) = cached.or_else(|| Some((Vendor::copied_at(path)?, Some(Provenance::Vendored))))?;
+    let (program, by) =
+        cached.or_else(|| Some((Vendor::source_of_copy(path)?, Some(Provenance::Vendored))))?;
     let reference = Reference::parse(&program.source.reference).ok()?;
     let registry = match (&reference, by) {
         // A copy belongs to its project, whose settings contain the registry.
