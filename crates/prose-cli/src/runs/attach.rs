@@ -16,6 +16,7 @@ use prose_vm::event::{EventKind, RunEnd, RunStatus};
 use crate::command_error::CommandError;
 use crate::run::interrupt::Interrupts;
 use crate::run::progress::{Bars, Progress};
+use crate::run::waiting;
 use crate::runs::control::{connect, person};
 use crate::status::Status;
 use crate::terminal::{ERROR, Terminal, WARNING, one_line};
@@ -64,6 +65,10 @@ pub(super) fn attach(
             let error = error.map_or(String::new(), |error| error.to_string());
             writeln!(stderr, "{ERROR}error{ERROR:#}: the program failed: {}", one_line(&error))?;
             Ok(Status::ErrorsFound)
+        }
+        Some(end) if end.status == RunStatus::Waiting => {
+            waiting::write(&run, &end, true, terminal)?;
+            Ok(Status::Trouble)
         }
         Some(RunEnd { error, .. }) => {
             let error = error.map_or(String::new(), |error| error.to_string());
