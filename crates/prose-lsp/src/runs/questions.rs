@@ -75,8 +75,11 @@ impl EditorUser {
     }
 
     async fn ask_input(&self, desk: &Questions, question: &OpenQuestion) -> bool {
+        if !self.asks_inputs {
+            return false;
+        }
         let mut problem: Option<serde_json::Value> = None;
-        while self.asks_inputs {
+        loop {
             let mut params = json!({
                 "run": self.run,
                 "question": question.id,
@@ -105,7 +108,6 @@ impl EditorUser {
                 _ => return true,
             }
         }
-        false
     }
 
     /// Asks with `window/showMessageRequest`, which every client supports.
