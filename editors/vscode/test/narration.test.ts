@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { choices, narrated, promptsAsText } from "../src/narration";
+import { narrated, promptsAsText } from "../src/narration";
 import type { Entry, RunDelta } from "../src/runs/run";
 
 /** A delta with some nodes and some lines of the log. */
@@ -83,13 +83,6 @@ test("a real run is told line by line as it goes", () => {
     '  line 43, session "Publish it": there is no room (caught)',
   ]);
   assert.ok(lines.some((line) => line.startsWith("caught: ")));
-});
-
-test("a question may name its answers", () => {
-  assert.deepEqual(choices("Go on? (yes/no)"), ["yes", "no"]);
-  assert.deepEqual(choices("How deep [quick | deep | both]?"), ["quick", "deep", "both"]);
-  assert.deepEqual(choices("What about (in a word)?"), []);
-  assert.deepEqual(choices("What about?"), []);
 });
 
 test("a dry run is a text whose fences hold", () => {

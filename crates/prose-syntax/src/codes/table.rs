@@ -790,7 +790,7 @@ codes! {
     wrong "//- /prose.toml\n[run]\nharness = \"claude\"\n//- /main.prose\nagent reviewer:\n  prompt: \"Review the change\"\n  skills: [\"./skills/review\"]\n\nsession: reviewer\n"
     right "//- /prose.toml\n[run]\nharness = \"claude\"\n//- /skills/review/SKILL.md\n---\nname: review\ndescription: How to review a change\n---\n//- /main.prose\nagent reviewer:\n  prompt: \"Review the change\"\n  skills: [\"./skills/review\"]\n\nsession: reviewer\n"
 
-    W153 [Warning Warning Warning] "MCP server that is not configured"
+    W153 [Warning Warning Warning] "undefined MCP server"
     "A pattern of the permission `mcp` starts with the name of a server in `[mcp.servers]` of `prose.toml`. Agents have no other servers, so a pattern \
      with another name allows nothing."
     wrong "//- /prose.toml\n[run]\nharness = \"claude\"\n//- /main.prose\nsession \"List the open issues\"\n  permissions:\n    mcp: [\"tracker/*\"]\n"
