@@ -9,6 +9,7 @@ use prose_run::{ApprovalAnswer, AsksUser, approval_text};
 use prose_vm::activity::{AnswerSource, PermissionQuestion};
 use prose_vm::effect::InputRequest;
 use prose_vm::harness::HarnessFuture;
+use prose_vm::questions::{AskedAt, GivenInput};
 use prose_vm::runner::Inputs;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
@@ -48,6 +49,8 @@ pub(crate) struct Questions {
     open: Mutex<Open>,
     /// The number of changes: of questions that were asked, answered or given up.
     changes: watch::Sender<u64>,
+    /// Where answers come from.
+    source: AnswerSource,
 }
 
 #[derive(Default)]
@@ -62,9 +65,13 @@ struct Open {
 
 impl Questions {
     /// The questions of a run that has some inputs, and the answer to its first question.
-    pub(crate) fn new(given: impl IntoIterator<Item = (SmolStr, Value)>, next: Option<Value>) -> Self {
+    pub(crate) fn new(
+        given: impl IntoIterator<Item = (SmolStr, Value)>,
+        next: Option<Value>,
+        source: AnswerSource,
+    ) -> Self {
         let open = Open { given: given.into_iter().collect(), next, ..Open::default() };
-        Self { open: Mutex::new(open), changes: watch::Sender::new(0) }
+        Self { open: Mutex::new(open), changes: watch::Sender::new(0), source }
     }
 
     fn locked(&self) -> MutexGuard<'_, Open> {
@@ -148,24 +155,40 @@ impl Drop for Asking<'_> {
     }
 }
 
+impl Questions {
+    /// An input, with who gave it unless it came with the call that started the run.
+    async fn answer_input(&self, input: &InputRequest) -> GivenInput {
+        let (given, next) = {
+            let mut open = self.locked();
+            let given = input.keys.iter().find_map(|key| open.given.get(key).cloned());
+            let next = if given.is_none() { open.next.take() } else { None };
+            (given, next)
+        };
+        if let Some(value) = given {
+            return GivenInput { value, attribution: None };
+        }
+        let value = match next {
+            Some(value) => value,
+            None => {
+                let kind = QuestionKind::Input { name: input.name.clone(), is_optional: input.optional };
+                match self.ask(kind, Arc::clone(&input.prompt)).await {
+                    Answer::Input(value) => value,
+                    // A question of one kind is not answered with the other.
+                    Answer::Approval(_) => std::future::pending().await,
+                }
+            }
+        };
+        GivenInput { value, attribution: Some(prose_run::questions::user(self.source)) }
+    }
+}
+
 impl Inputs for Questions {
     fn give<'a>(&'a self, input: &'a InputRequest) -> HarnessFuture<'a, Value> {
-        Box::pin(async move {
-            let given = {
-                let mut open = self.locked();
-                let given = input.keys.iter().find_map(|key| open.given.get(key).cloned());
-                given.or_else(|| open.next.take())
-            };
-            if let Some(value) = given {
-                return Ok(value);
-            }
-            let kind = QuestionKind::Input { name: input.name.clone(), is_optional: input.optional };
-            match self.ask(kind, Arc::clone(&input.prompt)).await {
-                Answer::Input(value) => Ok(value),
-                // A question of one kind is not answered with the other.
-                Answer::Approval(_) => std::future::pending().await,
-            }
-        })
+        Box::pin(async move { Ok(self.answer_input(input).await.value) })
+    }
+
+    fn answer<'a>(&'a self, _: &'a AskedAt, input: &'a InputRequest) -> HarnessFuture<'a, GivenInput> {
+        Box::pin(async move { Ok(self.answer_input(input).await) })
     }
 }
 
@@ -174,7 +197,7 @@ pub(crate) struct AskedHere(pub(crate) Arc<Questions>);
 
 impl AsksUser for AskedHere {
     fn source(&self) -> AnswerSource {
-        AnswerSource::Editor
+        self.0.source
     }
 
     fn ask<'a>(

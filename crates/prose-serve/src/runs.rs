@@ -11,7 +11,7 @@ use prose_state::journal::JOURNAL_FILE;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunSummary};
 use prose_view::View;
-use prose_vm::activity::{Approvals, NoApprovals};
+use prose_vm::activity::{AnswerSource, Approvals, NoApprovals};
 use prose_vm::event::{Event, RunEnd};
 use prose_vm::value::Value;
 use smol_str::SmolStr;
@@ -171,11 +171,12 @@ impl Runs {
             let prepared = launch(&runs.folder).and_then(|launch| {
                 let Launch { request, given, next, asks_user, observer } = launch;
                 let project = request.project.clone();
+                let source = if asks_user { AnswerSource::Acp } else { AnswerSource::Mcp };
                 let prepared = prose_run::prepare(request).map_err(|failure| failure.to_string())?;
                 let live = Arc::new(LiveRun {
                     id: prepared.run().into(),
                     project,
-                    questions: Arc::new(Questions::new(given, next)),
+                    questions: Arc::new(Questions::new(given, next, source)),
                     view: Mutex::default(),
                     stop: Notify::new(),
                     events: watch::Sender::new(0),

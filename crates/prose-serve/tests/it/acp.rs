@@ -4,6 +4,7 @@ use expect_test::expect;
 use serde_json::json;
 
 use crate::editor::Editor;
+use crate::project::sources_of_inputs;
 
 const REVIEW: &str = r#"# Reviews a part of the project
 
@@ -141,6 +142,7 @@ async fn a_question_ends_the_turn_and_the_next_prompt_answers_it() {
         -> end_turn
     "#]]
     .assert_eq(&answered);
+    assert_eq!(sources_of_inputs(editor.path()), ["acp"]);
     editor.close().await;
 }
 

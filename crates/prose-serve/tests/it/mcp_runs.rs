@@ -3,7 +3,7 @@
 use expect_test::expect;
 use serde_json::json;
 
-use crate::project::Served;
+use crate::project::{Served, sources_of_inputs};
 
 const ASKS: &str = r#"
 let draft = session "Write a draft"
@@ -56,6 +56,7 @@ async fn a_run_asks_and_is_answered() {
     assert_eq!(value, facts["outputs"]["report"].as_str().unwrap());
     let again = served.text("answer", json!({ "run": run, "value": "whales" })).await;
     assert_eq!(again, "error: the run has no open question");
+    assert_eq!(sources_of_inputs(served.path()), ["mcp"]);
     served.close().await;
 }
 

@@ -14,6 +14,17 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
+/// Where the inputs of the runs in a folder come from, as their journals have it.
+pub(crate) fn sources_of_inputs(folder: &Path) -> Vec<Value> {
+    let runs = std::fs::read_dir(folder.join(".prose/runs")).unwrap();
+    let journals =
+        runs.map(|run| std::fs::read_to_string(run.unwrap().path().join("journal.jsonl")).unwrap());
+    let journals: String = journals.collect();
+    let events = journals.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let inputs = events.filter(|event| event["event"] == "effect" && event["effect"] == "input");
+    inputs.map(|mut input| input["work"]["given_by"]["from"].take()).collect()
+}
+
 /// A folder with files, a server for it, and a client.
 pub(crate) struct Served {
     pub(crate) folder: TempDir,
