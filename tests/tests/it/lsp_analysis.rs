@@ -346,6 +346,7 @@ fn a_client_that_can_is_asked_to_watch_the_files() {
             { "globPattern": "**/*.prose" },
             { "globPattern": "**/prose.toml" },
             { "globPattern": "**/prose.lock" },
+            { "globPattern": "**/SKILL.md" },
             { "globPattern": "**/.gitignore" },
             { "globPattern": "**/.ignore" },
             { "globPattern": "**", "kind": 4 },
