@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::{prose_binary, repository};
 
@@ -17,12 +17,19 @@ pub fn node(options: &[&str], script: &str) -> Command {
     command
 }
 
+/// Reserves the folder of the extension: npm installs packages into it, and it is built there.
+pub fn alone_in_the_folder() -> MutexGuard<'static, ()> {
+    static FOLDER: Mutex<()> = Mutex::new(());
+    FOLDER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The extension as people install it, packaged once.
 #[track_caller]
 fn package() -> &'static Path {
     static PACKAGE: OnceLock<PathBuf> = OnceLock::new();
     PACKAGE.get_or_init(|| {
         let file = repository().join("tests/.cache/vscode/openprose.vsix");
+        let _alone = alone_in_the_folder();
         let output = Command::new(repository().join("editors/vscode/package")).arg(&file).output();
         let output = output.expect("the script that packages the extension starts");
         let (stdout, stderr) =

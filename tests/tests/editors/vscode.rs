@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use prose_tests::vscode::alone_in_the_folder;
 use prose_tests::{prose_binary, repository};
 
 #[test]
@@ -148,12 +148,6 @@ fn lock_files_name_no_registry() {
 
 fn extension() -> PathBuf {
     repository().join("editors/vscode")
-}
-
-/// The tests install packages into the extension's folder and build there.
-fn alone_in_the_folder() -> MutexGuard<'static, ()> {
-    static FOLDER: Mutex<()> = Mutex::new(());
-    FOLDER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs a command that must succeed, and returns what it writes.
