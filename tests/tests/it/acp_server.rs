@@ -181,7 +181,7 @@ fn check_permission(choice: &str, expected: &str) {
     client.close();
     let shown = project.prose(&["runs", "show", &session]);
     let shown = String::from_utf8_lossy(&shown.stdout);
-    assert!(shown.contains("in the editor"), "the answer is recorded: {shown}");
+    assert!(shown.contains("through ACP"), "the answer is recorded: {shown}");
 }
 
 #[test]
