@@ -572,7 +572,8 @@ fn git_runs_no_programs_of_the_repository() {
 
 /// Kills `prose` before its command of git with a number, then resumes the run. Returns whether there was such a command.
 fn killed_at(number: u32) -> bool {
-    let workspace = repository(TWO);
+    // The sessions start no git themselves: the parent of theirs is not `prose`.
+    let workspace = repository(&TWO.replace("; git status --porcelain", ""));
     workspace.write("gone.txt", b"x");
     workspace.write("draft.txt", b"x");
     let real = Command::new("sh").args(["-c", "command -v git"]).output().unwrap();
