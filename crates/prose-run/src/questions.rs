@@ -16,7 +16,6 @@ use prose_vm::activity::{
 };
 use prose_vm::choices;
 use prose_vm::effect::{Failure, InputRequest, RequestId};
-use prose_vm::error::ErrorKind;
 use prose_vm::harness::HarnessFuture;
 use prose_vm::place::{Place, Site};
 pub use prose_vm::questions::{
@@ -401,9 +400,4 @@ pub fn user(from: AnswerSource) -> Attribution {
     let names = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
     let by = names.map(SmolStr::from).find(|name| !name.is_empty());
     Attribution { by, from }
-}
-
-/// The failure of an input that cannot be asked for.
-pub fn missing_input(name: &str, why: &str) -> Failure {
-    Failure { kind: ErrorKind::MissingInput, message: format!("input `{name}` was not given: {why}") }
 }
