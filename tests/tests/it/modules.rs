@@ -2,8 +2,9 @@
 
 mod graph;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use expect_test::{Expect, expect};
 
@@ -32,6 +33,37 @@ fn modules_do_not_import_one_another_in_a_circle() {
         found.extend(cycles.iter().map(|cycle| format!("{name}: {cycle}\n")));
     }
     assert!(found.is_empty(), "modules import one another in a circle:\n{found}");
+}
+
+/// The compiler does not see a file without a `mod` line, so its tests would never run.
+#[test]
+fn every_file_is_a_module() {
+    let repository = prose_tests::repository();
+    let list = ["ls-files", "--cached", "--others", "--exclude-standard", "crates/*.rs", "tests/*.rs"];
+    let listed = Command::new("git").args(list).current_dir(&repository).output().expect("git runs");
+    let listed = String::from_utf8(listed.stdout).expect("names of files are UTF-8");
+    let files: BTreeSet<&str> = listed.lines().filter(|file| repository.join(file).exists()).collect();
+    // Those that cargo finds without a `mod` line.
+    let is_root = |file: &str| {
+        ["/lib.rs", "/main.rs", "/build.rs"].iter().any(|name| file.ends_with(name))
+            || ["/benches/", "/bin/", "/examples/"].iter().any(|folder| file.contains(folder))
+            || file == "tests/src/find_planted_key.rs"
+    };
+    let mut missing = String::new();
+    for file in files.iter().filter(|file| !is_root(file)) {
+        let path = file.trim_end_matches(".rs").trim_end_matches("/mod");
+        let (folder, module) = path.rsplit_once('/').expect("a file is in a folder");
+        let parents = [".rs", "/mod.rs", "/lib.rs", "/main.rs"].map(|end| format!("{folder}{end}"));
+        let parents: Vec<&String> = parents.iter().filter(|parent| files.contains(parent.as_str())).collect();
+        let declares = |parent: &&String| {
+            let code = std::fs::read_to_string(repository.join(parent)).expect("it can be read");
+            code.lines().any(|line| line.ends_with(&format!("mod {module};")))
+        };
+        if !parents.iter().any(declares) {
+            missing += &format!("{file}: add `mod {module};` to {parents:?}, or remove the file\n");
+        }
+    }
+    assert!(missing.is_empty(), "files that are not compiled:\n{missing}");
 }
 
 /// The cycles of a made-up crate, given as its files.
