@@ -49,7 +49,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("prose-harness", "hyper"),
 ];
 
-/// The arrows of architecture.md: which crates of the workspace each crate may name. A crate names only those above it.
+/// Which crates of the workspace each crate may depend on: only crates above it in this list. The arrows in `CONTRIBUTING.md` are the outline of it.
 const ARROWS: &[(&str, &[&str])] = &[
     ("prose-syntax", &[]),
     ("prose-acp", &[]),

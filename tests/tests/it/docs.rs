@@ -59,6 +59,35 @@ fn the_tests_that_hold_a_promise_exist() {
 }
 
 #[test]
+fn every_rule_that_a_comment_names_is_on_the_page_of_rules() {
+    let page = fs::read_to_string(repository().join("docs/rules.md")).unwrap();
+    let first_cells = page.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    let listed: BTreeSet<&str> = first_cells.flat_map(|cell| cell.split(", ")).collect();
+    let files = Command::new("git").args(["ls-files", "*.rs"]).current_dir(repository()).output().unwrap();
+    let mut missing: BTreeMap<String, String> = BTreeMap::new();
+    for path in String::from_utf8(files.stdout).unwrap().lines() {
+        let code = fs::read_to_string(repository().join(path)).unwrap_or_default();
+        for (index, line) in code.lines().enumerate() {
+            let Some(comment) = line.trim_start().strip_prefix("//") else { continue };
+            for rule in rules_in(comment).into_iter().filter(|rule| !listed.contains(rule)) {
+                missing.entry(rule.to_owned()).or_insert_with(|| format!("{path}:{}", index + 1));
+            }
+        }
+    }
+    let missing: Vec<String> = missing.iter().map(|(rule, place)| format!("{rule}, in {place}")).collect();
+    assert!(missing.is_empty(), "add these rules to docs/rules.md:\n{}", missing.join("\n"));
+}
+
+/// The numbers of rules in a comment: `R17`, `A9`, `B3`, and the `25` of `decision 25`.
+fn rules_in(comment: &str) -> Vec<&str> {
+    let words: Vec<&str> = comment.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let rules = words.iter().filter(|word| word.strip_prefix(['R', 'A', 'B']).is_some_and(is_number));
+    let decisions = words.windows(2).filter(|pair| pair[0] == "decision" && is_number(pair[1]));
+    rules.copied().chain(decisions.map(|pair| pair[1])).collect()
+}
+
+#[test]
 fn programs_are_clean() {
     let folder = prose_fixture::tempdir().unwrap();
     let mut count = 0;
