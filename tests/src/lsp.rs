@@ -190,6 +190,12 @@ impl LspClient {
         }
     }
 
+    /// The first notification or request of the server with a method, of those not yet taken.
+    #[track_caller]
+    pub fn wait_for_method(&mut self, method: &str) -> Value {
+        self.wait_for(|message| message["method"] == method)
+    }
+
     /// The answer to a request.
     #[track_caller]
     pub fn answer(&mut self, id: &Value) -> Value {
@@ -301,6 +307,23 @@ pub fn change_params(uri: &str, version: i64, changes: Value) -> Value {
 pub fn range(start: (usize, usize), end: (usize, usize)) -> Value {
     let position = |(line, character): (usize, usize)| json!({ "line": line, "character": character });
     json!({ "start": position(start), "end": position(end) })
+}
+
+/// JSON as snapshots show it: what fits a line is on one.
+pub fn pretty(value: &Value) -> String {
+    const MAX_LINE: usize = 90;
+    let line = value.to_string();
+    let (open, parts, close): (_, Vec<String>, _) = match value {
+        _ if line.len() <= MAX_LINE => return line,
+        Value::Array(items) => ("[", items.iter().map(pretty).collect(), "]"),
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &Value)| format!("{}: {}", json!(name), pretty(value));
+            ("{", fields.iter().map(field).collect(), "}")
+        }
+        _ => return line,
+    };
+    // No text of JSON has a line break of its own.
+    format!("{open}\n{}", parts.join(",\n")).replace('\n', "\n  ") + "\n" + close
 }
 
 /// The bytes of a message on the wire.

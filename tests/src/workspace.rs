@@ -170,6 +170,13 @@ impl Workspace {
         self.open(name, &text);
     }
 
+    /// The same with a file open as it lies on the disk.
+    #[must_use]
+    pub fn opened(mut self, name: &str) -> Self {
+        self.open_saved(name);
+        self
+    }
+
     /// Gives an open file another text.
     pub fn replace(&mut self, name: &str, version: i64, text: &str) {
         let uri = self.uri(name);
@@ -223,6 +230,13 @@ impl Workspace {
         let answer = self.client.request(method, params);
         assert_eq!(answer.get("error"), None, "{method} failed");
         answer["result"].clone()
+    }
+
+    /// Has the server execute a command; gives its answer.
+    #[track_caller]
+    pub fn execute(&mut self, command: &str, argument: Value) -> Value {
+        let params = json!({ "command": command, "arguments": [argument] });
+        self.client.request("workspace/executeCommand", params)
     }
 
     /// The code actions at a place, of some kinds or of any. Those that run programs are offered anywhere and are left out.

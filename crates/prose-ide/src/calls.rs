@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use prose_analysis::imports::imported_programs;
-use prose_analysis::index::{Site, lookup};
-use prose_analysis::model::{RefKind, Stmt};
+use prose_analysis::index::lookup;
+use prose_analysis::model::RefKind;
 use prose_analysis::statements::{TopStatement, body, statements, summary};
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::{TextRange, TextSize};
 use smol_str::SmolStr;
 
-use crate::element::{ElementKind, Word, element_at};
-use crate::entity::{Entity, EntityKind, binding_range, name_range, program_of, programs};
+use crate::entity::{EntityKind, binding_range, name_range, program_of, programs};
+use crate::references::entities_at;
 
 /// An item of the call hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -57,22 +57,8 @@ pub struct Calls {
 
 /// The block or the program that the word at an offset refers to. None for a program that is not loaded.
 pub fn callables(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Callable> {
-    let Some(element) = element_at(db, file, offset) else { return Vec::new() };
-    let entities = match &element.kind {
-        ElementKind::Path(statement, import) => match body(db, *statement)[*import].stmt {
-            Stmt::Use { name: Some(name), .. } => {
-                vec![Entity::of_site(db, Site { statement: *statement, name })]
-            }
-            _ => Vec::new(),
-        },
-        // An argument or an output is not a call.
-        ElementKind::Word(statement, word @ (Word::Bound(_) | Word::Used(_))) => {
-            Entity::of_word(db, *statement, word)
-        }
-        _ => Vec::new(),
-    };
     let mut found: Vec<Callable> = Vec::new();
-    for entity in entities {
+    for entity in entities_at(db, file, offset) {
         match entity.kind {
             EntityKind::Block => found.push(Callable::Block(entity.file, entity.name)),
             EntityKind::Program => {
@@ -149,7 +135,7 @@ fn callee(db: &dyn Db, statement: TopStatement<'_>, kind: RefKind, name: &SmolSt
             let is_known = lookup(db, file, name).is_some_and(|named| !named.blocks.is_empty());
             is_known.then(|| Callable::Block(file, name.clone()))
         }
-        RefKind::Callee => programs(db, statement, name).first().copied().map(Callable::Program),
+        RefKind::Callee => programs(db, file, name).next().map(Callable::Program),
         RefKind::Agent | RefKind::Variable | RefKind::Write => None,
     }
 }

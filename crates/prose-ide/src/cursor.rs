@@ -9,6 +9,8 @@ use prose_syntax::ast::{self, AstNode, Template};
 use prose_syntax::properties::Owner;
 use prose_syntax::{SyntaxKind, SyntaxKind::*, SyntaxNode, SyntaxToken, TextRange, TextSize, names};
 
+use crate::lines::{line_end, line_start};
+
 /// A word, a mark or a whole literal of a line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Piece<'a> {
@@ -93,7 +95,7 @@ impl<'a> Cursor<'a> {
         let pieces = lines.pieces(start, stop);
         let first = pieces.first().map_or(stop, |piece| piece.range.start());
         let column = usize::from(first) - start;
-        let end = lines.end_of(at.max(usize::from(word.end())));
+        let end = line_end(text, at.max(usize::from(word.end())));
         let line = TextRange::new(size(start), size(end));
         let (headers, sibling) = lines.above(start, column);
         Some(Self { db, file, text, offset, word, literal, pieces, line, headers, sibling, column, root })
@@ -113,14 +115,12 @@ impl<'a> Cursor<'a> {
 
     /// The names before a colon on the lines that are indented like this one and are below the same header.
     pub(crate) fn names_of_siblings(&self) -> Vec<&'a str> {
-        let lines = Lines { text: self.text, root: &self.root };
-        lines.names_at(usize::from(self.line.start()), usize::from(self.line.end()), self.column)
+        self.lines().names_at(usize::from(self.line.start()), usize::from(self.line.end()), self.column)
     }
 
     /// The names before a colon after the word, up to the bracket that closes the present one.
     pub(crate) fn names_after(&self) -> Vec<&'a str> {
-        let lines = Lines { text: self.text, root: &self.root };
-        let pieces = lines.pieces(usize::from(self.word.end()), self.line.end());
+        let pieces = self.pieces_after();
         let closed = (0..pieces.len()).find(|index| {
             let depth: i32 = pieces[..=*index].iter().map(|piece| bracket(piece.kind)).sum();
             depth < 0
@@ -130,8 +130,11 @@ impl<'a> Cursor<'a> {
 
     /// The pieces after the word up to the end of the line.
     pub(crate) fn pieces_after(&self) -> Vec<Piece<'a>> {
-        let lines = Lines { text: self.text, root: &self.root };
-        lines.pieces(usize::from(self.word.end()), self.line.end())
+        self.lines().pieces(usize::from(self.word.end()), self.line.end())
+    }
+
+    fn lines(&self) -> Lines<'a, '_> {
+        Lines { text: self.text, root: &self.root }
     }
 
     /// The literal with that range.
@@ -306,14 +309,6 @@ struct Lines<'a, 'r> {
 }
 
 impl<'a> Lines<'a, '_> {
-    fn start_of(&self, at: usize) -> usize {
-        self.text.as_bytes()[..at].iter().rposition(is_line_break).map_or(0, |newline| newline + 1)
-    }
-
-    fn end_of(&self, at: usize) -> usize {
-        self.text.as_bytes()[at..].iter().position(is_line_break).map_or(self.text.len(), |len| at + len)
-    }
-
     /// The literal that the offset is in.
     fn literal_around(&self, offset: TextSize) -> Option<Literal> {
         let mut token = self.root.token_at_offset(offset).left_biased()?;
@@ -336,9 +331,9 @@ impl<'a> Lines<'a, '_> {
 
     /// The start of the line that the offset is on, counting a bracket or a literal that spans lines as one line.
     fn logical_start(&self, at: usize) -> usize {
-        let mut start = self.start_of(at);
+        let mut start = line_start(self.text, at);
         while let Some(outer) = self.continued_from(start) {
-            start = self.start_of(outer);
+            start = line_start(self.text, outer);
         }
         start
     }
@@ -358,7 +353,7 @@ impl<'a> Lines<'a, '_> {
             let is_open = matches!(before.kind(), L_PAREN | L_BRACKET | L_BRACE | COMMA)
                 && !is_literal(node)
                 && !is_closed(node)
-                && indent > self.indent_of(self.start_of(usize::from(range.start())));
+                && indent > self.indent_of(line_start(self.text, usize::from(range.start())));
             usize::from(range.end()) > line || is_open
         };
         let outermost = before.parent_ancestors().filter(continues).last()?;
@@ -403,7 +398,7 @@ impl<'a> Lines<'a, '_> {
         let mut outer = column;
         let mut at = line;
         while at > 0 && (outer > 0 || (headers.is_empty() && sibling.is_none())) {
-            let mut start = self.start_of(at - 1);
+            let mut start = line_start(self.text, at - 1);
             let is_wanted = |start: usize| {
                 let indent = self.indent_of(start);
                 let first = self.text.as_bytes().get(start + indent);
@@ -440,7 +435,7 @@ impl<'a> Lines<'a, '_> {
         let mut names = Vec::new();
         let mut see = |start: usize| {
             let indent = self.indent_of(start);
-            let line = &self.text[start..self.end_of(start)];
+            let line = &self.text[start..line_end(self.text, start)];
             let is_code = !matches!(line.trim_start().as_bytes().first(), None | Some(b'#'));
             if !is_code || indent > column || self.continued_from(start).is_some() {
                 return true;
@@ -454,7 +449,7 @@ impl<'a> Lines<'a, '_> {
         };
         let mut at = line_start;
         while at > 0 {
-            at = self.start_of(at - 1);
+            at = line_start(self.text, at - 1);
             if !see(at) {
                 break;
             }
@@ -465,14 +460,10 @@ impl<'a> Lines<'a, '_> {
             if !see(at) {
                 break;
             }
-            at = self.end_of(at);
+            at = line_end(self.text, at);
         }
         names
     }
-}
-
-fn is_line_break(byte: &u8) -> bool {
-    matches!(byte, b'\n' | b'\r')
 }
 
 fn is_comment(token: &SyntaxToken) -> bool {
@@ -525,7 +516,7 @@ pub(crate) fn word_around(text: &str, at: usize) -> TextRange {
     TextRange::new(size(start), size(end))
 }
 
-/// A place in a text whose length fits.
+/// A place in a text: longer ones than fit have no tree.
 pub(crate) fn size(at: usize) -> TextSize {
     TextSize::new(at as u32)
 }

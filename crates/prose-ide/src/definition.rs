@@ -1,14 +1,14 @@
 //! Go to definition.
 
 use prose_analysis::index::Site;
-use prose_analysis::model::{NameKind, Stmt};
+use prose_analysis::model::NameKind;
 use prose_analysis::statements::{TopStatement, body};
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::{TextRange, TextSize};
 use rustc_hash::FxHashSet;
 
 use crate::element::{Element, ElementKind, Word, element_at};
-use crate::entity::{Entity, EntityKind, binding_range, keys_of_field, name_range, program_of};
+use crate::entity::{Entity, EntityKind, binding_range, import_site, keys_of_field, name_range, program_of};
 
 /// The definitions of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +17,15 @@ pub struct Definition {
     pub origin: TextRange,
     /// The targets, each once; never empty.
     pub targets: Vec<NavigationTarget>,
+}
+
+impl Definition {
+    /// The definitions of a word at some targets, of which each counts once.
+    pub(crate) fn of(origin: TextRange, mut targets: Vec<NavigationTarget>) -> Option<Self> {
+        let mut seen = FxHashSet::default();
+        targets.retain(|target| seen.insert(*target));
+        (!targets.is_empty()).then_some(Definition { origin, targets })
+    }
 }
 
 /// A navigation target.
@@ -33,24 +42,15 @@ pub struct NavigationTarget {
 /// The definitions of the word at an offset. An imported program is defined by its file, if that is loaded.
 pub fn goto_definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Definition> {
     let Element { range: origin, kind } = element_at(db, file, offset)?;
-    let mut targets = targets_of(db, &kind);
-    let mut seen = FxHashSet::default();
-    targets.retain(|target| seen.insert(*target));
-    (!targets.is_empty()).then_some(Definition { origin, targets })
-}
-
-fn targets_of(db: &dyn Db, kind: &ElementKind<'_>) -> Vec<NavigationTarget> {
-    match kind {
+    let targets = match &kind {
         ElementKind::Path(statement, import) => {
-            let Stmt::Use { name: Some(name), .. } = body(db, *statement)[*import].stmt else {
-                return Vec::new();
-            };
-            let program = program_of(db, Site { statement: *statement, name });
-            program.map(|program| program_start(db, program)).into_iter().collect()
+            let program = program_of(db, import_site(db, *statement, *import)?)?;
+            vec![program_start(db, program)]
         }
         ElementKind::Word(statement, word) => word_targets(db, *statement, word),
-        _ => Vec::new(),
-    }
+        _ => return None,
+    };
+    Definition::of(origin, targets)
 }
 
 fn word_targets<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: &Word) -> Vec<NavigationTarget> {
@@ -66,7 +66,13 @@ fn word_targets<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: &Word)
         wanted = Some(NameKind::Output);
     }
     let targets = entities.iter().flat_map(|entity| match entity.kind {
-        EntityKind::Program => programs(db, entity),
+        EntityKind::Program => {
+            let place = |site| match program_of(db, site) {
+                Some(program) => Some(program_start(db, program)),
+                None => target(db, site),
+            };
+            entity.sites(db).into_iter().filter_map(place).collect()
+        }
         _ => sites(db, entity, wanted).into_iter().filter_map(|site| target(db, site)).collect(),
     });
     let keys = keys_of_field(db, statement, word).into_iter().filter_map(|(statement, key)| {
@@ -74,16 +80,6 @@ fn word_targets<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: &Word)
         Some(NavigationTarget { file: statement.file(db), range, selection_range: range })
     });
     targets.chain(keys).collect()
-}
-
-fn programs<'db>(db: &'db dyn Db, import: &Entity<'db>) -> Vec<NavigationTarget> {
-    let imports = import.sites(db).into_iter();
-    imports
-        .filter_map(|site| match program_of(db, site) {
-            Some(program) => Some(program_start(db, program)),
-            None => target(db, site),
-        })
-        .collect()
 }
 
 /// The places to go to: where a caller names an input or an output, those that make it one, else the declarations.
@@ -113,7 +109,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::testing::analysed;
+    use crate::testing::{analysed, expect_lines};
 
     #[track_caller]
     fn check(fixture: &str, expected: Expect) {
@@ -129,7 +125,7 @@ mod tests {
                 shown
             }
         };
-        expected.assert_eq(&shown);
+        expect_lines(&shown, &expected);
     }
 
     #[test]
@@ -215,12 +211,7 @@ mod tests {
             to   /main.prose:2: for x, «i» in xs:
         "#]],
         );
-        check(
-            "session \"\"\"\n  {topi$0c}\n\"\"\"\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
+        check("session \"\"\"\n  {topi$0c}\n\"\"\"\n", expect!["nothing"]);
     }
 
     #[test]
@@ -232,12 +223,7 @@ mod tests {
             to   /main.prose:2: const config = { style: "plain", «depth» }
         "#]],
         );
-        check(
-            "const config = { style: 1 }\nif config.dep$0th == 1:\n  session \"a\"\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
+        check("const config = { style: 1 }\nif config.dep$0th == 1:\n  session \"a\"\n", expect!["nothing"]);
     }
 
     #[test]
@@ -364,12 +350,7 @@ mod tests {
                 to   /main.prose:2: let { «findings» } = research(topic: "x")
             "#]],
         );
-        check_import(
-            &format!("{main}let r = research(tropic$0: \"x\")"),
-            expect![[r#"
-            nothing
-        "#]],
-        );
+        check_import(&format!("{main}let r = research(tropic$0: \"x\")"), expect!["nothing"]);
     }
 
     #[test]
@@ -381,12 +362,7 @@ mod tests {
             to   /main.prose:1: use "alice/research" as «read»
         "#]],
         );
-        check(
-            "use \"alice/rese$0arch\" as read\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
+        check("use \"alice/rese$0arch\" as read\n", expect!["nothing"]);
         check(
             "use \"./missing.prose\"\nlet r = missin$0g(topic: \"x\")\n",
             expect![[r#"

@@ -6,7 +6,7 @@ use prose_analysis::model::*;
 use prose_analysis::statements::{TopStatement, body, parse, statements};
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::properties;
-use prose_syntax::{SyntaxKind, SyntaxNode, SyntaxToken, TextRange, TextSize, TokenAtOffset};
+use prose_syntax::{SyntaxKind, SyntaxNode, SyntaxToken, TextRange, TextSize};
 use smol_str::SmolStr;
 
 /// An element of a program.
@@ -108,7 +108,7 @@ pub enum Base {
 /// punctuation.
 pub fn element_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Element<'_>> {
     let root = parse(db, file).syntax();
-    let token = token_at(&root, offset)?;
+    let token = token_at(&root, offset, weight).filter(|token| weight(token.kind()) > 0)?;
     let (statement, start) = statements(db, file).at(token.text_range().start())?;
     let range = token.text_range();
     let element = |kind| Some(Element { range, kind });
@@ -144,21 +144,15 @@ pub fn element_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Ele
     }
 }
 
-/// The token that a cursor is about: of two that meet there the one that is more of a word.
-fn token_at(root: &SyntaxNode, offset: TextSize) -> Option<SyntaxToken> {
-    let token = match root.token_at_offset(offset.min(root.text_range().end())) {
-        TokenAtOffset::None => return None,
-        TokenAtOffset::Single(token) => token,
-        // The right one on a tie: before `**` the cursor is on what begins there.
-        TokenAtOffset::Between(left, right) => {
-            if weight(left.kind()) > weight(right.kind()) {
-                left
-            } else {
-                right
-            }
-        }
-    };
-    (weight(token.kind()) > 0).then_some(token)
+/// The token that a cursor is about: of two that meet there the one that is more of a word, and the right one on a tie, since before
+/// `**` the cursor is on what begins there.
+pub(crate) fn token_at(
+    root: &SyntaxNode,
+    offset: TextSize,
+    weight: fn(SyntaxKind) -> u8,
+) -> Option<SyntaxToken> {
+    let tokens = root.token_at_offset(offset.min(root.text_range().end()));
+    tokens.max_by_key(|token| weight(token.kind()))
 }
 
 fn weight(kind: SyntaxKind) -> u8 {
@@ -331,7 +325,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::testing::analysed;
+    use crate::testing::{analysed, expect_lines};
 
     #[track_caller]
     fn check(fixture: &str, expected: Expect) {
@@ -359,7 +353,7 @@ mod tests {
                 format!("{kind} {}\n", at.show(at.file, element.range))
             }
         };
-        expected.assert_eq(&shown);
+        expect_lines(&shown, &expected);
     }
 
     fn of_word(body: &Body, word: &Word) -> String {
@@ -375,123 +369,52 @@ mod tests {
 
     #[test]
     fn both_ends_of_a_word_are_on_it() {
-        check(
-            "session: $0writer\n",
-            expect![[r#"
-            used Agent /main.prose:1: session: «writer»
-        "#]],
-        );
-        check(
-            "session: writer$0\n",
-            expect![[r#"
-            used Agent /main.prose:1: session: «writer»
-        "#]],
-        );
-        check(
-            "let x$0=1\n",
-            expect![[r#"
-            bound Let /main.prose:1: let «x»=1
-        "#]],
-        );
-        check(
-            "let x = f(a$0)\n",
-            expect![[r#"
-            used Variable /main.prose:1: let x = f(«a»)
-        "#]],
-        );
-        check(
-            "session$0 \"a\"\n",
-            expect![[r#"
-            SESSION_KW /main.prose:1: «session» "a"
-        "#]],
-        );
-        check(
-            "let x = 1$0\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check(
-            "session: a$0",
-            expect![[r#"
-            used Agent /main.prose:1: session: «a»
-        "#]],
-        );
-        check(
-            "session \"{x$0}\"\n",
-            expect![[r#"
-            used Variable /main.prose:1: session "{«x»}"
-        "#]],
-        );
-        check(
-            "session \"{$0x}\"\n",
-            expect![[r#"
-            used Variable /main.prose:1: session "{«x»}"
-        "#]],
-        );
-        check(
-            "if **{x}$0 is**:\n  session \"a\"\n",
-            expect![[r#"
-            text /main.prose:1: if **{x}« is»**:
-        "#]],
-        );
+        check("session: $0writer\n", expect!["used Agent /main.prose:1: session: «writer»"]);
+        check("session: writer$0\n", expect!["used Agent /main.prose:1: session: «writer»"]);
+        check("let x$0=1\n", expect!["bound Let /main.prose:1: let «x»=1"]);
+        check("let x = f(a$0)\n", expect!["used Variable /main.prose:1: let x = f(«a»)"]);
+        check("session$0 \"a\"\n", expect![[r#"SESSION_KW /main.prose:1: «session» "a""#]]);
+        check("let x = 1$0\n", expect!["nothing"]);
+        check("session: a$0", expect!["used Agent /main.prose:1: session: «a»"]);
+        check("session \"{x$0}\"\n", expect![[r#"used Variable /main.prose:1: session "{«x»}""#]]);
+        check("session \"{$0x}\"\n", expect![[r#"used Variable /main.prose:1: session "{«x»}""#]]);
+        check("if **{x}$0 is**:\n  session \"a\"\n", expect!["text /main.prose:1: if **{x}« is»**:"]);
     }
 
     #[test]
     fn properties_and_options_are_distinguished() {
-        check(
-            "agent a:\n  mod$0el: opus\n",
-            expect![[r#"
-            property /main.prose:2: «model»: opus
-        "#]],
-        );
+        check("agent a:\n  mod$0el: opus\n", expect!["property /main.prose:2: «model»: opus"]);
         check(
             "session \"a\"\n  context:\n    fi$0le: \"a.md\"\n",
-            expect![[r#"
-            entry of context /main.prose:3: «file»: "a.md"
-        "#]],
+            expect![[r#"entry of context /main.prose:3: «file»: "a.md""#]],
         );
         check(
             "agent a:\n  permissions:\n    net$0work: deny\n",
-            expect![[r#"
-            entry of permissions /main.prose:3: «network»: deny
-        "#]],
+            expect!["entry of permissions /main.prose:3: «network»: deny"],
         );
         check(
             "loop (ma$0x: 3):\n  session \"a\"\n",
-            expect![[r#"
-            option of LOOP /main.prose:1: loop («max»: 3):
-        "#]],
+            expect!["option of LOOP /main.prose:1: loop («max»: 3):"],
         );
         check(
             "parallel (\"fir$0st\"):\n  session \"a\"\n",
-            expect![[r#"
-                None is first /main.prose:1: parallel («"first"»):
-            "#]],
+            expect![[r#"None is first /main.prose:1: parallel («"first"»):"#]],
         );
         check(
             "parallel (on-fail: ign$0ore):\n  session \"a\"\n",
-            expect![[r#"
-            Some("on-fail") is ignore /main.prose:1: parallel (on-fail: «ignore»):
-        "#]],
+            expect![[r#"Some("on-fail") is ignore /main.prose:1: parallel (on-fail: «ignore»):"#]],
         );
         check(
             "block b() (max_d$0epth: 3):\n  session \"a\"\n",
-            expect![[r#"
-            option of BLOCK_DEF /main.prose:1: block b() («max_depth»: 3):
-        "#]],
+            expect!["option of BLOCK_DEF /main.prose:1: block b() («max_depth»: 3):"],
         );
         check(
             "agent a:\n  model: \"$0vendor/x\"\n",
-            expect![[r#"
-                model vendor/x /main.prose:2: model: «"vendor/x"»
-            "#]],
+            expect![[r#"model vendor/x /main.prose:2: model: «"vendor/x"»"#]],
         );
         check(
             "agent a:\n  persist: pro$0ject\n",
-            expect![[r#"
-                persist is project /main.prose:2: persist: «project»
-            "#]],
+            expect!["persist is project /main.prose:2: persist: «project»"],
         );
     }
 
@@ -499,107 +422,39 @@ mod tests {
     fn arguments_and_fields_have_their_owners() {
         check(
             "let r = research(top$0ic: 1)\n",
-            expect![[r#"
-            argument topic of research /main.prose:1: let r = research(«topic»: 1)
-        "#]],
+            expect!["argument topic of research /main.prose:1: let r = research(«topic»: 1)"],
         );
         check(
             "do review(te$0xt: 1)\n",
-            expect![[r#"
-            argument text of review /main.prose:1: do review(«text»: 1)
-        "#]],
+            expect!["argument text of review /main.prose:1: do review(«text»: 1)"],
         );
-        check(
-            "let x = r.a$0.b\n",
-            expect![[r#"
-            field a of r /main.prose:1: let x = r.«a».b
-        "#]],
-        );
-        check(
-            "let x = r.a.b$0\n",
-            expect![[r#"
-            field b /main.prose:1: let x = r.a.«b»
-        "#]],
-        );
+        check("let x = r.a$0.b\n", expect!["field a of r /main.prose:1: let x = r.«a».b"]);
+        check("let x = r.a.b$0\n", expect!["field b /main.prose:1: let x = r.a.«b»"]);
         check(
             "let x = research().fi$0ndings\n",
-            expect![[r#"
-            field findings of research() /main.prose:1: let x = research().«findings»
-        "#]],
+            expect!["field findings of research() /main.prose:1: let x = research().«findings»"],
         );
         check(
             "session \"{r.a$0[0].b}\"\n",
-            expect![[r#"
-            field a of r /main.prose:1: session "{r.«a»[0].b}"
-        "#]],
+            expect![[r#"field a of r /main.prose:1: session "{r.«a»[0].b}""#]],
         );
-        check(
-            "session \"{r.a[0].b$0}\"\n",
-            expect![[r#"
-            field b /main.prose:1: session "{r.a[0].«b»}"
-        "#]],
-        );
+        check("session \"{r.a[0].b$0}\"\n", expect![[r#"field b /main.prose:1: session "{r.a[0].«b»}""#]]);
     }
 
     #[test]
     fn keywords_are_names_where_names_stand() {
-        check(
-            "let inp$0ut = 1\n",
-            expect![[r#"
-            bound Let /main.prose:1: let «input» = 1
-        "#]],
-        );
-        check(
-            "$0input input: \"a\"\n",
-            expect![[r#"
-            INPUT_KW /main.prose:1: «input» input: "a"
-        "#]],
-        );
-        check(
-            "input inpu$0t: \"a\"\n",
-            expect![[r#"
-            bound Input /main.prose:1: input «input»: "a"
-        "#]],
-        );
+        check("let inp$0ut = 1\n", expect!["bound Let /main.prose:1: let «input» = 1"]);
+        check("$0input input: \"a\"\n", expect![[r#"INPUT_KW /main.prose:1: «input» input: "a""#]]);
+        check("input inpu$0t: \"a\"\n", expect![[r#"bound Input /main.prose:1: input «input»: "a""#]]);
     }
 
     #[test]
     fn in_comments_and_space_is_nothing() {
-        check(
-            "# a com$0ment\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check(
-            "let  $0  x = 1\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check(
-            "\n\n$0\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check(
-            "session \"a\"\n$0",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check(
-            "session \"te$0xt\"\n",
-            expect![[r#"
-            text /main.prose:1: session "«text»"
-        "#]],
-        );
-        check(
-            "use $0\"./a.prose\"\n",
-            expect![[r#"
-            path /main.prose:1: use «"./a.prose"»
-        "#]],
-        );
+        check("# a com$0ment\n", expect!["nothing"]);
+        check("let  $0  x = 1\n", expect!["nothing"]);
+        check("\n\n$0\n", expect!["nothing"]);
+        check("session \"a\"\n$0", expect!["nothing"]);
+        check("session \"te$0xt\"\n", expect![[r#"text /main.prose:1: session "«text»""#]]);
+        check("use $0\"./a.prose\"\n", expect![[r#"path /main.prose:1: use «"./a.prose"»"#]]);
     }
 }

@@ -23,6 +23,18 @@ pub(crate) struct Entity<'db> {
     pub(crate) kind: EntityKind<'db>,
 }
 
+/// The name that a `use` gives its program.
+pub(crate) fn import_site<'db>(
+    db: &'db dyn Db,
+    statement: TopStatement<'db>,
+    import: StmtId,
+) -> Option<Site<'db>> {
+    match body(db, statement)[import].stmt {
+        Stmt::Use { name: Some(name), .. } => Some(Site { statement, name }),
+        _ => None,
+    }
+}
+
 /// What has a name. Agents, blocks, programs and variables are looked up apart from each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntityKind<'db> {
@@ -98,10 +110,8 @@ impl<'db> Entity<'db> {
                     distinct(results.flat_map(|result| result.field(db, name)))
                 }
                 Base::Call(callee) => {
-                    let programs = programs(db, statement, &body(db, statement)[*callee].text);
-                    distinct(
-                        programs.into_iter().flat_map(|program| Composite::Program(program).field(db, name)),
-                    )
+                    let programs = programs(db, statement.file(db), &body(db, statement)[*callee].text);
+                    distinct(programs.flat_map(|program| Composite::Program(program).field(db, name)))
                 }
                 Base::Other => Vec::new(),
             },
@@ -186,11 +196,11 @@ fn distinct<'db>(entities: impl Iterator<Item = Entity<'db>>) -> Vec<Entity<'db>
 /// The known programs that a name is imported for.
 pub(crate) fn programs<'db>(
     db: &'db dyn Db,
-    statement: TopStatement<'db>,
+    file: SourceFile,
     name: &SmolStr,
-) -> Vec<SourceFile> {
-    let named = lookup(db, statement.file(db), name).unwrap_or_default();
-    named.imports.iter().filter_map(|site| program_of(db, *site)).collect()
+) -> impl Iterator<Item = SourceFile> + use<'db> {
+    let named = lookup(db, file, name).unwrap_or_default();
+    named.imports.clone().into_iter().filter_map(|site| program_of(db, site))
 }
 
 /// The known program that an import leads to.
@@ -324,8 +334,8 @@ fn composites<'db>(db: &'db dyn Db, statement: TopStatement<'db>, value: Value) 
         Value::Expr(expr) => match &body[expr].expr {
             Expr::Call { callee: Some(callee), .. } => {
                 let callee = body.name_of(*callee).map(|callee| &body[callee].text);
-                let programs = callee.map(|callee| programs(db, statement, callee)).unwrap_or_default();
-                programs.into_iter().map(Composite::Program).collect()
+                let programs = callee.into_iter().flat_map(|callee| programs(db, statement.file(db), callee));
+                programs.map(Composite::Program).collect()
             }
             Expr::Object(_) => vec![Composite::Object(statement, expr)],
             _ => Vec::new(),
@@ -367,7 +377,7 @@ fn parameters<'db>(
         let params = named.blocks.iter().flat_map(|site| frame_variable(db, *site, name, NameKind::Param));
         return distinct(params);
     }
-    let programs = programs(db, statement, &data.text).into_iter();
+    let programs = programs(db, statement.file(db), &data.text);
     distinct(programs.flat_map(|program| root_variable(db, program, name, NameKind::Input)))
 }
 

@@ -159,63 +159,62 @@ impl Builder<'_> {
                 }
             }
             Stmt::Try { body: tried, catches, finally } => {
-                self.way(node, "try".to_owned(), *tried);
+                self.branch(node, "try".to_owned(), *tried);
                 for catch in catches {
                     let error = catch.error.map(|error| body[error].text.as_str());
                     let label = error.map_or("catch".to_owned(), |error| format!("catch {error}"));
-                    self.way(node, label, catch.body);
+                    self.branch(node, label, catch.body);
                 }
-                self.way(node, "finally".to_owned(), *finally);
+                self.branch(node, "finally".to_owned(), *finally);
             }
             Stmt::Choice { options, .. } => {
                 for option in options {
                     let label = option.label.and_then(|label| self.beginning(label));
-                    self.way(node, label.unwrap_or_default(), option.body);
+                    self.branch(node, label.unwrap_or_default(), option.body);
                 }
             }
             Stmt::If { branches, otherwise } => {
                 for branch in branches {
                     let label = branch.condition.map(|condition| self.shown(Value::Expr(condition)));
-                    self.way(node, label.unwrap_or_default(), branch.body);
+                    self.branch(node, label.unwrap_or_default(), branch.body);
                 }
-                self.way(node, "else".to_owned(), *otherwise);
+                self.branch(node, "else".to_owned(), *otherwise);
             }
             Stmt::Pipeline { stages, .. } => {
                 let mut last = None;
                 for stage in stages {
                     let header = self.first_line(stage.range).trim_start_matches('|').trim();
                     let label = label(header.strip_suffix(':').unwrap_or(header));
-                    let way = FlowNode {
-                        kind: FlowKind::Way,
-                        label,
-                        detail: None,
-                        name: None,
-                        range: stage.range,
-                        parent: Some(node),
-                    };
-                    let way = self.add(way);
-                    last = self.follow(last, Some(node), way);
-                    self.sequence(stage.body.map_or(&[], |list| &body[list].stmts), way, None);
+                    let stmts = stage.body.map_or(&[][..], |list| &body[list].stmts);
+                    last = self.way(last, node, label, stage.range, stmts);
                 }
             }
             _ => {}
         }
     }
 
-    fn way(&mut self, node: usize, label: String, list: Option<ListId>) {
-        let Some(list) = list else { return };
-        let list = &self.body[list];
-        let way = FlowNode {
-            kind: FlowKind::Way,
-            label,
-            detail: None,
-            name: None,
-            range: list.range,
-            parent: Some(node),
-        };
-        let way = self.add(way);
-        self.follow(None, Some(node), way);
-        self.sequence(&list.stmts, way, None);
+    /// Adds one of the ways that a statement may take, if it is written.
+    fn branch(&mut self, node: usize, label: String, list: Option<ListId>) {
+        if let Some(list) = list {
+            let list = &self.body[list];
+            self.way(None, node, label, list.range, &list.stmts);
+        }
+    }
+
+    /// Adds a way of a node with its statements, after the one before it. Gives what the next one follows.
+    fn way(
+        &mut self,
+        before: Option<usize>,
+        node: usize,
+        label: String,
+        range: TextRange,
+        stmts: &[StmtId],
+    ) -> Option<usize> {
+        let kind = FlowKind::Way;
+        let way = self.add(FlowNode { kind, label, detail: None, name: None, range, parent: Some(node) });
+        let last = self.follow(before, Some(node), way);
+        self.sequence(stmts, way, None);
+        last
     }
 
     /// Adds statements that follow one another in a node, the first of them after `last`. Returns the last of them, unless it leads out.

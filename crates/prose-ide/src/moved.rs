@@ -39,24 +39,23 @@ pub fn moved_imports(db: &dyn Db, file: SourceFile, moved: impl Fn(&Path) -> Pat
 
 /// How a program names another one (decision 16); none if there is no way from one to the other, or none that a text can hold.
 fn path_from(importer: &Path, target: &Path) -> Option<String> {
-    let mut from = importer.parent()?.components().peekable();
-    let mut to = target.components().peekable();
-    while from.peek().is_some() && from.peek() == to.peek() {
-        from.next();
-        to.next();
-    }
-    let up =
-        from.map(|part| matches!(part, Component::Normal(_)).then_some("..")).collect::<Option<Vec<_>>>()?;
-    let down = to.map(|part| match part {
-        Component::Normal(name) => name.to_str(),
-        _ => None,
-    });
-    let down = down.collect::<Option<Vec<_>>>()?;
-    let start = if up.is_empty() { vec!["."] } else { up };
-    let path = [start, down].concat().join("/");
+    let path = relative(importer.parent()?, target)?;
     let is_path =
         matches!(Reference::parse(&path), Ok(Reference::Local(_))) && !path.contains(['"', '\\', '{']);
     is_path.then_some(path)
+}
+
+/// The way from a folder to a file, with `/` between its parts; none where there is none.
+pub(crate) fn relative(folder: &Path, file: &Path) -> Option<String> {
+    let shared = folder.components().zip(file.components()).take_while(|(a, b)| a == b).count();
+    let up = folder.components().skip(shared);
+    let up: Option<String> = up.map(|part| matches!(part, Component::Normal(_)).then_some("../")).collect();
+    let down = file.components().skip(shared).map(|part| match part {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    });
+    let up = up.map(|up| if up.is_empty() { "./".to_owned() } else { up })?;
+    Some(up + &down.collect::<Option<Vec<_>>>()?.join("/"))
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ pub fn goto_type_definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> 
         }
         _ => Vec::new(),
     };
-    found(origin, targets)
+    Definition::of(origin, targets)
 }
 
 /// The statements that compute the value of a variable or an output, through those that only pass it on.
@@ -80,14 +80,7 @@ pub fn goto_implementation(db: &dyn Db, file: SourceFile, offset: TextSize) -> O
         }
         _ => {}
     }
-    found(origin, targets)
-}
-
-fn found(origin: TextRange, targets: Vec<NavigationTarget>) -> Option<Definition> {
-    let mut targets = targets;
-    let mut seen = FxHashSet::default();
-    targets.retain(|target| seen.insert(*target));
-    (!targets.is_empty()).then_some(Definition { origin, targets })
+    Definition::of(origin, targets)
 }
 
 /// What a word stands for; of a destructured name what it is taken from, which is what makes it.
@@ -224,7 +217,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::testing::analysed;
+    use crate::testing::{analysed, expect_lines};
 
     type Goto = fn(&dyn Db, SourceFile, TextSize) -> Option<Definition>;
 
@@ -234,7 +227,7 @@ mod tests {
         let targets = goto(at.host.db(), at.file, at.offset).map(|found| found.targets).unwrap_or_default();
         let shown: String =
             targets.iter().map(|target| at.show(target.file, target.selection_range) + "\n").collect();
-        expected.assert_eq(&shown);
+        expect_lines(&shown, &expected);
     }
 
     const LIB: &str = "//- /lib.prose\ninput topic: \"x\"\nlet draft = session \"Write {topic}\"\ndraft = session \"Polish\"\noutput report = draft\n//- /main.prose\nuse \"./lib.prose\" as lib\n";
@@ -244,46 +237,24 @@ mod tests {
         check(
             goto_declaration,
             &format!("{LIB}let r = l$0ib(topic: 1)\n"),
-            expect![[r#"
-            /main.prose:1: use "./lib.prose" as «lib»
-        "#]],
+            expect![[r#"/main.prose:1: use "./lib.prose" as «lib»"#]],
         );
         check(
             goto_declaration,
             "let x = 1\nx = 2\nsession \"{$0x}\"\n",
-            expect![[r#"
-            /main.prose:1: let «x» = 1
-        "#]],
+            expect!["/main.prose:1: let «x» = 1"],
         );
     }
 
     #[test]
     fn a_session_leads_to_its_agent() {
         let program = "agent writer:\n  model: opus\nlet a = session: writer\nlet b = a\nsess$0ion: writer\n";
-        check(
-            goto_type_definition,
-            program,
-            expect![[r#"
-            /main.prose:1: agent «writer»:
-        "#]],
-        );
+        check(goto_type_definition, program, expect!["/main.prose:1: agent «writer»:"]);
         let program = "agent writer:\n  model: opus\nlet a = session: writer\nsession \"{a$0}\"\n";
-        check(
-            goto_type_definition,
-            program,
-            expect![[r#"
-            /main.prose:1: agent «writer»:
-        "#]],
-        );
+        check(goto_type_definition, program, expect!["/main.prose:1: agent «writer»:"]);
         let program =
             "agent writer:\n  model: opus\nlet a = session \"x\" -> resume: writer\noutput b = a$0\n";
-        check(
-            goto_type_definition,
-            program,
-            expect![[r#"
-            /main.prose:1: agent «writer»:
-        "#]],
-        );
+        check(goto_type_definition, program, expect!["/main.prose:1: agent «writer»:"]);
     }
 
     #[test]
@@ -292,18 +263,14 @@ mod tests {
         check(
             goto_type_definition,
             &format!("{agent}let a = session: writer\nlet b = a\noutput c$0 = b\n"),
-            expect![[r#"
-            /main.prose:1: agent «writer»:
-        "#]],
+            expect!["/main.prose:1: agent «writer»:"],
         );
         check(goto_type_definition, "a = b\nb = a\noutput c$0 = a\n", expect![[""]]);
         // The agent of a session is its type already.
         check(
             goto_type_definition,
             &format!("{agent}let a = session: wri$0ter\n"),
-            expect![[r#"
-            /main.prose:1: agent «writer»:
-        "#]],
+            expect!["/main.prose:1: agent «writer»:"],
         );
     }
 
@@ -312,16 +279,12 @@ mod tests {
         check(
             goto_type_definition,
             &format!("{LIB}let r = lib(topic: 1)\noutput s = r$0\n"),
-            expect![[r#"
-            /lib.prose:1: «»input topic: "x"
-        "#]],
+            expect![[r#"/lib.prose:1: «»input topic: "x""#]],
         );
         check(
             goto_type_definition,
             "block b:\n  session \"x\"\nlet r$0 = do b\n",
-            expect![[r#"
-            /main.prose:1: block «b»:
-        "#]],
+            expect!["/main.prose:1: block «b»:"],
         );
         check(goto_type_definition, "let r$0 = session \"x\"\n", expect![[""]]);
     }
@@ -353,13 +316,7 @@ mod tests {
             /lib.prose:3: draft = «»session "Polish"
         "#]],
         );
-        check(
-            goto_implementation,
-            "output b$0 = [1, 2]\n",
-            expect![[r#"
-            /main.prose:1: output b = «»[1, 2]
-        "#]],
-        );
+        check(goto_implementation, "output b$0 = [1, 2]\n", expect!["/main.prose:1: output b = «»[1, 2]"]);
         check(goto_implementation, "a = b\nb = a\noutput c$0 = a\n", expect![[""]]);
     }
 

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use prose_analysis::imports::imported_programs;
 use prose_analysis::index::Site;
-use prose_analysis::model::{Body, NameData, NameKind, RefKind, Stmt};
+use prose_analysis::model::{Body, NameData, NameKind, RefKind};
 use prose_analysis::statements::{TopStatement, body, statements};
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::{TextRange, TextSize};
 use smol_str::SmolStr;
 
 use crate::element::{ElementKind, Word, element_at, is_written, words};
-use crate::entity::{Entity, EntityKind};
+use crate::entity::{Entity, EntityKind, import_site};
 
 /// A reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,10 +84,10 @@ pub(crate) fn entities_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Ve
             }
             entities
         }
-        ElementKind::Path(statement, import) => match body(db, statement)[import].stmt {
-            Stmt::Use { name: Some(name), .. } => vec![Entity::of_site(db, Site { statement, name })],
-            _ => Vec::new(),
-        },
+        ElementKind::Path(statement, import) => {
+            let site = import_site(db, statement, import);
+            site.map(|site| Entity::of_site(db, site)).into_iter().collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -174,7 +174,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::testing::analysed;
+    use crate::testing::{analysed, expect_lines};
 
     #[track_caller]
     fn check(fixture: &str, expected: Expect) {
@@ -191,7 +191,7 @@ mod tests {
                 })
                 .collect(),
         };
-        expected.assert_eq(&shown);
+        expect_lines(&shown, &expected);
         let uses = references(at.host.db(), at.file, at.offset, false, &at.files);
         let wanted = found.map(|found| found.into_iter().filter(|reference| !reference.is_declaration));
         assert_eq!(uses, wanted.map(Iterator::collect));
@@ -303,9 +303,7 @@ mod tests {
               session "Do {i$0tem}"
             session "{item}"
             "#,
-            expect![[r#"
-                read /main.prose:2: session "Do {«item»}"
-            "#]],
+            expect![[r#"read /main.prose:2: session "Do {«item»}""#]],
         );
     }
 
@@ -435,29 +433,9 @@ mod tests {
 
     #[test]
     fn where_nothing_is_meant_nothing_is_found() {
-        check(
-            "let x = nob$0ody\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check(
-            "session \"\"\"Say {nob$0ody}\"\"\"\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check(
-            "session \"a\" # com$0ment\n",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check(
-            "$0",
-            expect![[r#"
-            nothing
-        "#]],
-        );
+        check("let x = nob$0ody\n", expect!["nothing"]);
+        check("session \"\"\"Say {nob$0ody}\"\"\"\n", expect!["nothing"]);
+        check("session \"a\" # com$0ment\n", expect!["nothing"]);
+        check("$0", expect!["nothing"]);
     }
 }

@@ -1,13 +1,15 @@
 //! Selection ranges.
 
-use prose_syntax::{SyntaxKind::*, SyntaxNode, SyntaxToken, TextRange, TextSize, TokenAtOffset};
+use prose_syntax::{SyntaxKind, SyntaxKind::*, SyntaxNode, SyntaxToken, TextRange, TextSize};
+
+use crate::element::token_at;
 
 /// The ranges around `offset`, the smallest first, each around the one before it and larger.
 pub fn selection_ranges(root: &SyntaxNode, offset: TextSize) -> Vec<TextRange> {
     let file = root.text_range();
     let offset = offset.min(file.end());
     let mut ranges = Vec::new();
-    if let Some(token) = token_at(root, offset) {
+    if let Some(token) = token_at(root, offset, weight) {
         match token.kind() {
             TEXT => ranges.push(word(&token, offset)),
             COMMENT => ranges.extend([word(&token, offset), token.text_range()]),
@@ -24,33 +26,19 @@ pub fn selection_ranges(root: &SyntaxNode, offset: TextSize) -> Vec<TextRange> {
         }
     }
     ranges.push(file);
-    let mut last = None;
+    let mut last = TextRange::empty(offset);
     ranges.retain(|range| {
-        let grows = match last {
-            None => !range.is_empty(),
-            Some(last) => *range != last && range.contains_range(last),
-        };
+        let grows = *range != last && range.contains_range(last);
         if grows {
-            last = Some(*range);
+            last = *range;
         }
         grows
     });
     ranges
 }
 
-/// The token that a cursor at `offset` is about: of two that meet there the one that is more of a word.
-fn token_at(root: &SyntaxNode, offset: TextSize) -> Option<SyntaxToken> {
-    match root.token_at_offset(offset) {
-        TokenAtOffset::None => None,
-        TokenAtOffset::Single(token) => Some(token),
-        TokenAtOffset::Between(left, right) => {
-            Some(if weight(&left) > weight(&right) { left } else { right })
-        }
-    }
-}
-
-fn weight(token: &SyntaxToken) -> u8 {
-    match token.kind() {
+fn weight(kind: SyntaxKind) -> u8 {
+    match kind {
         WHITESPACE | NEWLINE => 0,
         kind if kind.is_keyword() => 3,
         IDENT | NUMBER | DURATION | TEXT | ESCAPE => 3,

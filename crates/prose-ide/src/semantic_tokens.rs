@@ -13,31 +13,16 @@ use rowan::{GreenNodeData, Language};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-macro_rules! legend {
-    ($($(#[$meta:meta])* $kind:ident = $name:literal)*) => {
-        /// The type of a token.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum TokenKind {
-            $($(#[$meta])* $kind,)*
-        }
-
-        impl TokenKind {
-            /// Every type, in the order of their numbers.
-            pub const ALL: &[TokenKind] = &[$(TokenKind::$kind),*];
-
-            /// Its name in themes.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(TokenKind::$kind => $name,)*
-                }
-            }
-        }
-    };
-}
+use crate::cursor::size;
+use crate::lines::{line_end, line_start};
+use crate::named::named;
 
 // The names are those of the protocol's own legend, so that themes have colours for them. It has none for escapes; an editor
 // that does not know this one leaves them as they are.
-legend! {
+named! {
+    /// The type of a token.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    TokenKind;
     /// A word that the grammar takes for a keyword
     Keyword = "keyword"
     /// An agent
@@ -115,15 +100,12 @@ pub fn semantic_tokens(db: &dyn Db, file: SourceFile) -> Vec<SemanticToken> {
 
 /// The tokens of the lines that a range touches, without visiting the rest of the file.
 pub fn semantic_tokens_in(db: &dyn Db, file: SourceFile, range: TextRange) -> Vec<SemanticToken> {
-    let bytes = file.text(db).as_str().as_bytes();
-    let (start, end) =
-        (usize::from(range.start()).min(bytes.len()), usize::from(range.end()).min(bytes.len()));
+    let text = file.text(db).as_str();
+    let at = |offset: TextSize| usize::from(offset).min(text.len());
     // What a name in braces is depends on the whole of the braces, which are on one line.
-    let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
-    let line_start = bytes[..start].iter().rposition(is_break).map_or(0, |newline| newline + 1);
-    let line_end = bytes[end..].iter().position(is_break).map_or(bytes.len(), |newline| end + newline);
-    let lines = TextRange::new(TextSize::new(line_start as u32), TextSize::new(line_end as u32));
-    tokens_within(db, file, lines)
+    let start = line_start(text, at(range.start()));
+    let end = line_end(text, at(range.end()));
+    tokens_within(db, file, TextRange::new(size(start), size(end)))
 }
 
 fn tokens_within(db: &dyn Db, file: SourceFile, within: TextRange) -> Vec<SemanticToken> {
@@ -135,9 +117,9 @@ fn tokens_within(db: &dyn Db, file: SourceFile, within: TextRange) -> Vec<Semant
         if start >= within.end() {
             break;
         }
+        let end = start + child.text_len();
         match child {
             NodeOrToken::Node(node) => {
-                let end = start + node.text_len();
                 // The statements of a file are the nodes of its root.
                 let statement = placed.next();
                 if end > within.start() {
@@ -145,16 +127,13 @@ fn tokens_within(db: &dyn Db, file: SourceFile, within: TextRange) -> Vec<Semant
                     walk.next_name = 0;
                     walk.node(node, SOURCE_FILE, start);
                 }
-                start = end;
             }
-            NodeOrToken::Token(token) => {
-                let end = start + token.text_len();
-                if end > within.start() {
-                    walk.token(kind_of(token.kind()), token.text(), SOURCE_FILE, SOURCE_FILE, start);
-                }
-                start = end;
+            NodeOrToken::Token(token) if end > within.start() => {
+                walk.token(kind_of(token.kind()), token.text(), SOURCE_FILE, SOURCE_FILE, start);
             }
+            NodeOrToken::Token(_) => {}
         }
+        start = end;
     }
     walk.tokens
 }
@@ -310,11 +289,7 @@ impl Walk {
             if at >= self.within.end() {
                 return;
             }
-            let end = at
-                + match child {
-                    NodeOrToken::Node(node) => node.text_len(),
-                    NodeOrToken::Token(token) => token.text_len(),
-                };
+            let end = at + child.text_len();
             if end > self.within.start() {
                 match child {
                     NodeOrToken::Node(text) if kind_of(text.kind()) == STRING && is_word(text, words) => {
@@ -338,21 +313,16 @@ impl Walk {
         };
         let mut at = start;
         for child in node.children() {
+            let range = TextRange::at(at, child.text_len());
             match child {
-                NodeOrToken::Node(part) => {
-                    self.node(part, kind, at);
-                    at += part.text_len();
-                }
-                NodeOrToken::Token(token) => {
-                    let range = TextRange::at(at, token.text_len());
-                    match kind_of(token.kind()) {
-                        TEXT => self.lines(token.text(), range, inside),
-                        ESCAPE => self.push(range, TokenKind::Escape, Modifiers::default()),
-                        _ => self.push(range, marks, Modifiers::default()),
-                    }
-                    at += token.text_len();
-                }
+                NodeOrToken::Node(part) => self.node(part, kind, at),
+                NodeOrToken::Token(token) => match kind_of(token.kind()) {
+                    TEXT => self.lines(token.text(), range, inside),
+                    ESCAPE => self.push(range, TokenKind::Escape, Modifiers::default()),
+                    _ => self.push(range, marks, Modifiers::default()),
+                },
             }
+            at = range.end();
         }
     }
 

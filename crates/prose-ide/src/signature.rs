@@ -11,7 +11,7 @@ use smol_str::SmolStr;
 
 use crate::comments::{comment_above, first_comment};
 use crate::cursor::{Cursor, Piece, last_item, open_brackets};
-use crate::entity::program_of;
+use crate::entity::programs;
 use crate::markdown::escaped;
 
 /// What a call takes.
@@ -78,8 +78,7 @@ fn of_block(db: &dyn Db, file: SourceFile, name: &SmolStr) -> Option<Signature> 
 }
 
 fn of_program(db: &dyn Db, file: SourceFile, name: &SmolStr) -> Option<Signature> {
-    let named = lookup(db, file, name)?;
-    let program = named.imports.iter().find_map(|site| program_of(db, *site))?;
+    let program = programs(db, file, name).next()?;
     let contract = contract(db, program);
     let inputs = contract.inputs.iter().map(|input| {
         let mark = if input.is_optional() { "?" } else { "" };
@@ -168,9 +167,9 @@ mod tests {
 
     /// Shows the call with the active parameter between `«` and `»`.
     #[track_caller]
-    fn check(fixture: &str, expected: Expect) {
+    fn shown(fixture: &str) -> String {
         let at = analysed(fixture);
-        let shown = match signature_help(at.host.db(), at.file, at.offset) {
+        match signature_help(at.host.db(), at.file, at.offset) {
             None => "nothing\n".to_owned(),
             Some(signature) => {
                 let mut label = signature.label.clone();
@@ -183,15 +182,15 @@ mod tests {
                 let lines = [Some(label), about, signature.documentation];
                 lines.into_iter().flatten().map(|line| line + "\n").collect()
             }
-        };
-        expected.assert_eq(&shown);
+        }
     }
+
+    const BLOCK: &str = "# Looks twice.\nblock review(topic, depth):\n  session \"{topic} {depth}\"\n";
 
     /// A call on the last line of a program with a block.
     #[track_caller]
-    fn check_block(call: &str, expected: Expect) {
-        let block = "# Looks twice.\nblock review(topic, depth):\n  session \"{topic} {depth}\"\n";
-        check(&format!("{block}{call}"), expected);
+    fn check_block(call: &str, label: &str) {
+        assert_eq!(shown(&format!("{BLOCK}{call}")), format!("{label}\nLooks twice.\n"), "{call}");
     }
 
     /// A call on the last line of a program that imports another.
@@ -201,82 +200,28 @@ mod tests {
             "//- /lib.prose\n# Finds sources.\ninput topic: \"What to read on\"\ninput style: \"Optional: how to write\"\n\
              output report = session \"{{topic}} {{style}}\"\n//- /main.prose\nuse \"./lib.prose\" as lib\n{call}"
         );
-        check(&fixture, expected);
+        expected.assert_eq(&shown(&fixture));
     }
 
     #[test]
     fn arguments_of_blocks_are_taken_in_order() {
-        check_block(
-            "do review($0",
-            expect![[r#"
-                do review(«topic», depth)
-                Looks twice.
-            "#]],
-        );
-        check_block(
-            "do review(\"a\", $0)",
-            expect![[r#"
-                do review(topic, «depth»)
-                Looks twice.
-            "#]],
-        );
-        check_block(
-            "let x = do review(\"a, b\", [1, 2], $0",
-            expect![[r#"
-                do review(topic, depth)
-                Looks twice.
-            "#]],
-        );
-        check_block(
-            "do review(1$02)",
-            expect![[r#"
-                do review(«topic», depth)
-                Looks twice.
-            "#]],
-        );
+        check_block("do review($0", "do review(«topic», depth)");
+        check_block("do review(\"a\", $0)", "do review(topic, «depth»)");
+        check_block("let x = do review(\"a, b\", [1, 2], $0", "do review(topic, depth)");
+        check_block("do review(1$02)", "do review(«topic», depth)");
     }
 
     #[test]
     fn a_text_and_a_list_are_still_arguments() {
-        check_block(
-            "do review(\"some te$0xt\", 3)",
-            expect![[r#"
-                do review(«topic», depth)
-                Looks twice.
-            "#]],
-        );
-        check_block(
-            "do review(\"a\", [1, { b: $0",
-            expect![[r#"
-                do review(topic, «depth»)
-                Looks twice.
-            "#]],
-        );
-        check_block(
-            "do review(\n  \"a\",\n  $0",
-            expect![[r#"
-                do review(topic, «depth»)
-                Looks twice.
-            "#]],
-        );
+        check_block("do review(\"some te$0xt\", 3)", "do review(«topic», depth)");
+        check_block("do review(\"a\", [1, { b: $0", "do review(topic, «depth»)");
+        check_block("do review(\n  \"a\",\n  $0", "do review(topic, «depth»)");
     }
 
     #[test]
     fn a_block_takes_arguments_in_order_whatever_they_are_called() {
-        check_block(
-            "do review(topic: \"a\", depth: $0",
-            expect![[r#"
-                do review(topic, «depth»)
-                Looks twice.
-            "#]],
-        );
-        check_block(
-            "do review(depth: 1$0",
-            expect![[r#"
-                do review(«topic», depth)
-                Looks twice.
-            "#]],
-        );
+        check_block("do review(topic: \"a\", depth: $0", "do review(topic, «depth»)");
+        check_block("do review(depth: 1$0", "do review(«topic», depth)");
     }
 
     #[test]
@@ -331,47 +276,16 @@ mod tests {
 
     #[test]
     fn nothing_else_is_a_call() {
-        check_block(
+        for call in [
             "do review$0",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check_block(
             "do review(\"a\")$0",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check_block(
             "parallel ($0):",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check_block(
             "block review($0",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check_block(
             "do unknown($0",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check_block(
             "do review( # why$0",
-            expect![[r#"
-            nothing
-        "#]],
-        );
-        check_block(
             "let x = session \"do review($0\"",
-            expect![[r#"
-            nothing
-        "#]],
-        );
+        ] {
+            assert_eq!(shown(&format!("{BLOCK}{call}")), "nothing\n", "{call}");
+        }
     }
 }

@@ -67,7 +67,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::testing::analysed;
+    use crate::testing::{analysed, expect_lines};
 
     #[track_caller]
     fn check(typed: &str, expected: Expect) {
@@ -96,7 +96,7 @@ mod tests {
                 format!("{}{inside}\n", at.show(*file, found.symbol.selection_range))
             })
             .collect();
-        expected.assert_eq(&shown);
+        expect_lines(&shown, &expected);
     }
 
     #[test]
@@ -117,18 +117,8 @@ mod tests {
             /main.prose:2: agent «code-reviewer»:
         "#]],
         );
-        check(
-            "recnt",
-            expect![[r#"
-            /main.prose:5: let «recent» = session "x" in review
-        "#]],
-        );
-        check(
-            "Rov",
-            expect![[r#"
-            /lib.prose:2: agent «Rover»:
-        "#]],
-        );
+        check("recnt", expect![[r#"/main.prose:5: let «recent» = session "x" in review"#]]);
+        check("Rov", expect!["/lib.prose:2: agent «Rover»:"]);
         check("nothing", expect![[""]]);
     }
 

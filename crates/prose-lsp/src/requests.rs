@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prose_syntax::TextSize;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::documents::snapshot::Snapshot;
@@ -18,10 +18,9 @@ use crate::features::{
 };
 use crate::protocol::json::{Json, joined, json as text};
 use crate::protocol::lsp::{
-    CodeActionParams, CodeLensParams, DocumentDiagnosticParams, DocumentFormattingParams, DocumentLinkParams,
-    DocumentOnTypeFormattingParams, DocumentRangeFormattingParams, DocumentSymbolParams, FoldingRangeParams,
-    InlayHintParams, InlineValueParams, Position, RenameParams, SelectionRangeParams,
-    SemanticTokensDeltaParams, SemanticTokensParams, SemanticTokensRangeParams, TextDocumentIdentifier,
+    CodeActionParams, DocumentDiagnosticParams, DocumentOnTypeFormattingParams,
+    DocumentRangeFormattingParams, InlayHintParams, InlineValueParams, Position, RenameParams,
+    SelectionRangeParams, SemanticTokensDeltaParams, SemanticTokensRangeParams, TextDocumentIdentifier,
     TextDocumentPositionParams, Uri, WorkspaceSymbolParams,
 };
 use crate::protocol::request::{ANYWHERE, Failure, WORKSPACE_DIAGNOSTIC, decode, name};
@@ -56,18 +55,23 @@ impl ReadParams {
     }
 
     /// A request about each program of the document.
-    fn each(uri: &Uri, work: impl Fn(&View<'_>, &Session) -> Json + Send + Sync + 'static) -> Self {
-        Self::all(uri, move |views, session| joined(views.each().map(|view| work(&view, session))))
+    fn each(uri: &Uri, work: impl Fn(&View<'_>) -> Vec<Value> + Send + Sync + 'static) -> Self {
+        Self::all(uri, move |views| joined(views.each().map(|view| text(&work(&view)))))
     }
 
     /// A request about the programs of the document together.
-    fn all(uri: &Uri, work: impl Fn(&Views, &Session) -> Json + Send + Sync + 'static) -> Self {
-        Self::new(uri, Work::Analysis(Arc::new(move |views, session| Ok(work(views, session)))))
+    fn all(uri: &Uri, work: impl Fn(&Views) -> Json + Send + Sync + 'static) -> Self {
+        Self::new(uri, Work::Analysis(Arc::new(move |views| Ok(work(views)))))
     }
 
     /// A request about all programs, whatever is open.
-    fn anywhere(work: impl Fn(&Views, &Session) -> Json + Send + Sync + 'static) -> Self {
-        let work = Work::Analysis(Arc::new(move |views: &Views, session: &Session| Ok(work(views, session))));
+    fn anywhere(work: impl Fn(&Views) -> Json + Send + Sync + 'static) -> Self {
+        Self::news(move |views| Ok(work(views)))
+    }
+
+    /// A request about all programs that may wait until there is something new.
+    fn news(work: impl Fn(&Views) -> Result<Json, Failure> + Send + Sync + 'static) -> Self {
+        let work = Work::Analysis(Arc::new(work));
         Self { uri: ANYWHERE.into(), outdated_by_edits: false, work, nothing: || text(&()) }
     }
 
@@ -75,26 +79,30 @@ impl ReadParams {
     fn at(
         uri: &Uri,
         position: Position,
-        work: impl Fn(&View<'_>, &Session, TextSize) -> Result<Json, Failure> + Send + Sync + 'static,
+        work: impl Fn(&View<'_>, TextSize) -> Result<Json, Failure> + Send + Sync + 'static,
     ) -> Self {
         Self::new(
             uri,
-            Work::Analysis(Arc::new(move |views, session| {
+            Work::Analysis(Arc::new(move |views| {
                 let mut here = views.each().filter_map(|view| {
-                    let offset = view.converter(session).text_offset(position)?;
+                    let offset = view.converter().text_offset(position)?;
                     Some((view, offset))
                 });
-                here.next().map_or_else(|| Ok(text(&())), |(view, offset)| work(&view, session, offset))
+                here.next().map_or_else(|| Ok(text(&())), |(view, offset)| work(&view, offset))
             })),
         )
     }
 }
 
-/// The parameters of `prose/flowGraph` about a program that is open.
+/// The parameters of a request about a document, of which nothing else is read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct FlowGraphParams {
+struct DocumentParams {
     text_document: TextDocumentIdentifier,
+}
+
+fn document(params: Value) -> serde_json::Result<Uri> {
+    Ok(decode::<DocumentParams>(params)?.text_document.uri)
 }
 
 /// The parameters of `workspace/diagnostic`, of which some clients leave out those that are not optional.
@@ -111,8 +119,8 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     ("textDocument/diagnostic", |params| {
         let params: DocumentDiagnosticParams = decode(params)?;
         let previous = params.previous_result_id;
-        let read = ReadParams::all(&params.text_document.uri, move |views, session| {
-            diagnostics::report(views, session, previous.as_deref())
+        let read = ReadParams::all(&params.text_document.uri, move |views| {
+            diagnostics::report(views, previous.as_deref())
         });
         // Clients handle errors of this request badly: some show them, some remove the diagnostics that they have. What was
         // true a moment ago is the better answer, and they ask again after every edit anyway.
@@ -122,49 +130,45 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         let CodeActionParams { text_document, range, context, .. } = decode(params)?;
         let only =
             context.only.map(|only| only.iter().map(|kind| kind.as_str().to_owned()).collect::<Vec<_>>());
-        Ok(ReadParams::all(&text_document.uri, move |views, session| {
-            code_actions(views, session, range, only.as_deref())
-        }))
+        Ok(ReadParams::all(&text_document.uri, move |views| code_actions(views, range, only.as_deref())))
     }),
     ("textDocument/hover", |params| at_position(params, hover::hover)),
     ("textDocument/definition", |params| at_position(params, definition::definition)),
     ("textDocument/declaration", |params| {
-        at_position(params, |view, session, offset| {
-            definition::goto(view, session, offset, prose_ide::goto_declaration)
-        })
+        at_position(params, |view, offset| definition::goto(view, offset, prose_ide::goto_declaration))
     }),
     ("textDocument/typeDefinition", |params| {
-        at_position(params, |view, session, offset| {
-            definition::goto(view, session, offset, prose_ide::goto_type_definition)
-        })
+        at_position(params, |view, offset| definition::goto(view, offset, prose_ide::goto_type_definition))
     }),
     ("textDocument/implementation", |params| {
-        at_position(params, |view, session, offset| {
-            definition::goto(view, session, offset, prose_ide::goto_implementation)
-        })
+        at_position(params, |view, offset| definition::goto(view, offset, prose_ide::goto_implementation))
     }),
     ("textDocument/signatureHelp", |params| at_position(params, signature_help::signature_help)),
     ("textDocument/prepareCallHierarchy", |params| at_position(params, call_hierarchy::prepare)),
     ("callHierarchy/incomingCalls", |params| {
         let data = item_data(params)?;
-        Ok(ReadParams::anywhere(move |views, session| call_hierarchy::incoming(views, session, &data)))
+        Ok(ReadParams::anywhere(move |views| call_hierarchy::incoming(views, &data)))
     }),
     ("callHierarchy/outgoingCalls", |params| {
         let data = item_data(params)?;
-        Ok(ReadParams::anywhere(move |views, session| call_hierarchy::outgoing(views, session, &data)))
+        Ok(ReadParams::anywhere(move |views| call_hierarchy::outgoing(views, &data)))
     }),
     ("textDocument/documentHighlight", |params| {
         at_position(params, document_highlights::document_highlights)
     }),
-    ("textDocument/completion", |params| at_position(params, completions::completions)),
+    ("textDocument/completion", |params| {
+        let TextDocumentPositionParams { text_document, position } = decode(params)?;
+        let answer = |view: &View<'_>, offset| Ok(completions::completions(view, offset));
+        Ok(ReadParams::at(&text_document.uri, position, answer))
+    }),
     ("completionItem/resolve", |params| {
         let data = params.get("data").cloned().unwrap_or_default();
         Ok(match serde_json::from_value::<CompletionData>(data) {
-            Ok(data) => ReadParams::all(&data.uri.clone(), move |views, session| {
-                completions::resolved(views, session, params.clone(), &data)
+            Ok(data) => ReadParams::all(&data.uri.clone(), move |views| {
+                completions::resolved(views, params.clone(), &data)
             }),
             // There is nothing to add to it.
-            Err(_) => ReadParams::anywhere(move |_, _| text(&params)),
+            Err(_) => ReadParams::anywhere(move |_| text(&params)),
         })
     }),
     ("textDocument/linkedEditingRange", |params| {
@@ -172,16 +176,12 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     }),
     ("textDocument/inlineValue", |params| {
         let InlineValueParams { text_document, range, .. } = decode(params)?;
-        Ok(ReadParams::each(&text_document.uri, move |view, session| {
-            inline_values::inline_values(view, session, range)
-        }))
+        Ok(ReadParams::each(&text_document.uri, move |view| inline_values::inline_values(view, range)))
     }),
     ("textDocument/references", |params| {
         let with_declaration =
             params.pointer("/context/includeDeclaration").and_then(Value::as_bool).unwrap_or(true);
-        at_position(params, move |view, session, offset| {
-            references::references(view, session, offset, with_declaration)
-        })
+        at_position(params, move |view, offset| references::references(view, offset, with_declaration))
     }),
     ("textDocument/prepareRename", |params| {
         let TextDocumentPositionParams { text_document, position } = decode(params)?;
@@ -189,18 +189,14 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     }),
     ("textDocument/rename", |params| {
         let RenameParams { text_document_position: at, new_name, .. } = decode(params)?;
-        Ok(ReadParams::at(&at.text_document.uri, at.position, move |view, session, offset| {
-            rename::rename(view, session, offset, &new_name)
+        Ok(ReadParams::at(&at.text_document.uri, at.position, move |view, offset| {
+            rename::rename(view, offset, &new_name)
         }))
     }),
     ("textDocument/documentLink", |params| {
-        let params: DocumentLinkParams = decode(params)?;
-        Ok(ReadParams::each(&params.text_document.uri, document_links::document_links))
+        Ok(ReadParams::each(&document(params)?, document_links::document_links))
     }),
-    ("textDocument/semanticTokens/full", |params| {
-        let params: SemanticTokensParams = decode(params)?;
-        Ok(tokens(&params.text_document.uri, TokensWanted::All))
-    }),
+    ("textDocument/semanticTokens/full", |params| Ok(tokens(&document(params)?, TokensWanted::All))),
     ("textDocument/semanticTokens/full/delta", |params| {
         let SemanticTokensDeltaParams { text_document, previous_result_id, .. } = decode(params)?;
         Ok(tokens(&text_document.uri, TokensWanted::Since(previous_result_id)))
@@ -211,34 +207,22 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     }),
     (WORKSPACE_DIAGNOSTIC, |params| {
         let WorkspaceDiagnosticParams { previous_result_ids: previous } = decode(params)?;
-        let work =
-            move |views: &Views, session: &Session| diagnostics::workspace_report(views, session, &previous);
-        let work = Work::Analysis(Arc::new(work));
-        Ok(ReadParams { uri: ANYWHERE.into(), outdated_by_edits: false, work, nothing: || text(&()) })
+        Ok(ReadParams::news(move |views| diagnostics::workspace_report(views, &previous)))
     }),
     ("workspace/symbol", |params| {
         let WorkspaceSymbolParams { query, .. } = decode(params)?;
-        Ok(ReadParams::anywhere(move |views, session| {
-            workspace_symbols::workspace_symbols(views, session, &query)
-        }))
+        Ok(ReadParams::anywhere(move |views| workspace_symbols::workspace_symbols(views, &query)))
     }),
-    ("textDocument/codeLens", |params| {
-        let CodeLensParams { text_document, .. } = decode(params)?;
-        Ok(ReadParams::each(&text_document.uri, code_lenses::code_lenses))
-    }),
+    ("textDocument/codeLens", |params| Ok(ReadParams::each(&document(params)?, code_lenses::code_lenses))),
     ("textDocument/inlayHint", |params| {
         let InlayHintParams { text_document, range, .. } = decode(params)?;
-        Ok(ReadParams::each(&text_document.uri, move |view, session| {
-            inlay_hints::inlay_hints(view, session, range)
-        }))
+        Ok(ReadParams::each(&text_document.uri, move |view| inlay_hints::inlay_hints(view, range)))
     }),
     ("textDocument/documentSymbol", |params| {
-        let params: DocumentSymbolParams = decode(params)?;
-        Ok(ReadParams::tree(&params.text_document.uri, document_symbols::document_symbols))
+        Ok(ReadParams::tree(&document(params)?, document_symbols::document_symbols))
     }),
     ("textDocument/foldingRange", |params| {
-        let params: FoldingRangeParams = decode(params)?;
-        Ok(ReadParams::tree(&params.text_document.uri, folding_ranges::folding_ranges))
+        Ok(ReadParams::tree(&document(params)?, folding_ranges::folding_ranges))
     }),
     ("textDocument/selectionRange", |params| {
         let SelectionRangeParams { text_document, positions, .. } = decode(params)?;
@@ -246,14 +230,8 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
             selection_ranges::selection_ranges(snapshots, session, &positions)
         }))
     }),
-    ("prose/flowGraph", |params| {
-        let FlowGraphParams { text_document } = decode(params)?;
-        Ok(ReadParams::all(&text_document.uri, flow_graph::flow_graph))
-    }),
-    ("textDocument/formatting", |params| {
-        let DocumentFormattingParams { text_document, .. } = decode(params)?;
-        Ok(ReadParams::tree(&text_document.uri, formatting::whole))
-    }),
+    ("prose/flowGraph", |params| Ok(ReadParams::all(&document(params)?, flow_graph::flow_graph))),
+    ("textDocument/formatting", |params| Ok(ReadParams::tree(&document(params)?, formatting::whole))),
     ("textDocument/rangeFormatting", |params| {
         let DocumentRangeFormattingParams { text_document, range, .. } = decode(params)?;
         Ok(ReadParams::tree(&text_document.uri, move |snapshot, session| {
@@ -267,61 +245,52 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         }))
     }),
     ("prose/syntaxTree", |params| {
-        let params: FoldingRangeParams = decode(params)?;
-        Ok(ReadParams::trees(&params.text_document.uri, |snapshots, _| syntax_tree::syntax_trees(snapshots)))
+        Ok(ReadParams::trees(&document(params)?, |snapshots, _| syntax_tree::syntax_trees(snapshots)))
     }),
     // Requests for tests.
     #[cfg(test)]
     ("test/panic", |params| {
-        let params: FoldingRangeParams = decode(params)?;
-        Ok(ReadParams::tree(&params.text_document.uri, |_, _| panic!("this request always panics")))
+        Ok(ReadParams::tree(&document(params)?, |_, _| panic!("this request always panics")))
     }),
     #[cfg(test)]
     ("test/wait", |params| {
-        let params: FoldingRangeParams = decode(params)?;
-        Ok(ReadParams::tree(&params.text_document.uri, |snapshot, _| {
+        Ok(ReadParams::tree(&document(params)?, |snapshot, _| {
             crate::tests::GATES.pass(&snapshot.uri);
-            crate::protocol::json::json(&snapshot.version)
+            text(&snapshot.version)
         }))
     }),
     #[cfg(test)]
     ("test/analyse", |params| {
-        let params: FoldingRangeParams = decode(params)?;
-        Ok(ReadParams::each(&params.text_document.uri, |view, _| {
-            crate::tests::GATES.pass_unless(&view.snapshot.uri, || view.db.unwind_if_cancelled());
-            crate::protocol::json::json(&view.snapshot.version)
+        Ok(ReadParams::all(&document(params)?, |views| {
+            let snapshot = &views.snapshots[0];
+            crate::tests::GATES.pass_unless(&snapshot.uri, || views.db.unwind_if_cancelled());
+            text(&snapshot.version)
         }))
     }),
     #[cfg(test)]
     ("test/state", |params| {
-        let params: FoldingRangeParams = decode(params)?;
-        let read = ReadParams::tree(&params.text_document.uri, |snapshot, _| {
-            crate::protocol::json::json(&(
-                snapshot.version,
-                snapshot.text.to_string(),
-                snapshot.parse.syntax().text().to_string(),
-            ))
+        let read = ReadParams::tree(&document(params)?, |snapshot, _| {
+            let parsed = snapshot.parse.syntax().text().to_string();
+            text(&(snapshot.version, snapshot.text.to_string(), parsed))
         });
         Ok(ReadParams { outdated_by_edits: false, ..read })
     }),
 ];
 
 /// A request about a place in a document.
-fn at_position(
+fn at_position<A: Serialize>(
     params: Value,
-    answer: impl Fn(&View<'_>, &Session, TextSize) -> Json + Send + Sync + 'static,
+    answer: impl Fn(&View<'_>, TextSize) -> A + Send + Sync + 'static,
 ) -> serde_json::Result<ReadParams> {
     let TextDocumentPositionParams { text_document, position } = decode(params)?;
-    let answer = move |view: &View<'_>, session: &Session, offset| Ok(answer(view, session, offset));
+    let answer = move |view: &View<'_>, offset| Ok(text(&answer(view, offset)));
     Ok(ReadParams::at(&text_document.uri, position, answer))
 }
 
 /// A request for semantic tokens.
 fn tokens(uri: &Uri, wanted: TokensWanted) -> ReadParams {
     let document = name(uri);
-    ReadParams::all(uri, move |views, session| {
-        semantic_tokens::semantic_tokens(views, session, &document, &wanted)
-    })
+    ReadParams::all(uri, move |views| semantic_tokens::semantic_tokens(views, &document, &wanted))
 }
 
 /// The data of an item of the call hierarchy.

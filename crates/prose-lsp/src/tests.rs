@@ -67,10 +67,7 @@ impl Gates {
 
     /// Waits until somebody stands at the gate.
     fn wait_for_arrival(&self, uri: &str) {
-        let mut state = self.state.lock().unwrap();
-        while !state.waiting.contains_key(uri) {
-            state = self.changed.wait(state).unwrap();
-        }
+        self.wait_for_arrivals(uri, 1);
     }
 }
 
@@ -136,6 +133,12 @@ impl Client {
         self.request(id, method, json!({ "textDocument": { "uri": uri } })).await;
     }
 
+    /// Asks for something about a document, and waits for the answer.
+    async fn result(&mut self, id: i64, method: &str, uri: &str) -> Value {
+        self.ask(id, method, uri).await;
+        self.answer(json!(id)).await["result"].take()
+    }
+
     async fn initialize(&mut self, capabilities: Value) -> Value {
         self.request(0, "initialize", json!({ "processId": null, "capabilities": capabilities })).await;
         let answer = self.answer(json!(0)).await;
@@ -185,7 +188,7 @@ impl Client {
         }
         loop {
             let message = self.receive().await;
-            if message.get("id") == Some(&id) && message.get("method").is_none() {
+            if is_answer(&message) {
                 return message;
             }
             self.received.push(message);
@@ -224,11 +227,9 @@ fn a_document_that_is_too_large_is_reported_and_answered_at_once() {
             message["params"]["message"],
             "`a.prose` is not analysed: it has 17 MB, more than the 16 MB that a program may have"
         );
-        client.ask(1, "textDocument/diagnostic", uri).await;
-        assert_eq!(client.answer(json!(1)).await["result"]["items"], json!([]));
+        assert_eq!(client.result(1, "textDocument/diagnostic", uri).await["items"], json!([]));
         client.change(uri, 2, json!([{ "text": "session: nobody\n" }])).await;
-        client.ask(2, "textDocument/diagnostic", uri).await;
-        assert_eq!(client.answer(json!(2)).await["result"]["items"][0]["code"], "E007");
+        assert_eq!(client.result(2, "textDocument/diagnostic", uri).await["items"][0]["code"], "E007");
         client.assert_silent().await;
     });
 }
@@ -278,8 +279,7 @@ fn an_edit_ends_the_reads_under_way() {
         assert_error(&client.answer(json!(1)).await, -32801, EDITED);
 
         GATES.open(uri);
-        client.ask(2, "test/wait", uri).await;
-        assert_eq!(client.answer(json!(2)).await["result"], 2);
+        assert_eq!(client.result(2, "test/wait", uri).await, 2);
         client.assert_silent().await;
     });
 }
@@ -365,8 +365,7 @@ fn a_full_pool_holds_up_neither_edits_nor_cancellations() {
             assert_error(&client.answer(json!(id)).await, -32801, EDITED);
         }
         GATES.open(uri);
-        client.ask(301, "test/state", uri).await;
-        assert_eq!(client.answer(json!(301)).await["result"], json!([2, "# new\n", "# new\n"]));
+        assert_eq!(client.result(301, "test/state", uri).await, json!([2, "# new\n", "# new\n"]));
         client.assert_silent().await;
     });
 }
@@ -387,8 +386,7 @@ fn the_changes_of_one_notification_follow_one_another() {
         assert_eq!(client.answer(json!(1)).await["result"], json!([2, text, text]));
 
         client.change(uri, 3, json!([{ "text": "all" }, { "range": at(0, 0, 1), "text": "A" }])).await;
-        client.ask(2, "test/state", uri).await;
-        assert_eq!(client.answer(json!(2)).await["result"], json!([3, "All", "All"]));
+        assert_eq!(client.result(2, "test/state", uri).await, json!([3, "All", "All"]));
     });
 }
 
@@ -431,13 +429,11 @@ fn a_document_may_be_opened_again_and_versions_may_go_back() {
     with_document(uri, "first", async |client| {
         client.open(uri, 7, "second").await;
         client.prepend(uri, 3, "the ").await;
-        client.ask(1, "test/state", uri).await;
-        assert_eq!(client.answer(json!(1)).await["result"], json!([3, "the second", "the second"]));
+        assert_eq!(client.result(1, "test/state", uri).await, json!([3, "the second", "the second"]));
 
         client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } })).await;
         client.open(uri, 1, "third").await;
-        client.ask(2, "test/state", uri).await;
-        assert_eq!(client.answer(json!(2)).await["result"], json!([1, "third", "third"]));
+        assert_eq!(client.result(2, "test/state", uri).await, json!([1, "third", "third"]));
         client.assert_silent().await;
     });
 }
@@ -534,8 +530,7 @@ fn messages_that_cannot_be_read_are_answered_and_cost_nothing_else() {
         client.send_bytes(b"Content-Length: 99999999999\r\n\r\nSome: garbage\r\n\r\n").await;
         assert_eq!(client.answer(json!(null)).await["error"]["code"], -32700);
 
-        client.ask(1, "test/state", uri).await;
-        assert_eq!(client.answer(json!(1)).await["result"], json!([1, "text", "text"]));
+        assert_eq!(client.result(1, "test/state", uri).await, json!([1, "text", "text"]));
         client.assert_silent().await;
     });
 }

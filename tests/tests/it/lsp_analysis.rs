@@ -29,9 +29,7 @@ output digest = session "Sum up {topic}"
 "#;
 
 fn workspace() -> Workspace {
-    let mut workspace = Workspace::new(&[("main.prose", MAIN), ("lib.prose", LIB)]);
-    workspace.open_saved("main.prose");
-    workspace
+    Workspace::new(&[("main.prose", MAIN), ("lib.prose", LIB)]).opened("main.prose")
 }
 
 #[test]
@@ -72,8 +70,7 @@ fn a_definition_may_be_in_another_file() {
 
 #[test]
 fn references_are_found_in_files_that_import() {
-    let mut workspace = workspace();
-    workspace.open_saved("lib.prose");
+    let mut workspace = workspace().opened("lib.prose");
     let mut found = lines(&workspace.at("textDocument/references", "lib.prose", (0, 7)));
     found.sort_by_key(|(name, _)| name.clone());
     assert_eq!(
@@ -234,8 +231,7 @@ fn columns_count_what_the_client_counts() {
 
 #[test]
 fn an_edit_of_an_imported_file_is_seen_by_its_importers_before_it_is_saved() {
-    let mut workspace = workspace();
-    workspace.open_saved("lib.prose");
+    let mut workspace = workspace().opened("lib.prose");
     assert_eq!(workspace.pushed("main.prose"), [] as [&str; 0]);
     workspace.replace("lib.prose", 2, LIB_RENAMED);
     assert_eq!(workspace.pushed("main.prose"), ["E028"]);
@@ -246,8 +242,7 @@ fn an_edit_of_an_imported_file_is_seen_by_its_importers_before_it_is_saved() {
 
 #[test]
 fn a_question_right_after_an_edit_of_an_imported_file_is_answered_from_it() {
-    let mut workspace = workspace();
-    workspace.open_saved("lib.prose");
+    let mut workspace = workspace().opened("lib.prose");
     workspace.replace("lib.prose", 2, &format!("# one line more\n{LIB}"));
     let found = workspace.at("textDocument/definition", "main.prose", (3, 27));
     assert_eq!(lines(&found), [("lib.prose".to_owned(), range((3, 7), (3, 14)))]);
@@ -276,8 +271,7 @@ fn clients_that_pull_diagnostics_get_a_refresh_request() {
 
 #[test]
 fn imported_files_come_change_and_go_on_the_disk() {
-    let mut workspace = Workspace::new(&[("main.prose", MAIN)]);
-    workspace.open_saved("main.prose");
+    let mut workspace = Workspace::new(&[("main.prose", MAIN)]).opened("main.prose");
     assert_eq!(workspace.pushed("main.prose"), ["E139"]);
     workspace.write_watched("lib.prose", LIB);
     assert_eq!(workspace.pushed("main.prose"), [] as [&str; 0]);
@@ -289,8 +283,7 @@ fn imported_files_come_change_and_go_on_the_disk() {
 
 #[test]
 fn a_new_file_is_imported_before_it_is_saved() {
-    let mut workspace = Workspace::new(&[("main.prose", MAIN)]);
-    workspace.open_saved("main.prose");
+    let mut workspace = Workspace::new(&[("main.prose", MAIN)]).opened("main.prose");
     assert_eq!(workspace.pushed("main.prose"), ["E139"]);
     workspace.open("lib.prose", LIB);
     assert_eq!(workspace.pushed("main.prose"), [] as [&str; 0]);
@@ -337,7 +330,7 @@ fn a_cycle_that_closes_elsewhere_is_reported_in_all_of_it() {
 fn a_client_that_can_is_asked_to_watch_the_files() {
     let watches = json!({ "workspace": { "didChangeWatchedFiles": { "dynamicRegistration": true } } });
     let mut workspace = Workspace::with(watches, &[]);
-    let asked = workspace.client.wait_for(|message| message["method"] == "client/registerCapability");
+    let asked = workspace.client.wait_for_method("client/registerCapability");
     let registration = &asked["params"]["registrations"][0];
     assert_eq!(registration["method"], "workspace/didChangeWatchedFiles");
     assert_eq!(
@@ -369,8 +362,7 @@ const LENIENT: &str = "if **it rains**:\n  session \"\"\n";
 
 #[test]
 fn prose_toml_comes_changes_and_goes() {
-    let mut workspace = Workspace::new(&[("sub/main.prose", LENIENT)]);
-    workspace.open_saved("sub/main.prose");
+    let mut workspace = Workspace::new(&[("sub/main.prose", LENIENT)]).opened("sub/main.prose");
     assert_eq!(workspace.pushed("sub/main.prose"), ["W001"]);
     workspace.write_watched("prose.toml", "[check.levels]\nW001 = \"error\"\n");
     assert_eq!(workspace.pushed_whole("sub/main.prose")["diagnostics"][0]["severity"], 1);

@@ -231,8 +231,7 @@ fn every_request_at_a_place_that_is_not_there_is_served() {
 #[test]
 fn every_request_about_a_file_that_is_gone_is_served() {
     let files = [("main.prose", PROGRAM), ("lib.prose", "input topic: \"a\"\n")];
-    let mut workspace = Workspace::new(&files);
-    workspace.open_saved("main.prose");
+    let mut workspace = Workspace::new(&files).opened("main.prose");
     let params = anything_at(&workspace.uri("lib.prose"), (0, 7));
     let item = |workspace: &mut Workspace| {
         workspace.at("textDocument/prepareCallHierarchy", "main.prose", (0, 23))[0].take()

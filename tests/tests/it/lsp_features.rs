@@ -1,14 +1,14 @@
 //! Answers to an editor about a document, over the wire.
 
 use expect_test::{Expect, expect};
-use prose_tests::lsp::{LspClient, range};
+use prose_tests::lsp::{LspClient, pretty, range};
 use serde_json::{Value, json};
 
 const URI: &str = "file:///program.prose";
 
 #[track_caller]
 fn check(answer: &Value, expected: Expect) {
-    expected.assert_eq(&serde_json::to_string_pretty(answer).unwrap());
+    expected.assert_eq(&pretty(answer));
 }
 
 #[test]
@@ -30,40 +30,15 @@ fn the_server_introduces_itself() {
                   "source.fixAll.prose"
                 ]
               },
-              "codeLensProvider": {
-                "resolveProvider": false
-              },
-              "completionProvider": {
-                "resolveProvider": true,
-                "triggerCharacters": [
-                  "{",
-                  ".",
-                  ":",
-                  "\"",
-                  "/",
-                  " ",
-                  "(",
-                  "[",
-                  ",",
-                  "|"
-                ]
-              },
+              "codeLensProvider": {"resolveProvider":false},
+              "completionProvider": {"resolveProvider":true,"triggerCharacters":["{",".",":","\"","/"," ","(","[",",","|"]},
               "declarationProvider": true,
               "definitionProvider": true,
-              "diagnosticProvider": {
-                "identifier": "prose",
-                "interFileDependencies": true,
-                "workspaceDiagnostics": true
-              },
+              "diagnosticProvider": {"identifier":"prose","interFileDependencies":true,"workspaceDiagnostics":true},
               "documentFormattingProvider": true,
               "documentHighlightProvider": true,
               "documentLinkProvider": {},
-              "documentOnTypeFormattingProvider": {
-                "firstTriggerCharacter": "\n",
-                "moreTriggerCharacter": [
-                  ":"
-                ]
-              },
+              "documentOnTypeFormattingProvider": {"firstTriggerCharacter":"\n","moreTriggerCharacter":[":"]},
               "documentRangeFormattingProvider": true,
               "documentSymbolProvider": true,
               "executeCommandProvider": {
@@ -87,22 +62,12 @@ fn the_server_introduces_itself() {
               "linkedEditingRangeProvider": true,
               "positionEncoding": "utf-16",
               "referencesProvider": true,
-              "renameProvider": {
-                "prepareProvider": true
-              },
+              "renameProvider": {"prepareProvider":true},
               "selectionRangeProvider": true,
               "semanticTokensProvider": {
-                "full": {
-                  "delta": true
-                },
+                "full": {"delta":true},
                 "legend": {
-                  "tokenModifiers": [
-                    "declaration",
-                    "readonly",
-                    "modification",
-                    "persistent",
-                    "unresolved"
-                  ],
+                  "tokenModifiers": ["declaration","readonly","modification","persistent","unresolved"],
                   "tokenTypes": [
                     "keyword",
                     "class",
@@ -122,65 +87,25 @@ fn the_server_introduces_itself() {
                 },
                 "range": true
               },
-              "signatureHelpProvider": {
-                "retriggerCharacters": [
-                  ":",
-                  ")"
-                ],
-                "triggerCharacters": [
-                  "(",
-                  ","
-                ]
-              },
-              "textDocumentSync": {
-                "change": 2,
-                "openClose": true,
-                "save": true
-              },
+              "signatureHelpProvider": {"retriggerCharacters":[":",")"],"triggerCharacters":["(",","]},
+              "textDocumentSync": {"change":2,"openClose":true,"save":true},
               "typeDefinitionProvider": true,
               "workspace": {
                 "fileOperations": {
                   "didRename": {
                     "filters": [
-                      {
-                        "pattern": {
-                          "glob": "**/*.{prose,md,markdown}",
-                          "matches": "file"
-                        },
-                        "scheme": "file"
-                      },
-                      {
-                        "pattern": {
-                          "glob": "**",
-                          "matches": "folder"
-                        },
-                        "scheme": "file"
-                      }
+                      {"pattern":{"glob":"**/*.{prose,md,markdown}","matches":"file"},"scheme":"file"},
+                      {"pattern":{"glob":"**","matches":"folder"},"scheme":"file"}
                     ]
                   },
                   "willRename": {
                     "filters": [
-                      {
-                        "pattern": {
-                          "glob": "**/*.{prose,md,markdown}",
-                          "matches": "file"
-                        },
-                        "scheme": "file"
-                      },
-                      {
-                        "pattern": {
-                          "glob": "**",
-                          "matches": "folder"
-                        },
-                        "scheme": "file"
-                      }
+                      {"pattern":{"glob":"**/*.{prose,md,markdown}","matches":"file"},"scheme":"file"},
+                      {"pattern":{"glob":"**","matches":"folder"},"scheme":"file"}
                     ]
                   }
                 },
-                "workspaceFolders": {
-                  "changeNotifications": true,
-                  "supported": true
-                }
+                "workspaceFolders": {"changeNotifications":true,"supported":true}
               },
               "workspaceSymbolProvider": true
             }"#]],
@@ -205,32 +130,14 @@ fn diagnostics_come_as_one_types_and_go_when_it_is_mended() {
               "edits": [
                 {
                   "newText": "\"",
-                  "range": {
-                    "end": {
-                      "character": 12,
-                      "line": 1
-                    },
-                    "start": {
-                      "character": 12,
-                      "line": 1
-                    }
-                  }
+                  "range": {"end":{"character":12,"line":1},"start":{"character":12,"line":1}}
                 }
               ],
               "safety": "safe",
               "title": "Insert the closing `\"`"
             },
             "message": "unterminated string; expected a closing `\"`",
-            "range": {
-              "end": {
-                "character": 12,
-                "line": 1
-              },
-              "start": {
-                "character": 8,
-                "line": 1
-              }
-            },
+            "range": {"end":{"character":12,"line":1},"start":{"character":8,"line":1}},
             "severity": 1,
             "source": "prose"
           }
@@ -312,51 +219,15 @@ fn the_outline_nests() {
             "detail": "What to review",
             "kind": 7,
             "name": "topic",
-            "range": {
-              "end": {
-                "character": 29,
-                "line": 2
-              },
-              "start": {
-                "character": 0,
-                "line": 2
-              }
-            },
-            "selectionRange": {
-              "end": {
-                "character": 11,
-                "line": 2
-              },
-              "start": {
-                "character": 6,
-                "line": 2
-              }
-            }
+            "range": {"end":{"character":29,"line":2},"start":{"character":0,"line":2}},
+            "selectionRange": {"end":{"character":11,"line":2},"start":{"character":6,"line":2}}
           },
           {
             "detail": "opus",
             "kind": 5,
             "name": "reviewer",
-            "range": {
-              "end": {
-                "character": 5,
-                "line": 8
-              },
-              "start": {
-                "character": 0,
-                "line": 4
-              }
-            },
-            "selectionRange": {
-              "end": {
-                "character": 14,
-                "line": 4
-              },
-              "start": {
-                "character": 6,
-                "line": 4
-              }
-            }
+            "range": {"end":{"character":5,"line":8},"start":{"character":0,"line":4}},
+            "selectionRange": {"end":{"character":14,"line":4},"start":{"character":6,"line":4}}
           },
           {
             "children": [
@@ -364,76 +235,22 @@ fn the_outline_nests() {
                 "detail": "session: reviewer",
                 "kind": 13,
                 "name": "notes",
-                "range": {
-                  "end": {
-                    "character": 27,
-                    "line": 12
-                  },
-                  "start": {
-                    "character": 2,
-                    "line": 11
-                  }
-                },
-                "selectionRange": {
-                  "end": {
-                    "character": 11,
-                    "line": 11
-                  },
-                  "start": {
-                    "character": 6,
-                    "line": 11
-                  }
-                }
+                "range": {"end":{"character":27,"line":12},"start":{"character":2,"line":11}},
+                "selectionRange": {"end":{"character":11,"line":11},"start":{"character":6,"line":11}}
               },
               {
                 "detail": "notes",
                 "kind": 8,
                 "name": "output",
-                "range": {
-                  "end": {
-                    "character": 14,
-                    "line": 13
-                  },
-                  "start": {
-                    "character": 2,
-                    "line": 13
-                  }
-                },
-                "selectionRange": {
-                  "end": {
-                    "character": 14,
-                    "line": 13
-                  },
-                  "start": {
-                    "character": 2,
-                    "line": 13
-                  }
-                }
+                "range": {"end":{"character":14,"line":13},"start":{"character":2,"line":13}},
+                "selectionRange": {"end":{"character":14,"line":13},"start":{"character":2,"line":13}}
               }
             ],
             "detail": "(text)",
             "kind": 12,
             "name": "review",
-            "range": {
-              "end": {
-                "character": 14,
-                "line": 13
-              },
-              "start": {
-                "character": 0,
-                "line": 10
-              }
-            },
-            "selectionRange": {
-              "end": {
-                "character": 12,
-                "line": 10
-              },
-              "start": {
-                "character": 6,
-                "line": 10
-              }
-            }
+            "range": {"end":{"character":14,"line":13},"start":{"character":0,"line":10}},
+            "selectionRange": {"end":{"character":12,"line":10},"start":{"character":6,"line":10}}
           }
         ]"#]],
     );
@@ -453,29 +270,9 @@ fn the_outline_is_flat_for_an_editor_without_support_for_trees() {
         .collect();
     check(
         &json!(list),
-        expect![[r#"
-        [
-          [
-            "topic",
-            null
-          ],
-          [
-            "reviewer",
-            null
-          ],
-          [
-            "review",
-            null
-          ],
-          [
-            "notes",
-            "review"
-          ],
-          [
-            "output",
-            "review"
-          ]
-        ]"#]],
+        expect![[
+            r#"[["topic",null],["reviewer",null],["review",null],["notes","review"],["output","review"]]"#
+        ]],
     );
     client.shut_down();
 }
@@ -492,17 +289,7 @@ fn whole_lines_fold() {
         .iter()
         .map(|fold| format!("{}-{} {}", fold["startLine"], fold["endLine"], fold["kind"]))
         .collect();
-    check(
-        &json!(folds),
-        expect![[r#"
-        [
-          "0-1 \"comment\"",
-          "4-8 null",
-          "6-7 null",
-          "10-13 null",
-          "11-12 null"
-        ]"#]],
-    );
+    check(&json!(folds), expect![[r#"["0-1 \"comment\"","4-8 null","6-7 null","10-13 null","11-12 null"]"#]]);
     client.shut_down();
 }
 

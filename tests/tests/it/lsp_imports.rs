@@ -82,8 +82,7 @@ fn a_path_is_looked_up_when_it_is_complete_and_typing_has_stopped() {
 fn what_is_known_is_there_at_once_and_asked_for_once() {
     let registry = registry();
     let program = "use \"alice/research\"\n\noutput found = research()\n";
-    let mut workspace = workspace(&registry, &[("a.prose", program), ("b.prose", program)]);
-    workspace.open_saved("a.prose");
+    let mut workspace = workspace(&registry, &[("a.prose", program), ("b.prose", program)]).opened("a.prose");
     workspace.open_saved("b.prose");
     wait_for(&mut workspace, "a.prose", &["E026"]);
     wait_for(&mut workspace, "b.prose", &["E026"]);
@@ -135,8 +134,7 @@ fn what_goes_wrong_is_reported_at_the_path() {
 fn an_import_can_be_fetched_again_and_pinned() {
     let registry = registry();
     let program = "use \"alice/research\"\n\nlet found = research(topic: \"tides\")\nsession \"Tell of {found.findings}\"\n";
-    let mut workspace = workspace(&registry, &[("main.prose", program)]);
-    workspace.open_saved("main.prose");
+    let mut workspace = workspace(&registry, &[("main.prose", program)]).opened("main.prose");
     workspace.pushed("main.prose");
     let actions = loop {
         let actions = workspace.actions("main.prose", (0, 8), &[]);
@@ -151,9 +149,8 @@ fn an_import_can_be_fetched_again_and_pinned() {
 
     registry.put("alice/research", &RESEARCH.replace("findings", "results"));
     let run = |workspace: &mut Workspace, action: &Value| {
-        let command = &action["command"];
-        let params = json!({ "command": command["command"], "arguments": command["arguments"] });
-        let answer = workspace.client.request("workspace/executeCommand", params);
+        let (name, arguments) = (&action["command"]["command"], &action["command"]["arguments"]);
+        let answer = workspace.execute(name.as_str().unwrap(), arguments[0].clone());
         assert_eq!(answer.get("error"), None, "{answer}");
     };
     run(&mut workspace, &actions[0]);
@@ -161,7 +158,7 @@ fn an_import_can_be_fetched_again_and_pinned() {
     assert_eq!(registry.take_asked().len(), 2);
 
     run(&mut workspace, &actions[1]);
-    let published = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    let published = workspace.client.wait_for_method("window/showMessage");
     assert!(published["params"]["message"].as_str().unwrap().contains("is pinned in"), "{published}");
     let lock = std::fs::read_to_string(workspace.folder.path().join("prose.lock")).unwrap();
     assert!(lock.contains("reference = \"alice/research\""), "{lock}");
@@ -172,10 +169,9 @@ fn pinned(workspace: &mut Workspace) -> String {
     workspace.open_saved("main.prose");
     wait_for(workspace, "main.prose", &[]);
     let argument = json!({ "uri": workspace.uri("main.prose"), "path": "alice/research" });
-    let params = json!({ "command": "prose.pin", "arguments": [argument] });
     loop {
-        workspace.client.request("workspace/executeCommand", params.clone());
-        let published = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+        workspace.execute("prose.pin", argument.clone());
+        let published = workspace.client.wait_for_method("window/showMessage");
         if published["params"]["message"].as_str().unwrap().contains("is pinned in") {
             return std::fs::read_to_string(workspace.folder.path().join("prose.lock")).unwrap();
         }
@@ -203,8 +199,7 @@ fn the_lock_file_counts_in_the_editor_as_soon_as_it_is_there() {
         "{message}"
     );
     let argument = json!({ "uri": workspace.uri("main.prose") });
-    let params = json!({ "command": "prose.run", "arguments": [argument] });
-    let answer = workspace.client.request("workspace/executeCommand", params);
+    let answer = workspace.execute("prose.run", argument);
     assert!(
         answer["error"]["message"].as_str().unwrap().contains("differs from the text in prose.lock"),
         "{answer}"
@@ -261,8 +256,7 @@ fn what_a_fetched_program_asks_for_is_shown_and_has_to_be_granted() {
     assert!(is_shown, "{}", workspace.at("textDocument/hover", "main.prose", (0, 8)));
     let run = |workspace: &mut Workspace| {
         let argument = json!({ "uri": workspace.uri("main.prose") });
-        let params = json!({ "command": "prose.run", "arguments": [argument] });
-        workspace.client.request("workspace/executeCommand", params)
+        workspace.execute("prose.run", argument)
     };
     let answer = run(&mut workspace);
     let message = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"));
@@ -287,9 +281,8 @@ fn nothing_is_fetched_for_an_untrusted_workspace() {
     assert_eq!(workspace.pushed("main.prose"), ["W143"]);
     assert_eq!(workspace.actions("main.prose", (0, 8), &[]), json!([]));
     let argument = json!({ "uri": workspace.uri("main.prose"), "path": "alice/research" });
-    let params = json!({ "command": "prose.fetch", "arguments": [argument] });
-    workspace.client.request("workspace/executeCommand", params);
-    let published = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    workspace.execute("prose.fetch", argument);
+    let published = workspace.client.wait_for_method("window/showMessage");
     assert!(published["params"]["message"].as_str().unwrap().contains("is not fetched"), "{published}");
     assert_eq!(registry.take_asked(), [] as [&str; 0]);
 
@@ -336,8 +329,7 @@ fn programs_of_the_network_import_from_the_network() {
 fn an_output_is_renamed_with_the_programs_that_take_it() {
     let lib = "input topic: \"What to look for\"\n\noutput summary = session \"Sum up {topic}\"\n";
     let main = "use \"./lib.prose\" as lib\n\nlet found = lib(topic: \"trees\")\nsession \"Tell of {found.summary}\"\n";
-    let mut workspace = Workspace::new(&[("lib.prose", lib), ("main.prose", main)]);
-    workspace.open_saved("main.prose");
+    let mut workspace = Workspace::new(&[("lib.prose", lib), ("main.prose", main)]).opened("main.prose");
     workspace.open_saved("lib.prose");
     let prepared = workspace.at("textDocument/prepareRename", "lib.prose", (2, 9));
     assert_eq!(prepared["placeholder"], "summary");
@@ -385,8 +377,7 @@ fn a_fetched_program_that_is_opened_reaches_no_file_of_this_machine() {
     let registry =
         TestRegistry::start(&[("alice/nosy", "use \"/etc/secret.prose\"\n\noutput a = secret()\n")]);
     let program = "use \"alice/nosy\"\n\noutput found = nosy()\n";
-    let mut workspace = workspace(&registry, &[("main.prose", program)]);
-    workspace.open_saved("main.prose");
+    let mut workspace = workspace(&registry, &[("main.prose", program)]).opened("main.prose");
     // It names a file beside it at its host, and there is none.
     wait_for(&mut workspace, "main.prose", &["E145"]);
     let asked = registry.take_asked();
@@ -432,8 +423,7 @@ fn local_programs_in_between_import_from_the_registry_of_their_project() {
         ("main.prose", "use \"./middle.prose\"\n\noutput found = middle()\n"),
         ("middle.prose", "use \"alice/research\"\n\noutput found = research()\n"),
     ];
-    let mut workspace = workspace(&registry, &files);
-    workspace.open_saved("main.prose");
+    let mut workspace = workspace(&registry, &files).opened("main.prose");
     assert_eq!(registry.wait_for_requests(), ["alice/research"]);
 }
 
@@ -526,8 +516,7 @@ fn what_could_not_be_reached_is_looked_up_again_by_itself() {
     let registry = registry();
     registry.set_down(true);
     let program = "use \"alice/research\"\n\noutput found = research()\n";
-    let mut workspace = workspace(&registry, &[("main.prose", program)]);
-    workspace.open_saved("main.prose");
+    let mut workspace = workspace(&registry, &[("main.prose", program)]).opened("main.prose");
     wait_for(&mut workspace, "main.prose", &["W143"]);
     registry.set_down(false);
     wait_for(&mut workspace, "main.prose", &["E026"]);
@@ -538,8 +527,7 @@ fn a_local_program_that_is_written_later_belongs_to_its_project() {
     let registry = registry();
     let main = "use \"./middle.prose\"\n\noutput found = middle()\n";
     let near = ("midle.prose", "output a = \"b\"\n");
-    let mut workspace = workspace(&registry, &[("main.prose", main), near]);
-    workspace.open_saved("main.prose");
+    let mut workspace = workspace(&registry, &[("main.prose", main), near]).opened("main.prose");
     let published = wait_for(&mut workspace, "main.prose", &["E139"]);
     assert!(published.to_string().contains("did you mean `./midle.prose`?"), "{published}");
     let middle = "use \"alice/research\"\n\ninput a: \"b\"\noutput found = research(topic: a)\n";
@@ -561,8 +549,7 @@ fn an_imported_file_without_a_text_is_reported() {
 fn a_program_stays_known_when_the_cache_is_emptied() {
     let registry = registry();
     let program = "use \"alice/research\"\n\noutput found = research()\n";
-    let mut workspace = workspace(&registry, &[("main.prose", program)]);
-    workspace.open_saved("main.prose");
+    let mut workspace = workspace(&registry, &[("main.prose", program)]).opened("main.prose");
     wait_for(&mut workspace, "main.prose", &["E026"]);
     let places = workspace.at("textDocument/definition", "main.prose", (0, 8));
     let shown = places[0]["uri"].as_str().unwrap().to_owned();

@@ -1,7 +1,7 @@
 //! What an editor asks beside what it always asks: signatures, hints, calls, and where else a word leads.
 
 use expect_test::{Expect, expect};
-use prose_tests::lsp::{LspClient, range};
+use prose_tests::lsp::{LspClient, pretty, range};
 use prose_tests::workspace::Workspace;
 use serde_json::{Value, json};
 
@@ -26,9 +26,7 @@ output sources = found
 
 fn workspace(capabilities: Value, settings: Value) -> Workspace {
     let files = [("main.prose", MAIN), ("lib.prose", LIB)];
-    let mut workspace = Workspace::with_settings(capabilities, settings, &files);
-    workspace.open_saved("main.prose");
-    workspace
+    Workspace::with_settings(capabilities, settings, &files).opened("main.prose")
 }
 
 #[track_caller]
@@ -55,7 +53,7 @@ fn places(answer: &Value) -> Vec<String> {
 
 #[track_caller]
 fn check(answer: &Value, expected: Expect) {
-    expected.assert_eq(&serde_json::to_string_pretty(answer).unwrap());
+    expected.assert_eq(&pretty(answer));
 }
 
 #[test]
@@ -70,19 +68,9 @@ fn a_call_shows_what_it_takes() {
               "signatures": [
                 {
                   "activeParameter": 1,
-                  "documentation": {
-                    "kind": "plaintext",
-                    "value": "Looks twice."
-                  },
+                  "documentation": {"kind":"plaintext","value":"Looks twice."},
                   "label": "do review(topic, depth)",
-                  "parameters": [
-                    {
-                      "label": "topic"
-                    },
-                    {
-                      "label": "depth"
-                    }
-                  ]
+                  "parameters": [{"label":"topic"},{"label":"depth"}]
                 }
               ]
             }"#]],

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use expect_test::{Expect, expect};
-use prose_tests::lsp::range;
+use prose_tests::lsp::{pretty, range};
 use prose_tests::workspace::Workspace;
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ fn guide(capabilities: Value) -> Workspace {
 
 #[track_caller]
 fn check(found: &Value, expected: Expect) {
-    expected.assert_eq(&format!("{found:#}\n"));
+    expected.assert_eq(&format!("{}\n", pretty(found)));
 }
 
 /// `4:2-4:8`
@@ -297,8 +297,7 @@ fn what_is_seen_of_a_program_is_seen_of_all() {
 #[test]
 fn fixes_keep_the_marks_of_a_quote() {
     let text = "> ```prose\n> sesion \"a\"\n> repeat 3\n>   session \"b\n> ```\n";
-    let mut workspace = Workspace::with(json!({}), &[("a.md", text)]);
-    workspace.open_saved("a.md");
+    let mut workspace = Workspace::with(json!({}), &[("a.md", text)]).opened("a.md");
     let uri = workspace.uri("a.md");
     let actions = workspace.actions("a.md", (1, 4), &[]);
     expect![[r#"
@@ -331,8 +330,7 @@ fn a_setting_has_documents_left_alone() {
     // The project says so, and the client does not.
     let off = ("prose.toml", "markdown.enabled = false\n");
     let capabilities = json!({ "textDocument": { "diagnostic": {} } });
-    let mut workspace = Workspace::with(capabilities, &[("guide.md", GUIDE), off]);
-    workspace.open_saved("guide.md");
+    let mut workspace = Workspace::with(capabilities, &[("guide.md", GUIDE), off]).opened("guide.md");
     assert!(workspace.pulled("guide.md").is_empty());
     workspace.write_watched("prose.toml", "markdown.enabled = true\n");
     assert!(!workspace.pulled("guide.md").is_empty());
@@ -356,15 +354,13 @@ fn lenses(workspace: &mut Workspace, name: &str) -> String {
 }
 
 fn run(workspace: &mut Workspace, uri: &str) -> Value {
-    let params = json!({ "command": "prose.run", "arguments": [{ "uri": uri }] });
-    workspace.client.request("workspace/executeCommand", params)
+    workspace.execute("prose.run", json!({ "uri": uri }))
 }
 
 #[test]
 fn a_program_is_run_where_it_stands() {
     let capabilities = json!({ "experimental": { "proseRunEvents": true, "proseRunViews": true } });
-    let mut workspace = Workspace::with(capabilities, &[("runs.md", RUNS)]);
-    workspace.open_saved("runs.md");
+    let mut workspace = Workspace::with(capabilities, &[("runs.md", RUNS)]).opened("runs.md");
     expect![[r#"
         2: ▶ Run program runs.md#1
         2: Dry run runs.md#1
@@ -376,7 +372,7 @@ fn a_program_is_run_where_it_stands() {
     let uri = format!("{}#2", workspace.uri("runs.md"));
     let answer = run(&mut workspace, &uri);
     assert!(answer["result"]["run"].is_string(), "{answer}");
-    let published = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    let published = workspace.client.wait_for_method("window/showMessage");
     assert_eq!(published["params"]["message"], "runs.md#2 failed at line 12: no more");
     let messages = workspace.client.take_all();
     let events = messages.iter().filter(|message| message["method"] == "prose/runEvent");
@@ -452,25 +448,15 @@ fn of_several_programs_one_has_to_be_named() {
     // As it was last edited, and by the name of the document, since it is the only one.
     workspace.replace("runs.md", 4, "```prose\nsession \"Three\"\n```\n");
     assert!(run(&mut workspace, &uri)["result"]["run"].is_string());
-    let published = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    let published = workspace.client.wait_for_method("window/showMessage");
     assert!(published["params"]["message"].as_str().unwrap().starts_with("runs.md#1 is done: 1 session"));
-    let params = json!({ "command": "prose.dryRun", "arguments": [{ "uri": uri }] });
-    let dry = workspace.client.request("workspace/executeCommand", params);
+    let dry = workspace.execute("prose.dryRun", json!({ "uri": uri }));
     check(
         &dry["result"],
         expect![[r#"
             {
               "failed": null,
-              "prompts": [
-                {
-                  "agent": null,
-                  "kind": "session",
-                  "line": 2,
-                  "model": null,
-                  "prompt": "Three",
-                  "system": null
-                }
-              ]
+              "prompts": [{"agent":null,"kind":"session","line":2,"model":null,"prompt":"Three","system":null}]
             }
         "#]],
     );

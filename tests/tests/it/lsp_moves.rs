@@ -115,8 +115,7 @@ fn what_is_open_counts_as_it_is_edited() {
 
 #[test]
 fn what_was_moved_is_looked_for_where_it_is() {
-    let mut workspace = workspace();
-    workspace.open_saved("main.prose");
+    let mut workspace = workspace().opened("main.prose");
     assert_eq!(workspace.pushed("main.prose"), [""; 0]);
     std::fs::rename(workspace.folder.path().join("flows"), workspace.folder.path().join("work")).unwrap();
     let params = moves(&workspace, &[("flows", "work")]);

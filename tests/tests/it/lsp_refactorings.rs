@@ -76,8 +76,7 @@ fn check(text: &str, actions: &[Value], title: &str, uri: &str, expected: Expect
 fn refactorings_are_offered_by_kind_and_can_be_applied() {
     let empty = ("a.prose", "session \"a\"\n");
     let files = [("main.prose", PROGRAM), empty, ("b.prose", empty.1)];
-    let mut workspace = Workspace::new(&files);
-    workspace.open_saved("main.prose");
+    let mut workspace = Workspace::new(&files).opened("main.prose");
     let uri = workspace.uri("main.prose");
     let found = actions(&mut workspace, "main.prose", ((3, 0), (5, 0)), Some(&["refactor"]));
     expect![[r#"
@@ -271,8 +270,7 @@ fn the_made_up_name_can_be_chosen_by_clients_that_ask_for_it() {
     }
     workspace.client.shut_down();
 
-    let mut workspace = Workspace::new(&files);
-    workspace.open_saved("main.prose");
+    let mut workspace = Workspace::new(&files).opened("main.prose");
     let found = actions(&mut workspace, "main.prose", ((2, 0), (3, 0)), Some(&["refactor.extract"]));
     assert!(!found.is_empty() && found.iter().all(|action| action.get("command").is_none()), "{found:#?}");
     workspace.client.shut_down();

@@ -36,7 +36,7 @@ fn recorded(file: &Path) {
     let capabilities = json!({ "workspace": { "didChangeWatchedFiles": { "dynamicRegistration": true } } });
     client.request("initialize", json!({ "processId": std::process::id(), "capabilities": capabilities }));
     client.notify("initialized", json!({}));
-    let asked = client.wait_for(|message| message["method"] == "client/registerCapability");
+    let asked = client.wait_for_method("client/registerCapability");
     client.send_bytes(&prose_tests::lsp::frame(
         &json!({ "jsonrpc": "2.0", "id": asked["id"], "result": null }),
     ));

@@ -33,17 +33,12 @@ fn hearing() -> Value {
     json!({ "experimental": { "proseRunEvents": true } })
 }
 
-fn execute(workspace: &mut Workspace, command: &str, argument: Value) -> Value {
-    let params = json!({ "command": command, "arguments": [argument] });
-    workspace.client.request("workspace/executeCommand", params)
-}
-
 /// Runs a command of a program that has to be taken; gives its result.
 #[track_caller]
 fn command(workspace: &mut Workspace, command: &str, name: &str, others: Value) -> Value {
     let mut argument = others;
     argument["uri"] = json!(workspace.uri(name));
-    let answer = execute(workspace, command, argument);
+    let answer = workspace.execute(command, argument);
     assert_eq!(answer.get("error"), None, "{command} failed");
     answer["result"].clone()
 }
@@ -53,7 +48,7 @@ fn command(workspace: &mut Workspace, command: &str, name: &str, others: Value) 
 fn refusal(workspace: &mut Workspace, command: &str, name: &str, others: Value) -> String {
     let mut argument = others;
     argument["uri"] = json!(workspace.uri(name));
-    let answer = execute(workspace, command, argument);
+    let answer = workspace.execute(command, argument);
     answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{command} was taken: {answer}")).to_owned()
 }
 
@@ -92,7 +87,7 @@ fn told(workspace: &mut Workspace) -> Vec<Value> {
 
 #[track_caller]
 fn message(workspace: &mut Workspace) -> String {
-    let message = workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    let message = workspace.client.wait_for_method("window/showMessage");
     message["params"]["message"].as_str().unwrap().to_owned()
 }
 

@@ -10,14 +10,8 @@ use serde_json::{Value, json};
 
 const EDITORS: [&str; 3] = ["vscode", "neovim", "helix"];
 
-/// A request.
-struct Row {
-    method: &'static str,
-    /// What the answer is, or why there is none.
-    says: &'static str,
-    /// Its parameters in the workspace below.
-    params: fn(&mut Workspace) -> Value,
-}
+/// The method of a request, what the answer is or why there is none, and the parameters in the workspace below.
+type Row = (&'static str, &'static str, fn(&mut Workspace) -> Value);
 
 /// Where something stands in [`MAIN`]: the line and the column of the first `mark`, in a text without anything but ASCII.
 fn place(mark: &str) -> (usize, usize) {
@@ -77,242 +71,154 @@ session "open
 const PART: &str = "input topic: \"What about\"\noutput found = session \"Find {topic}\"\n";
 
 const ROWS: &[Row] = &[
-    Row {
-        method: "textDocument/declaration",
-        says: "the `input`, `agent`, `block` or binding",
-        params: |w| at(w, "writer\n    prompt", 1),
-    },
-    Row {
-        method: "textDocument/definition",
-        says: "agents, blocks, variables, inputs and outputs, imported programs, `{names}` in texts",
-        params: |w| at(w, "writer\n    prompt", 1),
-    },
-    Row {
-        method: "textDocument/typeDefinition",
-        says: "from a session or its result to its agent",
-        params: |w| at(w, "notes\n", 1),
-    },
-    Row {
-        method: "textDocument/implementation",
-        says: "from an output to the statement that makes it",
-        params: |w| at(w, "found = session", 1),
-    },
-    Row {
-        method: "textDocument/references",
-        says: "in all programs of the workspace and their imports",
-        params: |w| {
-            let mut params = at(w, "topic:", 1);
-            params["context"] = json!({ "includeDeclaration": true });
-            params
-        },
-    },
-    Row {
-        method: "textDocument/prepareCallHierarchy",
-        says: "blocks and programs",
-        params: |w| at(w, "draft(text", 1),
-    },
-    Row {
-        method: "callHierarchy/incomingCalls",
-        says: "callers of a block or a program",
-        params: |w| item(w, "textDocument/prepareCallHierarchy", "draft(text"),
-    },
-    Row {
-        method: "callHierarchy/outgoingCalls",
-        says: "blocks and programs that a block or a program calls",
-        params: |w| item(w, "textDocument/prepareCallHierarchy", "draft(text"),
-    },
-    Row {
-        method: "textDocument/prepareTypeHierarchy",
-        says: "agents have no supertypes or subtypes",
-        params: |w| at(w, "writer:", 1),
-    },
-    Row {
-        method: "typeHierarchy/supertypes",
-        says: "agents have no supertypes or subtypes",
-        params: |_| json!({ "item": null }),
-    },
-    Row {
-        method: "typeHierarchy/subtypes",
-        says: "agents have no supertypes or subtypes",
-        params: |_| json!({ "item": null }),
-    },
-    Row {
-        method: "textDocument/documentHighlight",
-        says: "reads and writes of a name",
-        params: |w| at(w, "notes =", 1),
-    },
-    Row {
-        method: "textDocument/documentLink",
-        says: "paths of `use`, skills in folders, addresses",
-        params: document,
-    },
-    Row { method: "documentLink/resolve", says: "links are sent complete", params: |_| json!({}) },
-    Row {
-        method: "textDocument/hover",
-        says: "names, keywords, properties, imports, codes in ignore comments",
-        params: |w| at(w, "writer:", 1),
-    },
-    Row { method: "textDocument/codeLens", says: "run, dry run, stop and resume", params: document },
-    Row { method: "codeLens/resolve", says: "lenses are sent complete", params: |_| json!({}) },
-    Row { method: "textDocument/foldingRange", says: "blocks, prompts, comments, regions", params: document },
-    Row {
-        method: "textDocument/selectionRange",
-        says: "by syntax, with texts and interpolations",
-        params: |w| with(w, json!({ "positions": [{ "line": 3, "character": 8 }] })),
-    },
-    Row {
-        method: "textDocument/documentSymbol",
-        says: "a tree, or a list for clients without hierarchical symbols",
-        params: document,
-    },
-    Row { method: "textDocument/semanticTokens/full", says: "names by kind, and texts", params: document },
-    Row {
-        method: "textDocument/semanticTokens/full/delta",
-        says: "the changes after an edit",
-        params: |w| {
-            let params = document(w);
-            let full = w.client.request("textDocument/semanticTokens/full", params)["result"].take();
-            with(w, json!({ "previousResultId": full["resultId"].as_str().unwrap_or("none") }))
-        },
-    },
-    Row {
-        method: "textDocument/semanticTokens/range",
-        says: "the tokens of a range",
-        params: |w| whole(w, json!({})),
-    },
-    Row {
-        method: "textDocument/inlineValue",
-        says: "the variables in a range, for debuggers",
-        params: |w| {
-            whole(w, json!({ "context": { "frameId": 0, "stoppedLocation": range((0, 0), (0, 0)) } }))
-        },
-    },
-    Row {
-        method: "textDocument/inlayHint",
-        says: "models of sessions, parameter names, inputs and outputs of imports, limits of loops, results of statements",
-        params: |w| whole(w, json!({})),
-    },
-    Row { method: "inlayHint/resolve", says: "hints are sent complete", params: |_| json!({}) },
-    Row {
-        method: "textDocument/linkedEditingRange",
-        says: "a variable and its uses, if renaming it changes nothing else",
-        params: |w| at(w, "notes =", 1),
-    },
-    Row {
-        method: "textDocument/moniker",
-        says: "programs have no index of symbols across repositories",
-        params: |w| at(w, "writer:", 1),
-    },
-    Row {
-        method: "textDocument/completion",
-        says: "names, properties, values, paths, named arguments, outputs",
-        params: |w| at(w, "opus", 0),
-    },
-    Row {
-        method: "completionItem/resolve",
-        says: "the documentation of an item",
-        params: |_| json!({ "label": "a" }),
-    },
-    Row {
-        method: "textDocument/diagnostic",
-        says: "the diagnostics of `prose check`; pushed to clients without pull diagnostics",
-        params: document,
-    },
-    Row {
-        method: "workspace/diagnostic",
-        says: "the diagnostics of workspace programs that are not open; a long poll",
-        params: |_| json!({ "previousResultIds": [] }),
-    },
-    Row {
-        method: "textDocument/signatureHelp",
-        says: "the parameters of a block, the inputs of a program",
-        params: |w| at(w, "page)", 0),
-    },
-    Row {
-        method: "textDocument/codeAction",
-        says: "fixes, all safe fixes at once, [refactorings](refactoring.md), fetching and pinning of imports",
-        params: |w| {
+    ("textDocument/declaration", "the `input`, `agent`, `block` or binding", |w| {
+        at(w, "writer\n    prompt", 1)
+    }),
+    (
+        "textDocument/definition",
+        "agents, blocks, variables, inputs and outputs, imported programs, `{names}` in texts",
+        |w| at(w, "writer\n    prompt", 1),
+    ),
+    ("textDocument/typeDefinition", "from a session or its result to its agent", |w| at(w, "notes\n", 1)),
+    ("textDocument/implementation", "from an output to the statement that makes it", |w| {
+        at(w, "found = session", 1)
+    }),
+    ("textDocument/references", "in all programs of the workspace and their imports", |w| {
+        let mut params = at(w, "topic:", 1);
+        params["context"] = json!({ "includeDeclaration": true });
+        params
+    }),
+    ("textDocument/prepareCallHierarchy", "blocks and programs", |w| at(w, "draft(text", 1)),
+    ("callHierarchy/incomingCalls", "callers of a block or a program", |w| {
+        item(w, "textDocument/prepareCallHierarchy", "draft(text")
+    }),
+    ("callHierarchy/outgoingCalls", "blocks and programs that a block or a program calls", |w| {
+        item(w, "textDocument/prepareCallHierarchy", "draft(text")
+    }),
+    ("textDocument/prepareTypeHierarchy", "agents have no supertypes or subtypes", |w| at(w, "writer:", 1)),
+    ("typeHierarchy/supertypes", "agents have no supertypes or subtypes", |_| json!({ "item": null })),
+    ("typeHierarchy/subtypes", "agents have no supertypes or subtypes", |_| json!({ "item": null })),
+    ("textDocument/documentHighlight", "reads and writes of a name", |w| at(w, "notes =", 1)),
+    ("textDocument/documentLink", "paths of `use`, skills in folders, addresses", document),
+    ("documentLink/resolve", "links are sent complete", |_| json!({})),
+    ("textDocument/hover", "names, keywords, properties, imports, codes in ignore comments", |w| {
+        at(w, "writer:", 1)
+    }),
+    ("textDocument/codeLens", "run, dry run, stop and resume", document),
+    ("codeLens/resolve", "lenses are sent complete", |_| json!({})),
+    ("textDocument/foldingRange", "blocks, prompts, comments, regions", document),
+    ("textDocument/selectionRange", "by syntax, with texts and interpolations", |w| {
+        with(w, json!({ "positions": [{ "line": 3, "character": 8 }] }))
+    }),
+    ("textDocument/documentSymbol", "a tree, or a list for clients without hierarchical symbols", document),
+    ("textDocument/semanticTokens/full", "names by kind, and texts", document),
+    ("textDocument/semanticTokens/full/delta", "the changes after an edit", |w| {
+        let params = document(w);
+        let full = w.client.request("textDocument/semanticTokens/full", params)["result"].take();
+        with(w, json!({ "previousResultId": full["resultId"].as_str().unwrap_or("none") }))
+    }),
+    ("textDocument/semanticTokens/range", "the tokens of a range", |w| whole(w, json!({}))),
+    ("textDocument/inlineValue", "the variables in a range, for debuggers", |w| {
+        whole(w, json!({ "context": { "frameId": 0, "stoppedLocation": range((0, 0), (0, 0)) } }))
+    }),
+    (
+        "textDocument/inlayHint",
+        "models of sessions, parameter names, inputs and outputs of imports, limits of loops, results of statements",
+        |w| whole(w, json!({})),
+    ),
+    ("inlayHint/resolve", "hints are sent complete", |_| json!({})),
+    (
+        "textDocument/linkedEditingRange",
+        "a variable and its uses, if renaming it changes nothing else",
+        |w| at(w, "notes =", 1),
+    ),
+    ("textDocument/moniker", "programs have no index of symbols across repositories", |w| {
+        at(w, "writer:", 1)
+    }),
+    ("textDocument/completion", "names, properties, values, paths, named arguments, outputs", |w| {
+        at(w, "opus", 0)
+    }),
+    ("completionItem/resolve", "the documentation of an item", |_| json!({ "label": "a" })),
+    (
+        "textDocument/diagnostic",
+        "the diagnostics of `prose check`; pushed to clients without pull diagnostics",
+        document,
+    ),
+    (
+        "workspace/diagnostic",
+        "the diagnostics of workspace programs that are not open; a long poll",
+        |_| json!({ "previousResultIds": [] }),
+    ),
+    ("textDocument/signatureHelp", "the parameters of a block, the inputs of a program", |w| {
+        at(w, "page)", 0)
+    }),
+    (
+        "textDocument/codeAction",
+        "fixes, all safe fixes at once, [refactorings](refactoring.md), fetching and pinning of imports",
+        |w| {
             let mut params = whole(w, json!({ "context": { "diagnostics": [] } }));
             params["range"] = range(place("\"open"), place("\"open"));
             params
         },
-    },
-    Row {
-        method: "codeAction/resolve",
-        says: "actions are sent complete",
-        params: |_| json!({ "title": "a" }),
-    },
-    Row { method: "textDocument/documentColor", says: "programs have no colours", params: document },
-    Row {
-        method: "textDocument/colorPresentation",
-        says: "programs have no colours",
-        params: |w| whole(w, json!({ "color": { "red": 0, "green": 0, "blue": 0, "alpha": 0 } })),
-    },
-    Row {
-        method: "textDocument/formatting",
-        says: "[formats](formatting.md) the document",
-        params: |w| with(w, json!({ "options": { "tabSize": 4, "insertSpaces": true } })),
-    },
-    Row {
-        method: "textDocument/rangeFormatting",
-        says: "formats the selected statements",
-        params: |w| whole(w, json!({ "options": { "tabSize": 4, "insertSpaces": true } })),
-    },
-    Row {
-        method: "textDocument/onTypeFormatting",
-        says: "indents after `:`, and dedents `else:` and similar lines",
-        params: |w| {
-            let mut params = at(w, "let notes", 0);
-            params["ch"] = json!("\n");
-            params["options"] = json!({ "tabSize": 4, "insertSpaces": true });
-            params
-        },
-    },
-    Row {
-        method: "textDocument/rename",
-        says: "renames in all programs, or reports why the rename would change their behaviour",
-        params: |w| {
+    ),
+    ("codeAction/resolve", "actions are sent complete", |_| json!({ "title": "a" })),
+    ("textDocument/documentColor", "programs have no colours", document),
+    ("textDocument/colorPresentation", "programs have no colours", |w| {
+        whole(w, json!({ "color": { "red": 0, "green": 0, "blue": 0, "alpha": 0 } }))
+    }),
+    ("textDocument/formatting", "[formats](formatting.md) the document", |w| {
+        with(w, json!({ "options": { "tabSize": 4, "insertSpaces": true } }))
+    }),
+    ("textDocument/rangeFormatting", "formats the selected statements", |w| {
+        whole(w, json!({ "options": { "tabSize": 4, "insertSpaces": true } }))
+    }),
+    ("textDocument/onTypeFormatting", "indents after `:`, and dedents `else:` and similar lines", |w| {
+        let mut params = at(w, "let notes", 0);
+        params["ch"] = json!("\n");
+        params["options"] = json!({ "tabSize": 4, "insertSpaces": true });
+        params
+    }),
+    (
+        "textDocument/rename",
+        "renames in all programs, or reports why the rename would change their behaviour",
+        |w| {
             let mut params = at(w, "notes =", 1);
             params["newName"] = json!("remarks");
             params
         },
-    },
-    Row {
-        method: "textDocument/prepareRename",
-        says: "the range and the name to rename",
-        params: |w| at(w, "notes =", 1),
-    },
-    Row {
-        method: "textDocument/willSaveWaitUntil",
-        says: "editors format and fix on save with formatting and code actions",
-        params: |w| with(w, json!({ "reason": 1 })),
-    },
-    Row {
-        method: "workspace/symbol",
-        says: "agents, blocks, variables, inputs and outputs of all programs, by fuzzy match",
-        params: |_| json!({ "query": "writ" }),
-    },
-    Row { method: "workspaceSymbol/resolve", says: "symbols are sent complete", params: |_| json!({}) },
-    Row {
-        method: "workspace/executeCommand",
-        says: "[runs](editor-commands.md), fetching and pinning",
-        params: |w| json!({ "command": "prose.showError", "arguments": [{ "uri": w.uri("main.prose") }] }),
-    },
-    Row {
-        method: "workspace/willCreateFiles",
-        says: "no program depends on new files",
-        params: |w| json!({ "files": [{ "uri": w.uri("new.prose") }] }),
-    },
-    Row {
-        method: "workspace/willRenameFiles",
-        says: "updates the `use` paths in all programs",
-        params: |w| json!({ "files": [{ "oldUri": w.uri("part.prose"), "newUri": w.uri("piece.prose") }] }),
-    },
-    Row {
-        method: "workspace/willDeleteFiles",
-        says: "imports of deleted files have a diagnostic",
-        params: |w| json!({ "files": [{ "uri": w.uri("part.prose") }] }),
-    },
+    ),
+    ("textDocument/prepareRename", "the range and the name to rename", |w| at(w, "notes =", 1)),
+    (
+        "textDocument/willSaveWaitUntil",
+        "editors format and fix on save with formatting and code actions",
+        |w| with(w, json!({ "reason": 1 })),
+    ),
+    (
+        "workspace/symbol",
+        "agents, blocks, variables, inputs and outputs of all programs, by fuzzy match",
+        |_| json!({ "query": "writ" }),
+    ),
+    ("workspaceSymbol/resolve", "symbols are sent complete", |_| json!({})),
+    (
+        "workspace/executeCommand",
+        "[runs](editor-commands.md), fetching and pinning",
+        |w| json!({ "command": "prose.showError", "arguments": [{ "uri": w.uri("main.prose") }] }),
+    ),
+    (
+        "workspace/willCreateFiles",
+        "no program depends on new files",
+        |w| json!({ "files": [{ "uri": w.uri("new.prose") }] }),
+    ),
+    (
+        "workspace/willRenameFiles",
+        "updates the `use` paths in all programs",
+        |w| json!({ "files": [{ "oldUri": w.uri("part.prose"), "newUri": w.uri("piece.prose") }] }),
+    ),
+    (
+        "workspace/willDeleteFiles",
+        "imports of deleted files have a diagnostic",
+        |w| json!({ "files": [{ "uri": w.uri("part.prose") }] }),
+    ),
 ];
 
 /// The requests that the server sends to clients with the capability.
@@ -344,22 +250,21 @@ fn workspace(editor: &str) -> Workspace {
 }
 
 /// Whether a request is answered at all. What is answered has to be good.
-fn is_answered(editor: &str, row: &Row, workspace: &mut Workspace) -> bool {
+fn is_answered(editor: &str, (method, _, params): &Row, workspace: &mut Workspace) -> bool {
     const METHOD_NOT_FOUND: i64 = -32601;
-    let params = (row.params)(workspace);
-    let answer = workspace.client.request(row.method, params);
+    let params = params(workspace);
+    let answer = workspace.client.request(method, params);
     if answer["error"]["code"] == METHOD_NOT_FOUND {
         return false;
     }
-    assert_eq!(answer.get("error"), None, "{} with the capabilities of {editor}", row.method);
+    assert_eq!(answer.get("error"), None, "{method} with the capabilities of {editor}");
     let result = &answer["result"];
     // A command need give nothing, and the text is indented as it should be.
-    let may_be_empty = ["workspace/executeCommand", "textDocument/onTypeFormatting"].contains(&row.method);
+    let may_be_empty = ["workspace/executeCommand", "textDocument/onTypeFormatting"].contains(method);
     let is_empty = result.is_null() || result.as_array().is_some_and(Vec::is_empty);
     assert!(
-        may_be_empty || !is_empty || row.method == "callHierarchy/outgoingCalls",
-        "{} with the capabilities of {editor}: {answer}",
-        row.method
+        may_be_empty || !is_empty || *method == "callHierarchy/outgoingCalls",
+        "{method} with the capabilities of {editor}: {answer}"
     );
     true
 }
@@ -376,9 +281,10 @@ fn the_page_of_features_lists_what_is_answered() {
     let mut workspaces = EDITORS.map(|editor| (editor, workspace(editor)));
     for row in ROWS {
         let answered = workspaces.each_mut().map(|(editor, workspace)| is_answered(editor, row, workspace));
-        assert!(answered.iter().all(|other| *other == answered[0]), "{} depends on the editor", row.method);
+        let (method, says, _) = row;
+        assert!(answered.iter().all(|other| *other == answered[0]), "{method} depends on the editor");
         let answered = if answered[0] { "yes" } else { "no" };
-        page += &format!("| `{}` | {answered} | {} |\n", row.method, row.says);
+        page += &format!("| `{method}` | {answered} | {says} |\n");
     }
     for (_, workspace) in workspaces {
         workspace.client.shut_down();

@@ -139,8 +139,7 @@ fn clients_that_watch_nothing_get_diagnostics_when_they_save() {
 
 #[test]
 fn programs_that_are_not_open_are_found_and_renamed_with_the_others() {
-    let mut workspace = Workspace::new(&files());
-    workspace.open_saved("flows/find.prose");
+    let mut workspace = Workspace::new(&files()).opened("flows/find.prose");
     let renamed = workspace.client.request(
         "textDocument/rename",
         json!({

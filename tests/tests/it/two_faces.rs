@@ -473,7 +473,7 @@ fn check_remark(world: &mut World, remark: &str) {
     assert!(stderr.contains(remark), "{stderr}");
     world.workspace.open_saved("main.prose");
     assert_eq!(world.run_in_editor("prose.run", "main.prose"), Ok(()));
-    let shown = world.workspace.client.wait_for(|message| message["method"] == "window/showMessage");
+    let shown = world.workspace.client.wait_for_method("window/showMessage");
     assert!(shown["params"]["message"].as_str().unwrap().contains(remark), "{shown}");
 }
 

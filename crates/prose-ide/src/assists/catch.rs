@@ -4,7 +4,7 @@ use prose_syntax::ast::{AstNode, Try};
 use prose_syntax::{SyntaxKind, TextEdit};
 
 use super::Assist;
-use super::source::{INDENT, Source};
+use super::source::{INDENT, Source, are_branches};
 
 /// A `catch` for a `try` that has none. It throws the error again, as if it were not there.
 pub(super) fn add_catch(source: &Source<'_>) -> Option<Assist> {
@@ -37,7 +37,6 @@ pub(super) fn add_catch(source: &Source<'_>) -> Option<Assist> {
 pub(super) fn surround(source: &Source<'_>) -> Option<Assist> {
     let selection = source.selection()?;
     // A branch or an input cannot be in a body, and a definition does nothing that could fail.
-    let is_branch = selection.list.parent().is_some_and(|owner| owner.kind() == SyntaxKind::PARALLEL);
     let can_fail = |node: &prose_syntax::SyntaxNode| {
         !matches!(
             node.kind(),
@@ -53,7 +52,7 @@ pub(super) fn surround(source: &Source<'_>) -> Option<Assist> {
         let throws = node.descendants().filter_map(prose_syntax::ast::Throw::cast);
         throws.into_iter().any(|throw| throw.message().is_none())
     };
-    if is_branch
+    if are_branches(&selection.list)
         || !selection.statements.iter().all(can_fail)
         || selection.statements.iter().any(throws_again)
     {

@@ -5,7 +5,7 @@ use prose_syntax::chains::as_statements;
 use prose_syntax::{SyntaxKind, SyntaxNode, TextEdit, TextRange};
 
 use super::Assist;
-use super::source::{Source, end};
+use super::source::{Source, are_branches, end};
 
 /// Each session of an arrow chain as a statement. Where the chain is a value, the last of them is.
 pub(super) fn to_statements(source: &Source<'_>) -> Option<Assist> {
@@ -20,8 +20,7 @@ pub(super) fn to_statements(source: &Source<'_>) -> Option<Assist> {
 pub(super) fn to_chain(source: &Source<'_>) -> Option<Assist> {
     let selection = source.selection()?;
     let (last, earlier) = selection.statements.split_last()?;
-    let is_branch = selection.list.parent().is_some_and(|owner| owner.kind() == SyntaxKind::PARALLEL);
-    if earlier.is_empty() || is_branch {
+    if earlier.is_empty() || are_branches(&selection.list) {
         return None;
     }
     // Below a session with properties, only a statement could continue with the chain.

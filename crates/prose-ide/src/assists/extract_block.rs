@@ -7,15 +7,16 @@ use prose_syntax::ast::{Assignment, AstNode, Let, Throw};
 use prose_syntax::{SyntaxNode, TextEdit, TextRange};
 use smol_str::SmolStr;
 
-use super::source::{Bound, INDENT, Names, Selection, Source, Used};
+use super::source::{Bound, INDENT, Names, Selection, Source, Used, are_branches};
 use super::{Assist, AssistKind};
 use crate::entity::{Entity, EntityKind};
 
 /// Selected statements as a block. What they read is passed to it, and what is used after them is given back (R80, R86).
 pub(super) fn extract_block(source: &Source<'_>) -> Option<Assist> {
     let selection = source.selection()?;
-    let is_branch = selection.list.parent().is_some_and(|owner| owner.kind() == PARALLEL);
-    if is_branch || selection.statements.iter().any(|statement| leaves(statement, &selection.list)) {
+    if are_branches(&selection.list)
+        || selection.statements.iter().any(|statement| leaves(statement, &selection.list))
+    {
         return None;
     }
     let names = source.names();
@@ -195,7 +196,7 @@ fn is_read_before(source: &Source<'_>, names: &Names<'_>, selection: &Selection,
     // The statement after which the variable is there. The branches of a `parallel` bind theirs together (R19).
     let binding = |bound: &Bound<'_>| {
         let lists = source.lists_of(bound.range);
-        let list = lists.iter().find(|list| list.parent().is_none_or(|owner| owner.kind() != PARALLEL))?;
+        let list = lists.iter().find(|list| !are_branches(list))?;
         list.children().find(|node| node.text_range().contains_range(bound.range))
     };
     let sites = names.bound.iter().filter(|bound| is_inside(bound.range) && bound.entity == *own);
@@ -219,8 +220,7 @@ fn is_bound_before(source: &Source<'_>, bound: &Bound<'_>, selection: &Selection
     let has_selection = |node: &SyntaxNode| node.text_range().contains_range(selection.range);
     let is_inside =
         list.children().any(|node| node.text_range().contains_range(bound.range) && has_selection(&node));
-    let is_branch = list.parent().is_some_and(|owner| owner.kind() == PARALLEL);
-    bound.kind.is_local() || bound.kind == NameKind::Param || !is_inside && !is_branch
+    bound.kind.is_local() || bound.kind == NameKind::Param || !is_inside && !are_branches(list)
 }
 
 /// The variables of the statements that are used outside of them.

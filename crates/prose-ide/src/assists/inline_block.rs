@@ -5,9 +5,9 @@ use prose_analysis::model::{NameKind, RefKind};
 use prose_analysis::resolve::Resolved;
 use prose_syntax::SyntaxKind::*;
 use prose_syntax::ast::{Arg, AstNode, BlockDef, DoCall, Let, Output, Return, Throw};
-use prose_syntax::{SyntaxNode, TextEdit, TextRange, TextSize};
+use prose_syntax::{SyntaxNode, TextEdit, TextRange};
 
-use super::source::{Names, Selection, Source, end, is_list};
+use super::source::{Names, Selection, Source, are_branches, end, is_list};
 use super::{Assist, AssistKind};
 use crate::entity::EntityKind;
 
@@ -22,8 +22,8 @@ pub(super) fn inline_block(source: &Source<'_>) -> Option<Assist> {
         _ => call.syntax().clone(),
     };
     let list = statement.parent().filter(is_list)?;
-    let is_branch = list.parent().is_some_and(|owner| owner.kind() == PARALLEL);
-    if is_branch || !source.is_in_header(call.syntax()) || source.has_errors(statement.text_range()) {
+    if are_branches(&list) || !source.is_in_header(call.syntax()) || source.has_errors(statement.text_range())
+    {
         return None;
     }
     let at = source.select(list, vec![statement.clone()])?;
@@ -271,15 +271,8 @@ fn comments_at_end(source: &Source<'_>, body: &Selection, indent: &str) -> Strin
 /// The lines of a definition with the comments above it and the blank lines below.
 fn lines_of(source: &Source<'_>, node: &SyntaxNode) -> TextRange {
     let indent = source.indent(node).unwrap_or_default();
-    let mut end = source.next_line(source.end_with_comments(node, indent));
-    while end < TextSize::of(source.text) {
-        let next = source.next_line(end);
-        if !source.text[TextRange::new(end, next)].trim().is_empty() {
-            break;
-        }
-        end = next;
-    }
-    TextRange::new(source.start_with_comments(node), end)
+    let end = source.next_line(source.end_with_comments(node, indent));
+    TextRange::new(source.start_with_comments(node), source.after_blank_lines(end))
 }
 
 #[cfg(test)]

@@ -6,12 +6,12 @@ use prose_syntax::ast::{Agent, AstNode, Parallel, Resume, Session, Statement, Va
 use prose_syntax::{SyntaxKind, SyntaxNode, TextEdit, TextRange};
 
 use super::Assist;
-use super::source::{INDENT, Names, Selection, Source, Used, is_list};
+use super::source::{INDENT, Names, Selection, Source, Used, are_branches, is_list};
 
 /// Selected sessions as branches of a `parallel`.
 pub(super) fn to_parallel(source: &Source<'_>) -> Option<Assist> {
     let selection = source.selection()?;
-    if selection.statements.len() < 2 || is_parallel(&selection.list) || gives_its_last(&selection) {
+    if selection.statements.len() < 2 || are_branches(&selection.list) || gives_its_last(&selection) {
         return None;
     }
     let branches: Option<Vec<Branch>> = selection.statements.iter().map(Branch::of).collect();
@@ -41,7 +41,7 @@ pub(super) fn to_sequence(source: &Source<'_>) -> Option<Assist> {
     let node = parallel.syntax();
     let list = node.parent().filter(is_list)?;
     // With a strategy or a policy, the branches that fail or come late have a meaning of their own.
-    let is_plain = parallel.modifiers().next().is_none() && !is_parallel(&list);
+    let is_plain = parallel.modifiers().next().is_none() && !are_branches(&list);
     if !is_plain || !source.is_in_header(node) {
         return None;
     }
@@ -145,10 +145,6 @@ fn data_flows(names: &Names<'_>, selection: &Selection) -> bool {
         names.used.iter().find(is_agent).is_some()
     };
     names.used.iter().find(is_used_here).is_some() || is_bound_twice() || calls() || uses_agent()
-}
-
-fn is_parallel(list: &SyntaxNode) -> bool {
-    list.parent().is_some_and(|owner| owner.kind() == SyntaxKind::PARALLEL)
 }
 
 /// Whether the value of the last statement may be the value of the body. A `parallel` has another value.

@@ -13,7 +13,9 @@ use smol_str::SmolStr;
 
 use prose_analysis::index::Site;
 
+pub(super) use crate::cursor::size;
 use crate::entity::{Entity, EntityKind};
+use crate::lines::{line_end, line_start};
 
 /// A level of indentation.
 pub(super) const INDENT: &str = "  ";
@@ -88,14 +90,12 @@ impl<'db> Source<'db> {
 
     /// Where the line of an offset starts.
     pub(super) fn line_start(&self, at: TextSize) -> TextSize {
-        let line_break = self.text[..usize::from(at)].rfind(['\n', '\r']);
-        size(line_break.map_or(0, |found| found + 1))
+        size(line_start(self.text, at.into()))
     }
 
     /// Where the line of an offset ends, before its line break.
     pub(super) fn line_end(&self, at: TextSize) -> TextSize {
-        let rest = &self.text[usize::from(at)..];
-        at + size(rest.find(['\n', '\r']).unwrap_or(rest.len()))
+        size(line_end(self.text, at.into()))
     }
 
     /// Where the line after that of an offset starts.
@@ -104,6 +104,18 @@ impl<'db> Source<'db> {
         let rest = &self.text[usize::from(end)..];
         let length = if rest.starts_with("\r\n") { 2 } else { rest.len().min(1) };
         end + size(length)
+    }
+
+    /// The start of the first line from that at an offset on in which something is written.
+    pub(super) fn after_blank_lines(&self, mut start: TextSize) -> TextSize {
+        while start < TextSize::of(self.text) {
+            let next = self.next_line(start);
+            if !self.text[TextRange::new(start, next)].trim().is_empty() {
+                break;
+            }
+            start = next;
+        }
+        start
     }
 
     /// What ends the lines of the program.
@@ -382,6 +394,11 @@ impl Used<'_> {
     }
 }
 
+/// Whether statements are the branches of a `parallel`.
+pub(super) fn are_branches(list: &SyntaxNode) -> bool {
+    list.parent().is_some_and(|owner| owner.kind() == PARALLEL)
+}
+
 /// Whether a node holds statements below each other.
 pub(super) fn is_list(node: &SyntaxNode) -> bool {
     matches!(node.kind(), SyntaxKind::BLOCK | SyntaxKind::SOURCE_FILE)
@@ -389,9 +406,4 @@ pub(super) fn is_list(node: &SyntaxNode) -> bool {
 
 fn has_mistakes(node: &SyntaxNode) -> bool {
     node.descendants().any(|node| node.kind() == SyntaxKind::ERROR)
-}
-
-pub(super) fn size(bytes: usize) -> TextSize {
-    // Longer texts than that have no tree.
-    TextSize::new(bytes as u32)
 }

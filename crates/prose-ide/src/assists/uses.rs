@@ -49,21 +49,13 @@ pub(super) fn organize(source: &Source<'_>) -> Option<Assist> {
             text += source.line_break();
         }
     }
-    let top = lines
-        .first()
-        .filter(|_| uses[0].syntax() == first)
-        .map_or_else(|| source.start_with_comments(first), |(_, range)| range.start());
-    let is_first = uses[0].syntax() == first;
-    if !is_first {
-        text += source.line_break();
-    }
-    let mut edits: Vec<TextEdit> = Vec::new();
-    if is_first {
-        edits.push(TextEdit::replace(lines[0].1, text));
+    let mut edits = if uses[0].syntax() == first {
+        vec![TextEdit::replace(lines[0].1, text)]
     } else {
-        edits.push(TextEdit::insert(top, text));
-        edits.push(TextEdit::replace(removed(source, lines[0].1), ""));
-    }
+        text += source.line_break();
+        let insertion = TextEdit::insert(source.start_with_comments(first), text);
+        vec![insertion, TextEdit::replace(removed(source, lines[0].1), "")]
+    };
     edits.extend(lines.iter().skip(1).map(|(_, range)| TextEdit::replace(removed(source, *range), "")));
     Some(Assist::new("Organize imports", AssistKind::Organize, edits))
 }
@@ -72,14 +64,7 @@ pub(super) fn organize(source: &Source<'_>) -> Option<Assist> {
 fn removed(source: &Source<'_>, range: TextRange) -> TextRange {
     let above = source.text[..usize::from(range.start())].trim_end_matches(' ');
     let is_apart = above.ends_with("\n\n") || above.ends_with("\n\r\n") || above.is_empty();
-    let mut end = range.end();
-    while is_apart && end < prose_syntax::TextSize::of(source.text) {
-        let next = source.next_line(end);
-        if !source.text[TextRange::new(end, next)].trim().is_empty() {
-            break;
-        }
-        end = next;
-    }
+    let end = if is_apart { source.after_blank_lines(range.end()) } else { range.end() };
     TextRange::new(range.start(), end)
 }
 

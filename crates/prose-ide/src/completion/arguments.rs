@@ -25,8 +25,7 @@ pub(super) fn arguments(context: &mut Context<'_>, before: &[Piece<'_>], inside:
         let block = blocks(&context.cursor).into_iter().find(|block| block.name == callee.text);
         for param in block.iter().flat_map(|block| &block.facts.params) {
             if !given.contains(&param.as_str()) {
-                let item = argument(context, param, "parameter");
-                context.add(item);
+                context.add(argument(context, param, "parameter"));
             }
         }
         return values::all(context);
@@ -36,8 +35,10 @@ pub(super) fn arguments(context: &mut Context<'_>, before: &[Piece<'_>], inside:
     for input in &contract(context.cursor.db, known).inputs {
         if !given.contains(&input.name.as_str()) {
             let detail = if input.is_optional() { "optional input" } else { "input" };
-            let item = argument(context, &input.name, detail);
-            context.add(item.documentation(input.description.as_deref().unwrap_or_default()));
+            context.add(
+                argument(context, &input.name, detail)
+                    .documentation(input.description.as_deref().unwrap_or_default()),
+            );
         }
     }
 }

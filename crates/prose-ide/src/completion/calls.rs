@@ -5,20 +5,19 @@ use std::fmt::Write;
 
 use prose_analysis::SourceFile;
 use prose_analysis::contract::{Contract, contract};
-use prose_analysis::imports::{Imported, imported};
 use prose_analysis::index::lookup;
 use prose_analysis::model::{NameId, RefKind};
-use prose_analysis::statements::{TopStatement, body, statements, summary};
-use prose_analysis::summary::{AgentFacts, BlockFacts, Persist};
+use prose_analysis::statements::{body, statements, summary};
+use prose_analysis::summary::{AgentFacts, BlockFacts, Persist, Summary};
 use prose_syntax::{SyntaxKind::*, TextRange};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use super::item::escape;
 use super::variables::visible;
 use super::{CompletionKind, Context};
 use crate::cursor::{Cursor, size};
-use crate::entity::Composite;
+use crate::entity::{Composite, programs};
 
 /// A definition of the file, with its first lines.
 pub(super) struct Definition<'a, T> {
@@ -29,36 +28,36 @@ pub(super) struct Definition<'a, T> {
 
 /// Every agent of the file, each name once.
 fn agents<'a>(cursor: &Cursor<'a>) -> Vec<Definition<'a, AgentFacts>> {
-    let mut list: Vec<Definition<'a, AgentFacts>> = Vec::new();
-    for placed in &statements(cursor.db, cursor.file).list {
-        for facts in &summary(cursor.db, placed.statement).agents {
-            if let Some(definition) = definition(cursor, placed.statement, placed.start, facts.name, facts) {
-                list.push(definition);
-            }
-        }
-    }
-    by_use(cursor, RefKind::Agent, unique(list))
+    definitions(cursor, RefKind::Agent, |summary| &summary.agents, |facts| facts.name)
 }
 
 /// Every block of the file, each name once.
 pub(super) fn blocks<'a>(cursor: &Cursor<'a>) -> Vec<Definition<'a, BlockFacts>> {
-    let mut list: Vec<Definition<'a, BlockFacts>> = Vec::new();
+    definitions(cursor, RefKind::Block, |summary| &summary.blocks, |facts| facts.name)
+}
+
+/// The definitions that a kind of reference means. What is used most is likely meant again; what is used equally often stays in the order of
+/// the text.
+fn definitions<'a, T>(
+    cursor: &Cursor<'a>,
+    kind: RefKind,
+    facts: fn(&'a Summary) -> &'a Vec<T>,
+    name: fn(&T) -> Option<NameId>,
+) -> Vec<Definition<'a, T>> {
+    let mut list: Vec<Definition<'a, T>> = Vec::new();
+    let mut seen = FxHashSet::default();
     for placed in &statements(cursor.db, cursor.file).list {
-        for facts in &summary(cursor.db, placed.statement).blocks {
-            if let Some(definition) = definition(cursor, placed.statement, placed.start, facts.name, facts) {
-                list.push(definition);
+        for facts in facts(summary(cursor.db, placed.statement)) {
+            let Some(name) = name(facts) else { continue };
+            let body = body(cursor.db, placed.statement);
+            let name = &body[name];
+            if seen.insert(&name.text) {
+                let range = body[name.stmt].range + size(placed.start as usize);
+                let documentation = first_lines(cursor.text, range);
+                list.push(Definition { name: name.text.clone(), facts, documentation });
             }
         }
     }
-    by_use(cursor, RefKind::Block, unique(list))
-}
-
-/// What is used most is likely meant again. What is used equally often stays in the order of the text.
-fn by_use<'a, T>(
-    cursor: &Cursor<'a>,
-    kind: RefKind,
-    mut list: Vec<Definition<'a, T>>,
-) -> Vec<Definition<'a, T>> {
     let uses = uses(cursor, kind);
     list.sort_by_key(|definition| Reverse(uses.get(definition.name.as_str()).copied().unwrap_or(0)));
     list
@@ -72,25 +71,6 @@ fn uses<'a>(cursor: &Cursor<'a>, kind: RefKind) -> FxHashMap<&'a str, usize> {
         used.for_each(|used| *uses.entry(&used.text).or_default() += 1);
     }
     uses
-}
-
-fn unique<T>(mut list: Vec<Definition<'_, T>>) -> Vec<Definition<'_, T>> {
-    let mut seen = rustc_hash::FxHashSet::default();
-    list.retain(|definition| seen.insert(definition.name.clone()));
-    list
-}
-
-fn definition<'a, T>(
-    cursor: &Cursor<'a>,
-    statement: TopStatement<'a>,
-    start: u32,
-    name: Option<NameId>,
-    facts: &'a T,
-) -> Option<Definition<'a, T>> {
-    let body = body(cursor.db, statement);
-    let name = &body[name?];
-    let range = body[name.stmt].range + size(start as usize);
-    Some(Definition { name: name.text.clone(), facts, documentation: first_lines(cursor.text, range) })
 }
 
 /// The first lines of a definition, as Markdown.
@@ -134,15 +114,16 @@ fn is_persistent(facts: &AgentFacts) -> bool {
 
 /// The agents after `session:`.
 pub(super) fn agents_to_start(context: &mut Context<'_>) {
-    for agent in agents(&context.cursor) {
-        let item = context.item(CompletionKind::Agent, agent.name.as_str());
-        context.add(item.detail(agent_detail(agent.facts)).documentation(agent.documentation));
-    }
+    agents_that(context, |_| true);
 }
 
 /// The agents after `resume:`: those with a memory, since any other would be an error there (E017).
 pub(super) fn agents_to_resume(context: &mut Context<'_>) {
-    for agent in agents(&context.cursor).into_iter().filter(|agent| is_persistent(agent.facts)) {
+    agents_that(context, is_persistent);
+}
+
+fn agents_that(context: &mut Context<'_>, fit: fn(&AgentFacts) -> bool) {
+    for agent in agents(&context.cursor).into_iter().filter(|agent| fit(agent.facts)) {
         let item = context.item(CompletionKind::Agent, agent.name.as_str());
         context.add(item.detail(agent_detail(agent.facts)).documentation(agent.documentation));
     }
@@ -250,15 +231,7 @@ fn contract_documentation(contract: &Contract) -> String {
 
 /// The file of an imported program, where it is known.
 pub(super) fn program(cursor: &Cursor<'_>, name: &SmolStr) -> Option<SourceFile> {
-    let named = lookup(cursor.db, cursor.file, name)?;
-    named.imports.iter().find_map(|site| {
-        let import = summary(cursor.db, site.statement).import(site.name)?;
-        let path = import.path.clone()?;
-        match imported(cursor.db, cursor.file, path) {
-            Imported::Program(program) => Some(program),
-            Imported::Missing | Imported::Unknown => None,
-        }
-    })
+    programs(cursor.db, cursor.file, name).next()
 }
 
 /// The parts of a value, after the dot that ends the pieces.
@@ -314,8 +287,7 @@ pub(super) fn parts_of_variable(context: &mut Context<'_>, variable: &str) {
 fn parts(context: &mut Context<'_>, composite: Composite<'_>, detail: &str) {
     for part in composite.parts(context.cursor.db) {
         if context.items.iter().all(|item| item.label != part) {
-            let item = context.item(CompletionKind::Field, part.as_str());
-            context.add(item.detail(detail));
+            context.add(context.item(CompletionKind::Field, part.as_str()).detail(detail));
         }
     }
 }

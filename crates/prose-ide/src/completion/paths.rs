@@ -9,6 +9,7 @@ use prose_syntax::TextRange;
 
 use super::{CompletionKind, Context};
 use crate::cursor::size;
+use crate::moved::relative;
 
 /// The candidates for the path of a `use`. Completion itself reads no folder and no cache.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -86,19 +87,6 @@ fn local(own: &Path, paths: &[PathBuf]) -> Vec<String> {
     paths.sort_by_key(|path| (path.matches("../").count(), path.matches('/').count(), path.clone()));
     paths.dedup();
     paths
-}
-
-/// The way from a folder to a file, with `/` between its parts; none where there is none.
-fn relative(folder: &Path, file: &Path) -> Option<String> {
-    let shared = folder.components().zip(file.components()).take_while(|(a, b)| a == b).count();
-    let up = folder.components().count() - shared;
-    if shared == 0 && folder.is_absolute() {
-        return None;
-    }
-    let down: Option<Vec<&str>> =
-        file.components().skip(shared).map(|part| part.as_os_str().to_str()).collect();
-    let start = if up == 0 { "./".to_owned() } else { "../".repeat(up) };
-    Some(format!("{start}{}", down?.join("/")))
 }
 
 #[cfg(test)]

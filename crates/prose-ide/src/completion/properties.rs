@@ -99,8 +99,7 @@ fn snippet_of_value(context: &mut Context<'_>, property: &Property) {
 /// The words of a table.
 pub(super) fn words(context: &mut Context<'_>, words: &[Word]) {
     for word in words {
-        let item = context.item(CompletionKind::Value, word.name).documentation(word.summary);
-        context.add(item);
+        context.add(context.item(CompletionKind::Value, word.name).documentation(word.summary));
     }
 }
 
@@ -108,7 +107,6 @@ pub(super) fn words(context: &mut Context<'_>, words: &[Word]) {
 pub(super) fn aliases(context: &mut Context<'_>) {
     let db = context.cursor.db;
     for (alias, model) in context.cursor.file.settings(db).models(db).iter() {
-        let item = context.item(CompletionKind::Value, alias.as_str()).detail(model.as_str());
-        context.add(item);
+        context.add(context.item(CompletionKind::Value, alias.as_str()).detail(model.as_str()));
     }
 }

@@ -3,8 +3,7 @@
 use prose_syntax::{KEYWORDS, SyntaxKind, SyntaxKind::*, keywords};
 
 use super::item::explained;
-use super::variables::visible;
-use super::{CompletionKind, Context, calls};
+use super::{CompletionKind, Context, calls, values};
 use crate::cursor::{Header, statement_start};
 
 /// Where a statement can be written.
@@ -87,10 +86,7 @@ pub(super) fn complete(context: &mut Context<'_>) {
     calls::sessions_of_agents(context);
     calls::blocks_to_call(context, "do ");
     calls::programs_to_call(context);
-    for variable in visible(&context.cursor) {
-        let item = variable.item(context);
-        context.add(item);
-    }
+    values::variables(context);
 }
 
 /// The statements that have a value.

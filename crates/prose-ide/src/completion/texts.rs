@@ -52,8 +52,7 @@ impl Reference {
                 let variables =
                     if self.in_agent { anywhere(&context.cursor) } else { visible(&context.cursor) };
                 for variable in variables {
-                    let item = variable.item(context);
-                    context.add(item);
+                    context.add(variable.item(context));
                 }
             }
             [variable] => calls::parts_of_variable(context, variable),

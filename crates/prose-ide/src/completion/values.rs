@@ -36,31 +36,27 @@ pub(super) fn all(context: &mut Context<'_>) {
 
 /// What can be at the start of a condition.
 pub(super) fn condition(context: &mut Context<'_>) {
-    let discretion = context
+    let item = context
         .item(CompletionKind::Keyword, "**…**")
         .snippet("**$1**")
         .text("**")
         .filter("**")
         .detail("a condition that a model judges");
-    context.add(discretion);
+    context.add(item);
     variables(context);
     keyword(context, "not", "the negated condition");
 }
 
 /// The variables that can be seen.
 pub(super) fn variables(context: &mut Context<'_>) {
-    for variable in visible(&context.cursor) {
-        let item = variable.item(context);
-        context.add(item);
-    }
+    variables_but(context, &[]);
 }
 
 /// The variables that can be seen, without those of the given names.
 pub(super) fn variables_but(context: &mut Context<'_>, given: &[&str]) {
     for variable in visible(&context.cursor) {
         if !given.contains(&variable.name.as_str()) {
-            let item = variable.item(context);
-            context.add(item);
+            context.add(variable.item(context));
         }
     }
 }
@@ -72,15 +68,19 @@ pub(super) fn of_context(context: &mut Context<'_>) {
         [("[…]", "[$1]", "several values"), ("{…}", "{ $1 \\}", "several named values")]
     {
         let open = &label[..1];
-        let item = context.item(CompletionKind::Value, label).snippet(snippet).filter(open).detail(detail);
-        context.add(item.text(open));
+        let item = context
+            .item(CompletionKind::Value, label)
+            .snippet(snippet)
+            .filter(open)
+            .detail(detail)
+            .text(open);
+        context.add(item);
     }
 }
 
 fn literals(context: &mut Context<'_>) {
     for kind in [TRUE_KW, FALSE_KW, NULL_KW] {
-        let item = context.item(CompletionKind::Keyword, statements::text_of(kind));
-        context.add(item);
+        context.add(context.item(CompletionKind::Keyword, statements::text_of(kind)));
     }
 }
 
@@ -110,7 +110,6 @@ pub(super) fn operators(context: &mut Context<'_>) {
 
 /// A keyword with a space after it.
 pub(super) fn keyword(context: &mut Context<'_>, word: &str, detail: &str) {
-    let item =
-        context.item(CompletionKind::Keyword, word).text(format!("{word} ")).detail(detail).continues();
-    context.add(item);
+    let item = context.item(CompletionKind::Keyword, word).text(format!("{word} "));
+    context.add(item.detail(detail).continues());
 }

@@ -14,6 +14,7 @@ use smol_str::SmolStr;
 use super::{Completion, CompletionKind, Context};
 use crate::cursor::{Cursor, Start, size, statement_start};
 use crate::entity::{Composite, results};
+use crate::lines::{line_end, line_start};
 
 /// A variable that can be read at the cursor.
 pub(super) struct Variable<'a> {
@@ -51,10 +52,7 @@ impl<'a> Variable<'a> {
     fn line(&self, text: &str) -> String {
         const MAX_LINE: usize = 200;
         let at = usize::from(self.at).min(text.len());
-        let is_break = |c: char| matches!(c, '\n' | '\r');
-        let start = text[..at].rfind(is_break).map_or(0, |newline| newline + 1);
-        let end = text[at..].find(is_break).map_or(text.len(), |len| at + len);
-        let line = text[start..end].trim();
+        let line = text[line_start(text, at)..line_end(text, at)].trim();
         let line = line.char_indices().nth(MAX_LINE).map_or(line, |(end, _)| &line[..end]);
         format!("```prose\n{line}\n```")
     }

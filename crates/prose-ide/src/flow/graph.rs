@@ -3,6 +3,8 @@
 use prose_syntax::TextRange;
 use smol_str::SmolStr;
 
+use crate::named::named;
+
 /// The flow graph of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FlowGraph {
@@ -29,87 +31,59 @@ pub struct FlowNode {
     pub parent: Option<usize>,
 }
 
-/// What a [`FlowNode`] stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FlowKind {
+named! {
+    /// What a [`FlowNode`] stands for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    FlowKind;
     /// `session`
-    Session,
+    Session = "session"
     /// `resume`
-    Resume,
+    Resume = "resume"
     /// `input`
-    Input,
+    Input = "input"
     /// `output`
-    Output,
+    Output = "output"
     /// A name that is given a value.
-    Binding,
+    Binding = "binding"
     /// `do name`
-    Call,
+    Call = "call"
     /// A program that is called.
-    Program,
+    Program = "program"
     /// `block name:` with its body.
-    Block,
+    Block = "block"
     /// `do:`, a sequence.
-    Do,
+    Do = "do"
     /// `session "a" -> session "b"`
-    Chain,
+    Chain = "chain"
     /// `parallel:`, whose branches run concurrently.
-    Parallel,
+    Parallel = "parallel"
     /// `parallel for`, whose body runs for all items concurrently.
-    ParallelLoop,
+    ParallelLoop = "parallel-loop"
     /// `repeat`, `for`, `loop`
-    Loop,
+    Loop = "loop"
     /// `if` with its branches.
-    If,
+    If = "if"
     /// `choice` with its options.
-    Choice,
+    Choice = "choice"
     /// `try` with its clauses.
-    Try,
+    Try = "try"
     /// `xs | map: …` with its stages.
-    Pipeline,
+    Pipeline = "pipeline"
     /// A branch of an `if`, an option of a `choice`, a clause of a `try`, or a stage of a pipeline.
-    Way,
+    Way = "way"
     /// `throw`
-    Throw,
+    Throw = "throw"
     /// `return`
-    Return,
+    Return = "return"
     /// `break`
-    Break,
+    Break = "break"
     /// `continue`
-    Continue,
+    Continue = "continue"
     /// Anything else.
-    Other,
+    Other = "other"
 }
 
 impl FlowKind {
-    /// The name in the protocol.
-    pub fn name(self) -> &'static str {
-        match self {
-            FlowKind::Session => "session",
-            FlowKind::Resume => "resume",
-            FlowKind::Input => "input",
-            FlowKind::Output => "output",
-            FlowKind::Binding => "binding",
-            FlowKind::Call => "call",
-            FlowKind::Program => "program",
-            FlowKind::Block => "block",
-            FlowKind::Do => "do",
-            FlowKind::Chain => "chain",
-            FlowKind::Parallel => "parallel",
-            FlowKind::ParallelLoop => "parallel-loop",
-            FlowKind::Loop => "loop",
-            FlowKind::If => "if",
-            FlowKind::Choice => "choice",
-            FlowKind::Try => "try",
-            FlowKind::Pipeline => "pipeline",
-            FlowKind::Way => "way",
-            FlowKind::Throw => "throw",
-            FlowKind::Return => "return",
-            FlowKind::Break => "break",
-            FlowKind::Continue => "continue",
-            FlowKind::Other => "other",
-        }
-    }
-
     /// Whether nothing follows it: it leads out of what is around it.
     pub(super) fn leads_out(self) -> bool {
         matches!(self, FlowKind::Throw | FlowKind::Return | FlowKind::Break | FlowKind::Continue)
@@ -127,27 +101,16 @@ pub struct FlowEdge {
     pub kind: FlowEdgeKind,
 }
 
-/// The kind of an edge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FlowEdgeKind {
+named! {
+    /// The kind of an edge.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    FlowEdgeKind;
     /// The target runs after the source.
-    Next,
+    Next = "next"
     /// The target is a first child of the source.
-    Enter,
+    Enter = "enter"
     /// From the last statement of a loop back to the loop.
-    Again,
+    Again = "again"
     /// The source calls the target.
-    Call,
-}
-
-impl FlowEdgeKind {
-    /// The name in the protocol.
-    pub fn name(self) -> &'static str {
-        match self {
-            FlowEdgeKind::Next => "next",
-            FlowEdgeKind::Enter => "enter",
-            FlowEdgeKind::Again => "again",
-            FlowEdgeKind::Call => "call",
-        }
-    }
+    Call = "call"
 }

@@ -1,6 +1,7 @@
 //! Names: agents, blocks, programs and variables.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use prose_analysis::call_graph::call_graph;
 use prose_analysis::contract::{ContractInput, contract};
@@ -21,7 +22,7 @@ use crate::calls::{Callable, incoming_calls};
 use crate::comments::{comment_above, first_comment};
 use crate::element::Word;
 use crate::entity::{Composite, Entity, EntityKind, binding_range, keys_of_field, name_range, results};
-use crate::lines::line_number;
+use crate::lines::{line_number, line_start};
 use crate::markdown::{escaped, excerpt, fenced, first_line, inline, paragraphs};
 use crate::references::{Access, references_in};
 
@@ -347,8 +348,7 @@ fn binding_line<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
 /// The line that a range begins in.
 fn line_around(db: &dyn Db, file: SourceFile, range: TextRange) -> String {
     let text = file.text(db).as_str();
-    let start = text[..usize::from(range.start())].rfind(['\n', '\r']).map_or(0, |end| end + 1);
-    line_of(db, file, TextRange::new(TextSize::new(start as u32), TextSize::of(text)))
+    first_line(&text[line_start(text, range.start().into())..]).into_owned()
 }
 
 /// Where a variable is bound, as the rest of a sentence.
@@ -422,14 +422,12 @@ fn readers<'db>(db: &'db dyn Db, entity: &Entity<'db>) -> String {
 
 fn line_of(db: &dyn Db, file: SourceFile, range: TextRange) -> String {
     let text = file.text(db).as_str();
-    first_line(text.get(usize::from(range.start())..usize::from(range.end())).unwrap_or_default())
-        .into_owned()
+    first_line(text.get(Range::from(range)).unwrap_or_default()).into_owned()
 }
 
 /// The text of a part of a statement.
 fn source_of(db: &dyn Db, statement: TopStatement<'_>, range: TextRange) -> String {
     let Some(start) = statement.start(db) else { return String::new() };
-    let range = range + start;
     let text = statement.file(db).text(db).as_str();
-    text.get(usize::from(range.start())..usize::from(range.end())).unwrap_or_default().to_owned()
+    text.get(Range::from(range + start)).unwrap_or_default().to_owned()
 }

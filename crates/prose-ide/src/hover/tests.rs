@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::testing::analysed;
+use crate::testing::{analysed, expect_lines};
 
 #[track_caller]
 fn check(fixture: &str, expected: Expect) {
@@ -12,7 +12,7 @@ fn check(fixture: &str, expected: Expect) {
         None => "nothing\n".to_owned(),
         Some(hover) => format!("{}\n\n{}\n", at.show(at.file, hover.range), hover.markdown),
     };
-    expected.assert_eq(&shown);
+    expect_lines(&shown, &expected);
 }
 
 #[test]
@@ -27,12 +27,7 @@ fn a_code_that_is_switched_off_is_explained() {
             The name is already declared around this body, and bodies have no variables of their own: `let` gives the outer variable a new value. Write `name = …` instead.
         "#]],
     );
-    check(
-        "session \"a\" # not about W1$005\n",
-        expect![[r#"
-        nothing
-    "#]],
-    );
+    check("session \"a\" # not about W1$005\n", expect!["nothing"]);
 }
 
 #[test]
@@ -582,12 +577,7 @@ fn what_options_are_set_to_is_explained() {
             **`"continue"`** — Lets the other branches finish, and continues with the error as the value of the failed one.
         "#]],
     );
-    check(
-        "parallel (\"so$0me\"):\n  session \"a\"\n",
-        expect![[r#"
-            nothing
-        "#]],
-    );
+    check("parallel (\"so$0me\"):\n  session \"a\"\n", expect!["nothing"]);
 }
 
 #[test]
@@ -614,12 +604,7 @@ fn words_in_braces_are_names_or_text() {
             `{name}` is literal text: nothing in this file has this name.
         "#]],
     );
-    check(
-        "session \"Greet {na$0me}\"\n",
-        expect![[r#"
-            nothing
-        "#]],
-    );
+    check("session \"Greet {na$0me}\"\n", expect!["nothing"]);
 }
 
 #[test]
@@ -643,42 +628,12 @@ fn markup_in_programs_is_shown_as_it_is() {
 
 #[test]
 fn elsewhere_is_nothing() {
-    check(
-        "$0",
-        expect![[r#"
-            nothing
-        "#]],
-    );
-    check(
-        "session \"wo$0rd\"\n",
-        expect![[r#"
-            nothing
-        "#]],
-    );
-    check(
-        "session \"a\" # com$0ment\n",
-        expect![[r#"
-            nothing
-        "#]],
-    );
-    check(
-        "session \"a\"\n\n$0\n",
-        expect![[r#"
-            nothing
-        "#]],
-    );
-    check(
-        "agent a:\n  unkn$0own: 3\n",
-        expect![[r#"
-            nothing
-        "#]],
-    );
-    check(
-        "wibble wob$0ble\n",
-        expect![[r#"
-            nothing
-        "#]],
-    );
+    check("$0", expect!["nothing"]);
+    check("session \"wo$0rd\"\n", expect!["nothing"]);
+    check("session \"a\" # com$0ment\n", expect!["nothing"]);
+    check("session \"a\"\n\n$0\n", expect!["nothing"]);
+    check("agent a:\n  unkn$0own: 3\n", expect!["nothing"]);
+    check("wibble wob$0ble\n", expect!["nothing"]);
 }
 
 #[test]
@@ -715,12 +670,7 @@ fn what_properties_are_set_to_is_explained() {
             **`linear`** of `backoff:` — The delay is the same before every retry.
         "#]],
     );
-    check(
-        "session \"a\"\n  prompt: \"allo$0w\"\n",
-        expect![[r#"
-        nothing
-    "#]],
-    );
+    check("session \"a\"\n  prompt: \"allo$0w\"\n", expect!["nothing"]);
 }
 
 #[test]

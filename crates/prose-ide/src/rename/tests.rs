@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 use prose_syntax::{Fix, fix};
 
 use super::*;
-use crate::testing::analysed;
+use crate::testing::{analysed, expect_lines};
 
 /// The lines that change, in every file; or why nothing does.
 #[track_caller]
@@ -27,7 +27,7 @@ fn check(fixture: &str, new_name: &str, expected: Expect) {
             shown
         }
     };
-    expected.assert_eq(&shown);
+    expect_lines(&shown, &expected);
 }
 
 /// Why the word at the cursor has no name that could be changed.
@@ -354,16 +354,12 @@ fn a_path_that_is_being_typed_gets_no_alias() {
     check(
         "let r = research()\nuse \"./lib/rese$0arch.prose",
         "study",
-        expect![[r#"
-            the path that names `research` is not closed; add a `"` after it first
-        "#]],
+        expect![[r#"the path that names `research` is not closed; add a `"` after it first"#]],
     );
     check(
         "let r = research()\nuse \"./lib/rese$0arch.prose\nlet é = 1\n",
         "study",
-        expect![[r#"
-            the path that names `research` is not closed; add a `"` after it first
-        "#]],
+        expect![[r#"the path that names `research` is not closed; add a `"` after it first"#]],
     );
 }
 
@@ -388,13 +384,7 @@ fn keys_of_objects_stay_and_labels_of_contexts_go_along() {
 
 #[test]
 fn the_name_that_is_there_changes_nothing() {
-    check(
-        "let x$0 = 1\n",
-        "x",
-        expect![[r#"
-        /main.prose:1: let «x» = 1
-    "#]],
-    );
+    check("let x$0 = 1\n", "x", expect!["/main.prose:1: let «x» = 1"]);
 }
 
 #[test]
@@ -402,23 +392,19 @@ fn what_is_no_name_is_refused() {
     check(
         "let x$0 = 1\n",
         "2nd",
-        expect![[r#"
-            `2nd` is not a valid name; use letters, digits, `_` and `-`, starting with a letter or `_`
-        "#]],
+        expect!["`2nd` is not a valid name; use letters, digits, `_` and `-`, starting with a letter or `_`"],
     );
     check(
         "let x$0 = 1\n",
         "two words",
-        expect![[r#"
-            `two words` is not a valid name; use letters, digits, `_` and `-`, starting with a letter or `_`
-        "#]],
+        expect![
+            "`two words` is not a valid name; use letters, digits, `_` and `-`, starting with a letter or `_`"
+        ],
     );
     check(
         "let x$0 = 1\n",
         "",
-        expect![[r#"
-            `` is not a valid name; use letters, digits, `_` and `-`, starting with a letter or `_`
-        "#]],
+        expect!["`` is not a valid name; use letters, digits, `_` and `-`, starting with a letter or `_`"],
     );
 }
 
@@ -436,16 +422,12 @@ fn keywords_are_names_where_the_grammar_lets_them_be() {
     check(
         "let x$0 = 1\nlet y = [x]\n",
         "true",
-        expect![[r#"
-            `true` is a keyword and would be parsed as one in place of `x`
-        "#]],
+        expect!["`true` is a keyword and would be parsed as one in place of `x`"],
     );
     check(
         "let x$0 = 1\noutput y = x\n",
         "session",
-        expect![[r#"
-            `session` is a keyword and would be parsed as one in place of `x`
-        "#]],
+        expect!["`session` is a keyword and would be parsed as one in place of `x`"],
     );
 }
 
@@ -454,9 +436,7 @@ fn keys_of_objects_keep_their_names() {
     check(
         "const config = { depth: 1 }\nsession \"{config.dep$0th}\"\n",
         "level",
-        expect![[r#"
-            `depth` is a key of an object, and other uses of the object are not known
-        "#]],
+        expect!["`depth` is a key of an object, and other uses of the object are not known"],
     );
 }
 
@@ -465,9 +445,7 @@ fn hyphens_are_refused_where_no_name_has_them() {
     check(
         "let r = parallel:\n  a$0 = session \"x\"\n  b = session \"y\"\nsession \"{r.a}\"\n",
         "first-draft",
-        expect![[r#"
-            `first-draft` has a hyphen, which is not allowed in some uses of `a`; use `first_draft`
-        "#]],
+        expect!["`first-draft` has a hyphen, which is not allowed in some uses of `a`; use `first_draft`"],
     );
     check(
         "let a$0 = 1\nsession \"{a}\"\n",
@@ -485,16 +463,12 @@ fn names_that_others_have_are_refused() {
     check(
         "let x$0 = 1\nlet y = 2\nsession \"{x} {y}\"\n",
         "y",
-        expect![[r#"
-        `y` is the name of something else already, in line 2
-    "#]],
+        expect!["`y` is the name of something else already, in line 2"],
     );
     check(
         "agent a$0:\n  model: opus\nagent b:\n  model: opus\nsession: a\n",
         "b",
-        expect![[r#"
-        `b` is the name of something else already, in line 3
-    "#]],
+        expect!["`b` is the name of something else already, in line 3"],
     );
     check(
         "block a$0:\n  session \"x\"\nagent b:\n  model: opus\ndo a\n",
@@ -508,23 +482,13 @@ fn names_that_others_have_are_refused() {
     check(
         "block a(x$0, y):\n  session \"{x} {y}\"\n",
         "y",
-        expect![[r#"
-        `y` is the name of something else already, in line 1
-    "#]],
+        expect!["`y` is the name of something else already, in line 1"],
     );
-    check(
-        "let x$0 = 1\nsession \"{y}\"\n",
-        "y",
-        expect![[r#"
-        `y` in line 2 would then mean this variable
-    "#]],
-    );
+    check("let x$0 = 1\nsession \"{y}\"\n", "y", expect!["`y` in line 2 would then mean this variable"]);
     check(
         "let x$0 = 1\nsession \"\"\"\n  {x} {y}\n\"\"\"\n",
         "y",
-        expect![[r#"
-        `y` in line 3 would then mean this variable
-    "#]],
+        expect!["`y` in line 3 would then mean this variable"],
     );
 }
 
@@ -533,16 +497,12 @@ fn names_that_others_would_hide_are_refused() {
     check(
         "let x$0 = 1\nfor y in [1]:\n  session \"{x} {y}\"\n",
         "y",
-        expect![[r#"
-        something else is called `y` in line 3 already, and would hide this variable there
-    "#]],
+        expect!["something else is called `y` in line 3 already, and would hide this variable there"],
     );
     check(
         "let x = 1\nfor y$0 in [1]:\n  session \"{x} {y}\"\n",
         "x",
-        expect![[r#"
-        `x` in line 3 would then mean this loop variable
-    "#]],
+        expect!["`x` in line 3 would then mean this loop variable"],
     );
     check(
         &format!(
@@ -555,9 +515,7 @@ fn names_that_others_would_hide_are_refused() {
     "#
         ),
         "facts",
-        expect![[r#"
-            `facts` is the name of something else already, in line 2
-        "#]],
+        expect!["`facts` is the name of something else already, in line 2"],
     );
 }
 
@@ -571,23 +529,17 @@ fn programs_of_the_network_keep_their_names() {
     check(
         &fixture("let r = research(top$0ic: \"x\")"),
         "subject",
-        expect![[r#"
-            `topic` is used in `alice/research`, which came from the network and cannot be changed
-        "#]],
+        expect!["`topic` is used in `alice/research`, which came from the network and cannot be changed"],
     );
     check(
         &fixture("let r = research(topic: \"x\").find$0ings"),
         "facts",
-        expect![[r#"
-            `findings` is used in `alice/research`, which came from the network and cannot be changed
-        "#]],
+        expect!["`findings` is used in `alice/research`, which came from the network and cannot be changed"],
     );
     check(
         &fixture("let { findings } = research(topic: \"x\")\nsession \"{find$0ings}\""),
         "facts",
-        expect![[r#"
-            `findings` is used in `alice/research`, which came from the network and cannot be changed
-        "#]],
+        expect!["`findings` is used in `alice/research`, which came from the network and cannot be changed"],
     );
     check(
         &fixture("let r = rese$0arch(topic: \"x\")"),
@@ -609,9 +561,9 @@ fn names_from_programs_that_are_not_known_stay() {
     check(
         "use \"alice/research\"\nlet { find$0ings } = research(topic: \"x\")\n",
         "facts",
-        expect![[r#"
-            `findings` is an output of `research`, which is not loaded; bind the result with `let` and use `result.findings`
-        "#]],
+        expect![
+            "`findings` is an output of `research`, which is not loaded; bind the result with `let` and use `result.findings`"
+        ],
     );
     check_refused(
         "use \"alice/research\"\nlet r = research(top$0ic: \"x\")\n",

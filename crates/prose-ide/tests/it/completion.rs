@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::support::analysed;
+use crate::support::{expect_lines, load};
 use expect_test::{Expect, expect};
 use prose_analysis::host::Project;
 use prose_fixture::Fixture;
@@ -11,7 +11,7 @@ use prose_ide::completion::{Completion, PathCandidates, completions};
 
 fn at_cursor(fixture: &str) -> (String, Vec<Completion>) {
     let fixture = Fixture::parse(fixture);
-    let (mut host, files) = analysed(&fixture);
+    let (mut host, files) = load(&fixture);
     let (index, offset) = fixture.cursor.expect("the fixture has a cursor");
     let models = [("fast".into(), "vendor/fast-1".to_owned())];
     let models = Arc::new(models.into_iter().collect());
@@ -44,7 +44,7 @@ fn check(fixture: &str, expected: Expect) {
             false => format!(") {}\n", written.replace('\n', "⏎")),
         };
     }
-    expected.assert_eq(&shown);
+    expect_lines(&shown, &expected);
 }
 
 /// The labels alone.
@@ -298,12 +298,7 @@ fn values_of_properties_come_from_the_tables() {
             ["…"] (value, patterns that are allowed) ["${1:**}"]
         "#]],
     );
-    check(
-        "session \"A\"\n  prompt: $0\n",
-        expect![[r#"
-        "…" (value, prompt) "$1"
-    "#]],
-    );
+    check("session \"A\"\n  prompt: $0\n", expect![[r#""…" (value, prompt) "$1""#]]);
     check_labels("session \"A\"\n  retry: $0\n", expect![[""]]);
 }
 
@@ -422,12 +417,7 @@ fn agents_stand_after_session_and_resume() {
         tutor (agent, agent · persistent)
     "#]],
     );
-    check(
-        &format!("{agents}let x = resume: w$0\n"),
-        expect![[r#"
-            tutor (agent, agent · persistent)
-        "#]],
-    );
+    check(&format!("{agents}let x = resume: w$0\n"), expect!["tutor (agent, agent · persistent)"]);
     check_labels(&format!("{agents}let x = session first: $0\n"), expect!["writer | tutor"]);
     check_labels(
         &format!("{agents}session \"A\" -> $0\n"),
@@ -521,12 +511,7 @@ fn variables_are_those_that_can_be_seen() {
 
 #[test]
 fn braces_in_texts_take_variables() {
-    check(
-        "let found = session \"A\"\nsession \"Use {$0\n",
-        expect![[r#"
-        found (variable, variable) found}
-    "#]],
-    );
+    check("let found = session \"A\"\nsession \"Use {$0\n", expect!["found (variable, variable) found}"]);
     check_accepted(
         "let found = session \"A\"\nsession \"Use {f$0}\"\n",
         "found",
@@ -639,9 +624,7 @@ fn headers_go_on_as_the_grammar_wants() {
     check_labels("try:\n  session \"A\"\ncatch $0\n", expect!["as"]);
     check(
         "use \"./research-flow.prose\" $0\n",
-        expect![[r#"
-        as (keyword, a name for the program) as ${1:research-flow}
-    "#]],
+        expect!["as (keyword, a name for the program) as ${1:research-flow}"],
     );
     check_labels("import \"x\" $0\n", expect!["from"]);
     check_labels("let xs = []\nlet ys = xs | $0\n", expect!["map | filter | pmap | reduce"]);

@@ -1,11 +1,8 @@
 //! Imported programs that are not on this machine are known as well as those that are.
 
-use crate::support::analysed;
+use crate::support::{Analysed, analysed, expect_lines};
 use expect_test::{Expect, expect};
-use prose_analysis::{AnalysisHost, SourceFile};
-use prose_fixture::Fixture;
 use prose_ide::{document_highlights, goto_definition, hover, references};
-use prose_syntax::{TextRange, TextSize};
 
 /// A program of a registry that imports another one of the same place, and one at an address that does so, too.
 const PROGRAMS: &str = r#"
@@ -28,70 +25,48 @@ let { findings } = research(topic: text)
 output verdict = findings
 "#;
 
-struct Opened {
-    host: AnalysisHost,
-    file: SourceFile,
-    offset: TextSize,
-}
-
 /// A program with a cursor that imports two others, or one of those if the cursor is there.
-fn opened(main: &str) -> Opened {
+fn opened(main: &str) -> Analysed {
     opened_with(main, PROGRAMS)
 }
 
-fn opened_with(main: &str, programs: &str) -> Opened {
-    let fixture = format!(
+fn opened_with(main: &str, programs: &str) -> Analysed {
+    analysed(&format!(
         "//- /main.prose\nuse \"alice/research\"\nuse \"https://example.com/flows/review.prose\"\n{main}\n{}",
         programs.trim_start()
-    );
-    let fixture = Fixture::parse(&fixture);
-    let (host, files) = analysed(&fixture);
-    let (index, offset) = fixture.cursor.expect("there is a cursor");
-    Opened { file: files[index], host, offset }
+    ))
 }
 
-impl Opened {
-    fn show(&self, file: SourceFile, range: TextRange) -> String {
-        let text = file.text(self.host.db()).as_str();
-        let (start, end) = (usize::from(range.start()), usize::from(range.end()));
-        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-        let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
-        let path = file.path(self.host.db()).display().to_string();
-        let line = text[..start].matches('\n').count() + 1;
-        format!("{path}:{line}: {}«{}»{}", &text[line_start..start], &text[start..end], &text[end..line_end])
-    }
+#[track_caller]
+fn check_hover(at: &Analysed, expected: Expect) {
+    let found = hover(at.host.db(), at.file, at.offset).expect("there is something to say");
+    expect_lines(&format!("{}\n", found.markdown), &expected);
+}
 
-    #[track_caller]
-    fn check_hover(&self, expected: Expect) {
-        let found = hover(self.host.db(), self.file, self.offset).expect("there is something to say");
-        expected.assert_eq(&format!("{}\n", found.markdown));
-    }
+#[track_caller]
+fn check_definition(at: &Analysed, expected: Expect) {
+    let found = goto_definition(at.host.db(), at.file, at.offset);
+    let targets = found.map(|found| found.targets).unwrap_or_default();
+    let shown = targets.iter().map(|target| at.show(target.file, target.selection_range) + "\n");
+    expect_lines(&shown.collect::<String>(), &expected);
+}
 
-    #[track_caller]
-    fn check_definition(&self, expected: Expect) {
-        let found = goto_definition(self.host.db(), self.file, self.offset);
-        let found = found.map(|found| found.targets).unwrap_or_default();
-        let shown =
-            found.iter().map(|target| format!("{}\n", self.show(target.file, target.selection_range)));
-        expected.assert_eq(&shown.collect::<String>());
-    }
-
-    #[track_caller]
-    fn check_references(&self, expected: Expect) {
-        let programs = self.host.db().programs();
-        let found = references(self.host.db(), self.file, self.offset, true, &programs);
-        let found = found.unwrap_or_default();
-        let shown = found.iter().map(|found| format!("{}\n", self.show(found.file, found.range)));
-        expected.assert_eq(&shown.collect::<String>());
-        let here = found.iter().filter(|found| found.file == self.file).map(|found| found.range);
-        let marked = document_highlights(self.host.db(), self.file, self.offset);
-        assert_eq!(marked.iter().map(|marked| marked.range).collect::<Vec<_>>(), here.collect::<Vec<_>>());
-    }
+#[track_caller]
+fn check_references(at: &Analysed, expected: Expect) {
+    let programs = at.host.db().programs();
+    let found = references(at.host.db(), at.file, at.offset, true, &programs).unwrap_or_default();
+    let shown = found.iter().map(|found| at.show(found.file, found.range) + "\n");
+    expect_lines(&shown.collect::<String>(), &expected);
+    let here = found.iter().filter(|found| found.file == at.file).map(|found| found.range);
+    let marked = document_highlights(at.host.db(), at.file, at.offset);
+    assert_eq!(marked.iter().map(|marked| marked.range).collect::<Vec<_>>(), here.collect::<Vec<_>>());
 }
 
 #[test]
 fn imports_are_shown_with_their_contract_and_version() {
-    opened("let r = rese$0arch(topic: \"x\")").check_hover(expect![[r#"
+    check_hover(
+        &opened("let r = rese$0arch(topic: \"x\")"),
+        expect![[r#"
         ```prose
         use "alice/research"
         ```
@@ -107,8 +82,11 @@ fn imports_are_shown_with_their_contract_and_version() {
         Outputs:
         - `findings`
         - `sources`
-    "#]]);
-    opened("use \"https://example.com/flows/rev$0iew.prose\" as again").check_hover(expect![[r#"
+    "#]],
+    );
+    check_hover(
+        &opened("use \"https://example.com/flows/rev$0iew.prose\" as again"),
+        expect![[r#"
         ```prose
         use "https://example.com/flows/review.prose" as again
         ```
@@ -120,12 +98,15 @@ fn imports_are_shown_with_their_contract_and_version() {
 
         Outputs:
         - `verdict`
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn inputs_and_outputs_are_shown_with_where_they_come_from() {
-    opened("let r = research(top$0ic: \"x\")").check_hover(expect![[r#"
+    check_hover(
+        &opened("let r = research(top$0ic: \"x\")"),
+        expect![[r#"
         ```prose
         input topic: "What to research"
         ```
@@ -133,8 +114,11 @@ fn inputs_and_outputs_are_shown_with_where_they_come_from() {
         input `topic` of `alice/research`, line 3
 
         https://registry.example/programs/alice/research, fetched 2026-03-01T12:00:00Z, SHA-256 0123456789ab
-    "#]]);
-    opened("let r = research(topic: \"x\")\nsession \"{r.sour$0ces}\"").check_hover(expect![[r#"
+    "#]],
+    );
+    check_hover(
+        &opened("let r = research(topic: \"x\")\nsession \"{r.sour$0ces}\""),
+        expect![[r#"
         ```prose
         output sources = found.list
         ```
@@ -142,8 +126,11 @@ fn inputs_and_outputs_are_shown_with_where_they_come_from() {
         output `sources` of `alice/research`, line 7
 
         https://registry.example/programs/alice/research, fetched 2026-03-01T12:00:00Z, SHA-256 0123456789ab
-    "#]]);
-    opened("let r$0 = research(topic: \"x\")").check_hover(expect![[r#"
+    "#]],
+    );
+    check_hover(
+        &opened("let r$0 = research(topic: \"x\")"),
+        expect![[r#"
         ```prose
         let r = research(topic: "x")
         ```
@@ -151,8 +138,11 @@ fn inputs_and_outputs_are_shown_with_where_they_come_from() {
         variable `r`, line 3
 
         A result of `alice/research`, with `findings`, `sources`
-    "#]]);
-    opened("let { find$0ings } = research(topic: \"x\")").check_hover(expect![[r#"
+    "#]],
+    );
+    check_hover(
+        &opened("let { find$0ings } = research(topic: \"x\")"),
+        expect![[r#"
         ```prose
         let { findings } = research(topic: "x")
         ```
@@ -168,43 +158,55 @@ fn inputs_and_outputs_are_shown_with_where_they_come_from() {
         output `findings` of `alice/research`, line 6
 
         https://registry.example/programs/alice/research, fetched 2026-03-01T12:00:00Z, SHA-256 0123456789ab
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn definitions_lie_in_the_files_that_show_what_was_fetched() {
-    opened("let r = rese$0arch(topic: \"x\")").check_definition(expect![[r#"
-        /cache/alice/research.prose:1: «»# Finds out what is known.
-    "#]]);
-    opened("use \"alice/rese$0arch\" as again").check_definition(expect![[r#"
-        /cache/alice/research.prose:1: «»# Finds out what is known.
-    "#]]);
-    opened("let r = research(top$0ic: \"x\")").check_definition(expect![[r#"
-        /cache/alice/research.prose:3: input «topic»: "What to research"
-    "#]]);
-    opened("let r = research(topic: \"x\")\nsession \"{r.sour$0ces}\"").check_definition(expect![[r#"
-        /cache/alice/research.prose:7: output «sources» = found.list
-    "#]]);
-    opened("let { find$0ings } = research(topic: \"x\")").check_definition(expect![[r#"
-        /cache/alice/research.prose:6: output «findings» = session "Sum up {found.list}"
-    "#]]);
+    check_definition(
+        &opened("let r = rese$0arch(topic: \"x\")"),
+        expect!["/cache/alice/research.prose:1: «»# Finds out what is known."],
+    );
+    check_definition(
+        &opened("use \"alice/rese$0arch\" as again"),
+        expect!["/cache/alice/research.prose:1: «»# Finds out what is known."],
+    );
+    check_definition(
+        &opened("let r = research(top$0ic: \"x\")"),
+        expect![[r#"/cache/alice/research.prose:3: input «topic»: "What to research""#]],
+    );
+    check_definition(
+        &opened("let r = research(topic: \"x\")\nsession \"{r.sour$0ces}\""),
+        expect!["/cache/alice/research.prose:7: output «sources» = found.list"],
+    );
+    check_definition(
+        &opened("let { find$0ings } = research(topic: \"x\")"),
+        expect![[r#"/cache/alice/research.prose:6: output «findings» = session "Sum up {found.list}""#]],
+    );
 }
 
 #[test]
 fn references_are_found_in_all_programs_that_import_one() {
     let main = "let r = research(topic: \"x\")\nsession \"{r.find$0ings}\"\nlet { findings } = research(topic: \"y\")";
-    opened(main).check_references(expect![[r#"
+    check_references(
+        &opened(main),
+        expect![[r#"
         /cache/alice/research.prose:6: output «findings» = session "Sum up {found.list}"
         /cache/example.com/flows/review.prose:3: let { «findings» } = research(topic: text)
         /main.prose:4: session "{r.«findings»}"
         /main.prose:5: let { «findings» } = research(topic: "y")
-    "#]]);
-    opened("let r = research(top$0ic: \"x\")").check_references(expect![[r#"
+    "#]],
+    );
+    check_references(
+        &opened("let r = research(top$0ic: \"x\")"),
+        expect![[r#"
         /cache/alice/research.prose:3: input «topic»: "What to research"
         /cache/alice/research.prose:5: let found = look(about: «topic»)
         /cache/example.com/flows/review.prose:3: let { findings } = research(«topic»: text)
         /main.prose:3: let r = research(«topic»: "x")
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -213,7 +215,9 @@ fn imports_of_imports_work_likewise() {
         let marked = word.split_at(1);
         opened_with("", &PROGRAMS.replacen(word, &format!("{}$0{}", marked.0, marked.1), 1))
     };
-    inside("look(about").check_hover(expect![[r#"
+    check_hover(
+        &inside("look(about"),
+        expect![[r#"
         ```prose
         use "./sources" as look
         ```
@@ -227,11 +231,15 @@ fn imports_of_imports_work_likewise() {
 
         Outputs:
         - `list`
-    "#]]);
-    inside("look(about").check_definition(expect![[r#"
-        /cache/registry.example/programs/alice/sources.prose:1: «»# Lists sources.
-    "#]]);
-    inside("about: topic").check_hover(expect![[r#"
+    "#]],
+    );
+    check_definition(
+        &inside("look(about"),
+        expect!["/cache/registry.example/programs/alice/sources.prose:1: «»# Lists sources."],
+    );
+    check_hover(
+        &inside("about: topic"),
+        expect![[r#"
         ```prose
         input about: "What they are about"
         ```
@@ -241,19 +249,30 @@ fn imports_of_imports_work_likewise() {
         Lists sources.
 
         https://registry.example/programs/alice/sources, fetched 2026-03-01T12:00:00Z, SHA-256 0123456789ab
-    "#]]);
-    inside("about: topic").check_definition(expect![[r#"
-        /cache/registry.example/programs/alice/sources.prose:2: input «about»: "What they are about"
-    "#]]);
-    inside("list}").check_definition(expect![[r#"
-        /cache/registry.example/programs/alice/sources.prose:3: output «list» = session "List sources on {about}"
-    "#]]);
-    inside("list}").check_references(expect![[r#"
+    "#]],
+    );
+    check_definition(
+        &inside("about: topic"),
+        expect![[
+            r#"/cache/registry.example/programs/alice/sources.prose:2: input «about»: "What they are about""#
+        ]],
+    );
+    check_definition(
+        &inside("list}"),
+        expect![[
+            r#"/cache/registry.example/programs/alice/sources.prose:3: output «list» = session "List sources on {about}""#
+        ]],
+    );
+    check_references(
+        &inside("list}"),
+        expect![[r#"
         /cache/registry.example/programs/alice/sources.prose:3: output «list» = session "List sources on {about}"
         /cache/alice/research.prose:6: output findings = session "Sum up {found.«list»}"
         /cache/alice/research.prose:7: output sources = found.«list»
-    "#]]);
-    inside("findings } =").check_definition(expect![[r#"
-        /cache/alice/research.prose:6: output «findings» = session "Sum up {found.list}"
-    "#]]);
+    "#]],
+    );
+    check_definition(
+        &inside("findings } ="),
+        expect![[r#"/cache/alice/research.prose:6: output «findings» = session "Sum up {found.list}""#]],
+    );
 }

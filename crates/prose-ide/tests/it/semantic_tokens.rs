@@ -1,6 +1,6 @@
 //! What each piece of text is highlighted as.
 
-use crate::support::{analysed, samples};
+use crate::support::{load, samples};
 use expect_test::{Expect, expect};
 use prose_fixture::Fixture;
 use prose_fixture::time::processor_time;
@@ -11,7 +11,7 @@ use prose_syntax::{TextRange, TextSize};
 #[track_caller]
 fn check(fixture: &str, expected: Expect) {
     let fixture = Fixture::parse(fixture);
-    let (host, files) = analysed(&fixture);
+    let (host, files) = load(&fixture);
     let text = &fixture.files[0].text;
     let tokens = semantic_tokens(host.db(), files[0]);
     assert_sound(text, &tokens);
@@ -210,7 +210,7 @@ fn the_tokens_of_a_range_are_those_of_the_file_in_its_lines() {
     for (path, text) in samples() {
         for text in [text.clone(), text.replace('\n', "\r\n"), text.replace('\n', "\r")] {
             let fixture = Fixture::parse(&format!("//- /main.prose\n{text}"));
-            let (host, files) = analysed(&fixture);
+            let (host, files) = load(&fixture);
             let text = &fixture.files[0].text;
             let all = semantic_tokens(host.db(), files[0]);
             assert_sound(text, &all);

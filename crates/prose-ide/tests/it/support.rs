@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 pub(crate) mod offered;
 mod programs;
 
-pub(crate) use programs::analysed;
+pub(crate) use programs::{Analysed, analysed, expect_lines, load};
 
 /// Programs of all kinds: the examples of the project.
 pub(crate) fn samples() -> Vec<(PathBuf, String)> {

@@ -23,33 +23,33 @@ pub(crate) struct ItemData {
 }
 
 /// The answer to `textDocument/prepareCallHierarchy`.
-pub(crate) fn prepare(view: &View<'_>, session: &Session, offset: TextSize) -> Json {
+pub(crate) fn prepare(view: &View<'_>, offset: TextSize) -> Option<Vec<Value>> {
     let found = prose_ide::callables(view.db, view.snapshot.file, offset);
-    let item = |callable| item(view.db, view.programs, session, callable);
+    let item = |callable| item(view.db, view.programs, view.session, callable);
     let items: Vec<Value> = found.iter().filter_map(item).collect();
-    text(&(!items.is_empty()).then_some(items))
+    (!items.is_empty()).then_some(items)
 }
 
 /// The answer to `callHierarchy/incomingCalls`.
-pub(crate) fn incoming(views: &Views, session: &Session, data: &ItemData) -> Json {
+pub(crate) fn incoming(views: &Views, data: &ItemData) -> Json {
     let Some(callee) = callable(views, data) else { return text(&()) };
     let calls = prose_ide::incoming_calls(&views.db, &callee, &views.db.programs());
     let calls = calls.iter().filter_map(|calls| {
-        let ranges = ranges(views, session, calls.other.file(), calls)?;
+        let ranges = ranges(views, calls.other.file(), calls)?;
         Some(
-            json!({ "from": item(&views.db, &views.programs, session, &calls.other)?, "fromRanges": ranges }),
+            json!({ "from": item(&views.db, &views.programs, &views.session, &calls.other)?, "fromRanges": ranges }),
         )
     });
     text(&calls.collect::<Vec<Value>>())
 }
 
 /// The answer to `callHierarchy/outgoingCalls`.
-pub(crate) fn outgoing(views: &Views, session: &Session, data: &ItemData) -> Json {
+pub(crate) fn outgoing(views: &Views, data: &ItemData) -> Json {
     let Some(caller) = callable(views, data) else { return text(&()) };
     let calls = prose_ide::outgoing_calls(&views.db, &caller);
     let calls = calls.iter().filter_map(|calls| {
-        let ranges = ranges(views, session, caller.file(), calls)?;
-        Some(json!({ "to": item(&views.db, &views.programs, session, &calls.other)?, "fromRanges": ranges }))
+        let ranges = ranges(views, caller.file(), calls)?;
+        Some(json!({ "to": item(&views.db, &views.programs, &views.session, &calls.other)?, "fromRanges": ranges }))
     });
     text(&calls.collect::<Vec<Value>>())
 }
@@ -90,8 +90,8 @@ fn item(db: &Database, programs: &Programs, session: &Session, callable: &Callab
     Some(item)
 }
 
-fn ranges(views: &Views, session: &Session, file: SourceFile, calls: &Calls) -> Option<Vec<Value>> {
+fn ranges(views: &Views, file: SourceFile, calls: &Calls) -> Option<Vec<Value>> {
     let (_, shown) = views.programs.place(&views.db, file)?;
-    let converter = Converter::new(&shown, session);
+    let converter = Converter::new(&shown, &views.session);
     Some(calls.ranges.iter().map(|range| json!(converter.range(*range))).collect())
 }

@@ -9,7 +9,6 @@ use prose_syntax::{Diagnostic, FixSafety, Severity, TextEdit, TextRange};
 use ropey::Rope;
 use serde_json::{Value, json};
 
-use crate::documents::snapshot::Snapshot;
 use crate::features::code_lenses::run_actions;
 use crate::features::diagnostics::reported;
 use crate::features::import_actions::import_actions;
@@ -17,7 +16,6 @@ use crate::protocol::convert::{Converter, Reported};
 use crate::protocol::json::{Json, json as text};
 use crate::protocol::lsp;
 use crate::protocol::position::{end_of_line, position, size};
-use crate::protocol::session::Session;
 use crate::reads::views::{View, Views};
 
 /// The kinds of code actions.
@@ -34,12 +32,7 @@ const FIX_ALL: &str = "source.fixAll.prose";
 const RENAME: &str = "prose.rename";
 
 /// The answer to `textDocument/codeAction`. `only` holds the kinds that are wanted; none for any.
-pub(crate) fn code_actions(
-    views: &Views,
-    session: &Session,
-    range: lsp::Range,
-    only: Option<&[String]>,
-) -> Json {
+pub(crate) fn code_actions(views: &Views, range: lsp::Range, only: Option<&[String]>) -> Json {
     // A kind stands for all kinds below it.
     let is_wanted = |kind: &str| {
         only.is_none_or(|only| {
@@ -52,57 +45,49 @@ pub(crate) fn code_actions(
     let mut actions = Vec::new();
     for view in views.each() {
         let position = range;
-        let Some(range) = view.converter(session).text_range(range) else { continue };
+        let Some(range) = view.converter().text_range(range) else { continue };
         if is_wanted(QUICK_FIX) {
-            actions.extend(quick_fixes(&view, session, range));
+            actions.extend(quick_fixes(&view, range));
         }
         if [EXTRACT, INLINE, REWRITE].into_iter().any(is_wanted) {
             actions.extend(
-                refactorings(&view, session, range)
-                    .filter(|(kind, _)| is_wanted(kind))
-                    .map(|(_, action)| action),
+                refactorings(&view, range).filter(|(kind, _)| is_wanted(kind)).map(|(_, action)| action),
             );
         }
         // These change no text, and so are of no kind that could be asked for.
         if only.is_none() {
             actions.extend(import_actions(&view, range));
-            actions.extend(run_actions(&view, session, position));
+            actions.extend(run_actions(&view, position));
         }
     }
     // Actions on the whole document are offered only if their kind is requested.
     if only.is_some() && is_wanted(ORGANIZE) {
-        actions.extend(views.each().filter_map(|view| organized_imports(&view, session)));
+        actions.extend(views.each().filter_map(|view| organized_imports(&view)));
     }
     if only.is_some() && is_wanted(FIX_ALL) {
-        actions.extend(all_fixes(views, session));
+        actions.extend(all_fixes(views));
     }
     text(&actions)
 }
 
 /// The refactorings at a place, each with its kind. The edits are made at once: they cost less than the request that would ask for them.
-fn refactorings(
-    view: &View<'_>,
-    session: &Session,
-    range: TextRange,
-) -> impl Iterator<Item = (&'static str, Value)> {
-    let snapshot = view.snapshot;
-    let found = assists(view.db, snapshot.file, range);
-    found.into_iter().map(move |assist| (kind(&assist), refactoring(view, session, &assist)))
+fn refactorings(view: &View<'_>, range: TextRange) -> impl Iterator<Item = (&'static str, Value)> {
+    let found = assists(view.db, view.snapshot.file, range);
+    found.into_iter().map(move |assist| (kind(&assist), refactoring(view, &assist)))
 }
 
 /// The imports of a program in order. Each program of a document has its own.
-fn organized_imports(view: &View<'_>, session: &Session) -> Option<Value> {
+fn organized_imports(view: &View<'_>) -> Option<Value> {
     let assist = organize_uses(view.db, view.snapshot.file)?;
-    Some(refactoring(view, session, &assist))
+    Some(refactoring(view, &assist))
 }
 
-fn refactoring(view: &View<'_>, session: &Session, assist: &Assist) -> Value {
+fn refactoring(view: &View<'_>, assist: &Assist) -> Value {
     let snapshot = view.snapshot;
-    let converter = view.converter(session);
+    let converter = view.converter();
     let edits = converter.edits(&assist.edits);
-    let mut action =
-        json!({ "title": assist.label, "kind": kind(assist), "edit": edit(snapshot, session, edits) });
-    if session.renames_afterwards
+    let mut action = json!({ "title": assist.label, "kind": kind(assist), "edit": edit(view, edits) });
+    if view.session.renames_afterwards
         && let Some(position) = new_name(&converter, assist)
     {
         let argument = json!({ "uri": &*snapshot.uri, "position": position });
@@ -152,9 +137,9 @@ fn kind(assist: &Assist) -> &'static str {
     }
 }
 
-fn quick_fixes(view: &View<'_>, session: &Session, range: TextRange) -> Vec<Value> {
+fn quick_fixes(view: &View<'_>, range: TextRange) -> Vec<Value> {
     let snapshot = view.snapshot;
-    let converter = view.converter(session);
+    let converter = view.converter();
     let mut actions = Vec::new();
     for (severity, diagnostic) in reported(snapshot, view.db) {
         if offered_at(&snapshot.text, diagnostic.range).intersect(range).is_none() {
@@ -170,7 +155,7 @@ fn quick_fixes(view: &View<'_>, session: &Session, range: TextRange) -> Vec<Valu
                 "diagnostics": [shown],
                 // A fix that needs a choice is not preferred.
                 "isPreferred": position == 0 && diagnostic.fix.is_some(),
-                "edit": edit(snapshot, session, converter.edits(&fix.edits)),
+                "edit": edit(view, converter.edits(&fix.edits)),
             }));
         }
     }
@@ -187,9 +172,9 @@ fn offered_at(text: &Rope, range: TextRange) -> TextRange {
 }
 
 /// The edit of the document that a program is shown in.
-fn edit(snapshot: &Snapshot, session: &Session, edits: Vec<lsp::TextEdit>) -> Value {
-    let edits = json!(edits);
-    if session.edits_versions {
+fn edit(view: &View<'_>, edits: Vec<lsp::TextEdit>) -> Value {
+    let (edits, snapshot) = (json!(edits), view.snapshot);
+    if view.session.edits_versions {
         let document = json!({ "uri": &*snapshot.uri, "version": snapshot.version });
         json!({ "documentChanges": [{ "textDocument": document, "edits": edits }] })
     } else {
@@ -215,14 +200,14 @@ impl Fixable for Found {
 }
 
 /// All fixes of the programs of a document at once.
-fn all_fixes(views: &Views, session: &Session) -> Option<Value> {
+fn all_fixes(views: &Views) -> Option<Value> {
     let edits = views.each().filter_map(|view| {
         let fixed = fixed(&view)?;
-        Some(view.converter(session).edits(&[fixed]))
+        Some(view.converter().edits(&[fixed]))
     });
     let edits: Vec<lsp::TextEdit> = edits.flatten().collect();
-    let snapshot = views.snapshots.first().filter(|_| !edits.is_empty())?;
-    let edit = edit(snapshot, session, edits);
+    let view = views.each().next().filter(|_| !edits.is_empty())?;
+    let edit = edit(&view, edits);
     Some(json!({ "title": "Apply all safe fixes", "kind": FIX_ALL, "edit": edit }))
 }
 

@@ -6,31 +6,27 @@ use prose_run::{EstimateRequest, Project, asks_model, estimate_run};
 use prose_vm::program::Program;
 use serde_json::{Value, json};
 
-use crate::protocol::json::{Json, json as text};
 use crate::protocol::lsp;
-use crate::protocol::session::Session;
 use crate::reads::views::View;
 use crate::runs::history::LastRun;
 use crate::runs::project::project_of;
 use crate::runs::requests::{CANCEL, DRY_RUN, RESUME, RUN, SHOW_ERROR};
 
 /// The answer to `textDocument/codeLens`.
-pub(crate) fn code_lenses(view: &View<'_>, session: &Session) -> Json {
-    let lenses = lenses(view, session).into_iter();
-    let lenses: Vec<Value> =
-        lenses.map(|Lens { range, command }| json!({ "range": range, "command": command })).collect();
-    text(&lenses)
+pub(crate) fn code_lenses(view: &View<'_>) -> Vec<Value> {
+    let lenses = lenses(view).into_iter();
+    lenses.map(|Lens { range, command }| json!({ "range": range, "command": command })).collect()
 }
 
 /// The same as code actions, for clients that show no lenses: those of the program anywhere in it, and those of a block on its first line.
-pub(crate) fn run_actions(view: &View<'_>, session: &Session, range: lsp::Range) -> Vec<Value> {
-    if session.shows_lenses {
+pub(crate) fn run_actions(view: &View<'_>, range: lsp::Range) -> Vec<Value> {
+    if view.session.shows_lenses {
         return Vec::new();
     }
-    let top = view.converter(session).top();
+    let top = view.converter().top();
     let is_here = |lens: &Lens| lens.range == top || lens.range.start.line == range.start.line;
     let does_something = |lens: &Lens| lens.command["command"] != "";
-    let lenses = lenses(view, session).into_iter().filter(|lens| is_here(lens) && does_something(lens));
+    let lenses = lenses(view).into_iter().filter(|lens| is_here(lens) && does_something(lens));
     lenses.map(|Lens { command, .. }| json!({ "title": command["title"], "command": command })).collect()
 }
 
@@ -39,7 +35,7 @@ struct Lens {
     command: Value,
 }
 
-fn lenses(view: &View<'_>, session: &Session) -> Vec<Lens> {
+fn lenses(view: &View<'_>) -> Vec<Lens> {
     let (db, snapshot) = (view.db, view.snapshot);
     let file = snapshot.file;
     // Fetched programs are read-only; they run through programs that import them.
@@ -48,9 +44,9 @@ fn lenses(view: &View<'_>, session: &Session) -> Vec<Lens> {
     }
     let uri = &*snapshot.name;
     let path = file.path(db);
-    let project = project_of(path, &Origin::Local, &snapshot.config, session);
+    let project = project_of(path, &Origin::Local, &snapshot.config, view.session);
     let last = project.as_ref().map_or_else(Vec::new, |project| view.runs.last_runs(project, path));
-    let converter = view.converter(session);
+    let converter = view.converter();
     let top = converter.top();
     let errors = snapshot.config.errors(db, file);
     let mut lenses =
@@ -61,7 +57,7 @@ fn lenses(view: &View<'_>, session: &Session) -> Vec<Lens> {
             count => format!("{count} errors"),
         };
         // Without a command it can be read and does nothing.
-        let command = if session.shows_documents { SHOW_ERROR } else { "" };
+        let command = if view.session.shows_documents { SHOW_ERROR } else { "" };
         lenses.add(top, &format!("Cannot run: {count}"), command, json!({ "uri": uri }));
     } else {
         if project.is_some() {

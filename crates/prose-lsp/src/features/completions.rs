@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use crate::features::import_candidates::candidates;
 use crate::protocol::json::{Json, json as text};
 use crate::protocol::lsp;
-use crate::protocol::session::Session;
 use crate::reads::views::{View, Views};
 
 /// The list. A long program has a thousand names, so common properties are sent once, if the client supports that, and
@@ -83,8 +82,8 @@ struct TextEdit<'a> {
 }
 
 /// The answer to `textDocument/completion`.
-pub(crate) fn completions(view: &View<'_>, session: &Session, offset: TextSize) -> Json {
-    let converter = view.converter(session);
+pub(crate) fn completions(view: &View<'_>, offset: TextSize) -> Json {
+    let (converter, session) = (view.converter(), view.session);
     let file = view.snapshot.file;
     // Editors indent the lines of a snippet, but do not add the marks of a block quote.
     let takes_lines = !view.snapshot.shown.has_marked_lines();
@@ -137,9 +136,9 @@ pub(crate) struct CompletionData {
 }
 
 /// The answer to `completionItem/resolve`: the item with its documentation, as it is if the document has changed since.
-pub(crate) fn resolved(views: &Views, session: &Session, mut item: Value, data: &CompletionData) -> Json {
+pub(crate) fn resolved(views: &Views, mut item: Value, data: &CompletionData) -> Json {
     let here = views.each().filter(|view| view.snapshot.version == data.version);
-    let mut here = here.filter_map(|view| Some((view, view.converter(session).text_offset(data.position)?)));
+    let mut here = here.filter_map(|view| Some((view, view.converter().text_offset(data.position)?)));
     if let Some((view, offset)) = here.next() {
         let (db, file) = (view.db, view.snapshot.file);
         let completions = prose_ide::completions(db, file, offset, &candidates(&view, offset));
@@ -148,7 +147,7 @@ pub(crate) fn resolved(views: &Views, session: &Session, mut item: Value, data: 
         };
         let meant = completions.iter().find(is_meant);
         if let Some(documentation) = meant.and_then(|meant| meant.documentation.as_deref()) {
-            item["documentation"] = session.completions.content(documentation);
+            item["documentation"] = view.session.completions.content(documentation);
         }
     }
     text(&item)

@@ -6,20 +6,16 @@ use prose_syntax::TextSize;
 use serde_json::{Value, json};
 
 use crate::protocol::convert::Converter;
-use crate::protocol::json::{Json, json as text};
-use crate::protocol::session::Session;
 use crate::reads::views::View;
 
 /// The answer to `textDocument/definition`.
-pub(crate) fn definition(view: &View<'_>, session: &Session, offset: TextSize) -> Json {
-    let Some(definition) = prose_ide::goto_definition(view.db, view.snapshot.file, offset) else {
-        return text(&());
-    };
-    let origin = view.converter(session).range(definition.origin);
+pub(crate) fn definition(view: &View<'_>, offset: TextSize) -> Option<Vec<Value>> {
+    let definition = prose_ide::goto_definition(view.db, view.snapshot.file, offset)?;
+    let origin = view.converter().range(definition.origin);
     let targets = definition.targets.iter().filter_map(|target| {
         let (uri, shown) = view.place(target.file)?;
-        let there = Converter::new(&shown, session);
-        Some(if session.links_definitions {
+        let there = Converter::new(&shown, view.session);
+        Some(if view.session.links_definitions {
             json!({
                 "originSelectionRange": origin,
                 "targetUri": &*uri,
@@ -30,21 +26,20 @@ pub(crate) fn definition(view: &View<'_>, session: &Session, offset: TextSize) -
             json!({ "uri": &*uri, "range": there.range(target.selection_range) })
         })
     });
-    text(&targets.collect::<Vec<Value>>())
+    Some(targets.collect())
 }
 
 /// The answer to the requests that lead to other places than the definition.
 pub(crate) fn goto(
     view: &View<'_>,
-    session: &Session,
     offset: TextSize,
     goto: fn(&dyn Db, SourceFile, TextSize) -> Option<Definition>,
-) -> Json {
+) -> Vec<Value> {
     let found = goto(view.db, view.snapshot.file, offset);
     let targets = found.iter().flat_map(|found| &found.targets).filter_map(|target| {
         let (uri, shown) = view.place(target.file)?;
-        let range = Converter::new(&shown, session).range(target.selection_range);
+        let range = Converter::new(&shown, view.session).range(target.selection_range);
         Some(json!({ "uri": &*uri, "range": range }))
     });
-    text(&targets.collect::<Vec<Value>>())
+    targets.collect()
 }

@@ -30,9 +30,9 @@ pub(crate) fn reported<'db>(snapshot: &Snapshot, db: &'db Database) -> Vec<(Seve
         .collect()
 }
 
-fn items(view: &View<'_>, session: &Session) -> Vec<lsp::Diagnostic> {
+fn items(view: &View<'_>) -> Vec<lsp::Diagnostic> {
     let View { snapshot, db, programs, runs, .. } = *view;
-    let converter = view.converter(session);
+    let converter = view.converter();
     let place = |path: &str| programs.place(db, db.file_at(std::path::Path::new(path))?);
     let reported = reported(snapshot, db);
     let mut items = converter.diagnostics(reported.iter().map(|(severity, diagnostic)| Reported {
@@ -47,8 +47,8 @@ fn items(view: &View<'_>, session: &Session) -> Vec<lsp::Diagnostic> {
 }
 
 /// The answer to `textDocument/diagnostic`, where `previous` is the id of the last answer that the client still has.
-pub(crate) fn report(views: &Views, session: &Session, previous: Option<&str>) -> Json {
-    let items: Vec<lsp::Diagnostic> = views.each().flat_map(|view| items(&view, session)).collect();
+pub(crate) fn report(views: &Views, previous: Option<&str>) -> Json {
+    let items: Vec<lsp::Diagnostic> = views.each().flat_map(|view| items(&view)).collect();
     let items = text(&items);
     let id = Digest::of(&items).id();
     if previous == Some(id.as_str()) {
@@ -68,11 +68,7 @@ pub(crate) struct PreviousReport {
 /// The answer to `workspace/diagnostic`: the programs of the workspace that are not open and have diagnostics or had some in the
 /// reports that the client still has. Open documents have reports of their own. Without news there is no answer, and the request waits for
 /// some: clients ask again as soon as they are answered.
-pub(crate) fn workspace_report(
-    views: &Views,
-    session: &Session,
-    previous: &[PreviousReport],
-) -> Result<Json, Failure> {
+pub(crate) fn workspace_report(views: &Views, previous: &[PreviousReport]) -> Result<Json, Failure> {
     let mut previous: HashMap<&str, &str> =
         previous.iter().map(|report| (&*report.uri, &*report.value)).collect();
     let mut reports = Vec::new();
@@ -80,7 +76,7 @@ pub(crate) fn workspace_report(
     for program in views.closed.iter() {
         views.db.unwind_if_cancelled();
         let before = previous.remove(&*program.uri);
-        let items = closed_items(views, program, session);
+        let items = closed_items(views, program);
         if before.is_none() && items.is_empty() {
             continue;
         }
@@ -101,14 +97,14 @@ pub(crate) fn workspace_report(
     if has_news { Ok(fields([("items", list(reports))])) } else { Err(Failure::NothingNew) }
 }
 
-fn closed_items(views: &Views, program: &ClosedProgram, session: &Session) -> Vec<lsp::Diagnostic> {
-    let Views { db, programs, cache, runs, .. } = views;
+fn closed_items(views: &Views, program: &ClosedProgram) -> Vec<lsp::Diagnostic> {
+    let Views { db, programs, cache, runs, session, .. } = views;
     // Most programs have none, and need no snapshot for that.
     if diagnostics(db, program.file).is_empty() {
         return Vec::new();
     }
     let snapshot = program.snapshot(db);
-    items(&View { snapshot: &snapshot, db, programs, cache, runs }, session)
+    items(&View { snapshot: &snapshot, db, programs, cache, runs, session })
 }
 
 fn workspace_entry(uri: &str, id: &str, items: Option<Json>) -> Json {
@@ -123,9 +119,8 @@ pub(crate) fn publication<'a>(
     uri: &DocumentUri,
     version: Option<i32>,
     programs: impl Iterator<Item = View<'a>>,
-    session: &'a Session,
 ) -> (Notification, Digest) {
-    let items: Vec<lsp::Diagnostic> = programs.flat_map(|view| items(&view, session)).collect();
+    let items: Vec<lsp::Diagnostic> = programs.flat_map(|view| items(&view)).collect();
     let is_nothing = version.is_none() && items.is_empty();
     let publication = of_items(uri, version, &items);
     let digest = if is_nothing { Digest::default() } else { Digest::of(&publication.params) };

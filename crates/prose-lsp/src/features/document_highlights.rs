@@ -4,13 +4,11 @@ use prose_ide::Access;
 use prose_syntax::TextSize;
 use serde_json::{Value, json};
 
-use crate::protocol::json::{Json, json as text};
-use crate::protocol::session::Session;
 use crate::reads::views::View;
 
 /// The answer to `textDocument/documentHighlight`.
-pub(crate) fn document_highlights(view: &View<'_>, session: &Session, offset: TextSize) -> Json {
-    let converter = view.converter(session);
+pub(crate) fn document_highlights(view: &View<'_>, offset: TextSize) -> Vec<Value> {
+    let converter = view.converter();
     let highlights = prose_ide::document_highlights(view.db, view.snapshot.file, offset);
     let highlights = highlights.iter().map(|highlight| {
         let kind = match highlight.access {
@@ -19,5 +17,5 @@ pub(crate) fn document_highlights(view: &View<'_>, session: &Session, offset: Te
         };
         json!({ "range": converter.range(highlight.range), "kind": kind })
     });
-    text(&highlights.collect::<Vec<Value>>())
+    highlights.collect()
 }

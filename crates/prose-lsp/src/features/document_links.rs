@@ -5,21 +5,19 @@ use std::path::Path;
 use prose_ide::LinkTarget;
 use serde_json::{Value, json};
 
-use crate::protocol::json::{Json, json as text};
-use crate::protocol::session::Session;
 use crate::protocol::uri::uri_of_path;
 use crate::reads::views::View;
 
 /// The answer to `textDocument/documentLink`.
-pub(crate) fn document_links(view: &View<'_>, session: &Session) -> Json {
+pub(crate) fn document_links(view: &View<'_>) -> Vec<Value> {
     let links = prose_ide::document_links(view.db, view.snapshot.file, Path::exists);
     let links = links.iter().filter_map(|link| {
         let target = match &link.target {
             LinkTarget::Path(path) => uri_of_path(path)?.to_string(),
             LinkTarget::Url(url) => url.clone(),
         };
-        let range = view.converter(session).range(link.range);
+        let range = view.converter().range(link.range);
         Some(json!({ "range": range, "target": target, "tooltip": link.tooltip }))
     });
-    text(&links.collect::<Vec<Value>>())
+    links.collect()
 }

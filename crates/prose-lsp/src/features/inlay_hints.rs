@@ -4,23 +4,21 @@ use prose_ide::HintKind;
 use serde_json::{Value, json};
 
 use crate::features::run_hints;
-use crate::protocol::json::{Json, json as text};
 use crate::protocol::lsp;
-use crate::protocol::session::Session;
 use crate::reads::views::View;
 
 /// The answer to `textDocument/inlayHint`.
-pub(crate) fn inlay_hints(view: &View<'_>, session: &Session, range: lsp::Range) -> Json {
+pub(crate) fn inlay_hints(view: &View<'_>, range: lsp::Range) -> Vec<Value> {
     let lines = range.start.line as usize..=range.end.line as usize;
-    let mut shown = known(view, session, range);
-    shown.extend(run_hints::inlay_hints(view, session, &lines));
-    text(&shown)
+    let mut shown = known(view, range);
+    shown.extend(run_hints::inlay_hints(view, &lines));
+    shown
 }
 
 /// The hints of the analysis.
-fn known(view: &View<'_>, session: &Session, range: lsp::Range) -> Vec<Value> {
+fn known(view: &View<'_>, range: lsp::Range) -> Vec<Value> {
     let snapshot = view.snapshot;
-    let converter = view.converter(session);
+    let converter = view.converter();
     let Some(range) = converter.text_range(range) else { return Vec::new() };
     let (wanted, most) = (snapshot.config.hints(), snapshot.config.run().max_iterations.get());
     let hints = prose_ide::inlay_hints(view.db, snapshot.file, range, wanted, most);

@@ -5,19 +5,12 @@ use prose_syntax::TextSize;
 use serde_json::{Value, json};
 
 use crate::protocol::convert::Converter;
-use crate::protocol::json::{Json, json as text};
 use crate::protocol::program_document::ProgramDocument;
-use crate::protocol::session::Session;
 use crate::protocol::uri::DocumentUri;
 use crate::reads::views::View;
 
 /// The answer to `textDocument/references`.
-pub(crate) fn references(
-    view: &View<'_>,
-    session: &Session,
-    offset: TextSize,
-    with_declaration: bool,
-) -> Json {
+pub(crate) fn references(view: &View<'_>, offset: TextSize, with_declaration: bool) -> Vec<Value> {
     let candidates = view.db.programs();
     let found = prose_ide::references(view.db, view.snapshot.file, offset, with_declaration, &candidates);
     let mut last: Option<(SourceFile, DocumentUri, ProgramDocument)> = None;
@@ -28,9 +21,9 @@ pub(crate) fn references(
             last = view.place(reference.file).map(|(uri, shown)| (reference.file, uri, shown));
         }
         if let Some((_, uri, shown)) = &last {
-            let range = Converter::new(shown, session).range(reference.range);
+            let range = Converter::new(shown, view.session).range(reference.range);
             locations.push(json!({ "uri": &**uri, "range": range }));
         }
     }
-    text(&locations)
+    locations
 }

@@ -12,19 +12,14 @@ use crate::protocol::uri::DocumentUri;
 use crate::reads::views::View;
 
 /// The answer to `textDocument/prepareRename`.
-pub(crate) fn prepare(view: &View<'_>, session: &Session, offset: TextSize) -> Result<Json, Failure> {
-    let converter = view.converter(session);
+pub(crate) fn prepare(view: &View<'_>, offset: TextSize) -> Result<Json, Failure> {
+    let converter = view.converter();
     let found = prose_ide::prepare_rename(view.db, view.snapshot.file, offset).map_err(refused)?;
     Ok(text(&json!({ "range": converter.range(found.range), "placeholder": &*found.placeholder })))
 }
 
 /// The answer to `textDocument/rename`.
-pub(crate) fn rename(
-    view: &View<'_>,
-    session: &Session,
-    offset: TextSize,
-    new_name: &str,
-) -> Result<Json, Failure> {
+pub(crate) fn rename(view: &View<'_>, offset: TextSize, new_name: &str) -> Result<Json, Failure> {
     let programs = view.db.programs();
     let renamed = prose_ide::rename(view.db, &programs, view.snapshot.file, offset, new_name);
     let mut changes = Changes::default();
@@ -32,9 +27,9 @@ pub(crate) fn rename(
         let Some((uri, shown)) = view.place(file.file) else { continue };
         // The versions of other documents are known only to the client.
         let version = (uri == view.snapshot.uri).then_some(view.snapshot.version);
-        changes.add(uri, version, Converter::new(&shown, session).edits(&file.edits));
+        changes.add(uri, version, Converter::new(&shown, view.session).edits(&file.edits));
     }
-    Ok(text(&changes.workspace_edit(session)))
+    Ok(text(&changes.workspace_edit(view.session)))
 }
 
 /// Edits of several documents.

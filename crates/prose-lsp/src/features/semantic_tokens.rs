@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::protocol::convert::Converter;
 use crate::protocol::json::{Json, json as text};
 use crate::protocol::lsp;
-use crate::protocol::session::Session;
 use crate::protocol::uri::DocumentUri;
 use crate::reads::views::Views;
 
@@ -23,15 +22,10 @@ pub(crate) enum TokensWanted {
 }
 
 /// The answer to the requests for semantic tokens.
-pub(crate) fn semantic_tokens(
-    views: &Views,
-    session: &Session,
-    uri: &DocumentUri,
-    wanted: &TokensWanted,
-) -> Json {
+pub(crate) fn semantic_tokens(views: &Views, uri: &DocumentUri, wanted: &TokensWanted) -> Json {
     let mut encoded = Encoded::default();
     for view in views.each() {
-        let (converter, file) = (view.converter(session), view.snapshot.file);
+        let (converter, file) = (view.converter(), view.snapshot.file);
         let tokens = match wanted {
             TokensWanted::In(range) => converter
                 .text_range(*range)

@@ -13,13 +13,13 @@ use crate::reads::views::Views;
 const MAX_SYMBOLS: usize = 400;
 
 /// The answer to `workspace/symbol`.
-pub(crate) fn workspace_symbols(views: &Views, session: &Session, typed: &str) -> Json {
+pub(crate) fn workspace_symbols(views: &Views, typed: &str) -> Json {
     let db = &views.db;
     let known = db.programs();
     let found = search_symbols(db, &known, typed).into_iter().take(MAX_SYMBOLS);
     let entries = found.filter_map(|(file, symbol)| {
         let (uri, shown) = views.programs.place(db, file)?;
-        Some(entry(&symbol, &uri, &shown, session))
+        Some(entry(&symbol, &uri, &shown, &views.session))
     });
     text(&entries.collect::<Vec<Value>>())
 }

@@ -96,16 +96,13 @@ impl Fetcher {
             tracing::warn!("{problem}");
         }
         let Some(pending) = pending else { return fetched };
-        match mode {
-            FetchMode::Automatic => {}
-            FetchMode::Manual => {
-                let refusal = || self.registries.refusal(remote);
-                return fetched.or_else(refusal).or_else(|| Some(not_fetched(remote)));
-            }
-            FetchMode::Off => {
-                let refusal = || self.registries.refusal(remote);
-                return fetched.or_else(refusal).or_else(|| Some(not_requested(remote, FETCH_IS_OFF)));
-            }
+        let refused = match mode {
+            FetchMode::Automatic => None,
+            FetchMode::Manual => Some(not_fetched(remote)),
+            FetchMode::Off => Some(not_requested(remote, FETCH_IS_OFF)),
+        };
+        if refused.is_some() {
+            return fetched.or_else(|| self.registries.refusal(remote)).or(refused);
         }
         // What is known is shown at once, and asked about without hurry.
         match when {

@@ -121,8 +121,7 @@ impl Owner {
                 megabytes(document.text().len_bytes()),
                 megabytes(MAX_ANALYSED_BYTES)
             );
-            let params = serde_json::json!({ "type": MessageType::WARNING, "message": message });
-            self.publisher.notify(Notification::new("window/showMessage", &params));
+            self.publisher.notify(Notification::message(MessageType::WARNING, &message));
         }
     }
 

@@ -141,8 +141,7 @@ impl Owner {
             Ok(message) => (MessageType::INFO, message),
             Err(message) => (MessageType::ERROR, message),
         };
-        let params = serde_json::json!({ "type": kind, "message": message });
-        self.publisher.notify(Notification::new("window/showMessage", &params));
+        self.publisher.notify(Notification::message(kind, message));
     }
 
     pub(super) fn report_progress(&mut self) {

@@ -66,8 +66,9 @@ impl Owner {
         }
         let is_edited = before.is_none_or(|before| before.version != version);
         let (programs, cache, runs) = (&self.analysis.programs, &self.fetcher.cache(), &self.runs);
-        let views = snapshots.iter().map(|snapshot| View { snapshot, db, programs, cache, runs });
-        let (publication, digest) = diagnostics::publication(uri, Some(version), views, &self.session);
+        let session = &self.session;
+        let views = snapshots.iter().map(|snapshot| View { snapshot, db, programs, cache, runs, session });
+        let (publication, digest) = diagnostics::publication(uri, Some(version), views);
         let is_news = before.is_none_or(|before| before.digest != digest);
         let configs = snapshots.iter().map(|snapshot| Arc::clone(&snapshot.config)).collect();
         document.published = Some(Published { digest, version, found, configs, is_outdated: false });

@@ -46,7 +46,7 @@ impl Owner {
         match self.snapshots(&attempt.uri) {
             Ok(snapshots) => {
                 let view = self.views(attempt.method())(snapshots);
-                self.requests.reads.retry(attempt, view, Arc::clone(&self.session));
+                self.requests.reads.try_on(attempt, view);
             }
             // It was open when it was asked about.
             Err(Failure::NotOpen(_)) => self.requests.reads.fail(&attempt, Failure::ContentModified),
@@ -61,6 +61,18 @@ impl Owner {
         let (db, state, cache) = (self.analysis.host.snapshot(), self.requests.state, self.fetcher.cache());
         let (programs, runs, tokens) =
             (Arc::clone(&self.analysis.programs), Arc::clone(&self.runs), Arc::clone(&self.documents.tokens));
-        move |snapshots| Views { snapshots, db, programs, cache, runs, tokens, closed, is_first_poll, state }
+        let session = Arc::clone(&self.session);
+        move |snapshots| Views {
+            snapshots,
+            db,
+            programs,
+            cache,
+            runs,
+            tokens,
+            closed,
+            is_first_poll,
+            state,
+            session,
+        }
     }
 }

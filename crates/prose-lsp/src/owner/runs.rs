@@ -56,8 +56,7 @@ impl Owner {
             Ok((order, snapshot)) => {
                 for remark in snapshot.config.remarks(self.analysis.host.db(), snapshot.file) {
                     let message = format!("{}: {remark}", order.program.name);
-                    let params = serde_json::json!({ "type": MessageType::WARNING, "message": message });
-                    self.publisher.notify(Notification::new("window/showMessage", &params));
+                    self.publisher.notify(Notification::message(MessageType::WARNING, &message));
                 }
                 launch(
                     &self.runs,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde::Serialize;
 
 use crate::protocol::json::{Json, json};
+use crate::protocol::lsp::MessageType;
 
 /// A notification of the server, or a request that it makes. It is encoded where it is made.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +19,11 @@ pub(crate) struct Notification {
 impl Notification {
     pub(crate) fn new(method: &'static str, params: &impl Serialize) -> Self {
         Self { method, params: json(params), id: None }
+    }
+
+    /// A message for the user.
+    pub(crate) fn message(kind: MessageType, message: &str) -> Self {
+        Self::new("window/showMessage", &serde_json::json!({ "type": kind, "message": message }))
     }
 
     /// A request to the client, under a new id.

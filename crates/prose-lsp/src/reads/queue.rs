@@ -102,7 +102,7 @@ impl Reads {
             }
             Work::Analysis(work) => {
                 let attempt = Attempt { ticket, method, uri, work };
-                self.try_on(attempt, view(snapshots), session);
+                self.try_on(attempt, view(snapshots));
             }
         }
     }
@@ -110,11 +110,6 @@ impl Reads {
     /// Does work in the pool that looks at no document.
     pub(crate) fn spawn(&self, work: impl FnOnce() + Send + 'static) {
         self.pool.run(work);
-    }
-
-    /// Does work again that an edit has ended, if its answer is still wanted.
-    pub(crate) fn retry(&mut self, attempt: Attempt, view: Views, session: Arc<Session>) {
-        self.try_on(attempt, view, session);
     }
 
     /// Whether the request still waits for an answer.
@@ -132,7 +127,8 @@ impl Reads {
         self.pending.lock().len()
     }
 
-    fn try_on(&mut self, attempt: Attempt, view: Views, session: Arc<Session>) {
+    /// Does work that takes the analysis, perhaps again after an edit has ended it, if its answer is still wanted.
+    pub(crate) fn try_on(&mut self, attempt: Attempt, view: Views) {
         let pending = self.pending.clone();
         let owner = self.owner.clone();
         let waiting = Arc::new(Mutex::new(Some(view)));
@@ -146,7 +142,7 @@ impl Reads {
                 return try_again(&owner, &pending, attempt);
             };
             let result = guard(format!("answering {}", attempt.method), || {
-                Cancelled::catch(AssertUnwindSafe(|| (attempt.work)(&view, &session)))
+                Cancelled::catch(AssertUnwindSafe(|| (attempt.work)(&view)))
             });
             let state = view.state;
             // The next edit waits until the view is gone.

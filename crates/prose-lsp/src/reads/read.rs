@@ -23,7 +23,7 @@ pub(crate) enum Work {
 pub(crate) type TreeWork = Box<dyn FnOnce(&[Snapshot], &Session) -> Json + Send>;
 
 /// Work that may be done several times.
-pub(crate) type AnalysisWork = Arc<dyn Fn(&Views, &Session) -> Result<Json, Failure> + Send + Sync>;
+pub(crate) type AnalysisWork = Arc<dyn Fn(&Views) -> Result<Json, Failure> + Send + Sync>;
 
 /// A request that only looks at one document.
 pub(crate) struct Read {

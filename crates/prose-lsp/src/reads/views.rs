@@ -33,6 +33,7 @@ pub(crate) struct Views {
     pub(crate) is_first_poll: bool,
     /// The number of this state of the server.
     pub(crate) state: u64,
+    pub(crate) session: Arc<Session>,
 }
 
 /// One of them.
@@ -43,13 +44,14 @@ pub(crate) struct View<'a> {
     pub(crate) programs: &'a Programs,
     pub(crate) cache: &'a Cache,
     pub(crate) runs: &'a Runs,
+    pub(crate) session: &'a Session,
 }
 
 impl Views {
     /// One after the other.
     pub(crate) fn each(&self) -> impl Iterator<Item = View<'_>> {
-        let Self { snapshots, db, programs, cache, runs, .. } = self;
-        snapshots.iter().map(move |snapshot| View { snapshot, db, programs, cache, runs })
+        let Self { snapshots, db, programs, cache, runs, session, .. } = self;
+        snapshots.iter().map(move |snapshot| View { snapshot, db, programs, cache, runs, session })
     }
 }
 
@@ -63,7 +65,7 @@ impl<'a> View<'a> {
     }
 
     /// The converter of results about the program.
-    pub(crate) fn converter(&self, session: &'a Session) -> Converter<'a> {
-        self.snapshot.converter(session)
+    pub(crate) fn converter(&self) -> Converter<'a> {
+        self.snapshot.converter(self.session)
     }
 }

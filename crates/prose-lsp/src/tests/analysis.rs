@@ -18,8 +18,7 @@ fn an_edit_of_another_document_has_a_read_done_again() {
         GATES.wait_for_arrivals(uri, 1);
         client.prepend(other, 2, "# new\n").await;
         // The edit is not held up by the read, which ends and comes back.
-        client.ask(2, "test/state", other).await;
-        assert_eq!(client.answer(json!(2)).await["result"][0], 2);
+        assert_eq!(client.result(2, "test/state", other).await[0], 2);
         GATES.wait_for_arrivals(uri, 2);
         GATES.open(uri);
         assert_eq!(client.answer(json!(1)).await["result"], 1);
@@ -36,8 +35,7 @@ fn an_edit_of_the_document_itself_ends_a_read_for_good() {
         client.prepend(uri, 2, "# new\n").await;
         assert_error(&client.answer(json!(1)).await, -32801, EDITED);
         GATES.open(uri);
-        client.ask(2, "test/analyse", uri).await;
-        assert_eq!(client.answer(json!(2)).await["result"], 2);
+        assert_eq!(client.result(2, "test/analyse", uri).await, 2);
         client.assert_silent().await;
     });
 }
@@ -52,8 +50,7 @@ fn a_cancelled_read_is_answered_at_once_and_not_done_again() {
         client.notify("$/cancelRequest", json!({ "id": 1 })).await;
         assert_error(&client.answer(json!(1)).await, -32800, "the request was cancelled");
         client.prepend(other, 2, "# new\n").await;
-        client.ask(2, "test/state", other).await;
-        assert_eq!(client.answer(json!(2)).await["result"][0], 2);
+        assert_eq!(client.result(2, "test/state", other).await[0], 2);
         GATES.open(uri);
         client.assert_silent().await;
         assert_eq!(GATES.state.lock().unwrap().waiting[uri], 1);

@@ -28,17 +28,20 @@ pub(crate) struct FileConfig {
     rules: Arc<Rules>,
     /// The lock file, if there is one.
     lock: Option<LockFile>,
-    /// The client's setting, which overrides the project's.
-    fetch: Option<FetchMode>,
-    /// The client's setting for Markdown documents, likewise.
-    markdown: Option<bool>,
-    client: Arc<RunSettings>,
-    hints: HintOptions,
+    client: Arc<ClientSettings>,
 }
 
-/// How the client is set to run programs.
+/// The settings of the client, which override those of the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RunSettings {
+pub(crate) struct ClientSettings {
+    /// When imported programs are fetched.
+    fetch: Option<FetchMode>,
+    /// Whether programs in Markdown documents are served.
+    markdown: Option<bool>,
+    /// Whether programs that are not open are checked.
+    checks_workspace: bool,
+    /// The hints of the analysis to show: all that are not switched off.
+    hints: HintOptions,
     /// Whether the workspace is trusted. No program of an untrusted one is run: its programs are, in effect, those of another author. A client that does
     /// not say leaves it to what the person has said with `prose trust`, before an agent is started.
     pub(crate) trusted: Option<bool>,
@@ -58,61 +61,59 @@ pub(crate) struct RunSettings {
     pub(crate) allows_outside: bool,
 }
 
-impl Default for RunSettings {
+impl Default for ClientSettings {
     fn default() -> Self {
-        Self {
-            trusted: None,
-            harness: None,
-            max_parallel: None,
-            command: None,
-            environment: None,
-            inlay_hints: true,
-            estimates: true,
-            allows_outside: false,
-        }
+        Self::read(&Value::Null)
     }
 }
 
-impl RunSettings {
+impl ClientSettings {
     fn read(settings: &Value) -> Self {
         let settings = section(settings);
-        let given = |path: &str| settings.pointer(path).filter(|value| !value.is_null());
-        let harness = given("/run/harness").filter(|name| name.as_str() != Some("")).and_then(|name| {
-            let known = HarnessName::ALL.iter().copied().find(|known| name.as_str() == Some(known.as_str()));
-            if known.is_none() {
-                let names: Vec<&str> = HarnessName::ALL.iter().map(|name| name.as_str()).collect();
-                tracing::warn!("`run.harness` is {name}, but must be one of {}", names.join(", "));
-            }
-            known
+        let harnesses: Vec<&str> = HarnessName::ALL.iter().map(|name| name.as_str()).collect();
+        let one_of_them = format!("one of {}", harnesses.join(", "));
+        let harness = setting(settings, "/run/harness", &one_of_them, |name| match name.as_str()? {
+            // Editors send this for a setting that is not set.
+            "" => Some(None),
+            name => HarnessName::ALL.iter().find(|known| name == known.as_str()).map(|known| Some(*known)),
         });
-        let max_parallel = given("/run/maxParallel").and_then(|number| {
-            let known = number.as_u64().and_then(|number| NonZeroU32::new(number.try_into().ok()?));
-            if known.is_none() {
-                tracing::warn!(
-                    "`run.maxParallel` is {number}, but must be a whole number from 1 to {}",
-                    u32::MAX
-                );
-            }
-            known
-        });
-        let words = |key: &str| {
-            let list = given(&format!("/run/{key}"))?;
-            let words = list.as_array().map(|list| list.iter().map(|word| Word::new(word.as_str()?)));
-            let words = words.and_then(Iterator::collect);
-            if words.is_none() {
-                tracing::warn!("`run.{key}` is {list}, but must be a list of strings");
-            }
-            words
+        let flag = |path: &str| setting(settings, path, "true or false", Value::as_bool);
+        let words = |path: &str| {
+            setting(settings, path, "a list of strings", |list| {
+                list.as_array()?.iter().map(|word| Word::new(word.as_str()?)).collect()
+            })
         };
+        let shows = |kind: &str| flag(&format!("/inlayHints/{kind}")).unwrap_or(true);
+        let trusted = settings.get("trusted").and_then(Value::as_bool);
         Self {
-            trusted: settings.get("trusted").and_then(Value::as_bool),
-            harness,
-            max_parallel,
-            command: words("command"),
-            environment: words("environment"),
-            inlay_hints: flag(settings, "run", "inlayHints").unwrap_or(true),
-            estimates: flag(settings, "run", "estimates").unwrap_or(true),
-            allows_outside: flag(settings, "run", "allowOutside").unwrap_or(false),
+            trusted,
+            fetch: match trusted {
+                // An untrusted workspace fetches nothing: what is asked for, and where, would be its choice.
+                Some(false) => Some(FetchMode::Off),
+                _ => setting(settings, "/registry/fetch", "\"automatic\", \"manual\" or \"off\"", |mode| {
+                    FetchMode::ALL.iter().copied().find(|known| mode == known.as_str())
+                }),
+            },
+            markdown: flag("/markdown/enabled"),
+            checks_workspace: flag("/check/workspace").unwrap_or(true),
+            hints: HintOptions {
+                models: shows("models"),
+                parameters: shows("parameters"),
+                contracts: shows("contracts"),
+                iterations: shows("iterations"),
+            },
+            harness: harness.flatten(),
+            max_parallel: setting(
+                settings,
+                "/run/maxParallel",
+                &format!("a whole number from 1 to {}", u32::MAX),
+                |number| NonZeroU32::new(number.as_u64()?.try_into().ok()?),
+            ),
+            command: words("/run/command"),
+            environment: words("/run/environment"),
+            inlay_hints: flag("/run/inlayHints").unwrap_or(true),
+            estimates: flag("/run/estimates").unwrap_or(true),
+            allows_outside: flag("/run/allowOutside").unwrap_or(false),
         }
     }
 }
@@ -130,12 +131,12 @@ impl FileConfig {
 
     /// When imported programs are fetched.
     pub(crate) fn fetch_mode(&self) -> FetchMode {
-        self.fetch.unwrap_or(self.rules.config().registry.fetch)
+        self.client.fetch.unwrap_or(self.rules.config().registry.fetch)
     }
 
     /// Whether programs in Markdown documents are served.
     pub(crate) fn serves_markdown(&self) -> bool {
-        self.markdown.unwrap_or(self.rules.config().markdown.enabled)
+        self.client.markdown.unwrap_or(self.rules.config().markdown.enabled)
     }
 
     /// The folder that the lock file is in, or would be.
@@ -211,14 +212,14 @@ impl FileConfig {
         runnable::errors(db, file, &self.rules, &self.path)
     }
 
-    /// How programs run, according to the client.
-    pub(crate) fn client(&self) -> &RunSettings {
+    /// The settings of the client.
+    pub(crate) fn client(&self) -> &ClientSettings {
         &self.client
     }
 
     /// Which hints of the analysis the client shows.
     pub(crate) fn hints(&self) -> HintOptions {
-        self.hints
+        self.client.hints
     }
 
     /// What changes what the program means.
@@ -245,18 +246,13 @@ pub(crate) struct Settings {
     locks: HashMap<PathBuf, Option<LockFile>>,
     /// The folders of the lock files of programs without settings, by the folders of the programs.
     lock_folders: HashMap<PathBuf, PathBuf>,
-    fetch: Option<FetchMode>,
-    markdown: Option<bool>,
-    /// Whether programs that are not open are checked.
-    workspace: Option<bool>,
-    client: Arc<RunSettings>,
-    hints: HintOptions,
+    client: Arc<ClientSettings>,
 }
 
 impl Settings {
     /// Whether programs are checked that are not open.
     pub(crate) fn checks_workspace(&self) -> bool {
-        self.workspace.unwrap_or(true)
+        self.client.checks_workspace
     }
 
     /// The settings that a program is under.
@@ -269,13 +265,12 @@ impl Settings {
             tracing::warn!("{remark}");
         }
         let client = Arc::clone(&self.client);
-        let (fetch, markdown, hints) = (self.fetch, self.markdown, self.hints);
         let lock = self.lock_path(&rules, path).and_then(|lock| {
             let read = |path: &PathBuf| read_lock(path);
             self.locks.entry(lock).or_insert_with_key(read).clone()
         });
         let path = path.to_owned();
-        Arc::new(FileConfig { path, rules, lock, fetch, markdown, client, hints })
+        Arc::new(FileConfig { path, rules, lock, client })
     }
 
     /// Where the lock file of a program is, or would be: next to the settings, or the nearest one of a program without any.
@@ -322,24 +317,12 @@ impl Settings {
     /// Takes over what the client is set to: `{ "check": { "profile": "strict", "levels": { "W105": "off" } } }`. Gives whether that changes
     /// anything. What is not understood is logged and has no effect.
     pub(crate) fn set_overrides(&mut self, settings: &Value) -> bool {
-        let (overrides, fetch, client) = (overrides(settings), fetch(settings), RunSettings::read(settings));
-        let markdown = flag(section(settings), "markdown", "enabled");
-        let workspace = flag(section(settings), "check", "workspace");
-        let hints = hints(settings);
-        let changes = self.files.set_overrides(overrides)
-            || self.workspace != workspace
-            || self.fetch != fetch
-            || self.markdown != markdown
-            || self.hints != hints
-            || *self.client != client;
+        let client = ClientSettings::read(settings);
+        let changes = self.files.set_overrides(overrides(settings)) || *self.client != client;
         if self.client.trusted != client.trusted {
             self.files.trust(client.trusted == Some(true));
         }
         self.client = Arc::new(client);
-        self.fetch = fetch;
-        self.markdown = markdown;
-        self.workspace = workspace;
-        self.hints = hints;
         changes
     }
 }
@@ -357,56 +340,27 @@ fn section(settings: &Value) -> &Value {
     settings.get("prose").unwrap_or(settings)
 }
 
-/// A boolean setting of the client; none if it is not set.
-fn flag(settings: &Value, table: &str, key: &str) -> Option<bool> {
-    let value = settings.get(table)?.get(key).filter(|value| !value.is_null())?;
-    if !value.is_boolean() {
-        tracing::warn!("`{table}.{key}` is {value}, but must be true or false");
-    }
-    value.as_bool()
-}
-
-/// When imported programs are fetched, as the client is set to. An untrusted workspace fetches nothing: what is asked for, and where,
-/// would be its choice.
-fn fetch(settings: &Value) -> Option<FetchMode> {
-    let settings = section(settings);
-    if settings.get("trusted") == Some(&Value::Bool(false)) {
-        return Some(FetchMode::Off);
-    }
-    let mode = settings.pointer("/registry/fetch").filter(|mode| !mode.is_null())?;
-    let known = FetchMode::ALL.iter().copied().find(|known| mode.as_str() == Some(known.as_str()));
+/// A setting of the client; none if it is not set, or not understood, which is logged.
+fn setting<T>(settings: &Value, path: &str, expected: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+    let value = settings.pointer(path).filter(|value| !value.is_null())?;
+    let known = read(value);
     if known.is_none() {
-        tracing::warn!("`registry.fetch` is {mode}, but must be \"automatic\", \"manual\" or \"off\"");
+        let name = path.trim_start_matches('/').replace('/', ".");
+        tracing::warn!("`{name}` is {value}, but must be {expected}");
     }
     known
 }
 
-/// Which hints of the analysis the client shows: all that it does not switch off.
-fn hints(settings: &Value) -> HintOptions {
-    let shows = |kind: &str| flag(section(settings), "inlayHints", kind).unwrap_or(true);
-    HintOptions {
-        models: shows("models"),
-        parameters: shows("parameters"),
-        contracts: shows("contracts"),
-        iterations: shows("iterations"),
-    }
-}
-
 fn overrides(settings: &Value) -> Overrides {
-    let check = section(settings).get("check").unwrap_or(&Value::Null);
-    let mut overrides = Overrides::default();
-    if let Some(profile) = check.get("profile").filter(|profile| !profile.is_null()) {
-        overrides.profile =
-            Profile::ALL.iter().copied().find(|known| profile.as_str() == Some(known.as_str()));
-        if overrides.profile.is_none() {
-            tracing::warn!("`check.profile` is {profile}, but must be \"default\" or \"strict\"");
-        }
-    }
-    let levels = check.get("levels").filter(|levels| !levels.is_null());
-    if let Some(odd) = levels.filter(|levels| !levels.is_object()) {
-        tracing::warn!("`check.levels` is {odd}, but must be an object with a level for each code");
-    }
-    for (code, level) in levels.and_then(Value::as_object).into_iter().flatten() {
+    let settings = section(settings);
+    let profile = setting(settings, "/check/profile", "\"default\" or \"strict\"", |profile| {
+        Profile::ALL.iter().copied().find(|known| profile == known.as_str())
+    });
+    let mut overrides = Overrides { profile, ..Overrides::default() };
+    let levels = setting(settings, "/check/levels", "an object with a level for each code", |levels| {
+        levels.as_object().cloned()
+    });
+    for (code, level) in levels.iter().flatten() {
         let known = Level::ALL.iter().copied().find(|known| level.as_str() == Some(known.as_str()));
         match (code.parse::<Code>(), known) {
             (Ok(code), Some(level)) => overrides.levels.push((code, level)),
@@ -447,18 +401,19 @@ mod tests {
             "trusted": false,
         });
         let words = |words: &[&str]| words.iter().map(|word| Word::new(word)).collect();
-        let expected = RunSettings {
+        let expected = ClientSettings {
             trusted: Some(false),
+            fetch: Some(FetchMode::Off),
             harness: Some(HarnessName::Claude),
             max_parallel: NonZeroU32::new(2),
             command: words(&["my-agent", "--quiet"]),
             environment: words(&[]),
-            estimates: true,
             inlay_hints: false,
             allows_outside: true,
+            ..ClientSettings::default()
         };
-        assert_eq!(RunSettings::read(&run), expected);
-        assert_eq!(RunSettings::read(&json!({ "prose": run })), expected);
+        assert_eq!(ClientSettings::read(&run), expected);
+        assert_eq!(ClientSettings::read(&json!({ "prose": run })), expected);
         // Editors send this for a setting that is not set.
         for odd in [
             json!(null),
@@ -466,7 +421,7 @@ mod tests {
             json!({ "run": { "harness": "x", "inlayHints": 3, "allowOutside": "x" } }),
             json!({ "run": { "maxParallel": 0, "command": "my-agent", "environment": [""] } }),
         ] {
-            assert_eq!(RunSettings::read(&odd), RunSettings::default(), "{odd}");
+            assert_eq!(ClientSettings::read(&odd), ClientSettings::default(), "{odd}");
         }
     }
 
@@ -485,13 +440,14 @@ mod tests {
 
     #[test]
     fn clients_switch_hints_off_one_by_one() {
-        let off = |kind: &str| hints(&json!({ "prose": { "inlayHints": { kind: false } } }));
+        let hints = |settings: Value| ClientSettings::read(&settings).hints;
+        let off = |kind: &str| hints(json!({ "prose": { "inlayHints": { kind: false } } }));
         assert_eq!(off("models"), HintOptions { models: false, ..HintOptions::ALL });
         assert_eq!(off("parameters"), HintOptions { parameters: false, ..HintOptions::ALL });
         assert_eq!(off("contracts"), HintOptions { contracts: false, ..HintOptions::ALL });
         assert_eq!(off("iterations"), HintOptions { iterations: false, ..HintOptions::ALL });
         assert_eq!(off("else"), HintOptions::ALL);
-        assert_eq!(hints(&json!({ "inlayHints": { "models": "no" } })), HintOptions::ALL);
+        assert_eq!(hints(json!({ "inlayHints": { "models": "no" } })), HintOptions::ALL);
     }
 
     #[test]

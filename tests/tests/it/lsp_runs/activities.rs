@@ -1,6 +1,7 @@
 //! What an editor shows of sessions at work.
 
 use expect_test::expect;
+use prose_tests::lsp::pretty;
 use prose_tests::workspace::Workspace;
 use serde_json::{Value, json};
 
@@ -53,18 +54,10 @@ fn a_session_at_work_shows_what_its_agent_does() {
           "last": null,
           "node": 1,
           "text": "I look at the tests.",
-          "tool": {
-            "id": "4",
-            "kind": "edit",
-            "paths": [
-              "a.rs"
-            ],
-            "status": "running",
-            "title": "Edit a.rs"
-          }
+          "tool": {"id":"4","kind":"edit","paths":["a.rs"],"status":"running","title":"Edit a.rs"}
         }
     "#]]
-    .assert_eq(&format!("{}\n", serde_json::to_string_pretty(&shown).unwrap()));
+    .assert_eq(&format!("{}\n", pretty(&shown)));
 
     let is_progress = |message: &Value| message["params"]["token"] == format!("run-{run}").as_str();
     workspace.client.wait_for(|message| {

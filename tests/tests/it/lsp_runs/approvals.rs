@@ -12,14 +12,13 @@ const SCRIPT: &str = "[[session]]\nreply = \"done\"\ntools = [\"bash: git log\",
 
 fn started() -> (Workspace, String) {
     let files = &[("main.prose", PROGRAM), ("script.toml", SCRIPT)];
-    let mut workspace = Workspace::with(hearing(), files);
-    workspace.open_saved("main.prose");
+    let mut workspace = Workspace::with(hearing(), files).opened("main.prose");
     let id = run(&mut workspace, "main.prose", json!({ "script": "script.toml" }));
     (workspace, id)
 }
 
 fn question(workspace: &mut Workspace) -> Value {
-    workspace.client.wait_for(|message| message["method"] == "window/showMessageRequest")
+    workspace.client.wait_for_method("window/showMessageRequest")
 }
 
 fn answer(workspace: &mut Workspace, question: &Value, result: Value) {

@@ -18,8 +18,7 @@ let draft = session: writer
 session "Count the words"
 let is_long = **it is long enough**
 "#;
-    let mut workspace = Workspace::new(&[("dry.prose", program)]);
-    workspace.open_saved("dry.prose");
+    let mut workspace = Workspace::new(&[("dry.prose", program)]).opened("dry.prose");
     let result = command(&mut workspace, "prose.dryRun", "dry.prose", json!({}));
     // What agents are told besides is not the subject here.
     let shown = |result: &Value| -> Vec<Value> {
@@ -83,8 +82,7 @@ fn run_actions(workspace: &mut Workspace, name: &str, line: usize) -> String {
 #[test]
 fn clients_without_lenses_run_programs_by_code_actions() {
     let program = "block greet:\n  session \"Say hello\"\n\nsession \"Say something\"\n";
-    let mut workspace = Workspace::with(hearing(), &[("hello.prose", program)]);
-    workspace.open_saved("hello.prose");
+    let mut workspace = Workspace::with(hearing(), &[("hello.prose", program)]).opened("hello.prose");
     check(
         &run_actions(&mut workspace, "hello.prose", 0),
         expect![[r#"
@@ -101,12 +99,11 @@ fn clients_without_lenses_run_programs_by_code_actions() {
         "#]],
     );
     let action = workspace.run_actions("hello.prose", (3, 0))[0]["command"].clone();
-    let answer = execute(&mut workspace, "prose.run", action["arguments"][0].clone());
+    let answer = workspace.execute("prose.run", action["arguments"][0].clone());
     assert_eq!(answer["result"]["harness"], "offline", "{answer}");
     assert_eq!(message(&mut workspace).split(':').next(), Some("hello.prose is done"));
 
-    let mut workspace = Workspace::with(able(), &[("hello.prose", program)]);
-    workspace.open_saved("hello.prose");
+    let mut workspace = Workspace::with(able(), &[("hello.prose", program)]).opened("hello.prose");
     assert_eq!(run_actions(&mut workspace, "hello.prose", 0), "");
 }
 
@@ -167,7 +164,7 @@ fn sessions_of_a_cancelled_run_are_killed() {
     );
     let stop = lens_argument(&mut workspace, "slow.prose", "■ Stop");
     assert_eq!(stop["run"], id.as_str());
-    assert_eq!(execute(&mut workspace, "prose.cancel", stop)["error"], Value::Null);
+    assert_eq!(workspace.execute("prose.cancel", stop)["error"], Value::Null);
     let end = ended(&mut workspace, &id);
     assert_eq!(
         (&end["status"], &end["error"]["message"]),
@@ -202,8 +199,7 @@ fn two_programs_run_at_once_and_one_of_them_is_stopped() {
     let answers =
         "[[session]]\nlabel = \"long\"\nreply = \"x\"\ndelay = \"10m\"\n\n[[session]]\nreply = \"y\"\n";
     let files = &[("long.prose", "session \"long\"\n"), ("short.prose", STEPS), ("answers.toml", answers)];
-    let mut workspace = Workspace::with(hearing(), files);
-    workspace.open_saved("long.prose");
+    let mut workspace = Workspace::with(hearing(), files).opened("long.prose");
     workspace.open_saved("short.prose");
     let long = run(&mut workspace, "long.prose", json!({ "script": "answers.toml" }));
     event(&mut workspace, &long, |event| event["event"] == "session-started");
@@ -234,8 +230,7 @@ fn two_programs_run_at_once_and_one_of_them_is_stopped() {
 fn the_client_chooses_the_harness_before_the_project_does() {
     let settings = json!({ "run": { "harness": "offline" } });
     let files = &[("a.prose", "session \"a\"\n"), ("prose.toml", "[run]\nharness = \"script\"\n")];
-    let mut workspace = Workspace::with_settings(hearing(), settings, files);
-    workspace.open_saved("a.prose");
+    let mut workspace = Workspace::with_settings(hearing(), settings, files).opened("a.prose");
     let result = command(&mut workspace, "prose.run", "a.prose", json!({}));
     assert_eq!(result["harness"], "offline");
     workspace.client.notify("workspace/didChangeConfiguration", json!({ "settings": {} }));
@@ -262,8 +257,7 @@ block bound:
 
 do gather
 "#;
-    let mut workspace = Workspace::with(hearing(), &[("blocks.prose", program)]);
-    workspace.open_saved("blocks.prose");
+    let mut workspace = Workspace::with(hearing(), &[("blocks.prose", program)]).opened("blocks.prose");
     check(
         &lenses(&mut workspace, "blocks.prose"),
         expect![[r#"

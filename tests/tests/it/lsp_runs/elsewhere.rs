@@ -24,15 +24,14 @@ fn in_terminal(workspace: &Workspace) -> (Child, BufReader<ChildStderr>, String)
 
 #[test]
 fn a_run_of_a_terminal_is_followed_and_controlled_in_the_editor() {
-    let mut workspace = Workspace::with(hearing(), &[("slow.prose", SLOW)]);
-    workspace.open_saved("slow.prose");
+    let mut workspace = Workspace::with(hearing(), &[("slow.prose", SLOW)]).opened("slow.prose");
     let (mut child, _lines, id) = in_terminal(&workspace);
     let runs = workspace.client.request("prose/runs", Value::Null);
     assert_eq!(runs["result"]["runs"][0]["run"], json!(id));
     assert_eq!(runs["result"]["runs"][0]["here"], json!(false));
     event(&mut workspace, &id, |event| event["event"] == "session-started");
     for name in ["pause", "continue"] {
-        let answer = execute(&mut workspace, &format!("prose.{name}"), json!({ "run": id }));
+        let answer = workspace.execute(&format!("prose.{name}"), json!({ "run": id }));
         assert_eq!(answer.get("error"), None);
         let told = event(&mut workspace, &id, |event| event["command"] == name);
         assert_eq!(told["from"], "editor");
@@ -40,15 +39,14 @@ fn a_run_of_a_terminal_is_followed_and_controlled_in_the_editor() {
     command(&mut workspace, "prose.cancel", "slow.prose", json!({}));
     assert_eq!(ended(&mut workspace, &id)["status"], "interrupted");
     assert_eq!(child.wait().unwrap().code(), Some(3));
-    let answer = execute(&mut workspace, "prose.pause", json!({ "run": id }));
+    let answer = workspace.execute("prose.pause", json!({ "run": id }));
     assert_eq!(answer["error"]["message"], "no such run is executed now");
 }
 
 #[test]
 fn a_run_of_the_editor_is_stopped_from_a_terminal() {
     let files = &[("slow.prose", SLOW), ("answers.toml", ANSWERS)];
-    let mut workspace = Workspace::with(hearing(), files);
-    workspace.open_saved("slow.prose");
+    let mut workspace = Workspace::with(hearing(), files).opened("slow.prose");
     let id = run(&mut workspace, "slow.prose", json!({ "script": "answers.toml" }));
     event(&mut workspace, &id, |event| event["event"] == "session-started");
     let stopped = workspace.prose().args(["runs", "stop", &id]).output().unwrap();

@@ -12,10 +12,9 @@ fn a_person_is_asked_for_inputs() {
 input style: "Optional: how should it sound?"
 session "Write about {topic}, {style}"
 "#;
-    let mut workspace = Workspace::with(able(), &[("ask.prose", program)]);
-    workspace.open_saved("ask.prose");
+    let mut workspace = Workspace::with(able(), &[("ask.prose", program)]).opened("ask.prose");
     let id = run(&mut workspace, "ask.prose", json!({}));
-    let question = workspace.client.wait_for(|message| message["method"] == "prose/input");
+    let question = workspace.client.wait_for_method("prose/input");
     assert_eq!(
         question["params"],
         json!({
@@ -23,7 +22,7 @@ session "Write about {topic}, {style}"
         })
     );
     answer(&mut workspace, &question, json!({ "value": "tides" }));
-    let question = workspace.client.wait_for(|message| message["method"] == "prose/input");
+    let question = workspace.client.wait_for_method("prose/input");
     assert_eq!(
         (&question["params"]["name"], &question["params"]["optional"]),
         (&json!("style"), &json!(true))
@@ -42,8 +41,7 @@ fn answer(workspace: &mut Workspace, question: &Value, result: Value) {
 #[test]
 fn a_run_that_nobody_gives_an_input_waits_for_it_as_a_run_to_resume() {
     let program = "session \"First\"\ninput topic: \"What about?\"\nsession \"Write about {topic}\"\n";
-    let mut workspace = Workspace::with(hearing(), &[("ask.prose", program)]);
-    workspace.open_saved("ask.prose");
+    let mut workspace = Workspace::with(hearing(), &[("ask.prose", program)]).opened("ask.prose");
     let id = run(&mut workspace, "ask.prose", json!({}));
     assert_eq!(ended(&mut workspace, &id)["status"], "waiting");
     check(
@@ -62,8 +60,7 @@ fn a_run_that_nobody_gives_an_input_waits_for_it_as_a_run_to_resume() {
 #[test]
 fn an_input_without_a_name_is_given_by_its_variable_or_its_number() {
     let program = "let topic = input \"What about?\"\noutput o = [topic, input \"How long?\"]\n";
-    let mut workspace = Workspace::with(hearing(), &[("ask.prose", program)]);
-    workspace.open_saved("ask.prose");
+    let mut workspace = Workspace::with(hearing(), &[("ask.prose", program)]).opened("ask.prose");
     let id = run(&mut workspace, "ask.prose", json!({ "inputs": { "topic": "tides" } }));
     assert_eq!(ended(&mut workspace, &id)["status"], "waiting");
     check(

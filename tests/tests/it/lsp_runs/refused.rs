@@ -10,8 +10,7 @@ use super::*;
 #[test]
 fn settings_that_are_not_understood_keep_a_program_from_being_run() {
     let files = &[("good.prose", "session \"a\"\n"), ("prose.toml", "[run]\nmax-parallel = 0\n")];
-    let mut workspace = Workspace::new(files);
-    workspace.open_saved("good.prose");
+    let mut workspace = Workspace::new(files).opened("good.prose");
     let folder = workspace.folder.path().canonicalize().unwrap();
     let refused = refusal(&mut workspace, "prose.run", "good.prose", json!({}));
     check(
@@ -26,8 +25,7 @@ fn settings_that_are_not_understood_keep_a_program_from_being_run() {
 fn what_cannot_be_run_is_refused_with_the_reason() {
     let files =
         &[("good.prose", "input topic: \"What?\"\nsession \"Write about {topic}\"\n"), ("notes.toml", "")];
-    let mut workspace = Workspace::new(files);
-    workspace.open_saved("good.prose");
+    let mut workspace = Workspace::new(files).opened("good.prose");
     let mut refused = |others| refusal(&mut workspace, "prose.run", "good.prose", others);
     check(
         &refused(json!({ "inputs": { "topik": "x" } })),
@@ -73,14 +71,14 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
 
     let uri = "untitled:Untitled-1";
     workspace.client.open(uri, 1, "session \"a\"\n");
-    let answer = execute(&mut workspace, "prose.run", json!({ "uri": uri }));
+    let answer = workspace.execute("prose.run", json!({ "uri": uri }));
     check(
         answer["error"]["message"].as_str().unwrap(),
         expect![
             "`untitled:Untitled-1` lies in no folder, and a run keeps its files in one; save the program first, or use a dry run"
         ],
     );
-    let answer = execute(&mut workspace, "prose.dryRun", json!({ "uri": uri }));
+    let answer = workspace.execute("prose.dryRun", json!({ "uri": uri }));
     assert_eq!(answer["result"]["prompts"][0]["prompt"], "a");
 }
 
@@ -95,8 +93,7 @@ block lost:
 session "b"
 "#;
     let shows = json!({ "window": { "showDocument": { "support": true } } });
-    let mut workspace = Workspace::with(shows, &[("a.prose", program)]);
-    workspace.open_saved("a.prose");
+    let mut workspace = Workspace::with(shows, &[("a.prose", program)]).opened("a.prose");
     check(
         &lenses(&mut workspace, "a.prose"),
         expect![[r#"
@@ -105,9 +102,9 @@ session "b"
     "#]],
     );
     let argument = lens_argument(&mut workspace, "a.prose", "Cannot run: 1 error");
-    let answer = execute(&mut workspace, "prose.showError", argument.clone());
+    let answer = workspace.execute("prose.showError", argument.clone());
     assert_eq!(answer["result"], Value::Null);
-    let shown = workspace.client.wait_for(|message| message["method"] == "window/showDocument");
+    let shown = workspace.client.wait_for_method("window/showDocument");
     let selection = range((4, 11), (4, 17));
     let uri = workspace.uri("a.prose");
     assert_eq!(shown["params"], json!({ "uri": uri, "takeFocus": true, "selection": selection }));
@@ -120,7 +117,7 @@ session "b"
         0: Dry run prose.dryRun
     "#]],
     );
-    assert_eq!(execute(&mut workspace, "prose.showError", argument)["result"], Value::Null);
+    assert_eq!(workspace.execute("prose.showError", argument)["result"], Value::Null);
 }
 
 #[test]
@@ -143,8 +140,7 @@ fn what_a_run_would_only_find_out_on_its_way_is_refused_before_it_starts() {
         ("call.prose", "use \"./inner.prose\" as find\noutput o = find()\n"),
         ("inner.prose", "input topic: \"What about?\"\noutput o = topic\n"),
     ];
-    let mut workspace = Workspace::new(files);
-    workspace.open_saved("sub/out.prose");
+    let mut workspace = Workspace::new(files).opened("sub/out.prose");
     workspace.open_saved("call.prose");
     let folder = workspace.folder.path().to_str().unwrap().to_owned();
     let refused = refusal(&mut workspace, "prose.run", "sub/out.prose", json!({}));

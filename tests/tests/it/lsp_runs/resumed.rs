@@ -9,8 +9,7 @@ use super::*;
 #[test]
 fn a_run_is_known_by_the_beginning_of_its_id() {
     let program = "input topic: \"What about?\"\nsession \"Write about {topic}\"\n";
-    let mut workspace = Workspace::with(hearing(), &[("ask.prose", program)]);
-    workspace.open_saved("ask.prose");
+    let mut workspace = Workspace::with(hearing(), &[("ask.prose", program)]).opened("ask.prose");
     let id = run(&mut workspace, "ask.prose", json!({}));
     ended(&mut workspace, &id);
     workspace.client.take_all();
@@ -38,8 +37,7 @@ fn check_restart(restart: fn(&mut Workspace)) {
     let after =
         "[[session]]\nlabel = \"two\"\nreply = \"2\"\n\n[[session]]\nlabel = \"three\"\nreply = \"3\"\n";
     let files = &[("steps.prose", STEPS), ("before.toml", before), ("after.toml", after)];
-    let mut workspace = Workspace::with(hearing(), files);
-    workspace.open_saved("steps.prose");
+    let mut workspace = Workspace::with(hearing(), files).opened("steps.prose");
     let id = run(&mut workspace, "steps.prose", json!({ "script": "before.toml" }));
     event(&mut workspace, &id, |event| {
         event["event"] == "session-started" && event["task"]["prompt"] == "two"
@@ -52,7 +50,7 @@ fn check_restart(restart: fn(&mut Workspace)) {
     let mut resume = lens_argument(&mut workspace, "steps.prose", "Resume last run");
     assert_eq!(resume, json!({ "uri": workspace.uri("steps.prose"), "run": id }));
     resume["script"] = json!("after.toml");
-    let answer = execute(&mut workspace, "prose.resume", resume);
+    let answer = workspace.execute("prose.resume", resume);
     assert_eq!(answer["result"]["run"], id.as_str(), "{answer}");
     assert_eq!(ended(&mut workspace, &id)["status"], "completed");
     check(
@@ -89,8 +87,7 @@ fn the_lens_that_resumes_a_run_needs_no_script() {
     let answers =
         "[[session]]\nlabel = \"one\"\nreply = \"1\"\n\n[[session]]\nreply = \"2\"\ndelay = \"10m\"\n";
     let files = &[("steps.prose", STEPS), ("answers.toml", answers)];
-    let mut workspace = Workspace::with(hearing(), files);
-    workspace.open_saved("steps.prose");
+    let mut workspace = Workspace::with(hearing(), files).opened("steps.prose");
     let id = run(&mut workspace, "steps.prose", json!({ "script": "answers.toml" }));
     event(&mut workspace, &id, |event| {
         event["event"] == "session-started" && event["task"]["prompt"] == "two"
@@ -101,7 +98,7 @@ fn the_lens_that_resumes_a_run_needs_no_script() {
     let script = workspace.folder.path().join("answers.toml");
     std::fs::remove_file(&script).unwrap();
     let resume = lens_argument(&mut workspace, "steps.prose", "Resume last run");
-    let answer = execute(&mut workspace, "prose.resume", resume.clone());
+    let answer = workspace.execute("prose.resume", resume.clone());
     let refused = answer["error"]["message"].as_str().unwrap();
     let folder = workspace.folder.path().to_str().unwrap();
     check(
@@ -113,7 +110,7 @@ fn the_lens_that_resumes_a_run_needs_no_script() {
 
     std::fs::write(&script, answers.replace("delay = \"10m\"\n", "")).unwrap();
     workspace.client.take_all();
-    let answer = execute(&mut workspace, "prose.resume", resume);
+    let answer = workspace.execute("prose.resume", resume);
     assert_eq!(
         answer["result"],
         json!({ "run": id, "folder": answer["result"]["folder"], "harness": "script", "limits": null })
@@ -124,8 +121,7 @@ fn the_lens_that_resumes_a_run_needs_no_script() {
 #[test]
 fn a_changed_program_is_resumed_only_if_that_is_wanted() {
     let program = "session \"one\"\ninput what: \"What?\"\nsession \"two {what}\"\n";
-    let mut workspace = Workspace::with(hearing(), &[("a.prose", program)]);
-    workspace.open_saved("a.prose");
+    let mut workspace = Workspace::with(hearing(), &[("a.prose", program)]).opened("a.prose");
     let id = run(&mut workspace, "a.prose", json!({}));
     ended(&mut workspace, &id);
     // What it says at its end comes after its last event.
@@ -152,8 +148,7 @@ fn a_run_of_a_block_is_resumed_as_one() {
         "[[session]]\nlabel = \"one\"\nreply = \"1\"\n\n[[session]]\nlabel = \"two\"\nfail = \"gone\"\n";
     let after = "[[session]]\nlabel = \"two\"\nreply = \"2\"\n";
     let files = &[("a.prose", program), ("before.toml", before), ("after.toml", after)];
-    let mut workspace = Workspace::with(hearing(), files);
-    workspace.open_saved("a.prose");
+    let mut workspace = Workspace::with(hearing(), files).opened("a.prose");
     let id = run(&mut workspace, "a.prose", json!({ "block": "steps", "script": "before.toml" }));
     assert_eq!(ended(&mut workspace, &id)["error"]["line"], 5);
     message(&mut workspace);
@@ -170,7 +165,7 @@ fn a_run_of_a_block_is_resumed_as_one() {
     let mut resume = lens_argument(&mut workspace, "a.prose", "Resume last run");
     resume["script"] = json!("after.toml");
     workspace.client.take_all();
-    let answer = execute(&mut workspace, "prose.resume", resume);
+    let answer = workspace.execute("prose.resume", resume);
     assert_eq!(answer["result"]["run"], id.as_str(), "{answer}");
     assert_eq!(ended(&mut workspace, &id)["status"], "completed");
     check(
@@ -188,8 +183,7 @@ fn a_run_of_a_block_is_resumed_as_one() {
 #[test]
 fn of_runs_of_one_second_the_last_is_the_last() {
     let program = "session \"one\"\ninput what: \"What?\"\n";
-    let mut workspace = Workspace::with(hearing(), &[("a.prose", program)]);
-    workspace.open_saved("a.prose");
+    let mut workspace = Workspace::with(hearing(), &[("a.prose", program)]).opened("a.prose");
     let mut last = String::new();
     for _ in 0..4 {
         last = run(&mut workspace, "a.prose", json!({}));
@@ -198,6 +192,6 @@ fn of_runs_of_one_second_the_last_is_the_last() {
     }
     workspace.client.take_all();
     let argument = json!({ "uri": workspace.uri("a.prose"), "inputs": { "what": "x" } });
-    let answer = execute(&mut workspace, "prose.resume", argument);
+    let answer = workspace.execute("prose.resume", argument);
     assert_eq!(answer["result"]["run"], *last, "{answer}");
 }

@@ -96,8 +96,7 @@ fn a_run_that_handled_a_failure_ends_with_a_warning_and_its_census() {
 
 #[test]
 fn a_program_runs_as_it_was_last_edited() {
-    let mut workspace = Workspace::with(hearing(), &[("a.prose", "session \"saved\"\n")]);
-    workspace.open_saved("a.prose");
+    let mut workspace = Workspace::with(hearing(), &[("a.prose", "session \"saved\"\n")]).opened("a.prose");
     workspace.replace("a.prose", 2, "session \"typed\"\n");
     let id = run(&mut workspace, "a.prose", json!({}));
     let started = event(&mut workspace, &id, |event| event["event"] == "session-started");
@@ -187,13 +186,12 @@ fn clients_that_pull_diagnostics_get_a_refresh_request() {
         "workspace": { "diagnostics": { "refreshSupport": true } },
         "experimental": { "proseRunEvents": true },
     });
-    let mut workspace = Workspace::with(capabilities, &[("a.prose", "throw \"no\"\n")]);
-    workspace.open_saved("a.prose");
+    let mut workspace = Workspace::with(capabilities, &[("a.prose", "throw \"no\"\n")]).opened("a.prose");
     let uri = workspace.uri("a.prose");
     assert_eq!(workspace.client.result("textDocument/diagnostic", &uri)["items"], json!([]));
     run(&mut workspace, "a.prose", json!({}));
     message(&mut workspace);
-    workspace.client.wait_for(|message| message["method"] == "workspace/diagnostic/refresh");
+    workspace.client.wait_for_method("workspace/diagnostic/refresh");
     eventually(|| workspace.client.result("textDocument/diagnostic", &uri)["items"][0]["message"] == "no");
 }
 
@@ -206,13 +204,13 @@ fn the_next_run_takes_the_diagnostic_of_the_last_one_away() {
     ended(&mut workspace, &id);
     assert_eq!(workspace.pushed_whole("a.prose")["diagnostics"][0]["message"], "no way");
     let id = run(&mut workspace, "a.prose", json!({}));
-    workspace.client.wait_for(|message| message["method"] == "prose/input");
+    workspace.client.wait_for_method("prose/input");
     assert_eq!(workspace.pushed_whole("a.prose")["diagnostics"], json!([]));
     let uri = workspace.uri("a.prose");
-    assert_eq!(execute(&mut workspace, "prose.cancel", json!({ "uri": uri }))["error"], Value::Null);
+    assert_eq!(workspace.execute("prose.cancel", json!({ "uri": uri }))["error"], Value::Null);
     assert_eq!(ended(&mut workspace, &id)["status"], "interrupted");
     // The question is taken back.
-    workspace.client.wait_for(|message| message["method"] == "$/cancelRequest");
+    workspace.client.wait_for_method("$/cancelRequest");
 }
 
 /// A harness whose sessions write their process id to a file and then take long.

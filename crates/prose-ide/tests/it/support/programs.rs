@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use expect_test::Expect;
 use prose_analysis::host::{LoadError, Loader, Project};
 use prose_analysis::location::{Fetched, FetchedProgram, Origin, Remote, RemoteOrigin};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
 use prose_fixture::{Fixture, FixtureFile};
 use prose_reference::Reference;
+use prose_syntax::{TextRange, TextSize};
 
 const REGISTRY: &str = "https://registry.example/programs/";
 
@@ -16,7 +18,7 @@ const REGISTRY: &str = "https://registry.example/programs/";
 ///
 /// A program such as `//- alice/research` came from the network, and its text lies in `/cache/alice/research.prose`.
 #[track_caller]
-pub(crate) fn analysed(fixture: &Fixture) -> (AnalysisHost, Vec<SourceFile>) {
+pub(crate) fn load(fixture: &Fixture) -> (AnalysisHost, Vec<SourceFile>) {
     let mut host = AnalysisHost::default();
     let local: Vec<SourceFile> = fixture
         .files
@@ -36,6 +38,49 @@ pub(crate) fn analysed(fixture: &Fixture) -> (AnalysisHost, Vec<SourceFile>) {
     };
     let files = fixture.files.iter().map(find).collect();
     (host, files)
+}
+
+/// The programs of a fixture, analysed together, and the cursor.
+pub(crate) struct Analysed {
+    pub(crate) host: AnalysisHost,
+    pub(crate) files: Vec<SourceFile>,
+    pub(crate) file: SourceFile,
+    pub(crate) offset: TextSize,
+}
+
+/// Analyses a fixture with one `$0`. See [`load`].
+#[track_caller]
+pub(crate) fn analysed(fixture: &str) -> Analysed {
+    let fixture = Fixture::parse(fixture);
+    let (cursor, offset) = fixture.cursor.expect("the fixture should have one `$0`");
+    let (host, files) = load(&fixture);
+    Analysed { host, file: files[cursor], files, offset }
+}
+
+impl Analysed {
+    /// Shows a range as its line, between `«` and `»`.
+    pub(crate) fn show(&self, file: SourceFile, range: TextRange) -> String {
+        let text = file.text(self.host.db()).as_str();
+        let (start, end) = (usize::from(range.start()), usize::from(range.end()));
+        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
+        let line = text[..start].matches('\n').count() + 1;
+        let path = file.path(self.host.db()).display().to_string();
+        format!(
+            "{path}:{line}: {}«{}»{}",
+            text[line_start..start].trim_start(),
+            &text[start..end],
+            &text[end..line_end]
+        )
+    }
+}
+
+/// Compares what a test shows with what it expects. A single line is expected without its line break, so that it fits next to the program
+/// that it is about.
+#[track_caller]
+pub(crate) fn expect_lines(shown: &str, expected: &Expect) {
+    let line = shown.strip_suffix('\n').filter(|line| !line.contains('\n'));
+    expected.assert_eq(line.unwrap_or(shown));
 }
 
 /// The file that has the text of a program.
