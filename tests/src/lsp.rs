@@ -133,12 +133,18 @@ impl LspClient {
         self.answer(&json!(id))
     }
 
-    /// Sends a request about a document and gives the result, which there must be.
+    /// Sends a request and gives its result, which there must be.
+    #[track_caller]
+    pub fn ask(&mut self, method: &str, params: Value) -> Value {
+        let mut answer = self.request(method, params);
+        assert_eq!(answer.get("error"), None, "{method} failed");
+        answer["result"].take()
+    }
+
+    /// The same about a document.
     #[track_caller]
     pub fn result(&mut self, method: &str, uri: &str) -> Value {
-        let answer = self.request(method, json!({ "textDocument": { "uri": uri } }));
-        assert_eq!(answer.get("error"), None, "{method} failed");
-        answer["result"].clone()
+        self.ask(method, json!({ "textDocument": { "uri": uri } }))
     }
 
     /// Opens a document.

@@ -56,10 +56,9 @@ fn check(uri: &str, text: &str, method: &str, more: Value, expected: Expect) {
     client.open(uri, 1, text);
     let mut params = json!({ "textDocument": { "uri": uri }, "options": OPTIONS() });
     params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let answer = client.request(method, params);
-    assert_eq!(answer.get("error"), None);
+    let edits = client.ask(method, params);
     // Spaces alone on a line would not be seen.
-    expected.assert_eq(&applied(text, &answer["result"]).replace("\n  \n", "\n··\n"));
+    expected.assert_eq(&applied(text, &edits).replace("\n  \n", "\n··\n"));
     client.shut_down();
 }
 

@@ -25,11 +25,9 @@ fn moves(workspace: &Workspace, moves: &[(&str, &str)]) -> Value {
 #[track_caller]
 fn check(workspace: &mut Workspace, moved: &[(&str, &str)], expected: Expect) {
     let params = moves(workspace, moved);
-    let answer = workspace.client.request("workspace/willRenameFiles", params);
-    assert_eq!(answer.get("error"), None, "{answer}");
+    let edit = workspace.client.ask("workspace/willRenameFiles", params);
     let root = workspace.uri("");
     let mut shown = String::new();
-    let edit = &answer["result"];
     let documents = edit["documentChanges"].as_array().cloned().unwrap_or_default();
     for document in documents {
         let at = &document["textDocument"];
@@ -131,7 +129,7 @@ fn what_was_moved_is_looked_for_where_it_is() {
 fn a_client_without_versions_is_served_too_and_nonsense_is_refused() {
     let mut workspace = Workspace::with(json!({}), FILES);
     let params = moves(&workspace, &[("flows/find.prose", "find.prose")]);
-    let edit = workspace.client.request("workspace/willRenameFiles", params)["result"].take();
+    let edit = workspace.client.ask("workspace/willRenameFiles", params);
     assert_eq!(edit["changes"].as_object().unwrap().len(), 3, "{edit:#}");
     let answer = workspace.client.request("workspace/willRenameFiles", json!({ "files": 3 }));
     assert_eq!(answer["error"]["code"], -32602);

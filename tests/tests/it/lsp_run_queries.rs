@@ -40,13 +40,6 @@ fn run_in_terminal(workspace: &Workspace, arguments: &[&str]) {
 }
 
 #[track_caller]
-fn ask(workspace: &mut Workspace, method: &str, params: Value) -> Value {
-    let answer = workspace.client.request(method, params);
-    assert_eq!(answer.get("error"), None, "{method} failed");
-    answer["result"].clone()
-}
-
-#[track_caller]
 fn refusal(workspace: &mut Workspace, method: &str, params: Value) -> String {
     let answer = workspace.client.request(method, params);
     answer["error"]["message"]
@@ -57,7 +50,7 @@ fn refusal(workspace: &mut Workspace, method: &str, params: Value) -> String {
 
 #[track_caller]
 fn runs(workspace: &mut Workspace) -> Vec<Value> {
-    let answer = ask(workspace, "prose/runs", Value::Null);
+    let answer = workspace.client.ask("prose/runs", Value::Null);
     assert_eq!(answer["problems"], json!([]));
     answer["runs"].as_array().unwrap().clone()
 }
@@ -106,14 +99,14 @@ fn runs_of_a_terminal_are_known_without_a_document() {
 #[test]
 fn the_events_of_a_run_are_sent_again_from_where_a_client_is() {
     let (mut workspace, run) = reviewed();
-    let answer = ask(&mut workspace, "prose/run", json!({ "folder": run["folder"] }));
+    let answer = workspace.client.ask("prose/run", json!({ "folder": run["folder"] }));
     assert_eq!((&answer["run"], &answer["status"]), (&run["run"], &json!("completed")));
     assert_eq!((&answer["text"], &answer["problem"]), (&json!(REVIEW), &Value::Null));
     let events = answer["events"].as_array().unwrap();
     assert_eq!(events[0]["event"], "run-started");
     assert_eq!(events[events.len() - 1]["event"], "run-ended");
     let behind = events.len() as u64 - 2;
-    let rest = ask(&mut workspace, "prose/run", json!({ "folder": run["folder"], "after": behind }));
+    let rest = workspace.client.ask("prose/run", json!({ "folder": run["folder"], "after": behind }));
     assert_eq!(rest["events"].as_array().unwrap()[..], events[events.len() - 2..]);
 }
 
@@ -133,7 +126,7 @@ fn nodes(view: &Value) -> String {
 #[test]
 fn the_view_of_a_run_is_that_after_any_of_its_events() {
     let (mut workspace, run) = reviewed();
-    let answer = ask(&mut workspace, "prose/runView", json!({ "folder": run["folder"] }));
+    let answer = workspace.client.ask("prose/runView", json!({ "folder": run["folder"] }));
     assert_eq!(
         (&answer["run"], &answer["status"], &answer["text"]),
         (&run["run"], &run["status"], &json!(REVIEW))
@@ -156,7 +149,7 @@ fn the_view_of_a_run_is_that_after_any_of_its_events() {
 
     // What a client has already is not sent again.
     let seq = answer["view"]["seq"].as_u64().unwrap();
-    let rest = ask(&mut workspace, "prose/runView", json!({ "folder": run["folder"], "after": seq - 1 }));
+    let rest = workspace.client.ask("prose/runView", json!({ "folder": run["folder"], "after": seq - 1 }));
     assert_eq!(rest["view"]["whole"], false);
     check(
         &nodes(&rest["view"]),
@@ -167,10 +160,10 @@ fn the_view_of_a_run_is_that_after_any_of_its_events() {
 
     // Before its end the run went on.
     let asked = json!({ "folder": run["folder"], "at": seq - 1 });
-    let before = ask(&mut workspace, "prose/runView", asked);
+    let before = workspace.client.ask("prose/runView", asked);
     assert_eq!(before["view"]["nodes"][0]["status"], "running");
     assert_eq!(before["view"]["seq"], seq - 1);
-    let start = ask(&mut workspace, "prose/runView", json!({ "folder": run["folder"], "at": 1 }));
+    let start = workspace.client.ask("prose/runView", json!({ "folder": run["folder"], "at": 1 }));
     assert_eq!(start["view"]["nodes"].as_array().unwrap().len(), 1);
 }
 
@@ -184,7 +177,7 @@ fn a_run_that_is_watched_is_read_on_from_where_it_was_read_last() {
     let (end, before) = lines.split_last().unwrap();
     let last = lines.len() as u64;
     let mut view = |after: u64| {
-        let answer = ask(&mut workspace, "prose/runView", json!({ "folder": folder, "after": after }));
+        let answer = workspace.client.ask("prose/runView", json!({ "folder": folder, "after": after }));
         (answer["view"]["seq"].as_u64().unwrap(), answer["view"]["whole"] == true, answer["problem"].clone())
     };
 
@@ -211,22 +204,22 @@ fn long_texts_of_a_run_come_with_their_session_only() {
     let mut workspace = Workspace::new(&[("long.prose", &program)]);
     run_in_terminal(&workspace, &["long.prose"]);
     let folder = runs(&mut workspace)[0]["folder"].clone();
-    let answer = ask(&mut workspace, "prose/run", json!({ "folder": folder }));
+    let answer = workspace.client.ask("prose/run", json!({ "folder": folder }));
     let events = answer["events"].as_array().unwrap();
     let start = events.iter().find(|event| event["event"] == "session-started").unwrap();
     assert!(start["task"]["prompt"].as_str().unwrap().len() < 500, "{start}");
-    let session = ask(&mut workspace, "prose/session", json!({ "folder": folder, "request": 1 }));
+    let session = workspace.client.ask("prose/session", json!({ "folder": folder, "request": 1 }));
     assert!(session["prompt"].as_str().unwrap().contains(long.trim_end()), "{session}");
 }
 
 #[test]
 fn a_session_has_its_prompt_its_context_its_memory_and_its_reply() {
     let (mut workspace, run) = reviewed();
-    let answer = ask(&mut workspace, "prose/run", json!({ "folder": run["folder"] }));
+    let answer = workspace.client.ask("prose/run", json!({ "folder": run["folder"] }));
     let events = answer["events"].as_array().unwrap();
     let start = events.iter().find(|event| event["task"]["agent"] == "critic").unwrap();
     let params = json!({ "folder": run["folder"], "request": start["request"] });
-    let session = ask(&mut workspace, "prose/session", params);
+    let session = workspace.client.ask("prose/session", params);
     let file = session["file"].as_str().unwrap();
     assert_eq!(file, format!("{}/bindings/facts.md", run["folder"].as_str().unwrap()));
     let memory = &session["memory"];
@@ -273,7 +266,7 @@ fn the_flow_of_a_program_is_that_of_its_text_now_or_of_the_run() {
     let (mut workspace, run) = reviewed();
     workspace.open("review.prose", "session \"Only this\"\n");
     let params = json!({ "textDocument": { "uri": workspace.uri("review.prose") } });
-    let now = ask(&mut workspace, "prose/flowGraph", params);
+    let now = workspace.client.ask("prose/flowGraph", params);
     let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 19 } });
     assert_eq!(
         now["nodes"],
@@ -282,7 +275,7 @@ fn the_flow_of_a_program_is_that_of_its_text_now_or_of_the_run() {
             "range": range, "bytes": [0, 19],
         }])
     );
-    let then = ask(&mut workspace, "prose/flowGraph", json!({ "folder": run["folder"] }));
+    let then = workspace.client.ask("prose/flowGraph", json!({ "folder": run["folder"] }));
     let shown: String = then["nodes"]
         .as_array()
         .unwrap()
@@ -307,7 +300,7 @@ fn the_flow_of_a_program_is_that_of_its_text_now_or_of_the_run() {
         "#]],
     );
     // The sites of events are in the nodes of the run.
-    let answer = ask(&mut workspace, "prose/run", json!({ "folder": run["folder"] }));
+    let answer = workspace.client.ask("prose/run", json!({ "folder": run["folder"] }));
     let events = answer["events"].as_array().unwrap();
     for event in events.iter().filter(|event| event["event"] == "statement-started") {
         let bytes = json!([event["site"]["start"], event["site"]["end"]]);
@@ -322,11 +315,11 @@ fn a_run_that_goes_on_here_can_be_stopped_here() {
     workspace.open_saved("slow.prose");
     let argument = json!({ "uri": workspace.uri("slow.prose"), "script": "answers.toml" });
     let params = json!({ "command": "prose.run", "arguments": [argument] });
-    let run = ask(&mut workspace, "workspace/executeCommand", params)["run"].clone();
+    let run = workspace.client.ask("workspace/executeCommand", params)["run"].clone();
     let known = &runs(&mut workspace)[0];
     assert_eq!(known["run"], run);
     assert_eq!((&known["status"], &known["here"]), (&json!("running"), &json!(true)));
     let params = json!({ "command": "prose.cancel", "arguments": [{ "run": run }] });
-    ask(&mut workspace, "workspace/executeCommand", params);
+    workspace.client.ask("workspace/executeCommand", params);
     workspace.client.shut_down();
 }

@@ -1,6 +1,6 @@
 //! The features answer at every place of every program, however broken, and with places that exist.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use prose_fixture::time::processor_time;
@@ -16,22 +16,8 @@ use prose_syntax::{TextRange, TextSize};
 
 /// The programs that come with the project, and one that has a name in every place that can have one.
 fn samples() -> Vec<(PathBuf, String)> {
-    let mut samples = vec![(PathBuf::from("/all/names.prose"), NAMES.to_owned())];
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the examples are there") {
-            let path = entry.expect("the folder can be read").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "prose") {
-                let text = std::fs::read_to_string(&path).expect("examples are text");
-                samples.push((path, text));
-            }
-        }
-    }
-    assert!(samples.len() > 5, "the examples have moved");
-    samples.sort();
-    samples
+    let names = (PathBuf::from("/all/names.prose"), NAMES.to_owned());
+    std::iter::once(names).chain(crate::support::samples()).collect()
 }
 
 const NAMES: &str = r#"use "./names.prose" as self

@@ -1,9 +1,9 @@
 //! Whatever is selected in a program, no assist that is offered brings an error, and those that say the same in another way say the same.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::support::offered::{analysed, offered};
-use crate::support::{samples, with_names};
+use crate::support::{official_programs, samples, with_names};
 use proptest::prelude::*;
 use prose_analysis::diagnostics::diagnostics;
 use prose_ide::{assists, organize_uses};
@@ -161,23 +161,9 @@ fn a_block_that_stays_keeps_the_comments_that_go_with_its_statements() {
 #[test]
 #[ignore = "needs the official programs, see tests/fetch-official-programs"]
 fn assists_of_the_official_programs_bring_no_errors() {
-    let root = std::env::var("PROSE_OFFICIAL_PROGRAMS").expect("PROSE_OFFICIAL_PROGRAMS names their folder");
-    let mut folders = vec![PathBuf::from(root)];
-    let mut count = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the folder can be read") {
-            let path = entry.expect("the folder can be read").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "prose") {
-                let text = std::fs::read_to_string(&path).expect("programs are text");
-                // Each assist takes two analyses of the whole program.
-                if text.len() < 12_000 {
-                    count += check_all(&text, &path).len();
-                }
-            }
-        }
-    }
+    // Each assist takes two analyses of the whole program.
+    let programs = official_programs().into_iter().filter(|(_, text)| text.len() < 12_000);
+    let count: usize = programs.map(|(path, text)| check_all(&text, &path).len()).sum();
     println!("{count} assists were applied");
     assert!(count > 1000, "only {count} assists were offered");
 }

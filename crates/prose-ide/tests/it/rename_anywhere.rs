@@ -1,12 +1,12 @@
 //! Every name of every program can be changed and changed back, and nothing else changes with it.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use prose_fixture::time::processor_time;
 
-use crate::support::{samples, with_names};
+use crate::support::{official_programs, samples, with_names};
 use proptest::prelude::*;
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::{AnalysisHost, SourceFile, Text};
@@ -162,21 +162,11 @@ fn names_that_are_used_often_are_renamed_at_once() {
 #[test]
 #[ignore = "needs the official programs, see tests/fetch-official-programs"]
 fn every_name_of_the_official_programs_is_renamed_and_renamed_back() {
-    let root = std::env::var("PROSE_OFFICIAL_PROGRAMS").expect("PROSE_OFFICIAL_PROGRAMS names their folder");
-    let mut folders = vec![PathBuf::from(root)];
     let (mut count, mut all_refused) = (0, Vec::new());
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the folder can be read") {
-            let path = entry.expect("the folder can be read").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "prose") {
-                let text = std::fs::read_to_string(&path).expect("programs are text");
-                let (renamed, refused) = rename_all(&text, Kept::Errors);
-                count += renamed;
-                all_refused.extend(refused.into_iter().map(|reason| format!("{}: {reason}", path.display())));
-            }
-        }
+    for (path, text) in official_programs() {
+        let (renamed, refused) = rename_all(&text, Kept::Errors);
+        count += renamed;
+        all_refused.extend(refused.into_iter().map(|reason| format!("{}: {reason}", path.display())));
     }
     println!("{count} names were renamed; refused were {all_refused:#?}");
     assert!(count > 500, "only {count} names were renamed");

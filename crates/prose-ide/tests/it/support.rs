@@ -9,16 +9,34 @@ pub(crate) use programs::{Analysed, analysed, expect_lines, load};
 
 /// Programs of all kinds: the examples of the project.
 pub(crate) fn samples() -> Vec<(PathBuf, String)> {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let mut samples: Vec<(PathBuf, String)> = std::fs::read_dir(examples)
-        .expect("the examples are there")
-        .map(|entry| entry.expect("the folder can be read").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "prose"))
-        .map(|path| (path.clone(), std::fs::read_to_string(path).expect("examples are text")))
-        .collect();
-    samples.sort();
-    assert!(samples.len() > 5);
+    let samples = programs_below(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples"));
+    assert!(samples.len() > 5, "the examples have moved");
     samples
+}
+
+/// The official programs.
+pub(crate) fn official_programs() -> Vec<(PathBuf, String)> {
+    let root = std::env::var("PROSE_OFFICIAL_PROGRAMS").expect("PROSE_OFFICIAL_PROGRAMS names their folder");
+    programs_below(root.into())
+}
+
+/// The programs in a folder and those in it, in the order of their paths.
+fn programs_below(folder: PathBuf) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the folder can be read") {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "prose") {
+                let text = std::fs::read_to_string(&path).expect("programs are text");
+                found.push((path, text));
+            }
+        }
+    }
+    found.sort();
+    found
 }
 
 /// A statement with names in the places of `A`, `B` and `C`.
