@@ -315,6 +315,39 @@ pub fn range(start: (usize, usize), end: (usize, usize)) -> Value {
     json!({ "start": position(start), "end": position(end) })
 }
 
+/// The text after edits that do not overlap, as a client applies them that counts columns in UTF-16.
+#[track_caller]
+pub fn applied(text: &str, edits: &Value) -> String {
+    let offset = |position: &Value| {
+        let line = position["line"].as_u64().expect("a number") as usize;
+        let column = position["character"].as_u64().expect("a number") as usize;
+        let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
+        let mut units = 0;
+        let within = text[start..].char_indices().find(|(_, char)| {
+            let is_there = units >= column;
+            units += char.len_utf16();
+            is_there
+        });
+        within.map_or(text.len(), |(at, _)| start + at)
+    };
+    let mut edits: Vec<_> = edits
+        .as_array()
+        .expect("a list of edits")
+        .iter()
+        .map(|edit| {
+            let range = &edit["range"];
+            (offset(&range["start"])..offset(&range["end"]), edit["newText"].as_str().expect("a text"))
+        })
+        .collect();
+    edits.sort_by_key(|(range, _)| (range.start, range.end));
+    assert!(edits.is_sorted_by(|(one, _), (next, _)| one.end <= next.start), "{edits:?} overlap");
+    let mut text = text.to_owned();
+    for (range, new) in edits.into_iter().rev() {
+        text.replace_range(range, new);
+    }
+    text
+}
+
 /// JSON as snapshots show it: what fits a line is on one.
 pub fn pretty(value: &Value) -> String {
     const MAX_LINE: usize = 90;

@@ -183,6 +183,17 @@ impl Workspace {
         self.client.change(&uri, version, json!([{ "text": text }]));
     }
 
+    /// Says that a file was saved.
+    pub fn save(&mut self, name: &str) {
+        let uri = self.uri(name);
+        self.client.notify("textDocument/didSave", json!({ "textDocument": { "uri": uri } }));
+    }
+
+    /// Gives the client other settings.
+    pub fn configure(&mut self, settings: Value) {
+        self.client.notify("workspace/didChangeConfiguration", json!({ "settings": settings }));
+    }
+
     /// Closes a file.
     pub fn close(&mut self, name: &str) {
         let uri = self.uri(name);
@@ -228,6 +239,17 @@ impl Workspace {
             "context": { "includeDeclaration": true },
         });
         self.client.ask(method, params)
+    }
+
+    /// Renames what is at a place in a file; gives the answer.
+    #[track_caller]
+    pub fn rename(&mut self, name: &str, (line, character): (usize, usize), to: &str) -> Value {
+        let params = json!({
+            "textDocument": { "uri": self.uri(name) },
+            "position": { "line": line, "character": character },
+            "newName": to,
+        });
+        self.client.request("textDocument/rename", params)
     }
 
     /// Has the server execute a command; gives its answer.

@@ -352,8 +352,7 @@ fn a_client_that_watches_no_files_reports_saves() {
     let mut workspace = workspace();
     assert_eq!(workspace.pushed("main.prose"), [] as [&str; 0]);
     workspace.write("lib.prose", LIB_RENAMED);
-    let saved = json!({ "textDocument": { "uri": workspace.uri("main.prose") } });
-    workspace.client.notify("textDocument/didSave", saved);
+    workspace.save("main.prose");
     assert_eq!(workspace.pushed("main.prose"), ["E028"]);
 }
 
@@ -392,10 +391,9 @@ fn the_client_may_be_set_to_the_strict_profile() {
     let mut workspace = Workspace::with_settings(json!({}), levels("off"), &[]);
     workspace.open("main.prose", LENIENT);
     assert_eq!(workspace.pushed("main.prose"), [] as [&str; 0]);
-    workspace.client.notify("workspace/didChangeConfiguration", json!({ "settings": levels("error") }));
+    workspace.configure(levels("error"));
     assert_eq!(workspace.pushed_whole("main.prose")["diagnostics"][0]["severity"], 1);
-    let strict = json!({ "settings": { "prose": { "check": { "profile": "strict" } } } });
-    workspace.client.notify("workspace/didChangeConfiguration", strict);
+    workspace.configure(json!({ "prose": { "check": { "profile": "strict" } } }));
     assert_eq!(workspace.pushed_whole("main.prose")["diagnostics"][0]["severity"], 2);
 }
 

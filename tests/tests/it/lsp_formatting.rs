@@ -1,7 +1,7 @@
 //! Formatting, over the wire.
 
 use expect_test::{Expect, expect};
-use prose_tests::lsp::{LspClient, range};
+use prose_tests::lsp::{LspClient, applied, range};
 use serde_json::{Value, json};
 
 const URI: &str = "file:///program.prose";
@@ -17,38 +17,6 @@ else :
 ";
 
 const OPTIONS: fn() -> Value = || json!({ "tabSize": 8, "insertSpaces": false });
-
-/// The text after edits that do not overlap, as a client applies them that counts columns in UTF-16.
-fn applied(text: &str, edits: &Value) -> String {
-    let offset = |position: &Value| {
-        let line = position["line"].as_u64().unwrap() as usize;
-        let column = position["character"].as_u64().unwrap() as usize;
-        let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
-        let mut units = 0;
-        let within = text[start..].char_indices().find(|(_, char)| {
-            let is_there = units >= column;
-            units += char.len_utf16();
-            is_there
-        });
-        within.map_or(text.len(), |(at, _)| start + at)
-    };
-    let mut edits: Vec<_> = edits
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|edit| {
-            let range = &edit["range"];
-            (offset(&range["start"])..offset(&range["end"]), edit["newText"].as_str().unwrap())
-        })
-        .collect();
-    edits.sort_by_key(|(range, _)| (range.start, range.end));
-    assert!(edits.is_sorted_by(|(one, _), (next, _)| one.end <= next.start), "{edits:?} overlap");
-    let mut text = text.to_owned();
-    for (range, new) in edits.into_iter().rev() {
-        text.replace_range(range, new);
-    }
-    text
-}
 
 #[track_caller]
 fn check(uri: &str, text: &str, method: &str, more: Value, expected: Expect) {

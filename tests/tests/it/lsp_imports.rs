@@ -286,8 +286,7 @@ fn nothing_is_fetched_for_an_untrusted_workspace() {
     assert!(published["params"]["message"].as_str().unwrap().contains("is not fetched"), "{published}");
     assert_eq!(registry.take_asked(), [] as [&str; 0]);
 
-    let trusted = json!({ "settings": { "trusted": true } });
-    workspace.client.notify("workspace/didChangeConfiguration", trusted);
+    workspace.configure(json!({ "trusted": true }));
     wait_for(&mut workspace, "main.prose", &["E026"]);
     // Once, since it was trusted: what was asked for before came to nothing.
     assert_eq!(registry.take_asked(), ["alice/research"]);
@@ -333,19 +332,11 @@ fn an_output_is_renamed_with_the_programs_that_take_it() {
     workspace.open_saved("lib.prose");
     let prepared = workspace.at("textDocument/prepareRename", "lib.prose", (2, 9));
     assert_eq!(prepared["placeholder"], "summary");
-    let rename = |workspace: &mut Workspace, to: &str| {
-        let params = json!({
-            "textDocument": { "uri": workspace.uri("lib.prose") },
-            "position": { "line": 2, "character": 9 },
-            "newName": to,
-        });
-        workspace.client.request("textDocument/rename", params)
-    };
-    let answer = rename(&mut workspace, "digest");
+    let answer = workspace.rename("lib.prose", (2, 9), "digest");
     let changed = |name: &str| answer["result"]["changes"][workspace.uri(name)][0]["range"]["start"].clone();
     assert_eq!(changed("lib.prose"), json!({ "line": 2, "character": 7 }));
     assert_eq!(changed("main.prose"), json!({ "line": 3, "character": 24 }));
-    let refused = rename(&mut workspace, "two words");
+    let refused = workspace.rename("lib.prose", (2, 9), "two words");
     assert!(refused["error"]["message"].as_str().unwrap().contains("`two words`"), "{refused}");
 }
 

@@ -101,8 +101,7 @@ fn hints(workspace: &mut Workspace) -> Vec<String> {
 fn hints_are_shown_and_switched_off() {
     let mut workspace = workspace(json!({}), json!({ "inlayHints": { "iterations": false } }));
     assert_eq!(hints(&mut workspace), ["0:24 (topic) → sources", "6:27 opus", "8:23 topic:", "8:32 depth:"]);
-    let off = json!({ "settings": { "prose": { "inlayHints": { "models": false, "parameters": false } } } });
-    workspace.client.notify("workspace/didChangeConfiguration", off);
+    workspace.configure(json!({ "prose": { "inlayHints": { "models": false, "parameters": false } } }));
     assert_eq!(hints(&mut workspace), ["0:24 (topic) → sources", "9:19 at most 1000 times"]);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use expect_test::{Expect, expect};
-use prose_tests::lsp::{pretty, range};
+use prose_tests::lsp::{applied, pretty, range};
 use prose_tests::workspace::Workspace;
 use serde_json::{Value, json};
 
@@ -66,31 +66,6 @@ fn diagnostics(diagnostics: &Value) -> String {
     list(diagnostics, |found| {
         format!("{} {} {}", place(&found["range"]), found["code"].as_str().unwrap_or("-"), found["message"])
     })
-}
-
-/// The document after the edits of a code action.
-fn applied(text: &str, edit: &Value, uri: &str) -> String {
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let offset = |position: &Value| {
-        let line = position["line"].as_u64().unwrap() as usize;
-        let units = position["character"].as_u64().unwrap() as usize;
-        let before: usize = lines[..line].iter().map(|line| line.len()).sum();
-        let mut left = units;
-        let within = lines.get(line).unwrap_or(&"").chars().take_while(|char| {
-            let goes_on = left > 0;
-            left = left.saturating_sub(char.len_utf16());
-            goes_on
-        });
-        before + within.map(char::len_utf8).sum::<usize>()
-    };
-    let mut text = text.to_owned();
-    let mut edits = edit["changes"][uri].as_array().unwrap().clone();
-    edits.sort_by_key(|edit| std::cmp::Reverse(offset(&edit["range"]["start"])));
-    for edit in edits {
-        let range = offset(&edit["range"]["start"])..offset(&edit["range"]["end"]);
-        text.replace_range(range, edit["newText"].as_str().unwrap());
-    }
-    text
 }
 
 #[test]
@@ -172,13 +147,7 @@ fn lines_are_named_as_the_reader_sees_them() {
 
         Read in line 14"#]]
     .assert_eq(&published(&mut workspace, 11));
-    let uri = workspace.uri("guide.md");
-    let params = json!({
-        "textDocument": { "uri": uri },
-        "position": { "line": 11, "character": 4 },
-        "newName": "found",
-    });
-    let refused = workspace.client.request("textDocument/rename", params);
+    let refused = workspace.rename("guide.md", (11, 4), "found");
     assert_eq!(refused["error"]["message"], "`found` in line 14 would then mean this variable");
 
     // What stands above a program may change without it.
@@ -235,14 +204,10 @@ fn a_name_is_changed_in_all_documents_that_have_it() {
     .assert_eq(&list(&uses, |found| place(&found["range"])));
     // From the program beside the document to the program in it.
     workspace.open_saved("part.prose");
-    let uri = workspace.uri("part.prose");
-    let params = json!({
-        "textDocument": { "uri": uri }, "position": { "line": 0, "character": 7 }, "newName": "subject",
-    });
-    let renamed = workspace.client.request("textDocument/rename", params)["result"].clone();
+    let renamed = workspace.rename("part.prose", (0, 7), "subject")["result"].take();
     let uri = workspace.uri("guide.md");
     let expected = GUIDE.replace("part(topic:", "part(subject:");
-    assert_eq!(applied(GUIDE, &renamed, &uri), expected);
+    assert_eq!(applied(GUIDE, &renamed["changes"][uri]), expected);
     workspace.client.shut_down();
 }
 
@@ -304,7 +269,7 @@ fn fixes_keep_the_marks_of_a_quote() {
         "Change to `session`"
     "#]]
     .assert_eq(&list(&actions, |action| action["title"].to_string()));
-    assert_eq!(applied(text, &actions[0]["edit"], &uri), text.replace("sesion", "session"));
+    assert_eq!(applied(text, &actions[0]["edit"]["changes"][&uri]), text.replace("sesion", "session"));
     let all = workspace.actions("a.md", (1, 4), &["source.fixAll"]);
     expect![[r#"
         > ```prose
@@ -313,7 +278,7 @@ fn fixes_keep_the_marks_of_a_quote() {
         >   session "b"
         > ```
     "#]]
-    .assert_eq(&applied(text, &all[0]["edit"], &uri));
+    .assert_eq(&applied(text, &all[0]["edit"]["changes"][&uri]));
     assert_eq!(workspace.actions("a.md", (4, 3), &["quickfix"]), json!([]));
     workspace.client.shut_down();
 }

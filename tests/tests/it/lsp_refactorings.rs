@@ -1,7 +1,7 @@
 //! Refactorings, over the wire.
 
 use expect_test::{Expect, expect};
-use prose_tests::lsp::range;
+use prose_tests::lsp::{applied, range};
 use prose_tests::workspace::Workspace;
 use serde_json::{Value, json};
 
@@ -41,35 +41,11 @@ fn shown(actions: &[Value]) -> String {
     actions.iter().map(|action| format!("{} {}\n", action["kind"], action["title"])).collect()
 }
 
-/// The text after an action of the client that counts columns in UTF-16.
-fn applied(text: &str, action: &Value, uri: &str) -> String {
-    let mut edits = action["edit"]["changes"][uri].as_array().unwrap_or_else(|| panic!("{action}")).clone();
-    let offset = |position: &Value| {
-        let line = position["line"].as_u64().unwrap() as usize;
-        let before: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
-        let mut units = position["character"].as_u64().unwrap() as usize;
-        let within = text[before..].chars().take_while(|char| {
-            let goes_on = units > 0;
-            units = units.saturating_sub(char.len_utf16());
-            goes_on
-        });
-        before + within.map(char::len_utf8).sum::<usize>()
-    };
-    // Of two edits at one place, the first stands first.
-    edits.reverse();
-    edits.sort_by_key(|edit| std::cmp::Reverse(offset(&edit["range"]["start"])));
-    let mut result = text.to_owned();
-    for edit in edits {
-        let place = offset(&edit["range"]["start"])..offset(&edit["range"]["end"]);
-        result.replace_range(place, edit["newText"].as_str().unwrap());
-    }
-    result
-}
-
 #[track_caller]
 fn check(text: &str, actions: &[Value], title: &str, uri: &str, expected: Expect) {
     let action = actions.iter().find(|action| action["title"].as_str().unwrap().starts_with(title));
-    expected.assert_eq(&applied(text, action.unwrap_or_else(|| panic!("{actions:#?}")), uri));
+    let action = action.unwrap_or_else(|| panic!("{actions:#?}"));
+    expected.assert_eq(&applied(text, &action["edit"]["changes"][uri]));
 }
 
 #[test]
@@ -261,7 +237,7 @@ fn the_made_up_name_can_be_chosen_by_clients_that_ask_for_it() {
         let found = actions(&mut workspace, name, places, None);
         let action = found.iter().find(|action| action["title"].as_str().unwrap().starts_with(title));
         let action = action.unwrap_or_else(|| panic!("{title}: {found:#?}"));
-        let after = applied(text, action, &uri);
+        let after = applied(text, &action["edit"]["changes"][&uri]);
         assert_eq!(chosen(&after, action, &uri), expected, "{title}\n{after}");
         // What makes no name has nothing to choose.
         let others = found.iter().filter(|action| action["title"] == "Convert to a triple-quoted string");

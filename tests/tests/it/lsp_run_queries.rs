@@ -314,12 +314,10 @@ fn a_run_that_goes_on_here_can_be_stopped_here() {
     let mut workspace = Workspace::new(&[("slow.prose", "session \"Slow\"\n"), ("answers.toml", answers)]);
     workspace.open_saved("slow.prose");
     let argument = json!({ "uri": workspace.uri("slow.prose"), "script": "answers.toml" });
-    let params = json!({ "command": "prose.run", "arguments": [argument] });
-    let run = workspace.client.ask("workspace/executeCommand", params)["run"].clone();
+    let run = workspace.execute("prose.run", argument)["result"]["run"].clone();
     let known = &runs(&mut workspace)[0];
     assert_eq!(known["run"], run);
     assert_eq!((&known["status"], &known["here"]), (&json!("running"), &json!(true)));
-    let params = json!({ "command": "prose.cancel", "arguments": [{ "run": run }] });
-    workspace.client.ask("workspace/executeCommand", params);
+    assert_eq!(workspace.execute("prose.cancel", json!({ "run": run }))["error"], Value::Null);
     workspace.client.shut_down();
 }

@@ -150,13 +150,11 @@ impl Session {
             94..96 => self.write(),
             96 => {
                 let name = self.name();
-                let params = json!({ "textDocument": { "uri": self.workspace.uri(name) } });
-                self.workspace.client.notify("textDocument/didSave", params);
+                self.workspace.save(name);
             }
             97 => {
                 let profile = ["strict", "default"][self.random.usize(..2)];
-                let settings = json!({ "settings": { "prose": { "check": { "profile": profile } } } });
-                self.workspace.client.notify("workspace/didChangeConfiguration", settings);
+                self.workspace.configure(json!({ "prose": { "check": { "profile": profile } } }));
             }
             98 => {
                 let (old, new) = (self.name(), self.name());
@@ -307,8 +305,7 @@ impl Session {
             self.check(&answer);
         }
         // Settings are as in a fresh server.
-        let settings = json!({ "settings": { "prose": {} } });
-        self.workspace.client.notify("workspace/didChangeConfiguration", settings);
+        self.workspace.configure(json!({ "prose": {} }));
     }
 
     /// All answers about what is open.

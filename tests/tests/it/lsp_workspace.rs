@@ -109,11 +109,9 @@ fn clients_that_do_not_pull_get_diagnostics_too() {
     assert_eq!(workspace.pushed("wrong.prose"), [] as [&str; 0]);
     assert_eq!(workspace.pushed("wrong.prose"), ["E007"]);
 
-    let off = json!({ "settings": { "check": { "workspace": false } } });
-    workspace.client.notify("workspace/didChangeConfiguration", off);
+    workspace.configure(json!({ "check": { "workspace": false } }));
     assert_eq!(workspace.pushed("wrong.prose"), [] as [&str; 0]);
-    let on = json!({ "settings": {} });
-    workspace.client.notify("workspace/didChangeConfiguration", on);
+    workspace.configure(json!({}));
     assert_eq!(workspace.pushed("wrong.prose"), ["E007"]);
 
     workspace.remove_watched("wrong.prose");
@@ -131,8 +129,7 @@ fn clients_that_watch_nothing_get_diagnostics_when_they_save() {
     assert_eq!(workspace.pushed("main.prose"), [] as [&str; 0]);
     workspace.write("wrong.prose", "session \"right\"\n");
     workspace.write("new.prose", WRONG);
-    let saved = json!({ "textDocument": { "uri": workspace.uri("main.prose") } });
-    workspace.client.notify("textDocument/didSave", saved);
+    workspace.save("main.prose");
     assert_eq!(workspace.pushed("wrong.prose"), [] as [&str; 0]);
     assert_eq!(workspace.pushed("new.prose"), ["E007"]);
 }
@@ -140,14 +137,7 @@ fn clients_that_watch_nothing_get_diagnostics_when_they_save() {
 #[test]
 fn programs_that_are_not_open_are_found_and_renamed_with_the_others() {
     let mut workspace = Workspace::new(&files()).opened("flows/find.prose");
-    let renamed = workspace.client.request(
-        "textDocument/rename",
-        json!({
-            "textDocument": { "uri": workspace.uri("flows/find.prose") },
-            "position": { "line": 0, "character": 7 },
-            "newName": "subject",
-        }),
-    );
+    let renamed = workspace.rename("flows/find.prose", (0, 7), "subject");
     let mut changed: Vec<&String> = renamed["result"]["changes"].as_object().unwrap().keys().collect();
     changed.sort();
     assert_eq!(changed, [&workspace.uri("flows/find.prose"), &workspace.uri("main.prose")]);
@@ -300,13 +290,12 @@ fn saving_shows_which_imports_are_there_to_clients_that_watch_nothing() {
     assert_eq!(workspace.pushed("main.prose"), ["E139"]);
     workspace.open_saved("main.prose");
     assert_eq!(workspace.pushed("main.prose"), ["E139"]);
-    let saved = json!({ "textDocument": { "uri": workspace.uri("main.prose") } });
     fs::remove_file(workspace.folder.path().join("find.prose")).unwrap();
-    workspace.client.notify("textDocument/didSave", saved.clone());
+    workspace.save("main.prose");
     assert_eq!(workspace.pushed("main.prose"), ["E139", "E139"]);
     workspace.write("find.prose", FIND);
     workspace.write(".hidden/find.prose", FIND);
-    workspace.client.notify("textDocument/didSave", saved);
+    workspace.save("main.prose");
     while workspace.pushed("main.prose") != NOTHING {}
 }
 
@@ -368,17 +357,9 @@ fn names_that_collide_in_a_program_that_is_not_open_are_refused() {
         ("find.prose", "input topic: \"What\"\noutput found = session \"Find {topic}\"\n"),
     ]);
     workspace.open_saved("find.prose");
-    let rename = |workspace: &mut Workspace, name: &str| {
-        let params = json!({
-            "textDocument": { "uri": workspace.uri("find.prose") },
-            "position": { "line": 0, "character": 7 },
-            "newName": name,
-        });
-        workspace.client.request("textDocument/rename", params)
-    };
-    let refused = rename(&mut workspace, "place");
+    let refused = workspace.rename("find.prose", (0, 7), "place");
     assert!(refused["error"]["message"].as_str().unwrap().contains("main.prose"), "{refused}");
-    let changes = rename(&mut workspace, "subject")["result"]["changes"].clone();
+    let changes = workspace.rename("find.prose", (0, 7), "subject")["result"]["changes"].take();
     assert_eq!(changes.as_object().unwrap().len(), 2, "{changes}");
 }
 

@@ -233,7 +233,7 @@ fn the_client_chooses_the_harness_before_the_project_does() {
     let mut workspace = Workspace::with_settings(hearing(), settings, files).opened("a.prose");
     let result = command(&mut workspace, "prose.run", "a.prose", json!({}));
     assert_eq!(result["harness"], "offline");
-    workspace.client.notify("workspace/didChangeConfiguration", json!({ "settings": {} }));
+    workspace.configure(json!({}));
     let refused = refusal(&mut workspace, "prose.run", "a.prose", json!({}));
     assert!(refused.starts_with("harness `script` needs a script"), "{refused}");
 }

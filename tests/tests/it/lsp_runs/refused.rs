@@ -157,8 +157,7 @@ fn what_a_run_would_only_find_out_on_its_way_is_refused_before_it_starts() {
     let left = [".prose", "sub/.prose"].map(|folder| workspace.folder.path().join(folder).exists());
     assert_eq!(left, [false; 2], "something is left of a run that was refused");
 
-    let allowed = json!({ "settings": { "run": { "allowOutside": true } } });
-    workspace.client.notify("workspace/didChangeConfiguration", allowed);
+    workspace.configure(json!({ "run": { "allowOutside": true } }));
     run(&mut workspace, "sub/out.prose", json!({}));
     assert_eq!(&message(&mut workspace)[..30], "out.prose is done: 2 sessions.");
     assert!(workspace.folder.path().join("notes/memory.md").is_file());
@@ -175,8 +174,7 @@ fn programs_of_a_workspace_that_is_not_trusted_are_not_run() {
             "`a.prose` is not run, since this workspace is not trusted: its programs tell agents what to do on this machine. Trust the workspace first"
         ],
     );
-    let trusted = json!({ "settings": { "trusted": true } });
-    workspace.client.notify("workspace/didChangeConfiguration", trusted);
+    workspace.configure(json!({ "trusted": true }));
     run(&mut workspace, "a.prose", json!({}));
     message(&mut workspace);
 }

@@ -254,7 +254,6 @@ fn hints_can_be_switched_off() {
     let id = run(&mut workspace, "a.prose", json!({}));
     ended(&mut workspace, &id);
     assert_eq!(hints(&mut workspace, "a.prose"), "");
-    let on = json!({ "settings": { "prose": { "run": { "inlayHints": true } } } });
-    workspace.client.notify("workspace/didChangeConfiguration", on);
+    workspace.configure(json!({ "prose": { "run": { "inlayHints": true } } }));
     assert!(hints(&mut workspace, "a.prose").starts_with("0:11 ✓ …  "));
 }

@@ -66,19 +66,16 @@ fn what_is_trusted_in_a_terminal_is_trusted_in_the_editor() {
     runs_an_agent(&mut workspace);
 
     // Settings of the client that start something else are others.
-    let settings = json!({ "settings": { "run": { "command": ["sh", "-c", "echo other"] } } });
-    workspace.client.notify("workspace/didChangeConfiguration", settings);
+    workspace.configure(json!({ "run": { "command": ["sh", "-c", "echo other"] } }));
     let refused = refusal(&mut workspace, "prose.run", "a.prose", json!({}));
     assert!(refused.contains("have changed since you trusted it: `run.command`"), "{refused}");
 
     // Which harness is used is the choice of whoever uses the editor.
-    let settings = json!({ "settings": { "run": { "harness": "offline" } } });
-    workspace.client.notify("workspace/didChangeConfiguration", settings);
+    workspace.configure(json!({ "run": { "harness": "offline" } }));
     run(&mut workspace, "a.prose", json!({}));
     message(&mut workspace);
     workspace.trust(&["--revoke"]);
-    let settings = json!({ "settings": {} });
-    workspace.client.notify("workspace/didChangeConfiguration", settings);
+    workspace.configure(json!({}));
     let refused = refusal(&mut workspace, "prose.run", "a.prose", json!({}));
     assert!(refused.contains("is not trusted yet"), "{refused}");
 }
