@@ -1,6 +1,6 @@
 //! Inlay hints.
 
-use prose_analysis::contract::{Contract, contract};
+use prose_analysis::contract::contract;
 use prose_analysis::index::lookup;
 use prose_analysis::model::*;
 use prose_analysis::resolve::variables;
@@ -10,6 +10,7 @@ use prose_syntax::{TextRange, TextSize};
 use smol_str::SmolStr;
 
 use crate::entity::{Entity, EntityKind, program_of};
+use crate::signature::of_contract;
 
 /// An inlay hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,8 +180,9 @@ impl<'db> About<'db> {
         let Stmt::Use { name: Some(name), .. } = &data.stmt else { return None };
         let site = prose_analysis::index::Site { statement: self.statement, name: *name };
         let contract = contract(self.db, program_of(self.db, site)?);
+        let label = of_contract(String::new(), contract).label;
         let tooltip = "The inputs and outputs of the program.".to_owned();
-        Some(self.hint(data.range.end(), HintKind::Contract, signature(contract), tooltip))
+        Some(self.hint(data.range.end(), HintKind::Contract, label, tooltip))
     }
 
     fn iterations(&self, data: &StmtData, max: u32) -> Option<InlayHint> {
@@ -226,19 +228,6 @@ impl<'db> About<'db> {
             }
             _ => None,
         }
-    }
-}
-
-/// What a program takes and gives, in one line.
-pub(crate) fn signature(contract: &Contract) -> String {
-    let inputs = contract.inputs.iter().map(|input| {
-        let mark = if input.is_optional() { "?" } else { "" };
-        format!("{}{mark}", input.name)
-    });
-    let inputs = inputs.collect::<Vec<_>>().join(", ");
-    match contract.outputs.as_slice() {
-        [] => format!("({inputs})"),
-        outputs => format!("({inputs}) → {}", outputs.join(", ")),
     }
 }
 

@@ -36,9 +36,13 @@ pub fn document_links(db: &dyn Db, file: SourceFile, exists: impl Fn(&Path) -> b
     let mut links = Vec::new();
     for placed in &statements(db, file).list {
         let (body, start) = (body(db, placed.statement), TextSize::from(placed.start));
+        let mut add = |text: &Text, link: Option<(LinkTarget, Option<String>)>| {
+            let range = text.content + start;
+            links.extend(link.map(|(target, tooltip)| DocumentLink { range, target, tooltip }));
+        };
         let mut paths = Vec::new();
         for (_, data) in body.stmts() {
-            let (text, link) = match &data.stmt {
+            let (path, link) = match &data.stmt {
                 Stmt::Use { path: Some(path), .. } => {
                     (*path, body.string(*path).and_then(|path| program_link(db, file, path)))
                 }
@@ -47,26 +51,19 @@ pub fn document_links(db: &dyn Db, file: SourceFile, exists: impl Fn(&Path) -> b
                 }
                 _ => continue,
             };
-            paths.push(text);
-            links.extend(body.text(text).zip(link).map(|(text, (target, tooltip))| DocumentLink {
-                range: text.content + start,
-                target,
-                tooltip,
-            }));
+            paths.push(path);
+            if let Some(text) = body.text(path) {
+                add(text, link);
+            }
         }
         for (_, data) in body.exprs() {
             let Expr::Text(text) = &data.expr else { continue };
             let is_seen = paths.iter().any(|path| body[*path].range == data.range);
             let Some(value) = text.value.as_deref().filter(|_| !is_seen && is_plain(text)) else { continue };
-            let link = match is_url(value) {
-                true => Some((LinkTarget::Url(value.to_owned()), None)),
-                false => path_link(db, file, value, &exists),
-            };
-            links.extend(link.map(|(target, tooltip)| DocumentLink {
-                range: text.content + start,
-                target,
-                tooltip,
-            }));
+            match is_url(value) {
+                true => add(text, Some((LinkTarget::Url(value.to_owned()), None))),
+                false => add(text, path_link(db, file, value, &exists)),
+            }
         }
     }
     links.sort_by_key(|link| (link.range.start(), link.range.end()));

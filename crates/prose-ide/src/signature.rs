@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use prose_analysis::contract::contract;
+use prose_analysis::contract::{Contract, contract};
 use prose_analysis::index::lookup;
 use prose_analysis::statements::summary;
 use prose_analysis::{Db, SourceFile};
@@ -79,17 +79,22 @@ fn of_block(db: &dyn Db, file: SourceFile, name: &SmolStr) -> Option<Signature> 
 
 fn of_program(db: &dyn Db, file: SourceFile, name: &SmolStr) -> Option<Signature> {
     let program = programs(db, file, name).next()?;
-    let contract = contract(db, program);
+    let mut signature = of_contract(name.to_string(), contract(db, program));
+    signature.documentation = some(first_comment(db, program));
+    Some(signature)
+}
+
+/// What a program takes and gives, that is called by a name.
+pub(crate) fn of_contract(name: String, contract: &Contract) -> Signature {
     let inputs = contract.inputs.iter().map(|input| {
         let mark = if input.is_optional() { "?" } else { "" };
         (input.name.clone(), mark, input.description.as_deref().map(escaped))
     });
-    let mut signature = labelled(name.to_string(), inputs);
+    let mut signature = labelled(name, inputs);
     if !contract.outputs.is_empty() {
         signature.label.push_str(&format!(" → {}", contract.outputs.join(", ")));
     }
-    signature.documentation = some(first_comment(db, program));
-    Some(signature)
+    signature
 }
 
 fn labelled(
