@@ -32,26 +32,30 @@ pub(crate) fn prepare(view: &View<'_>, offset: TextSize) -> Option<Vec<Value>> {
 
 /// The answer to `callHierarchy/incomingCalls`.
 pub(crate) fn incoming(views: &Views, data: &ItemData) -> Json {
-    let Some(callee) = callable(views, data) else { return text(&()) };
-    let calls = prose_ide::incoming_calls(&views.db, &callee, &views.db.programs());
-    let calls = calls.iter().filter_map(|calls| {
-        let ranges = ranges(views, calls.other.file(), calls)?;
-        Some(
-            json!({ "from": item(&views.db, &views.programs, &views.session, &calls.other)?, "fromRanges": ranges }),
-        )
+    let calls = callable(views, data).map(|callee| {
+        let calls = prose_ide::incoming_calls(&views.db, &callee, &views.db.programs());
+        listed(views, "from", &calls, |calls| calls.other.file())
     });
-    text(&calls.collect::<Vec<Value>>())
+    text(&calls)
 }
 
 /// The answer to `callHierarchy/outgoingCalls`.
 pub(crate) fn outgoing(views: &Views, data: &ItemData) -> Json {
-    let Some(caller) = callable(views, data) else { return text(&()) };
-    let calls = prose_ide::outgoing_calls(&views.db, &caller);
-    let calls = calls.iter().filter_map(|calls| {
-        let ranges = ranges(views, caller.file(), calls)?;
-        Some(json!({ "to": item(&views.db, &views.programs, &views.session, &calls.other)?, "fromRanges": ranges }))
+    let calls = callable(views, data)
+        .map(|caller| listed(views, "to", &prose_ide::outgoing_calls(&views.db, &caller), |_| caller.file()));
+    text(&calls)
+}
+
+/// Calls, whose other end is called `end` in the answer, with their ranges in the file of the caller.
+fn listed(views: &Views, end: &str, calls: &[Calls], caller: impl Fn(&Calls) -> SourceFile) -> Vec<Value> {
+    let listed = calls.iter().filter_map(|calls| {
+        let other = item(&views.db, &views.programs, &views.session, &calls.other)?;
+        let (_, shown) = views.programs.place(&views.db, caller(calls))?;
+        let converter = Converter::new(&shown, &views.session);
+        let ranges: Vec<_> = calls.ranges.iter().map(|range| converter.range(*range)).collect();
+        Some(json!({ end: other, "fromRanges": ranges }))
     });
-    text(&calls.collect::<Vec<Value>>())
+    listed.collect()
 }
 
 /// The block or program of an item, if it still exists.
@@ -88,10 +92,4 @@ fn item(db: &Database, programs: &Programs, session: &Session, callable: &Callab
         item["detail"] = json!(stem);
     }
     Some(item)
-}
-
-fn ranges(views: &Views, file: SourceFile, calls: &Calls) -> Option<Vec<Value>> {
-    let (_, shown) = views.programs.place(&views.db, file)?;
-    let converter = Converter::new(&shown, &views.session);
-    Some(calls.ranges.iter().map(|range| json!(converter.range(*range))).collect())
 }
