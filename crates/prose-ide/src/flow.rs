@@ -185,7 +185,7 @@ impl Builder<'_> {
                 for stage in stages {
                     let header = self.first_line(stage.range).trim_start_matches('|').trim();
                     let label = label(header.strip_suffix(':').unwrap_or(header));
-                    let stmts = stage.body.map_or(&[][..], |list| &body[list].stmts);
+                    let stmts: &[StmtId] = stage.body.map_or(&[], |list| &body[list].stmts);
                     last = self.way(last, node, label, stage.range, stmts);
                 }
             }
