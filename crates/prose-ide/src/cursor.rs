@@ -115,7 +115,7 @@ impl<'a> Cursor<'a> {
 
     /// The names before a colon on the lines that are indented like this one and are below the same header.
     pub(crate) fn names_of_siblings(&self) -> Vec<&'a str> {
-        self.lines().names_at(usize::from(self.line.start()), usize::from(self.line.end()), self.column)
+        self.lines().names_at(self.line, self.column)
     }
 
     /// The names before a colon after the word, up to the bracket that closes the present one.
@@ -431,7 +431,7 @@ impl<'a> Lines<'a, '_> {
     }
 
     /// The names before a colon on the lines around a line that are indented like it and are below the same header.
-    fn names_at(&self, line_start: usize, line_end: usize, column: usize) -> Vec<&'a str> {
+    fn names_at(&self, line: TextRange, column: usize) -> Vec<&'a str> {
         let mut names = Vec::new();
         let mut see = |start: usize| {
             let indent = self.indent_of(start);
@@ -447,14 +447,14 @@ impl<'a> Lines<'a, '_> {
             }
             indent == column
         };
-        let mut at = line_start;
+        let mut at = usize::from(line.start());
         while at > 0 {
             at = line_start(self.text, at - 1);
             if !see(at) {
                 break;
             }
         }
-        let mut at = line_end;
+        let mut at = usize::from(line.end());
         while at < self.text.len() {
             at += if self.text[at..].starts_with("\r\n") { 2 } else { 1 };
             if !see(at) {

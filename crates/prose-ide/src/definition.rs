@@ -65,15 +65,16 @@ fn word_targets<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: &Word)
         entities.remove(0);
         wanted = Some(NameKind::Output);
     }
-    let targets = entities.iter().flat_map(|entity| match entity.kind {
-        EntityKind::Program => {
-            let place = |site| match program_of(db, site) {
-                Some(program) => Some(program_start(db, program)),
-                None => target(db, site),
-            };
-            entity.sites(db).into_iter().filter_map(place).collect()
-        }
-        _ => sites(db, entity, wanted).into_iter().filter_map(|site| target(db, site)).collect(),
+    let place = |entity: &Entity<'db>, site| match (entity.kind, program_of(db, site)) {
+        (EntityKind::Program, Some(program)) => Some(program_start(db, program)),
+        _ => target(db, site),
+    };
+    let targets = entities.iter().flat_map(|entity| {
+        let sites = match entity.kind {
+            EntityKind::Program => entity.sites(db),
+            _ => sites(db, entity, wanted),
+        };
+        sites.into_iter().filter_map(move |site| place(entity, site))
     });
     let keys = keys_of_field(db, statement, word).into_iter().filter_map(|(statement, key)| {
         let range = key + statement.start(db)?;

@@ -3,4 +3,4 @@
 #[path = "../tests/it/support/programs.rs"]
 mod programs;
 
-pub(crate) use programs::{analysed, expect_lines};
+pub(crate) use programs::{Analysed, analysed, expect_lines};

@@ -54,6 +54,7 @@ fn check_definition(at: &Analysed, expected: Expect) {
 #[track_caller]
 fn check_references(at: &Analysed, expected: Expect) {
     let programs = at.host.db().programs();
+    assert_eq!(programs.len(), at.files.len(), "all programs of the fixture are known, and no others");
     let found = references(at.host.db(), at.file, at.offset, true, &programs).unwrap_or_default();
     let shown = found.iter().map(|found| at.show(found.file, found.range) + "\n");
     expect_lines(&shown.collect::<String>(), &expected);

@@ -233,7 +233,7 @@ fn the_tokens_of_a_range_are_those_of_the_file_in_its_lines() {
 
 #[test]
 fn a_range_after_the_end_has_no_tokens() {
-    let (host, files) = analysed(&Fixture::parse("session \"Go\"\n"));
+    let (host, files) = load(&Fixture::parse("session \"Go\"\n"));
     let range = TextRange::new(TextSize::new(500), TextSize::new(600));
     assert_eq!(semantic_tokens_in(host.db(), files[0], range), []);
 }
@@ -252,7 +252,7 @@ fn the_tokens_of_a_range_cost_little_in_a_long_file() {
                 let topicN = session: writer-N\n  prompt: \"\"\"\n    One of {topicN}\n    and {more}\n  \"\"\"\n\
                 # a comment\n";
     let text: String = (0..50_000 / 9).map(|n| part.replace('N', &n.to_string())).collect();
-    let (host, files) = analysed(&Fixture::parse(&text));
+    let (host, files) = load(&Fixture::parse(&text));
     let time = |what: &str, run: &dyn Fn() -> usize| {
         // The first run does the analysis.
         run();
