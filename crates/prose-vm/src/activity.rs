@@ -216,7 +216,7 @@ pub struct Work {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_estimated: bool,
     /// The number of tool calls.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub calls: u32,
     /// The denied tool calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -247,7 +247,7 @@ pub struct AskedPermission {
     /// The question.
     pub question: PermissionQuestion,
     /// The time of the question, in milliseconds since 1970-01-01 in UTC; 0 in runs of earlier versions.
-    #[serde(default, skip_serializing_if = "is_never")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub asked_at: u64,
     /// Whether it is allowed; `None` if no one answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -276,14 +276,6 @@ impl AskedPermission {
         self.by.clone_from(&answer.by);
         self.answered_at = Some(at);
     }
-}
-
-fn is_never(at: &u64) -> bool {
-    *at == 0
-}
-
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// The maximum number of recorded denials and of questions of a request.
@@ -377,15 +369,7 @@ impl Reporter {
         sink: UnboundedSender<(RequestId, Activity)>,
         approvals: Arc<dyn Approvals>,
     ) -> Self {
-        Self {
-            request,
-            sink: Some(sink),
-            approvals,
-            at: None,
-            secrets: Arc::default(),
-            waits: Arc::default(),
-            watch: None,
-        }
+        Self { request, sink: Some(sink), approvals, ..Self::silent() }
     }
 
     /// The same for a request whose place is known.

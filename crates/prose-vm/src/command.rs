@@ -102,6 +102,7 @@ pub struct SessionReport {
 }
 
 /// What a face sends to a runner.
+#[derive(Debug)]
 pub(crate) enum ToRunner {
     Command { command: Command, by: Attribution, answer: oneshot::Sender<Result<(), CommandError>> },
     Report(oneshot::Sender<RunStatusReport>),
@@ -114,15 +115,6 @@ pub struct CommandSender(mpsc::UnboundedSender<ToRunner>);
 /// The commands that a run receives.
 #[derive(Debug, Default)]
 pub struct Commands(Option<mpsc::UnboundedReceiver<ToRunner>>);
-
-impl fmt::Debug for ToRunner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ToRunner::Command { command, by, .. } => write!(f, "{command:?} {by}"),
-            ToRunner::Report(_) => f.write_str("Report"),
-        }
-    }
-}
 
 impl Commands {
     /// A sender and the commands that it sends.

@@ -19,7 +19,7 @@ use crate::trees::{TreeOutcome, TreeRequest};
 use crate::value::Value;
 
 /// The number of a request in its run, in the order in which requests are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RequestId(pub u64);
 
@@ -207,7 +207,7 @@ pub fn digest(text: &str) -> SmolStr {
 }
 
 /// The task of a session, built as in R22 to R32.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionTask {
     /// The agent; `None` for a session without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -249,7 +249,7 @@ pub struct SessionTask {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<SmolStr>,
     /// Whether the prompt asks the agent to write its result to the file of the binding (decision 21). Otherwise the reply is the result.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub writes_result: bool,
     /// The folder of the project in a working tree, relative to the folder of the run, in which the agent works; `None` for the project itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -334,15 +334,22 @@ pub struct ContextItem {
     pub digest: Option<SmolStr>,
 }
 
+impl ContextItem {
+    /// A value that is passed as text.
+    pub fn text(name: impl Into<SmolStr>, text: impl Into<Arc<str>>) -> Self {
+        Self { name: name.into(), path: None, text: Some(text.into()), digest: None }
+    }
+}
+
 /// A named value, in a file or in the memory of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
     /// The name, or `anon_001` and so on for the uncaptured result of a session (R20).
     pub name: SmolStr,
     /// The kind of binding.
     pub kind: BindingKind,
     /// The execution id of the frame; 0 for that of the program (R82).
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub frame: u32,
     /// Its file, relative to the folder of the run: `bindings/research__43.md`, in `imports/…` for an imported program.
     pub path: Arc<str>,
@@ -350,12 +357,8 @@ pub struct Binding {
     pub source: Arc<str>,
 }
 
-fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
 /// Kinds of bindings on disk (R15).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BindingKind {
     /// A value received from the caller.
@@ -363,6 +366,7 @@ pub enum BindingKind {
     /// A value returned to the caller.
     Output,
     /// A variable.
+    #[default]
     Let,
     /// A constant.
     Const,
@@ -449,6 +453,13 @@ pub struct Question {
     pub of_loop: Option<LoopKind>,
 }
 
+impl Question {
+    /// A question about some evidence, without labels and outside of a loop.
+    pub fn new(text: Arc<str>, context: Vec<ContextItem>) -> Self {
+        Self { text, labels: Vec::new(), context, of_loop: None }
+    }
+}
+
 /// A value to summarise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
@@ -518,13 +529,13 @@ pub struct Reply {
     /// The value of the session: the body of the binding file or the reply itself (R31).
     pub text: Arc<str>,
     /// Whether the agent wrote the binding file itself (decision 11).
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub wrote_binding: bool,
     /// Whether the agent wrote its memory and its segment itself.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub wrote_memory: bool,
     /// Whether a person has skipped the session, so that no agent replied and the text is empty.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub is_skipped: bool,
     /// Warnings from the harness for the user, such as a missing binding file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -537,24 +548,16 @@ pub struct Reply {
     pub mark: Option<SmolStr>,
 }
 
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-fn are_none(tokens: &u64) -> bool {
-    *tokens == 0
-}
-
 /// The usage of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// Input tokens, including those read from and written to a cache.
     pub input_tokens: u64,
     /// The part of the input tokens that was read from a cache.
-    #[serde(default, skip_serializing_if = "are_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub cache_read_tokens: u64,
     /// The part of the input tokens that was written to a cache.
-    #[serde(default, skip_serializing_if = "are_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub cache_write_tokens: u64,
     /// Output tokens.
     pub output_tokens: u64,
@@ -614,7 +617,7 @@ pub struct Verdict {
     #[serde(default)]
     pub reason: String,
     /// Whether further iterations would change nothing, which ends a loop (D3).
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub no_progress: bool,
 }
 

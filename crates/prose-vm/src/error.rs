@@ -19,12 +19,8 @@ pub struct RuntimeError {
     #[serde(default)]
     pub line: u32,
     /// The number of attempts of a session; 0 if it is not a session.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub attempts: u32,
-}
-
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 /// Kinds of errors.

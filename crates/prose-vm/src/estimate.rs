@@ -10,7 +10,7 @@ mod statements;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use prose_analysis::model::{Expr, ExprId, NameKind, Stmt, StmtId, Value as ValueNode};
+use prose_analysis::model::{Expr, ExprId, NameKind, Stmt, Value as ValueNode};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
@@ -188,14 +188,7 @@ impl<'a> Walk<'a> {
 
     /// The bounds of the whole program.
     fn program(&self) -> Bounds {
-        let mut all = Bounds::default();
-        for top in 0..self.program.statements.len() {
-            let at = At { top: top as u32, stmt: StmtId::ROOT };
-            if !self.program.is_definition(at) {
-                all = all.then(self.statement(at));
-            }
-        }
-        all
+        Bounds::all(self.program.executed().map(|at| self.statement(at)))
     }
 
     fn spot(&self, at: At) -> Spot {

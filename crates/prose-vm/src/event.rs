@@ -23,7 +23,7 @@ pub struct Event {
     /// The time, in milliseconds since 1970-01-01 in UTC. An event of a resumed run that is executed again keeps its first time.
     pub at: u64,
     /// The total time in milliseconds that the run was stopped before this event.
-    #[serde(default, skip_serializing_if = "is_no_time")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub paused: u64,
     /// The place in the execution.
     pub place: Place,
@@ -31,10 +31,10 @@ pub struct Event {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<Site>,
     /// The execution id of the frame; 0 for that of the program (R82).
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub frame: u32,
     /// The nesting depth in statements and frames, by which narration indents it (R108). Top-level statements have 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub nesting: u32,
     /// The kind of event.
     #[serde(flatten)]
@@ -46,14 +46,6 @@ impl Event {
     pub fn active_at(&self) -> u64 {
         self.at.saturating_sub(self.paused)
     }
-}
-
-fn is_no_time(milliseconds: &u64) -> bool {
-    *milliseconds == 0
-}
-
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 /// A kind of event, with its data.
@@ -320,7 +312,7 @@ pub struct Expense {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<SmolStr>,
     /// The number of started requests; 0 for usage that was reported later.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub requests: u32,
     /// What was reported.
     #[serde(default, skip_serializing_if = "Work::is_empty")]
@@ -335,7 +327,7 @@ impl Expense {
 }
 
 /// The description of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunHead {
     /// The version of the journal format. Readers reject later versions.
     pub version: u32,
@@ -422,7 +414,7 @@ pub enum StateMode {
 }
 
 /// The result of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunEnd {
     /// The final status.
     pub status: RunStatus,
@@ -439,7 +431,7 @@ pub struct RunEnd {
     pub usage: Option<Usage>,
     /// The number of failures that the program handled: by `on-fail: continue` or `ignore`, by `catch` or by a retry (decision 26). A failure that was
     /// raised again is not among them. Counted only in runs that reach the end of their program.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub failures: u32,
     /// The questions that a waiting run has; empty with any other status.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -447,10 +439,11 @@ pub struct RunEnd {
 }
 
 /// The status of an ended run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
     /// Completed.
+    #[default]
     Completed,
     /// Failed with an uncaught error.
     Failed,

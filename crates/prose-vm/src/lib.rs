@@ -35,3 +35,8 @@ pub mod trees;
 pub mod value;
 mod waits;
 mod writers;
+
+/// Whether a field has its default value, so that it is not written.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -1,8 +1,9 @@
 //! Names that become paths (decision 14).
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use sha2::{Digest, Sha256};
 use smol_str::{SmolStr, format_smolstr};
+
+use crate::effect::digest;
 
 /// The maximum length in bytes of a name that is used as a file name unchanged.
 const MAX_BYTES_OF_NAME: usize = 150;
@@ -69,9 +70,7 @@ pub(crate) fn memory_base(agent: &SmolStr) -> SmolStr {
 
 /// A portable folder name that differs from the numbered names of others.
 pub(crate) fn folder_base(name: &str) -> SmolStr {
-    let is_numbered = name
-        .rsplit_once("--")
-        .is_some_and(|(_, number)| number.len() > 2 && number.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_numbered = name.rsplit_once("--").is_some_and(|(_, number)| number.len() > 2 && is_number(number));
     match is_numbered || is_reserved(&name.to_lowercase()) {
         true => format_smolstr!("{name}{ESCAPE}"),
         false => name.into(),
@@ -80,18 +79,11 @@ pub(crate) fn folder_base(name: &str) -> SmolStr {
 
 /// A unique replacement for a name that cannot be a file name.
 fn with_hash(name: &str) -> SmolStr {
-    let mut end = name.len().min(KEPT_BYTES);
-    while !name.is_char_boundary(end) {
-        end -= 1;
-    }
-    let hash = Sha256::digest(name.as_bytes());
-    let digits: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format_smolstr!("{}{ESCAPE}{digits}", &name[..end])
+    format_smolstr!("{}{ESCAPE}{}", &name[..name.floor_char_boundary(KEPT_BYTES)], digest(name))
 }
 
 /// Whether a name has the form of a variable's file in a frame or a branch: `draft__43`, `draft__43_2_b1`.
 fn is_marked(name: &str) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_mark = |mark: &str| {
         let mut parts = mark.split('_');
         parts.next().is_some_and(is_number)
@@ -102,8 +94,11 @@ fn is_marked(name: &str) -> bool {
 
 /// Whether a name has the form of an uncaptured session (R20).
 fn is_anonymous(name: &str) -> bool {
-    let number = name.strip_prefix("anon_");
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    name.strip_prefix("anon_").is_some_and(is_number)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether Windows reserves a file name for a device, with any extension.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// It is written as steps separated by slashes: `s4.2` is part 2 of the fifth top-level statement, `i2` the third iteration of a loop, `b1` the
 /// second branch, `f2` the call with execution id 2, `a1` the first retry.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place(Arc<str>);
 
 impl Place {
@@ -48,10 +48,10 @@ impl fmt::Display for Place {
 }
 
 /// A range in the text of a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Site {
     /// The number of the program's execution: 0 for the started program; each call of an imported program gets its own number, in call order.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub program: u32,
     /// The offset of the first byte.
     pub start: u32,
@@ -61,8 +61,4 @@ pub struct Site {
     pub line: u32,
     /// The line of the last byte, from 1.
     pub last_line: u32,
-}
-
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }

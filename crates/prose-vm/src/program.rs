@@ -8,7 +8,7 @@ use prose_analysis::contract::{Contract, contract};
 use prose_analysis::db::SourceFile;
 use prose_analysis::imports::{Imported, imported};
 use prose_analysis::location::Origin;
-use prose_analysis::model::{Body, ExprId, ListId, Property, Stmt, StmtId, TextKind};
+use prose_analysis::model::{Body, ExprId, ListId, Modifier, Property, Stmt, StmtId, TextKind};
 use prose_analysis::rights::{self, Requests};
 use prose_analysis::statements::{body, line_index, statements};
 use prose_syntax::ast::{AstNode, Discretion, Part, Str, Template};
@@ -23,6 +23,7 @@ mod preconditions;
 
 use self::inputs::UnnamedInput;
 pub(crate) use self::inputs::is_optional;
+pub(crate) use self::permissions::rule_of_word;
 pub use self::permissions::{SessionPermissions, WrittenPermission};
 use crate::place::Site;
 
@@ -214,8 +215,23 @@ impl Program {
     /// The first lines of the top-level statements that are executed, in the order in which
     /// [`StatementStarted`](crate::event::EventKind::StatementStarted) numbers them from 1.
     pub fn outline(&self) -> Vec<SmolStr> {
+        self.executed().map(|at| self.header(at)).collect()
+    }
+
+    /// The top-level statements that are executed.
+    pub(crate) fn executed(&self) -> impl Iterator<Item = At> {
         let tops = (0..self.statements.len() as u32).map(|top| At { top, stmt: StmtId::ROOT });
-        tops.filter(|at| !self.is_definition(*at)).map(|at| self.header(at)).collect()
+        tops.filter(|at| !self.is_definition(*at))
+    }
+
+    /// The programs that it imports, as far as they could be read.
+    pub(crate) fn imported_programs(&self) -> impl Iterator<Item = &Arc<Program>> {
+        self.imports.iter().filter_map(|import| import.program.as_ref())
+    }
+
+    /// The statements at all depths, with the bodies that they are in.
+    pub(crate) fn stmts(&self) -> impl Iterator<Item = (&Body, &Stmt)> {
+        self.statements.iter().flat_map(|top| top.body.stmts().map(|(_, data)| (&top.body, &data.stmt)))
     }
 
     pub(crate) fn body(&self, at: At) -> &Body {
@@ -247,6 +263,12 @@ impl Program {
     /// The text of a part of a statement.
     pub(crate) fn source(&self, at: At, range: TextRange) -> &str {
         self.text.get(std::ops::Range::<usize>::from(self.range(at, range))).unwrap_or_default()
+    }
+
+    /// What a string says, or how another expression is written.
+    pub(crate) fn string_or_source(&self, at: At, expr: ExprId) -> &str {
+        let body = self.body(at);
+        body.string(expr).unwrap_or_else(|| self.source(at, body[expr].range))
     }
 
     /// A statement with its properties or its body, indented as if it stood alone.
@@ -349,6 +371,11 @@ pub(crate) fn property<'a>(properties: &'a [Property], name: &str) -> Option<&'a
     properties.iter().find(|property| property.name.text == name)
 }
 
+/// Whether an option has that name.
+pub(crate) fn is_named(option: &Modifier, name: &str) -> bool {
+    option.name.as_ref().is_some_and(|word| word.text == name)
+}
+
 /// The folder of an imported program's files (R93, B13): `{handle}--{slug}`; the host and the stem of the file for an address, and the
 /// folder and the stem for a file.
 fn import_folder(path: &str) -> SmolStr {
@@ -368,8 +395,7 @@ fn safe_part(part: &str) -> String {
     let part = part.trim_start_matches('@').trim_matches('.');
     let mut safe: String =
         part.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect();
-    let end = (0..=80).rev().find(|end| safe.is_char_boundary(*end)).unwrap_or_default();
-    safe.truncate(end);
+    safe.truncate(safe.floor_char_boundary(80));
     safe
 }
 

@@ -1,7 +1,5 @@
 //! Parses the structure of texts on demand (R9), and implements the operators on values (R10, R11).
 
-use std::sync::Arc;
-
 use smol_str::SmolStr;
 
 use crate::value::Value;
@@ -156,10 +154,7 @@ pub fn truth(value: &Value) -> Truth {
         Value::File(_) => Truth::Yes,
         Value::Text(text) => {
             let text = text.trim().trim_start_matches(['*', '_', '`', '"', '\'']).to_lowercase();
-            if text.is_empty() {
-                return Truth::No;
-            }
-            if text.starts_with("n/a") {
+            if text.is_empty() || text.starts_with("n/a") {
                 return Truth::No;
             }
             let word: String = text.chars().take_while(|c| c.is_alphanumeric()).collect();
@@ -199,12 +194,10 @@ pub fn equal(a: &Value, b: &Value) -> bool {
 
 /// The order of two values: numeric if both are numbers, otherwise by text.
 pub fn compare(a: &Value, b: &Value) -> Option<std::cmp::Ordering> {
-    match (a.as_number(), b.as_number()) {
-        (Some(a), Some(b)) => a.partial_cmp(&b),
-        _ => match (a, b) {
-            (Value::Text(a), Value::Text(b)) => Some(a.as_ref().cmp(b.as_ref())),
-            _ => None,
-        },
+    match (a.as_number(), b.as_number(), a, b) {
+        (Some(a), Some(b), ..) => a.partial_cmp(&b),
+        (_, _, Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
+        _ => None,
     }
 }
 
@@ -230,10 +223,7 @@ pub fn add(a: &Value, b: &Value) -> Option<Value> {
         {
             Value::Number(number + text.as_number()?)
         }
-        (Value::Text(_), _) | (_, Value::Text(_)) => {
-            let text: Arc<str> = format!("{a}{b}").into();
-            Value::Text(text)
-        }
+        (Value::Text(_), _) | (_, Value::Text(_)) => Value::text(format!("{a}{b}")),
         _ => return None,
     })
 }

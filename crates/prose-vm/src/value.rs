@@ -1,10 +1,11 @@
 //! Values of a running program.
 
+use std::borrow::Cow;
+use std::convert::identity;
 use std::fmt;
 use std::sync::Arc;
 
 use serde::de::{MapAccess, SeqAccess, Visitor};
-use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smol_str::SmolStr;
 
@@ -187,26 +188,23 @@ pub struct Plain<'a>(pub &'a Value);
 
 impl Serialize for Plain<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        write(self.0, serializer, false)
+        write(self.0, serializer, Plain, false)
     }
 }
 
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        write(self, serializer, true)
+        write(self, serializer, identity, true)
     }
 }
 
-fn write<S: Serializer>(value: &Value, serializer: S, marked: bool) -> Result<S::Ok, S::Error> {
-    /// A nested value, written like its parent.
-    struct Nested<'a>(&'a Value, bool);
-
-    impl Serialize for Nested<'_> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            write(self.0, serializer, self.1)
-        }
-    }
-
+/// Writes a value. `nested` gives the form in which its parts are written, which is that of the whole.
+fn write<'a, S: Serializer, T: Serialize>(
+    value: &'a Value,
+    serializer: S,
+    nested: impl Fn(&'a Value) -> T,
+    marked: bool,
+) -> Result<S::Ok, S::Error> {
     match value {
         Value::Null => serializer.serialize_unit(),
         Value::Bool(value) => serializer.serialize_bool(*value),
@@ -216,35 +214,15 @@ fn write<S: Serializer>(value: &Value, serializer: S, marked: bool) -> Result<S:
         }
         Value::Number(number) => serializer.serialize_f64(*number),
         Value::Text(text) => serializer.serialize_str(text),
-        Value::Array(items) => {
-            let mut sequence = serializer.serialize_seq(Some(items.len()))?;
-            for item in items.iter() {
-                sequence.serialize_element(&Nested(item, marked))?;
-            }
-            sequence.end()
-        }
-        Value::Object(entries) => {
-            let mut map = serializer.serialize_map(Some(entries.len()))?;
-            for (key, value) in entries.iter() {
-                if marked && key.starts_with('$') {
-                    map.serialize_entry(&format!("${key}"), &Nested(value, marked))?;
-                } else {
-                    map.serialize_entry(key, &Nested(value, marked))?;
-                }
-            }
-            map.end()
-        }
-        Value::Error(error) if marked => {
-            let mut map = serializer.serialize_map(Some(1))?;
-            map.serialize_entry(ERROR_KEY, error.as_ref())?;
-            map.end()
-        }
+        Value::Array(items) => serializer.collect_seq(items.iter().map(nested)),
+        Value::Object(entries) => serializer.collect_map(entries.iter().map(|(key, value)| {
+            let is_escaped = marked && key.starts_with('$');
+            let key = if is_escaped { Cow::Owned(format!("${key}")) } else { Cow::Borrowed(key.as_str()) };
+            (key, nested(value))
+        })),
+        Value::Error(error) if marked => serializer.collect_map([(ERROR_KEY, error)]),
         Value::Error(error) => error.serialize(serializer),
-        Value::File(path) if marked => {
-            let mut map = serializer.serialize_map(Some(1))?;
-            map.serialize_entry(FILE_KEY, path.as_ref())?;
-            map.end()
-        }
+        Value::File(path) if marked => serializer.collect_map([(FILE_KEY, path)]),
         Value::File(path) => serializer.serialize_str(path),
     }
 }
@@ -285,10 +263,6 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::text(text))
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<Value, E> {
         Ok(Value::text(text))
     }
 

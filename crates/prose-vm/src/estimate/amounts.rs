@@ -95,13 +95,20 @@ pub(super) fn lesser(a: Option<Amounts>, b: Option<Amounts>) -> Option<Amounts> 
     }
 }
 
-fn after(before: Option<Amounts>, amounts: Option<Amounts>) -> Option<Amounts> {
-    Some(before?.and(amounts?))
-}
-
 impl Exits {
     pub(super) const NONE: Self =
         Self { end: None, broken: None, continued: None, returned: None, thrown: None };
+
+    /// The same for each way out.
+    pub(super) fn map(self, change: impl Fn(Option<Amounts>) -> Option<Amounts>) -> Self {
+        Self {
+            end: change(self.end),
+            broken: change(self.broken),
+            continued: change(self.continued),
+            returned: change(self.returned),
+            thrown: change(self.thrown),
+        }
+    }
 
     /// The least with which a program completes, or fails if it cannot complete.
     pub(super) fn completed(&self) -> Amounts {
@@ -120,13 +127,12 @@ impl Exits {
 
     /// What follows one of the ways out.
     pub(super) fn following(self, before: Option<Amounts>) -> Self {
-        Self {
-            end: after(before, self.end),
-            broken: after(before, self.broken),
-            continued: after(before, self.continued),
-            returned: after(before, self.returned),
-            thrown: after(before, self.thrown),
-        }
+        self.map(|exit| Some(before?.and(exit?)))
+    }
+
+    /// The way to each of these, whichever is the lesser.
+    pub(super) fn any(self) -> Option<Amounts> {
+        [self.end, self.broken, self.continued, self.returned, self.thrown].into_iter().fold(None, lesser)
     }
 }
 
@@ -151,6 +157,11 @@ impl Bounds {
         let before = self.least.end;
         let least = Exits { end: None, ..self.least }.or(next.least.following(before));
         Self { least, most: self.most.and(next.most), expected: self.expected.and(next.expected) }
+    }
+
+    /// All of several, one after the other.
+    pub(super) fn all(parts: impl IntoIterator<Item = Self>) -> Self {
+        parts.into_iter().fold(Self::default(), Self::then)
     }
 
     /// One of several, each as likely as the others.

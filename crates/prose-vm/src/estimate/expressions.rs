@@ -2,7 +2,7 @@
 
 use prose_analysis::model::{Argument, Expr, ExprId, Operator, Step, TextKind, Value as ValueNode};
 
-use super::amounts::{Bounds, Count};
+use super::amounts::{Bounds, Count, Exits, lesser};
 use super::{MAX_IMPORTS, Walk, WorkKind};
 use crate::interpret::asks_a_model;
 use crate::program::At;
@@ -19,16 +19,13 @@ impl Walk<'_> {
     pub(super) fn expr(&self, at: At, expr: Option<ExprId>) -> Bounds {
         let Some(expr) = expr else { return Bounds::default() };
         let body = self.program.body(at);
-        let values = |values: &[ValueNode]| {
-            values.iter().fold(Bounds::default(), |all, value| all.then(self.value(at, Some(*value))))
-        };
+        let values =
+            |values: &[ValueNode]| Bounds::all(values.iter().map(|value| self.value(at, Some(*value))));
         match &body[expr].expr {
             Expr::Text(text) if text.kind == TextKind::Discretion => self.judge(at, expr),
-            Expr::Text(_) => self.text(at, expr),
+            Expr::Text(_) => self.text(at, Some(expr)),
             Expr::Array(items) => values(items),
-            Expr::Object(entries) => {
-                entries.iter().fold(Bounds::default(), |all, entry| all.then(self.value(at, entry.value)))
-            }
+            Expr::Object(entries) => Bounds::all(entries.iter().map(|entry| self.value(at, entry.value))),
             Expr::Call { callee, arguments } => self.import(at, *callee, arguments),
             Expr::Field { base, .. } => self.expr(at, *base).then(self.possible(at, WorkKind::Extract, 1)),
             Expr::Index { base, index } => self
@@ -37,19 +34,16 @@ impl Walk<'_> {
                 .then(self.possible(at, WorkKind::Extract, 1))
                 .or_fails(),
             Expr::Binary { operands, operators } => match operators.first() {
-                Some(Operator::And | Operator::Or) => self.condition(at, expr),
+                Some(Operator::And | Operator::Or) => self.condition(at, Some(expr)),
                 _ => values(operands).or_fails(),
             },
-            Expr::Unary { negates: true, .. } => self.condition(at, expr),
+            Expr::Unary { negates: true, .. } => self.condition(at, Some(expr)),
             Expr::Unary { operand, .. } => self.expr(at, *operand).or_fails(),
             Expr::Ternary { condition, then, otherwise } => {
-                let condition =
-                    condition.map_or(Bounds::default(), |condition| self.condition(at, condition));
-                condition.then(Bounds::one_of(&[self.expr(at, *then), self.expr(at, *otherwise)]))
+                let ways = [self.expr(at, *then), self.expr(at, *otherwise)];
+                self.condition(at, *condition).then(Bounds::one_of(&ways))
             }
-            Expr::Input(prompt) => {
-                prompt.map_or(Bounds::default(), |prompt| self.text(at, prompt)).or_fails()
-            }
+            Expr::Input(prompt) => self.text(at, *prompt).or_fails(),
             Expr::Number(_)
             | Expr::Duration(_)
             | Expr::Bool(_)
@@ -60,7 +54,8 @@ impl Walk<'_> {
     }
 
     /// A text with references, whose parts a model may have to take out of texts (R9).
-    pub(super) fn text(&self, at: At, expr: ExprId) -> Bounds {
+    pub(super) fn text(&self, at: At, expr: Option<ExprId>) -> Bounds {
+        let Some(expr) = expr else { return Bounds::default() };
         let body = self.program.body(at);
         let Some(text) = body.text(expr) else { return self.expr(at, Some(expr)) };
         let steps = text.interpolations.iter().flat_map(|interpolation| &interpolation.path);
@@ -77,21 +72,22 @@ impl Walk<'_> {
     fn judge(&self, at: At, expr: ExprId) -> Bounds {
         let length = self.length(at, Some(expr));
         let judged = self.decisions(at, WorkKind::Judge, length, Count::exactly(1.0));
-        self.text(at, expr).then(judged).or_fails()
+        self.text(at, Some(expr)).then(judged).or_fails()
     }
 
     /// A condition: what needs no model comes first, and none is asked once the answer is known (R66).
-    pub(super) fn condition(&self, at: At, expr: ExprId) -> Bounds {
+    pub(super) fn condition(&self, at: At, expr: Option<ExprId>) -> Bounds {
+        let Some(expr) = expr else { return Bounds::default() };
         let body = self.program.body(at);
         match &body[expr].expr {
-            Expr::Unary { negates: true, operand: Some(operand) } => self.condition(at, *operand),
+            Expr::Unary { negates: true, operand: operand @ Some(_) } => self.condition(at, *operand),
             Expr::Binary { operands, operators }
                 if matches!(operators.first(), Some(Operator::And | Operator::Or)) =>
             {
                 let (asked, known): (Vec<ValueNode>, Vec<ValueNode>) =
                     operands.iter().partition(|operand| asks_a_model(body, **operand));
                 let mut parts = known.into_iter().chain(asked).map(|operand| match operand {
-                    ValueNode::Expr(expr) => self.condition(at, expr),
+                    ValueNode::Expr(expr) => self.condition(at, Some(expr)),
                     ValueNode::Stmt(_) => self.value(at, Some(operand)),
                 });
                 let first = parts.next().unwrap_or_default();
@@ -102,8 +98,7 @@ impl Walk<'_> {
     }
 
     pub(super) fn arguments(&self, at: At, arguments: &[Argument]) -> Bounds {
-        let values = arguments.iter().map(|argument| self.value(at, argument.value));
-        values.fold(Bounds::default(), Bounds::then)
+        Bounds::all(arguments.iter().map(|argument| self.value(at, argument.value)))
     }
 
     /// A call of an imported program.
@@ -122,8 +117,8 @@ impl Walk<'_> {
                 return Bounds::endless();
             }
             let mut called = Walk::new(program, self.found, self.depth + 1).program();
-            called.least.end = super::amounts::lesser(called.least.end, called.least.returned);
-            (called.least.returned, called.least.broken, called.least.continued) = (None, None, None);
+            let Exits { end, returned, thrown, .. } = called.least;
+            called.least = Exits { end: lesser(end, returned), thrown, ..Exits::NONE };
             self.imports.borrow_mut().insert(number, called);
             called
         });

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::amounts::{Amounts, Bounds, Count, Exits, lesser};
 use super::{MAX_CALLS, MAX_LEVELS, Walk, Work, WorkKind};
-use crate::program::{At, property};
+use crate::program::{At, is_named, property};
 use crate::settings::Settings;
 
 /// The iterations that are expected of a loop that a condition ends.
@@ -28,9 +28,7 @@ impl Walk<'_> {
             | Stmt::Agent { .. }
             | Stmt::Block { .. }
             | Stmt::Placeholder => Bounds::default(),
-            Stmt::Input { description, .. } => {
-                description.map_or(Bounds::default(), |description| self.text(at, description)).or_fails()
-            }
+            Stmt::Input { description, .. } => self.text(at, *description).or_fails(),
             Stmt::Output { name: Some(_), value } => self.value(at, *value),
             Stmt::Output { name: None, value } | Stmt::Return(value) => {
                 let nothing = Exits { returned: Some(Amounts::default()), ..Exits::NONE };
@@ -43,9 +41,9 @@ impl Walk<'_> {
             Stmt::Assign { value, .. } => self.value(at, *value),
             Stmt::Expr(expr) => self.expr(at, *expr),
             Stmt::Session { .. } | Stmt::Resume { .. } => self.session(at),
-            Stmt::Chain(links) => links
-                .iter()
-                .fold(Bounds::default(), |all, link| all.then(self.statement(At { stmt: *link, ..at }))),
+            Stmt::Chain(links) => {
+                Bounds::all(links.iter().map(|link| self.statement(At { stmt: *link, ..at })))
+            }
             Stmt::Pipeline { source, stages } => self.pipeline(at, *source, stages),
             Stmt::Call { block, arguments } => self
                 .arguments(at, arguments)
@@ -74,36 +72,33 @@ impl Walk<'_> {
             Stmt::If { branches, otherwise } => {
                 let mut before = Bounds::default();
                 let mut ways = Vec::new();
-                for branch in branches {
-                    let Some(condition) = branch.condition else { continue };
-                    before = before.then(self.condition(at, condition));
+                for branch in branches.iter().filter(|branch| branch.condition.is_some()) {
+                    before = before.then(self.condition(at, branch.condition));
                     ways.push(before.then(self.list(at, branch.body)));
                 }
                 ways.push(before.then(self.list(at, *otherwise)));
                 Bounds::one_of(&ways)
             }
-            Stmt::Throw(message) => {
-                let message = message.map_or(Bounds::default(), |message| self.text(at, message));
-                message.then(Bounds::failure())
-            }
+            Stmt::Throw(message) => self.text(at, *message).then(Bounds::failure()),
             Stmt::StrayOption(_) => Bounds::failure(),
             Stmt::Break => Bounds::leaving(|exits| &mut exits.broken),
             Stmt::Continue => Bounds::leaving(|exits| &mut exits.continued),
             Stmt::Assert { condition, message } => {
-                let condition =
-                    condition.map_or(Bounds::default(), |condition| self.condition(at, condition));
-                let message = message.map_or(Bounds::default(), |message| self.text(at, message));
-                condition.then(Bounds::one_of(&[Bounds::default(), message])).or_fails()
+                let says_why = Bounds::one_of(&[Bounds::default(), self.text(at, *message)]);
+                self.condition(at, *condition).then(says_why).or_fails()
             }
         }
     }
 
     pub(super) fn list(&self, at: At, list: Option<ListId>) -> Bounds {
         let Some(list) = list else { return Bounds::default() };
-        let stmts = self.program.list(at, list).iter().map(|stmt| At { stmt: *stmt, ..at });
-        stmts
-            .filter(|at| !self.program.is_definition(*at))
-            .fold(Bounds::default(), |all, at| all.then(self.statement(at)))
+        Bounds::all(self.executed(at, list))
+    }
+
+    /// What is executed in a list, without definitions.
+    fn executed(&self, at: At, list: ListId) -> impl Iterator<Item = Bounds> {
+        let stmts = self.program.list(at, list).iter().map(move |stmt| At { stmt: *stmt, ..at });
+        stmts.filter(|at| !self.program.is_definition(*at)).map(|at| self.statement(at))
     }
 
     fn session(&self, at: At) -> Bounds {
@@ -124,7 +119,7 @@ impl Walk<'_> {
             Some(property) => Some((at, property.value?)),
             None => of_agent.and_then(|(at, properties)| Some((at, property(properties, name)?.value?))),
         };
-        let mut all = text.map_or(Bounds::default(), |text| self.text(at, text));
+        let mut all = self.text(at, text);
         let mut length = self.length(at, text);
         let mut passed = text.map_or(0, |text| self.references(at, text));
         for (at, properties) in [(at, own)].into_iter().chain(of_agent) {
@@ -162,9 +157,8 @@ impl Walk<'_> {
 
     /// The values of a property that are computed.
     fn property(&self, at: At, property: &Property) -> Bounds {
-        let value = property.value.map_or(Bounds::default(), |value| self.text(at, value));
-        let entries = property.entries.iter().flatten();
-        entries.fold(value, |all, entry| all.then(self.property(at, entry)))
+        let entries = property.entries.iter().flatten().map(|entry| self.property(at, entry));
+        self.text(at, property.value).then(Bounds::all(entries))
     }
 
     fn references(&self, at: At, text: ExprId) -> usize {
@@ -222,14 +216,9 @@ impl Walk<'_> {
             false => once.map(|once| once.times(count.least)),
         };
         let leaves = |exit: Option<Amounts>| exit.filter(|_| count.most > 0.0);
+        let end = lesser(all, leaves(broken));
         Bounds {
-            least: Exits {
-                end: lesser(all, leaves(broken)),
-                broken: None,
-                continued: None,
-                returned: leaves(returned),
-                thrown: leaves(thrown),
-            },
+            least: Exits { end, returned: leaves(returned), thrown: leaves(thrown), ..Exits::NONE },
             most: body.most.times(count.most),
             expected: body.expected.times(count.expected),
         }
@@ -253,7 +242,7 @@ impl Walk<'_> {
             },
         };
         let body = self.list(at, body);
-        let Some(condition) = condition else {
+        if condition.is_none() {
             // Without a condition, only the limit or the body ends it; the limit of the settings is an error.
             let expected = known.unwrap_or(match max {
                 Some(_) if most.is_finite() => most,
@@ -266,7 +255,7 @@ impl Walk<'_> {
                 repeated = repeated.or_fails();
             }
             return repeated;
-        };
+        }
         let condition = self.condition(at, condition);
         let expected = known.unwrap_or(EXPECTED_ITERATIONS).min(most);
         let once = condition.then(body);
@@ -280,11 +269,7 @@ impl Walk<'_> {
     }
 
     fn parallel(&self, at: At, options: &[Modifier], body: Option<ListId>) -> Bounds {
-        let stmts = body.map(|body| self.program.list(at, body)).unwrap_or_default();
-        let branches: Vec<Bounds> = (stmts.iter().map(|stmt| At { stmt: *stmt, ..at }))
-            .filter(|at| !self.program.is_definition(*at))
-            .map(|at| self.statement(at))
-            .collect();
+        let branches: Vec<Bounds> = body.into_iter().flat_map(|body| self.executed(at, body)).collect();
         let word = |option: &Modifier| {
             let body = self.program.body(at);
             option.value.and_then(|value| body.string(value).or_else(|| body.word(value)))
@@ -312,29 +297,19 @@ impl Walk<'_> {
         } else {
             branches.iter().map(ends).fold(None, lesser).map(|least| least.times(needed))
         };
-        let any = |exit: fn(&Exits) -> Option<Amounts>| {
-            branches.iter().map(|branch| exit(&branch.least)).fold(None, lesser)
-        };
         let sum = |amounts: fn(&Bounds) -> Amounts| {
             branches.iter().fold(Amounts::default(), |all, branch| all.and(amounts(branch)))
         };
-        let least = Exits {
-            end,
-            broken: any(|exits| exits.broken),
-            continued: any(|exits| exits.continued),
-            returned: any(|exits| exits.returned),
-            thrown: any(|exits| exits.thrown),
-        };
+        let exits = branches.iter().fold(Exits::NONE, |exits, branch| exits.or(branch.least));
+        let least = Exits { end, ..exits };
         Bounds { least, most: sum(|branch| branch.most), expected: sum(|branch| branch.expected) }
     }
 
     fn choice(&self, at: At, criterion: Option<ExprId>, options: &[ChoiceOption]) -> Bounds {
         let length = self.length(at, criterion);
-        let mut asked = criterion.map_or(Bounds::default(), |criterion| self.text(at, criterion));
-        for option in options {
-            asked = asked.then(option.label.map_or(Bounds::default(), |label| self.text(at, label)));
-        }
-        asked = asked.then(self.decisions(at, WorkKind::Choose, length, Count::exactly(1.0))).or_fails();
+        let labels = Bounds::all(options.iter().map(|option| self.text(at, option.label)));
+        let chosen = self.decisions(at, WorkKind::Choose, length, Count::exactly(1.0));
+        let asked = self.text(at, criterion).then(labels).then(chosen).or_fails();
         let ways: Vec<Bounds> = options.iter().map(|option| self.list(at, option.body)).collect();
         asked.then(Bounds::one_of(&ways))
     }
@@ -351,20 +326,9 @@ impl Walk<'_> {
         }
         if finally.is_some() {
             let last = self.list(at, finally);
-            let Exits { end, broken, continued, returned, thrown } = all.least;
-            let exits = [end, broken, continued, returned, thrown];
-            let first = exits.into_iter().fold(None, lesser);
             // What leads out of `finally` takes the place of what led there (R75).
-            let replaced = Exits { end: None, ..last.least }.following(first);
-            let then = |exit: Option<Amounts>| Some(exit?.and(last.least.end?));
-            all.least = Exits {
-                end: then(end),
-                broken: then(broken),
-                continued: then(continued),
-                returned: then(returned),
-                thrown: then(thrown),
-            }
-            .or(replaced);
+            let replaced = Exits { end: None, ..last.least }.following(all.least.any());
+            all.least = all.least.following(last.least.end).or(replaced);
             all.most = all.most.and(last.most);
             all.expected = all.expected.and(last.expected);
         }
@@ -559,8 +523,4 @@ impl Bounds {
         let most = Amounts { sessions: all, decisions: all, tokens: all, cost: all };
         Self { most, ..Self::default() }.or_fails()
     }
-}
-
-fn is_named(option: &Modifier, name: &str) -> bool {
-    option.name.as_ref().is_some_and(|word| word.text == name)
 }

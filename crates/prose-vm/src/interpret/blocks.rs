@@ -7,10 +7,11 @@ use prose_analysis::model::{Argument, RefId, Stmt};
 use smol_str::SmolStr;
 
 use super::scope::{Scope, Variable};
-use super::{Cx, Exec, Flow};
+use super::{Cx, Exec, Flow, status_of};
 use crate::effect::BindingKind;
 use crate::error::ErrorKind;
 use crate::event::{EventKind, Status};
+use crate::program::is_named;
 use crate::settings::Settings;
 use crate::value::Value;
 
@@ -58,24 +59,20 @@ impl Cx {
         };
         let result = cx.list(*body).await;
         let status = match &result {
-            Ok(_) | Err(Flow::Return(_)) => Status::Complete,
-            Err(Flow::Throw(_)) => Status::Failed,
-            Err(Flow::Break | Flow::Continue) => Status::Left,
+            Err(Flow::Return(_)) => Status::Complete,
+            result => status_of(result),
         };
         self.emit(EventKind::FrameLeft { id, block: name, status });
         let value = match result {
-            Ok(last) => scope.result().unwrap_or(last),
-            Err(Flow::Return(value)) => value.or_else(|| scope.result()).unwrap_or_default(),
+            Ok(last) => Ok(scope.result().unwrap_or(last)),
+            Err(Flow::Return(value)) => Ok(value.or_else(|| scope.result()).unwrap_or_default()),
             Err(Flow::Break | Flow::Continue) => {
                 return self.fail(ErrorKind::Other, "`break` and `continue` cannot leave a block");
             }
-            Err(error @ Flow::Throw(_)) => {
-                self.scope.keep_ended(&scope);
-                return Err(error);
-            }
+            Err(error @ Flow::Throw(_)) => Err(error),
         };
         self.scope.keep_ended(&scope);
-        Ok(value)
+        value
     }
 
     /// Binds the parameters of a call: by name where arguments have one, else by place. What is missing is `null`, what is too much is
@@ -115,13 +112,7 @@ impl Cx {
                 self.warn(format!("block '{block}' is called without '{param}', which is null there"));
                 ("null".into(), Value::Null)
             });
-            scope.set(Variable {
-                name: param.clone(),
-                value: value.clone(),
-                mutable: false,
-                kind: BindingKind::Const,
-                path: None,
-            });
+            scope.set(Variable::without_file(param.clone(), value.clone(), BindingKind::Const));
             given.push((param.clone(), source, value));
         }
         given
@@ -144,11 +135,6 @@ impl Scope {
             several => Some(Value::object(several.iter().cloned())),
         }
     }
-}
-
-/// Whether an option has that name.
-pub(super) fn is_named(option: &prose_analysis::model::Modifier, name: &str) -> bool {
-    option.name.as_ref().is_some_and(|word| word.text == name)
 }
 
 impl Cx {

@@ -11,10 +11,7 @@ use crate::value::Value;
 
 impl Cx {
     pub(super) async fn choice(&self, criterion: Option<ExprId>, options: &[ChoiceOption]) -> Exec<Value> {
-        let criterion = match criterion {
-            Some(criterion) => self.text(criterion).await?,
-            None => "".into(),
-        };
+        let criterion = self.optional_text(criterion).await?;
         // Of options with the same label the first one counts.
         let mut labels: Vec<SmolStr> = Vec::new();
         let mut bodies = Vec::new();
@@ -32,12 +29,8 @@ impl Cx {
                 "there are no options to choose from: a `choice` needs lines such as `option \"label\":`",
             );
         }
-        let question = Question {
-            text: criterion.clone(),
-            labels: labels.clone(),
-            context: self.evidence(),
-            of_loop: None,
-        };
+        let (text, context) = (criterion.clone(), self.evidence());
+        let question = Question { labels: labels.clone(), ..Question::new(text, context) };
         let choice = match self.step("choice").request(Effect::Choose(question.into())).await {
             Outcome::Choice(choice) => choice,
             outcome => return self.unexpected(&outcome),

@@ -4,7 +4,7 @@ use futures_util::future::LocalBoxFuture;
 use prose_analysis::model::{Body, Expr, ExprId, Operator, TextKind, Value as ValueNode};
 
 use super::{Cx, Exec};
-use crate::effect::{Effect, Outcome, Question};
+use crate::effect::{Effect, Outcome, Question, Verdict};
 use crate::event::{ConditionOf, EventKind};
 use crate::structure::truth;
 
@@ -32,13 +32,11 @@ impl Cx {
         let body = self.program().body(self.at);
         match &body[id].expr {
             Expr::Text(text) if text.kind == TextKind::Discretion => self.judge(id, of).await,
-            Expr::Unary { negates: true, operand } => match operand {
-                Some(operand) => {
-                    let judged = self.condition(*operand, of).await?;
-                    Ok(Judged { met: !judged.met, ..judged })
-                }
-                None => Ok(true.into()),
-            },
+            Expr::Unary { negates: true, operand: None } => Ok(true.into()),
+            Expr::Unary { negates: true, operand: Some(operand) } => {
+                let judged = self.condition(*operand, of).await?;
+                Ok(Judged { met: !judged.met, ..judged })
+            }
             Expr::Binary { operands, operators } => match operators.first() {
                 Some(Operator::And) => self.all_or_any(operands, true, of).await,
                 Some(Operator::Or) => self.all_or_any(operands, false, of).await,
@@ -63,8 +61,9 @@ impl Cx {
 
     /// `and` (`wanted` is true) or `or`. What needs no model comes first, so that none is asked where the answer is known already (R66).
     async fn all_or_any(&self, operands: &[ValueNode], wanted: bool, of: ConditionOf) -> Exec<Judged> {
+        let body = self.program().body(self.at);
         let (asked, known): (Vec<ValueNode>, Vec<ValueNode>) =
-            operands.iter().partition(|operand| self.asks_a_model(**operand));
+            operands.iter().partition(|operand| asks_a_model(body, **operand));
         for operand in known.into_iter().chain(asked) {
             let judged = match operand {
                 ValueNode::Expr(expr) => self.condition(expr, of).await?,
@@ -77,23 +76,22 @@ impl Cx {
         Ok(wanted.into())
     }
 
-    /// Whether a part of a condition cannot be worked out without asking a model or an agent.
-    pub(super) fn asks_a_model(&self, value: ValueNode) -> bool {
-        asks_a_model(self.program().body(self.at), value)
-    }
-
     /// Has a model judge a text between `**` with all that the program has found out so far (R64).
     pub(super) async fn judge(&self, id: ExprId, of: ConditionOf) -> Exec<Judged> {
         let text = self.text(id).await?;
         let of_loop = (of == ConditionOf::Loop).then(|| self.loop_kind());
-        let context = self.evidence();
-        let question = Question { text: text.clone(), labels: Vec::new(), context, of_loop };
+        let question = Question { of_loop, ..Question::new(text, self.evidence()) };
         let cx = self.step(format_args!("c{}", u32::from(self.program().body(self.at)[id].range.start())));
-        cx.emit(EventKind::ConditionAsked { request: Some(cx.next_request()), text, of });
-        match cx.request(Effect::Judge(question.into())).await {
-            Outcome::Verdict(verdict) => {
-                let (met, no_progress) = (verdict.met, verdict.no_progress);
-                cx.emit(EventKind::ConditionJudged { met, reason: verdict.reason, of });
+        cx.verdict(question, of).await
+    }
+
+    /// Has a model answer a question with yes or no.
+    pub(super) async fn verdict(&self, question: Question, of: ConditionOf) -> Exec<Judged> {
+        let (request, text) = (Some(self.next_request()), question.text.clone());
+        self.emit(EventKind::ConditionAsked { request, text, of });
+        match self.request(Effect::Judge(question.into())).await {
+            Outcome::Verdict(Verdict { met, reason, no_progress }) => {
+                self.emit(EventKind::ConditionJudged { met, reason, of });
                 Ok(Judged { met, no_progress })
             }
             outcome => self.unexpected(&outcome),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use prose_analysis::model::{Expr, ExprId, Property, TextKind, Value as ValueNode};
 use smol_str::SmolStr;
 
-use super::scope::RECENT;
+use super::scope::{Found, RECENT};
 use super::{Cx, Exec};
 use crate::effect::{ContextItem, Effect, FileUse, Outcome, Summary, SummaryLength, digest};
 use crate::error::ErrorKind;
@@ -36,6 +36,13 @@ pub(super) struct ContextValue {
     pub(super) is_exact: bool,
 }
 
+impl ContextValue {
+    /// A value of the program that no file has.
+    pub(super) fn new(name: SmolStr, value: Value) -> Self {
+        Self { name, value, path: None, is_foreign: false, is_exact: false }
+    }
+}
+
 impl Cx {
     /// What the `context` of a session passes.
     pub(super) async fn context(&self, property: &Property, by_reference: bool) -> Exec<Vec<ContextValue>> {
@@ -50,13 +57,8 @@ impl Cx {
                 let name = path.rsplit('/').next().unwrap_or_default().into();
                 let body = self.program().body(self.at);
                 let is_exact = body.text(value).is_some_and(|text| text.interpolations.is_empty());
-                passed.push(ContextValue {
-                    name,
-                    value: Value::File(path),
-                    path: None,
-                    is_foreign: true,
-                    is_exact,
-                });
+                let value = ContextValue::new(name, Value::File(path));
+                passed.push(ContextValue { is_foreign: true, is_exact, ..value });
             } else {
                 self.pass(Some(entry.name.text.clone()), ValueNode::Expr(value), by_reference, &mut passed)
                     .await?;
@@ -91,7 +93,7 @@ impl Cx {
         let ValueNode::Expr(id) = node else {
             let value = self.value(Some(node)).await?;
             let name = name.unwrap_or_else(|| numbered("value", passed.len()));
-            passed.push(ContextValue { name, value, path: None, is_foreign: false, is_exact: false });
+            passed.push(ContextValue::new(name, value));
             return Ok(());
         };
         match &body[id].expr {
@@ -112,13 +114,10 @@ impl Cx {
                 let text = body[*reference].text.clone();
                 let label = name.unwrap_or_else(|| text.clone());
                 match self.look_up(&text) {
-                    Some(found) => passed.push(ContextValue {
-                        name: label,
-                        value: found.value,
-                        path: found.path,
-                        is_foreign: found.is_input,
-                        is_exact: false,
-                    }),
+                    Some(Found { value, path, is_input, .. }) => {
+                        let value = ContextValue::new(label, value);
+                        passed.push(ContextValue { path, is_foreign: is_input, ..value });
+                    }
                     None if program.agent(&text).is_some() => {
                         self.pass_agent(label, &text, by_reference, passed)?
                     }
@@ -128,19 +127,13 @@ impl Cx {
             }
             Expr::Text(text) if text.kind != TextKind::Discretion => {
                 let name = name.unwrap_or_else(|| numbered("note", passed.len()));
-                passed.push(ContextValue {
-                    name,
-                    value: Value::Text(self.text(id).await?),
-                    path: None,
-                    is_foreign: false,
-                    is_exact: false,
-                });
+                passed.push(ContextValue::new(name, Value::Text(self.text(id).await?)));
             }
             _ => {
                 let value = self.expr(id).await?;
                 let name = name.or_else(|| self.last_segment(id));
                 let name = name.unwrap_or_else(|| numbered("value", passed.len()));
-                passed.push(ContextValue { name, value, path: None, is_foreign: false, is_exact: false });
+                passed.push(ContextValue::new(name, value));
             }
         }
         Ok(())
@@ -162,32 +155,17 @@ impl Cx {
         by_reference: bool,
         passed: &mut Vec<ContextValue>,
     ) -> Exec<()> {
-        let at = self.program().agent(agent);
-        let memory = match at {
-            Some(at) => self.memory_place(agent, at)?,
-            None => None,
-        };
-        if let Some(place) = memory
-            && by_reference
+        if by_reference
+            && let Some(at) = self.program().agent(agent)
+            && let Some(place) = self.memory_place(agent, at)?
         {
             let path = self.memory_file(&place, "memory.md");
-            passed.push(ContextValue {
-                name: label,
-                value: Value::File(Arc::clone(&path)),
-                path: Some(path),
-                is_foreign: true,
-                is_exact: false,
-            });
+            let value = ContextValue::new(label, Value::File(Arc::clone(&path)));
+            passed.push(ContextValue { path: Some(path), is_foreign: true, ..value });
             return Ok(());
         }
         match self.instance.replies.borrow().get(agent) {
-            Some(value) => passed.push(ContextValue {
-                name: label,
-                value: value.clone(),
-                path: None,
-                is_foreign: false,
-                is_exact: false,
-            }),
+            Some(value) => passed.push(ContextValue::new(label, value.clone())),
             None => self.warn(format!("agent `{agent}` has said nothing yet and is left out of the context")),
         }
         Ok(())
@@ -211,9 +189,14 @@ impl Cx {
             let used = FileUse { folder, ..self.file_use(&file, is_exact) };
             let (shown, text) = match by_reference {
                 true if path.is_some() => (Some(file), None),
-                true => (self.is_there(used).await?.then_some(place), None),
+                // Only a file that is there is one that an agent may be told to read (decision 14).
+                true => (self.file(&file, Effect::FileCheck(used)).await?.map(|_| place), None),
                 false => {
-                    let text = self.content(&name, used).await?;
+                    // For an agent that cannot read it (decision 12).
+                    let text = match self.file(&file, Effect::File(used)).await? {
+                        Some(value) => Some(self.shortened(&name, value.to_string().into()).await?),
+                        None => None,
+                    };
                     (Some(file), text)
                 }
             };
@@ -227,7 +210,7 @@ impl Cx {
             true => shown(&value).into(),
             false => self.shortened(&name, shown(&value).into()).await?,
         };
-        Ok(ContextItem { name, path: None, text: Some(text), digest: None })
+        Ok(ContextItem::text(name, text))
     }
 
     /// A file that the program passes on, with what it may pass on.
@@ -236,21 +219,6 @@ impl Cx {
         let fetched = self.program().fetched.as_ref();
         let rights = fetched.map(|fetched| grants.of(&fetched.identity.name).cloned().collect());
         FileUse { path: Arc::clone(path), folder: None, is_exact: is_exact && rights.is_none(), rights }
-    }
-
-    /// The content of a file for an agent that cannot read it (decision 12).
-    async fn content(&self, name: &SmolStr, file: FileUse) -> Exec<Option<Arc<str>>> {
-        let path = Arc::clone(&file.path);
-        match self.file(&path, Effect::File(file)).await? {
-            Some(value) => Ok(Some(self.shortened(name, value.to_string().into()).await?)),
-            None => Ok(None),
-        }
-    }
-
-    /// Whether there is a file that an agent may be told to read (decision 14).
-    async fn is_there(&self, file: FileUse) -> Exec<bool> {
-        let path = Arc::clone(&file.path);
-        Ok(self.file(&path, Effect::FileCheck(file)).await?.is_some())
     }
 
     /// What is asked of a file. A session does without one that cannot be passed to it (R40).

@@ -1,5 +1,7 @@
 //! Values of expressions.
 
+use std::sync::Arc;
+
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use prose_analysis::model::{Argument, Entry, Expr, ExprId, Operator, Stmt, TextKind, Value as ValueNode};
@@ -8,8 +10,8 @@ use smol_str::SmolStr;
 
 use super::scope::Target;
 use super::variables::article;
-use super::{Cx, Exec};
-use crate::effect::{Effect, Outcome, Question, RequestId};
+use super::{Cx, Exec, asks_a_model};
+use crate::effect::{ContextItem, Effect, Outcome, Question, RequestId};
 use crate::error::ErrorKind;
 use crate::event::ConditionOf;
 use crate::structure;
@@ -155,7 +157,7 @@ impl Cx {
         let mut values: Vec<Option<Value>> = vec![None; operands.len()];
         for takes_time in [true, false] {
             for (operand, value) in operands.iter().zip(&mut values) {
-                if self.asks_a_model(*operand) == takes_time {
+                if asks_a_model(self.program().body(self.at), *operand) == takes_time {
                     *value = Some(self.value(Some(*operand)).await?);
                 }
             }
@@ -211,17 +213,10 @@ impl Cx {
         if let Value::Text(text) = base
             && !base.is_empty()
         {
-            let context = vec![crate::effect::ContextItem {
-                name: "text".into(),
-                path: None,
-                text: Some(std::sync::Arc::clone(text)),
-                digest: None,
-            }];
-            let question =
-                Question { text: name.as_str().into(), labels: Vec::new(), context, of_loop: None };
-            let asked =
-                self.step(format_args!("x{}", u32::from(at))).request(Effect::Extract(question.into()));
-            match asked.await {
+            let context = vec![ContextItem::text("text", Arc::clone(text))];
+            let question = Question::new(name.as_str().into(), context);
+            let cx = self.step(format_args!("x{}", u32::from(at)));
+            match cx.request(Effect::Extract(question.into())).await {
                 Outcome::Value(Value::Null) => {}
                 Outcome::Value(value) => return Ok(value),
                 outcome => return self.unexpected(&outcome),

@@ -49,10 +49,7 @@ impl Cx {
         if let Some((_, value)) = self.instance.inputs.iter().find(|(given, _)| keys.contains(given)) {
             return Ok(value.clone());
         }
-        let prompt = match prompt {
-            Some(prompt) => self.text(prompt).await?,
-            None => "".into(),
-        };
+        let prompt = self.optional_text(prompt).await?;
         let optional = is_optional(&prompt);
         let request = InputRequest { name: None, keys, prompt, may_rephrase: false, optional };
         let at = u32::from(self.program().body(self.at)[id].range.start());

@@ -4,14 +4,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use prose_analysis::model::{ListId, Stmt, StmtId};
+use prose_analysis::model::{ListId, Stmt};
 use smol_str::SmolStr;
 
-use super::{Cx, Exec, Flow};
+use super::{Cx, Exec, Flow, status_of};
 use crate::effect::BindingKind;
 use crate::error::{ErrorKind, RuntimeError};
-use crate::event::{DefinedAgent, DefinedBlock, EventKind, StatementKind, Status};
-use crate::program::{At, property};
+use crate::event::{DefinedAgent, DefinedBlock, EventKind, StatementKind};
+use crate::program::property;
 use crate::value::Value;
 
 impl Cx {
@@ -34,15 +34,9 @@ impl Cx {
     async fn statements_of_program(&self) -> Exec<Value> {
         self.bind_given_inputs();
         let mut last = Value::Null;
-        let mut number = 0;
-        for top in 0..self.program().statements.len() {
-            let at = At { top: top as u32, stmt: StmtId::ROOT };
-            if self.program().is_definition(at) {
-                continue;
-            }
-            number += 1;
+        for (number, at) in (1..).zip(self.program().executed()) {
             self.run.world.yield_now().await;
-            let cx = Self { at, place: self.place.step(format_args!("s{top}")), ..self.clone() };
+            let cx = Self { at, place: self.place.step(format_args!("s{}", at.top)), ..self.clone() };
             last = cx.statement(Some(number)).await?;
         }
         Ok(last)
@@ -80,9 +74,7 @@ impl Cx {
             DefinedBlock { name: name.clone(), params }
         });
         let blocks = blocks.collect();
-        let statements = (0..program.statements.len() as u32)
-            .filter(|top| !program.is_definition(At { top: *top, stmt: StmtId::ROOT }))
-            .count() as u32;
+        let statements = program.executed().count() as u32;
         let number = self.instance.number;
         // A program that was moved since the run was started is the same one.
         let origin = self.run.world.settings.origin.as_ref().filter(|_| number == 0);
@@ -99,20 +91,14 @@ impl Cx {
         self.emit(EventKind::InputsReceived { inputs: inputs.clone() });
         // One without a name is no variable until its value is taken.
         for (name, value) in inputs.iter().filter(|(name, _)| self.program().has_named_input(name)) {
-            let at = self.input_statement(name).unwrap_or(self.at);
-            let cx = Self { at, ..self.clone() };
+            // The statement that declares it.
+            let declared = self.program().executed().find(|at| match self.program().stmt(*at) {
+                Stmt::Input { name: Some(input), .. } => self.program().body(*at)[*input].text == *name,
+                _ => false,
+            });
+            let cx = Self { at: declared.unwrap_or(self.at), ..self.clone() };
             cx.bind_value(&self.scope, name.clone(), BindingKind::Input, value.clone());
         }
-    }
-
-    /// The statement that declares an input of the program.
-    fn input_statement(&self, input: &str) -> Option<At> {
-        let tops = (0..self.program().statements.len() as u32).map(|top| At { top, stmt: StmtId::ROOT });
-        let mut tops = tops.filter(|at| match self.program().stmt(*at) {
-            Stmt::Input { name: Some(name), .. } => self.program().body(*at)[*name].text == input,
-            _ => false,
-        });
-        tops.next()
     }
 
     /// Executes the statements of a body; gives the value of the last one (R87).
@@ -147,12 +133,11 @@ impl Cx {
             }
             result => result,
         };
-        let (status, error) = match &result {
-            Ok(_) => (Status::Complete, None),
-            Err(Flow::Throw(error)) => (Status::Failed, Some(Arc::clone(error))),
-            Err(Flow::Return(_) | Flow::Break | Flow::Continue) => (Status::Left, None),
+        let error = match &result {
+            Err(Flow::Throw(error)) => Some(Arc::clone(error)),
+            _ => None,
         };
-        self.emit(EventKind::StatementEnded { status, error });
+        self.emit(EventKind::StatementEnded { status: status_of(&result), error });
         result
     }
 

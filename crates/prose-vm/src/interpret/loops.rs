@@ -3,11 +3,11 @@
 use prose_analysis::model::{ExprId, ListId, Modifier, NameId};
 use smol_str::SmolStr;
 
-use super::blocks::is_named;
 use super::variables::article;
 use super::{Cx, Exec, Flow};
 use crate::error::ErrorKind;
 use crate::event::{ConditionOf, EventKind, LoopEnd, LoopKind};
+use crate::program::is_named;
 use crate::structure;
 use crate::value::Value;
 
@@ -29,20 +29,10 @@ impl Cx {
         body: Option<ListId>,
     ) -> Exec<Value> {
         let items = self.collection(collection).await?;
-        let header = self.written(collection);
-        let count = items.len() as u32;
-        let max = Some(count);
-        self.emit(EventKind::LoopStarted { kind: LoopKind::For, header, max });
-        let mut last = Value::Null;
-        for (nth, value) in items.into_iter().enumerate() {
-            let cx = self.iteration(nth as u32, max).with_item(item, value).with_index(index, nth as u32);
-            match cx.body(body, nth as u32).await? {
-                Next::Iteration(value) => last = value.unwrap_or(last),
-                Next::Break => return Ok(self.left(nth as u32 + 1, last)),
-            }
-        }
-        self.emit(EventKind::LoopEnded { why: LoopEnd::Exhausted, iterations: count });
-        Ok(last)
+        let (header, count) = (self.written(collection), items.len() as u32);
+        self.emit(EventKind::LoopStarted { kind: LoopKind::For, header, max: Some(count) });
+        let with_item = |cx: Self, value| cx.with_item(item, value);
+        self.iterate(count, items, with_item, index, body).await
     }
 
     /// `repeat 3 as i:`
@@ -53,20 +43,29 @@ impl Cx {
         body: Option<ListId>,
     ) -> Exec<Value> {
         let times = self.count("repeat", count).await?;
-        self.emit(EventKind::LoopStarted {
-            kind: LoopKind::Repeat,
-            header: self.written(count),
-            max: Some(times),
-        });
+        let header = self.written(count);
+        self.emit(EventKind::LoopStarted { kind: LoopKind::Repeat, header, max: Some(times) });
+        self.iterate(times, 0..times, |cx, _| cx, index, body).await
+    }
+
+    /// Executes a body for each of so many items, with the variables that they are seen by.
+    async fn iterate<T>(
+        &self,
+        count: u32,
+        items: impl IntoIterator<Item = T>,
+        with_item: impl Fn(Self, T) -> Self,
+        index: Option<NameId>,
+        body: Option<ListId>,
+    ) -> Exec<Value> {
         let mut last = Value::Null;
-        for nth in 0..times {
-            let cx = self.iteration(nth, Some(times)).with_index(index, nth);
+        for (nth, item) in (0..count).zip(items) {
+            let cx = with_item(self.iteration(nth, Some(count)), item).with_index(index, nth);
             match cx.body(body, nth).await? {
                 Next::Iteration(value) => last = value.unwrap_or(last),
                 Next::Break => return Ok(self.left(nth + 1, last)),
             }
         }
-        self.emit(EventKind::LoopEnded { why: LoopEnd::Exhausted, iterations: times });
+        self.emit(EventKind::LoopEnded { why: LoopEnd::Exhausted, iterations: count });
         Ok(last)
     }
 

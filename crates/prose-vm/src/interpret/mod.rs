@@ -31,7 +31,7 @@ use smol_str::SmolStr;
 
 use crate::effect::{Binding, Effect, Outcome, RequestId, SummaryLength};
 use crate::error::{ErrorKind, RuntimeError};
-use crate::event::{EventKind, RunEnd, RunHead, RunStatus};
+use crate::event::{EventKind, RunEnd, RunHead, RunStatus, Status};
 use crate::machine::{Machine, NewEvent, PendingOutcome, World};
 use crate::names;
 use crate::place::{Place, Site};
@@ -57,6 +57,15 @@ pub(crate) enum Flow {
     Break,
     /// `continue`
     Continue,
+}
+
+/// How a statement, a branch or a part of one has ended.
+fn status_of<T>(result: &Exec<T>) -> Status {
+    match result {
+        Ok(_) => Status::Complete,
+        Err(Flow::Throw(_)) => Status::Failed,
+        Err(Flow::Return(_) | Flow::Break | Flow::Continue) => Status::Left,
+    }
 }
 
 /// A program in execution: the one that was started, or one call of an imported one.

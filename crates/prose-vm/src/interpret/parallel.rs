@@ -9,12 +9,12 @@ use futures_util::{FutureExt, StreamExt};
 use prose_analysis::model::{ExprId, ListId, Modifier, NameId, Stmt, Target as Assigned};
 use smol_str::SmolStr;
 
-use super::blocks::is_named;
 use super::scope::{Scope, Variable};
-use super::{Cx, Exec, Flow};
+use super::{Cx, Exec, Flow, status_of};
 use crate::effect::BindingKind;
 use crate::error::RuntimeError;
 use crate::event::{EventKind, Status};
+use crate::program::is_named;
 use crate::value::Value;
 
 /// What a `parallel` waits for (R51).
@@ -68,8 +68,8 @@ impl Cx {
             cx.scope = Scope::branch(&self.scope, format!("_b{nth}").into(), cx.name_of_branch());
             trees.extend(cx.isolate(count, &label));
             let scope = Rc::clone(&cx.scope);
-            branches.push(Branch { step: 'b', label, name, scope, left: false, result: None });
-            running.push(branch(cx, nth));
+            branches.push(Branch { step: 'b', label: label.clone(), name, scope, left: false, result: None });
+            running.push(branch(cx, nth, label, async |cx| cx.statement(None).await));
         }
         let (strategy, policy) = self.strategy(options, branches.len()).await?;
         self.say_branches(&branches, strategy, policy, false);
@@ -77,11 +77,7 @@ impl Cx {
         let joined = self.join_trees(&trees, |nth| branches[nth].is_done(), joined).await;
         self.bind_branches(&branches, policy);
         let bound = self.bound(&branches);
-        let status = match &joined {
-            Ok(()) => Status::Complete,
-            Err(Flow::Throw(_)) => Status::Failed,
-            Err(_) => Status::Left,
-        };
+        let status = status_of(&joined);
         let failures = failures(&branches);
         if policy == Policy::Continue && !failures.is_empty() {
             let list = failures.join("; ");
@@ -117,11 +113,16 @@ impl Cx {
                 .with_item(item, value)
                 .with_index(index, nth as u32);
             cx.scope = Scope::branch(&self.scope, format!("_{nth}").into(), None);
-            let label = format!("iteration {}", nth + 1).into();
+            let label: SmolStr = format!("iteration {}", nth + 1).into();
             trees.extend(cx.isolate(count, &label));
             let scope = Rc::clone(&cx.scope);
+            let name = label.clone();
             branches.push(Branch { step: 'i', label, name: None, scope, left: false, result: None });
-            running.push(iteration(cx, nth, body));
+            running.push(branch(cx, nth, name, async move |cx| match cx.list(body).await {
+                // An iteration ends early by `continue`; its value is nothing.
+                Err(Flow::Continue) => Ok(Value::Null),
+                result => result,
+            }));
         }
         let (strategy, policy) = (Strategy::All, Policy::FailFast);
         self.say_branches(&branches, strategy, policy, true);
@@ -132,12 +133,7 @@ impl Cx {
         };
         let joined = self.join_trees(&trees, |nth| branches[nth].is_done(), joined).await;
         self.take_over(&branches);
-        let status = match &joined {
-            Ok(()) => Status::Complete,
-            Err(Flow::Throw(_)) => Status::Failed,
-            Err(_) => Status::Left,
-        };
-        let failures = failures(&branches);
+        let (failures, status) = (failures(&branches), status_of(&joined));
         self.emit(EventKind::ParallelEnded { bound: Vec::new(), failures, status });
         joined?;
         Ok(Value::array(branches.iter().map(|branch| branch.value(policy))))
@@ -295,13 +291,9 @@ impl Cx {
             };
             match branch.value(policy) {
                 // A name that is new here gets no file for having no value.
-                Value::Null if !self.scope.has(&name) => self.scope.set(Variable {
-                    name,
-                    value: Value::Null,
-                    mutable: true,
-                    kind: BindingKind::Let,
-                    path: None,
-                }),
+                Value::Null if !self.scope.has(&name) => {
+                    self.scope.set(Variable::without_file(name, Value::Null, BindingKind::Let));
+                }
                 value => self.bind_value(&self.scope, name, BindingKind::Let, value),
             }
         }
@@ -328,7 +320,7 @@ impl Cx {
             self.scope.take_over(&branch.scope);
         }
         for name in names {
-            if let Some(Variable { value, kind, .. }) = self.scope.own(&name) {
+            if let Some(Variable { value, kind, .. }) = self.scope.get(&name) {
                 self.bind_value(&self.scope, name, kind, value);
             }
         }
@@ -359,25 +351,16 @@ fn failures(branches: &[Branch]) -> Vec<SmolStr> {
     failures.collect()
 }
 
-fn branch(cx: Cx, nth: usize) -> LocalBoxFuture<'static, Ended> {
+/// Says that a branch starts, and executes it: its statement, or the body of an iteration.
+fn branch(
+    cx: Cx,
+    nth: usize,
+    name: SmolStr,
+    work: impl AsyncFnOnce(Cx) -> Exec<Value> + 'static,
+) -> LocalBoxFuture<'static, Ended> {
     async move {
-        let name = cx.branch_name().unwrap_or_else(|| format!("branch {}", nth + 1).into());
         cx.emit(EventKind::BranchStarted { index: nth as u32, name });
-        (nth, cx.statement(None).await)
-    }
-    .boxed_local()
-}
-
-fn iteration(cx: Cx, nth: usize, body: Option<ListId>) -> LocalBoxFuture<'static, Ended> {
-    async move {
-        let name = format!("iteration {}", nth + 1).into();
-        cx.emit(EventKind::BranchStarted { index: nth as u32, name });
-        let result = match cx.list(body).await {
-            // An iteration ends early by `continue`; its value is nothing.
-            Err(Flow::Continue) => Ok(Value::Null),
-            result => result,
-        };
-        (nth, result)
+        (nth, work(cx).await)
     }
     .boxed_local()
 }

@@ -9,7 +9,7 @@ use smol_str::SmolStr;
 
 use super::scope::Scope;
 use super::{Cx, Exec};
-use crate::effect::{ContextItem, Effect, Outcome, Question};
+use crate::effect::{ContextItem, Question};
 use crate::error::ErrorKind;
 use crate::event::{ConditionOf, EventKind};
 use crate::structure::{self, Truth, truth};
@@ -99,25 +99,10 @@ impl Cx {
     }
 
     async fn judge_answer(&self, item: &Value, answer: &Value) -> Exec<bool> {
-        let text: std::sync::Arc<str> = "the answer says that the item is to be kept".into();
-        let shown = |name: &str, value: &Value| ContextItem {
-            name: name.into(),
-            path: None,
-            text: Some(value.to_string().into()),
-            digest: None,
-        };
+        let shown = |name: &str, value: &Value| ContextItem::text(name, value.to_string());
         let context = vec![shown("item", item), shown("answer", answer)];
-        let cx = self.step("answer");
-        let of = ConditionOf::Filter;
-        cx.emit(EventKind::ConditionAsked { request: Some(cx.next_request()), text: text.clone(), of });
-        let question = Question { text, labels: Vec::new(), context, of_loop: None };
-        match cx.request(Effect::Judge(question.into())).await {
-            Outcome::Verdict(verdict) => {
-                cx.emit(EventKind::ConditionJudged { met: verdict.met, reason: verdict.reason, of });
-                Ok(verdict.met)
-            }
-            outcome => self.unexpected(&outcome),
-        }
+        let question = Question::new("the answer says that the item is to be kept".into(), context);
+        Ok(self.step("answer").verdict(question, ConditionOf::Filter).await?.met)
     }
 
     /// The first item is what the others are added to; an empty list gives `null` (R70).

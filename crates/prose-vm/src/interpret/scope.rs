@@ -59,6 +59,13 @@ pub(crate) struct Variable {
     pub(crate) path: Option<Arc<str>>,
 }
 
+impl Variable {
+    /// A value that is in no file.
+    pub(crate) fn without_file(name: SmolStr, value: Value, kind: BindingKind) -> Self {
+        Self { name, value, mutable: kind == BindingKind::Let, kind, path: None }
+    }
+}
+
 /// A variable that is only there in a body: of a loop, a `catch` or a pipeline (R18).
 pub(crate) struct Local {
     pub(crate) name: SmolStr,
@@ -67,6 +74,7 @@ pub(crate) struct Local {
 }
 
 /// What a look-up found.
+#[derive(Default)]
 pub(crate) struct Found {
     pub(crate) value: Value,
     pub(crate) path: Option<Arc<str>>,
@@ -76,6 +84,12 @@ pub(crate) struct Found {
     pub(crate) elsewhere: Option<u32>,
     /// Whether it was found in a frame that has ended (A9).
     pub(crate) left_over: bool,
+}
+
+impl From<Variable> for Found {
+    fn from(Variable { value, path, kind, .. }: Variable) -> Self {
+        Self { value, path, is_input: kind == BindingKind::Input, ..Self::default() }
+    }
 }
 
 impl Scope {
@@ -138,7 +152,8 @@ impl Scope {
         std::iter::successors(Some(self), |scope| scope.outer.as_ref())
     }
 
-    fn get(&self, name: &str) -> Option<Variable> {
+    /// The variable of that name in this very scope.
+    pub(crate) fn get(&self, name: &str) -> Option<Variable> {
         self.variables.borrow().get(name).map(|(_, variable)| variable.clone())
     }
 
@@ -177,21 +192,16 @@ impl Scope {
     /// Looks a name up: here, in the frames that called, up to that of the program (R16); then in frames that were called from here and have
     /// ended, the newest first (A9).
     pub(crate) fn look_up(self: &Rc<Self>, name: &str) -> Option<Found> {
-        for scope in self.around() {
-            if let Some(variable) = scope.get(name) {
-                let elsewhere = (scope.frame.id != self.frame.id).then_some(scope.frame.id);
-                let is_input = variable.kind == BindingKind::Input;
-                let Variable { value, path, .. } = variable;
-                return Some(Found { value, path, is_input, elsewhere, left_over: false });
-            }
-        }
-        self.around().find_map(|scope| scope.left_over(name))
-    }
-
-    fn left_over(&self, name: &str) -> Option<Found> {
-        let (frame, Variable { value, path, kind, .. }) = self.left_over.borrow().get(name)?.clone();
-        let is_input = kind == BindingKind::Input;
-        Some(Found { value, path, is_input, elsewhere: Some(frame), left_over: true })
+        let visible = self.around().find_map(|scope| {
+            let elsewhere = (scope.frame.id != self.frame.id).then_some(scope.frame.id);
+            Some(Found { elsewhere, ..scope.get(name)?.into() })
+        });
+        visible.or_else(|| {
+            self.around().find_map(|scope| {
+                let (frame, variable) = scope.left_over.borrow().get(name)?.clone();
+                Some(Found { elsewhere: Some(frame), left_over: true, ..variable.into() })
+            })
+        })
     }
 
     /// The scope that an assignment without `let` writes to: that of the nearest variable of the name, else this one (R17).
@@ -225,11 +235,6 @@ impl Scope {
             self.remember(result);
         }
         self.left_over.borrow_mut().extend(branch.left_over.take());
-    }
-
-    /// The variable of that name in this very scope.
-    pub(crate) fn own(&self, name: &str) -> Option<Variable> {
-        self.get(name)
     }
 
     /// The file of a binding in this scope (R21, F22): `name`, `name__43`, `name__43_2` for the third iteration in parallel with others. The base stands for the

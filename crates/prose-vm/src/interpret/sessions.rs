@@ -19,7 +19,7 @@ use crate::error::ErrorKind;
 use crate::event::{EventKind, Status};
 use crate::frame;
 use crate::permissions::effective;
-use crate::program::{At, property};
+use crate::program::{At, property, rule_of_word};
 use crate::prompt::{self, Parts, RecalledMemory};
 use crate::value::Value;
 
@@ -485,11 +485,7 @@ impl Cx {
             return Ok(PermissionRule::Patterns(patterns));
         }
         let text = self.text(value).await?;
-        Ok(match text.trim() {
-            "allow" | "true" => PermissionRule::Allow,
-            "deny" | "false" => PermissionRule::Deny,
-            "prompt" | "ask" => PermissionRule::Prompt,
-            pattern => PermissionRule::Patterns(vec![pattern.to_owned()]),
-        })
+        let rule = rule_of_word(text.trim());
+        Ok(rule.unwrap_or_else(|| PermissionRule::Patterns(vec![text.trim().to_owned()])))
     }
 }

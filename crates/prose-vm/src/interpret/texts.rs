@@ -17,6 +17,14 @@ impl Cx {
         self.render(expr, None).await
     }
 
+    /// The same for one that may be missing, and is empty then.
+    pub(super) async fn optional_text(&self, expr: Option<ExprId>) -> Exec<Arc<str>> {
+        match expr {
+            Some(expr) => self.text(expr).await,
+            None => Ok("".into()),
+        }
+    }
+
     /// A text for a session: a value that is long goes into the context, and the text refers to it (R13).
     pub(super) async fn session_text(&self, expr: ExprId, long: &mut Vec<ContextValue>) -> Exec<Arc<str>> {
         self.render(expr, Some(long)).await
@@ -55,11 +63,9 @@ impl Cx {
                                     out.push_str(&format!("[{name}, see the context]"));
                                     if !long.iter().any(|item| item.name == name) {
                                         long.push(ContextValue {
-                                            name,
-                                            value,
                                             path,
                                             is_foreign: true,
-                                            is_exact: false,
+                                            ..ContextValue::new(name, value)
                                         });
                                     }
                                 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use prose_analysis::model::{Catch, ListId};
 
-use super::{Cx, Exec, Flow};
-use crate::event::{EventKind, Status, TryPart};
+use super::{Cx, Exec, Flow, status_of};
+use crate::event::{EventKind, TryPart};
 use crate::value::Value;
 
 impl Cx {
@@ -46,11 +46,6 @@ impl Cx {
     }
 
     fn ended(&self, part: TryPart, result: &Exec<Value>) {
-        let status = match result {
-            Ok(_) => Status::Complete,
-            Err(Flow::Throw(_)) => Status::Failed,
-            Err(_) => Status::Left,
-        };
-        self.emit(EventKind::TryEnded { part, status });
+        self.emit(EventKind::TryEnded { part, status: status_of(result) });
     }
 }

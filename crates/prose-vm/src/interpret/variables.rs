@@ -80,7 +80,7 @@ impl Cx {
                     return self.bind_result(target, value).await;
                 }
                 let scope = self.scope.to_assign(&name);
-                let known = scope.own(&name);
+                let known = scope.get(&name);
                 if known.as_ref().is_some_and(|known| !known.mutable) {
                     return self.fail(
                         ErrorKind::Constant,
@@ -106,7 +106,7 @@ impl Cx {
         kind: BindingKind,
         mutable: bool,
     ) -> Target {
-        let was = scope.own(&name).map(|known| beginning(&known.value));
+        let was = scope.get(&name).map(|known| beginning(&known.value));
         let binding = self.binding(scope, &name, kind);
         Target { scope: Rc::clone(scope), name, binding, mutable, anonymous: false, was }
     }
@@ -161,8 +161,7 @@ impl Cx {
         let mut local = self.locals.as_ref();
         while let Some(here) = local {
             if here.name == name {
-                let value = here.value.clone();
-                return Some(Found { value, path: None, is_input: false, elsewhere: None, left_over: false });
+                return Some(Found { value: here.value.clone(), ..Found::default() });
             }
             local = here.outer.as_ref();
         }

@@ -29,14 +29,11 @@ impl Program {
 
     fn named_inputs(&self) -> Vec<SmolStr> {
         let mut names: Vec<SmolStr> = Vec::new();
-        for top in &self.statements {
-            for (_, data) in top.body.stmts() {
-                if let Stmt::Input { name: Some(name), .. } = &data.stmt {
-                    let name = &top.body[*name].text;
-                    if !names.contains(name) {
-                        names.push(name.clone());
-                    }
-                }
+        for (body, stmt) in self.stmts() {
+            if let Stmt::Input { name: Some(name), .. } = stmt
+                && !names.contains(&body[*name].text)
+            {
+                names.push(body[*name].text.clone());
             }
         }
         names

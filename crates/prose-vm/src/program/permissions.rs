@@ -166,19 +166,21 @@ impl Program {
         let body = self.body(at);
         if let Expr::Array(items) = &body[value].expr {
             let written = |item: &Value| match item {
-                Value::Expr(expr) => body
-                    .string(*expr)
-                    .map_or_else(|| self.source(at, body[*expr].range).to_owned(), str::to_owned),
+                Value::Expr(expr) => self.string_or_source(at, *expr).to_owned(),
                 Value::Stmt(_) => String::new(),
             };
             return Some(PermissionRule::Patterns(items.iter().map(written).collect()));
         }
-        let text = body.word(value).or_else(|| body.string(value)).map(str::trim);
-        match text.unwrap_or_else(|| self.source(at, body[value].range)) {
-            "allow" | "true" => Some(PermissionRule::Allow),
-            "deny" | "false" => Some(PermissionRule::Deny),
-            "prompt" | "ask" => Some(PermissionRule::Prompt),
-            _ => None,
-        }
+        rule_of_word(body.word(value).unwrap_or_else(|| self.string_or_source(at, value)).trim())
+    }
+}
+
+/// The rule that a word stands for; `None` for a pattern.
+pub(crate) fn rule_of_word(word: &str) -> Option<PermissionRule> {
+    match word {
+        "allow" | "true" => Some(PermissionRule::Allow),
+        "deny" | "false" => Some(PermissionRule::Deny),
+        "prompt" | "ask" => Some(PermissionRule::Prompt),
+        _ => None,
     }
 }

@@ -60,9 +60,7 @@ impl Program {
         {
             requests.push(own);
         }
-        for imported in self.imports.iter().filter_map(|import| import.program.as_ref()) {
-            imported.collect_requests(requests);
-        }
+        self.imported_programs().for_each(|imported| imported.collect_requests(requests));
     }
 
     /// The rights that fetched programs request and that are not granted (decision 19). Memories of the project and the user are not included:
@@ -92,8 +90,7 @@ impl Program {
             let named = place.filter(|place| place.scope == MemoryScope::Custom && self.uses_agent(agent));
             places.extend(named);
         }
-        let imported = self.imports.iter().filter_map(|import| import.program.as_ref());
-        places.extend(imported.flat_map(|program| program.named_memories(grants)));
+        places.extend(self.imported_programs().flat_map(|program| program.named_memories(grants)));
         places
     }
 
@@ -106,22 +103,16 @@ impl Program {
             }
             _ => false,
         };
-        self.statements.iter().any(|top| top.body.stmts().any(|(_, data)| is_parallel(&data.stmt)))
-            || self
-                .imports
-                .iter()
-                .filter_map(|import| import.program.as_ref())
-                .any(|program| program.has_branches())
+        self.stmts().any(|(_, stmt)| is_parallel(stmt))
+            || self.imported_programs().any(|program| program.has_branches())
     }
 
     fn uses_agent(&self, agent: &str) -> bool {
-        self.statements.iter().any(|top| {
-            top.body.stmts().any(|(_, data)| match &data.stmt {
-                Stmt::Session { agent: Some(used), .. } | Stmt::Resume { agent: Some(used), .. } => {
-                    top.body[*used].text == agent
-                }
-                _ => false,
-            })
+        self.stmts().any(|(body, stmt)| match stmt {
+            Stmt::Session { agent: Some(used), .. } | Stmt::Resume { agent: Some(used), .. } => {
+                body[*used].text == agent
+            }
+            _ => false,
         })
     }
 
@@ -142,8 +133,6 @@ impl Program {
         };
         // A word and a string differ: `persist: project` is a scope, `persist: "project"` a folder.
         let is_string = body.word(value).is_none() && body.string(value).is_some();
-        let text =
-            body.string(value).map_or_else(|| self.source(at, body[value].range).to_owned(), str::to_owned);
         let agent = names::memory_base(agent);
         let shared = |scope: &str| {
             let right = Right::memory(scope);
@@ -154,7 +143,7 @@ impl Program {
                 _ => format!(".prose/agents/{agent}/"),
             }
         };
-        let (scope, folder) = match (is_string, text.trim()) {
+        let (scope, folder) = match (is_string, self.string_or_source(at, value).trim()) {
             (false, "false") => return Ok(None),
             (false, "true") => (MemoryScope::Execution, format!("{run}agents/{agent}/")),
             (false, "project") => (MemoryScope::Project, shared("project")),
