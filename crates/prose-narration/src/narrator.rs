@@ -36,7 +36,7 @@ use sessions::Session;
 use statements::Statement;
 
 /// Narrates a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Narrator {
     markers: Markers,
     size: Option<ProgramSize>,
@@ -84,31 +84,20 @@ enum Construct {
     Try(errors::Try),
 }
 
+impl Construct {
+    fn as_parallel(&self) -> Option<&Parallel> {
+        if let Self::Parallel(parallel) = self { Some(parallel) } else { None }
+    }
+
+    fn as_branch(&self) -> Option<&Branch> {
+        if let Self::Branch(branch) = self { Some(branch) } else { None }
+    }
+}
+
 impl Narrator {
     /// A narrator that has narrated nothing yet.
     pub fn new(markers: Markers) -> Self {
-        Self {
-            markers,
-            size: None,
-            length: Length::Whole,
-            statements: 0,
-            position: 0,
-            constructs: FxHashMap::default(),
-            started: FxHashMap::default(),
-            sessions: FxHashMap::default(),
-            outcomes: FxHashMap::default(),
-            judging: FxHashMap::default(),
-            gave: None,
-            failed: None,
-            replied: None,
-            frames: Vec::new(),
-            imports: 0,
-            place: Place::root(),
-            speaking: Vec::new(),
-            tasks: None,
-            lines: Vec::new(),
-            is_apart: true,
-        }
+        Self { markers, is_apart: true, ..Self::default() }
     }
 
     /// Says how big the program is, so that one that is too big for a context is warned about (R106).
@@ -242,6 +231,18 @@ impl Narrator {
         self.detail(indent, format!("{marker} {}", text.as_ref()));
     }
 
+    /// Adds a line with a marker to those of the statement that an event belongs to.
+    fn say(&mut self, event: &Event, marker: Marker, text: impl AsRef<str>) {
+        self.put(self.indent_of_statement(event), marker, text);
+    }
+
+    /// Adds lines without markers.
+    fn details(&mut self, indent: usize, lines: impl IntoIterator<Item = impl AsRef<str>>) {
+        for line in lines {
+            self.detail(indent, line);
+        }
+    }
+
     /// Adds a line without a marker, below one that has one.
     fn detail(&mut self, indent: usize, text: impl AsRef<str>) {
         self.narrate_tasks();
@@ -290,8 +291,8 @@ impl Narrator {
     }
 
     /// What has started at a place or around it, from the innermost on.
-    fn around<'a>(&'a self, place: &'a str) -> impl Iterator<Item = &'a Construct> {
-        parents(place).flat_map(|place| self.constructs_at(place))
+    fn around(&self, place: &str) -> impl Iterator<Item = &Construct> {
+        parents(place).flat_map(move |place| self.constructs_at(place))
     }
 
     /// The innermost construct at a place or around it that `pick` takes.

@@ -7,9 +7,10 @@ use prose_vm::value::Value;
 const MAX_SHOWN: usize = 80;
 
 /// How much of a value is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
     /// All of it, so that a run can continue from it.
+    #[default]
     Whole,
     /// Its beginning.
     Shortened,

@@ -5,7 +5,7 @@ use prose_vm::event::Event;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
-use super::{Construct, Narrator};
+use super::Narrator;
 use crate::markers::Marker;
 use crate::text::{self, Length};
 
@@ -52,8 +52,7 @@ impl Narrator {
         if binding.frame != 0 {
             words.push_str(&format!(" (execution_id: {})", binding.frame));
         }
-        let indent = self.indent_of_statement(event);
-        self.put(indent, Marker::Binding, words);
+        self.say(event, Marker::Binding, words);
     }
 
     pub(super) fn resolved(&mut self, event: &Event, name: &str, frame: u32) {
@@ -61,8 +60,7 @@ impl Narrator {
             0 => "root scope".to_owned(),
             frame => format!("execution_id {frame} (parent scope)"),
         };
-        let indent = self.indent_of_statement(event);
-        self.put(indent, Marker::Binding, format!("Resolving '{name}': found in {scope}"));
+        self.say(event, Marker::Binding, format!("Resolving '{name}': found in {scope}"));
     }
 
     /// The inputs of the program that was started. Those of imported programs were narrated with their call.
@@ -78,32 +76,29 @@ impl Narrator {
     }
 
     pub(super) fn input_asked(&mut self, event: &Event, name: Option<&str>, prompt: &str) {
-        let indent = self.indent_of_statement(event);
         let prompt = text::quoted(prompt, self.length);
         let name = name.map(|name| format!("{name}, ")).unwrap_or_default();
-        self.put(indent, Marker::Input, format!("Waiting for input: {name}{prompt}"));
+        self.say(event, Marker::Input, format!("Waiting for input: {name}{prompt}"));
     }
 
     pub(super) fn input_given(&mut self, event: &Event, name: Option<&str>, value: &Value) {
-        let indent = self.indent_of_statement(event);
         if *value == Value::Null {
             // An optional input was not given. It is stated so that a run that is resumed from the narration does not ask again.
             if self.length == Length::Whole {
                 let name = name.map(|name| format!(": {name}")).unwrap_or_default();
-                self.put(indent, Marker::Input, format!("Input not given{name}"));
+                self.say(event, Marker::Input, format!("Input not given{name}"));
             }
             return;
         }
         let value = text::input(value, self.length);
         let name = name.map(|name| format!("{name} = ")).unwrap_or_default();
-        self.put(indent, Marker::Input, format!("Input received: {name}{value} (from caller)"));
+        self.say(event, Marker::Input, format!("Input received: {name}{value} (from caller)"));
     }
 
     pub(super) fn output_given(&mut self, event: &Event, name: Option<&str>, value: &Value) {
-        let indent = self.indent_of_statement(event);
         let value = self.narrated(value, self.replied.as_deref());
         let name = name.map(|name| format!(" {name}")).unwrap_or_default();
-        self.put(indent, Marker::Output, format!("output{name} = {value} (will return to caller)"));
+        self.say(event, Marker::Output, format!("output{name} = {value} (will return to caller)"));
     }
 
     /// A value, or only a reference to it where it has been narrated whole as the result of a session: what stands in a context twice costs twice.
@@ -117,11 +112,7 @@ impl Narrator {
     }
 
     fn is_joined(&self, event: &Event, name: &str) -> bool {
-        self.around(event.place.as_str())
-            .find_map(|construct| match construct {
-                Construct::Parallel(parallel) => Some(parallel.joined.iter().any(|joined| joined == name)),
-                _ => None,
-            })
-            .unwrap_or(false)
+        let parallel = self.parallel_around(event.place.as_str());
+        parallel.is_some_and(|parallel| parallel.joined.iter().any(|joined| joined == name))
     }
 }

@@ -76,9 +76,7 @@ impl Narrator {
             lines.push(format!("... ({} more)", depth as usize - MAX_SHOWN));
         }
         self.put(indent, Marker::CallStack, format!("Current stack (depth: {depth}):"));
-        for line in lines {
-            self.detail(indent + 1, line);
-        }
+        self.details(indent + 1, lines);
     }
 
     pub(super) fn frame_left(&mut self, id: u32, block: &str) {
@@ -99,9 +97,7 @@ impl Narrator {
             .enumerate()
             .map(|(index, frame)| frame.line(if index == 0 { "executing" } else { "waiting" }))
             .collect();
-        for line in lines {
-            self.detail(1, line);
-        }
+        self.details(1, lines);
     }
 
     pub(super) fn imported(

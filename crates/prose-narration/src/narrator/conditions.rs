@@ -77,7 +77,6 @@ impl Narrator {
     }
 
     pub(super) fn chosen(&mut self, event: &Event, criterion: &str, label: &str, reason: &str) {
-        let indent = self.indent_of_statement(event);
         let criterion = text::one_line(criterion);
         let label = text::quoted(label, text::Length::Whole);
         let reason = match reason {
@@ -85,6 +84,6 @@ impl Narrator {
             reason => format!(" ({})", text::message(reason, self.length)),
         };
         let stars = if criterion.starts_with("**") { "" } else { "**" };
-        self.put(indent, Marker::Flow, format!("Chose for {stars}{criterion}{stars}: {label}{reason}"));
+        self.say(event, Marker::Flow, format!("Chose for {stars}{criterion}{stars}: {label}{reason}"));
     }
 }

@@ -49,12 +49,11 @@ impl Narrator {
         if self.failed.take().is_some_and(|message| message == error.message) {
             return;
         }
-        let indent = self.indent_of_statement(event);
         let message = text::message(&error.to_string(), self.length);
         match error.kind {
-            ErrorKind::RecursionLimitExceeded => self.put(indent, Marker::Error, message),
-            ErrorKind::Thrown => self.put(indent, Marker::Warning, format!("Error thrown: {message}")),
-            kind => self.put(indent, Marker::Warning, format!("Error ({}): {message}", kind_word(kind))),
+            ErrorKind::RecursionLimitExceeded => self.say(event, Marker::Error, message),
+            ErrorKind::Thrown => self.say(event, Marker::Warning, format!("Error thrown: {message}")),
+            kind => self.say(event, Marker::Warning, format!("Error ({}): {message}", kind_word(kind))),
         }
     }
 

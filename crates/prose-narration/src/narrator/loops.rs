@@ -56,9 +56,7 @@ impl Narrator {
         let first = it.first.take();
         // That an iteration starts states the verdict, if there was one only.
         if let Some(first) = first.filter(|first| first.verdicts > 1) {
-            for line in first.lines {
-                self.detail(indent + 1, line);
-            }
+            self.details(indent + 1, first.lines);
         }
         let of = match (kind, max) {
             (_, None) => String::new(),
@@ -74,9 +72,7 @@ impl Narrator {
         let (indent, kind, max) = (it.indent, it.kind, it.max);
         // No iteration states the verdict that ended the loop at once, and a run that is resumed from the narration would ask for it once more.
         if let Some(first) = it.first.take().filter(|first| first.verdicts > 0) {
-            for line in first.lines {
-                self.detail(indent + 1, line);
-            }
+            self.details(indent + 1, first.lines);
         }
         let words = match why {
             LoopEnd::Satisfied if kind == LoopKind::While => {
@@ -103,22 +99,19 @@ impl Narrator {
     }
 
     pub(super) fn pipeline_started(&mut self, event: &Event, stages: &[SmolStr], items: u32) {
-        let indent = self.indent_of_statement(event);
         let stages = stages.join(" | ");
-        self.put(indent, Marker::Pipeline, format!("Starting pipeline: {stages} ({items} items)"));
+        self.say(event, Marker::Pipeline, format!("Starting pipeline: {stages} ({items} items)"));
     }
 
     pub(super) fn stage_started(&mut self, event: &Event, operator: &str, items: u32) {
         if operator == "pmap" {
             self.start(&event.place, Construct::Stage);
         }
-        let indent = self.indent_of_statement(event);
-        self.put(indent, Marker::Pipeline, format!("Stage {operator}: {items} items"));
+        self.say(event, Marker::Pipeline, format!("Stage {operator}: {items} items"));
     }
 
     pub(super) fn stage_ended(&mut self, event: &Event, operator: &str, items: u32) {
         self.forget(&event.place, |construct| matches!(construct, Construct::Stage));
-        let indent = self.indent_of_statement(event);
-        self.put(indent, Marker::Pipeline, format!("Stage {operator} complete: {items} items"));
+        self.say(event, Marker::Pipeline, format!("Stage {operator} complete: {items} items"));
     }
 }

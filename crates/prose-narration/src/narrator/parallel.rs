@@ -90,15 +90,10 @@ impl Narrator {
             self.put(indent, Marker::Parallel, format!("Entering parallel ({count} branches, {strategy})"));
             self.tasks = Some((indent + 1, Vec::new()));
         } else {
-            self.put(
-                indent,
-                Marker::Parallel,
-                format!("Entering parallel block ({count} branches, {strategy})"),
-            );
+            let words = format!("Entering parallel block ({count} branches, {strategy})");
+            self.put(indent, Marker::Parallel, words);
             if !is_loop {
-                for (name, _) in &branches {
-                    self.detail(indent + 1, format!("- {name}: pending"));
-                }
+                self.details(indent + 1, branches.iter().map(|(name, _)| format!("- {name}: pending")));
                 self.detail(indent + 1, "[Multiple Task calls]");
             }
         }
@@ -211,9 +206,7 @@ impl Narrator {
         let end = if status == Status::Failed { "failed" } else { "complete" };
         let colon = if lines.is_empty() { "" } else { ":" };
         self.put(indent, Marker::Parallel, format!("Parallel {end}{colon}"));
-        for line in lines {
-            self.detail(indent + 1, line);
-        }
+        self.details(indent + 1, lines);
         if !names.is_empty() {
             self.put(indent, Marker::Binding, format!("{names} bound"));
         }
@@ -237,11 +230,7 @@ impl Narrator {
     /// The places and titles of the branches around a place that are narrated at length, from the innermost one.
     fn long_branches<'a>(&'a self, place: &'a str) -> impl Iterator<Item = (&'a str, String)> {
         parents(place).filter_map(|around| {
-            let branch = self.constructs_at(around).find_map(|construct| match construct {
-                Construct::Branch(branch) => Some(branch),
-                _ => None,
-            });
-            let title = match branch {
+            let title = match self.constructs_at(around).find_map(Construct::as_branch) {
                 Some(branch) => (!branch.is_lone).then(|| branch.title()),
                 None => self.item_of_stage(around),
             };
@@ -282,10 +271,8 @@ impl Narrator {
     }
 
     pub(super) fn lone_name(&self, place: &Place) -> Option<String> {
-        self.around(place.as_str()).find_map(|construct| match construct {
-            Construct::Branch(branch) => Some(branch.is_lone.then(|| branch.name.clone())),
-            _ => None,
-        })?
+        let branch = self.around(place.as_str()).find_map(Construct::as_branch)?;
+        branch.is_lone.then(|| branch.name.clone())
     }
 
     /// Narrates the branch at length that a place is in.
@@ -302,16 +289,13 @@ impl Narrator {
 
     fn parallel_is_said(&self, place: &Place) -> bool {
         parents(place.as_str())
-            .find(|around| self.constructs_at(around).any(|it| matches!(it, Construct::Parallel(_))))
+            .find(|around| self.constructs_at(around).any(|it| it.as_parallel().is_some()))
             .and_then(|around| self.started.get(around))
             .is_some_and(|statement| statement.is_said)
     }
 
-    fn parallel_around(&self, place: &str) -> Option<&Parallel> {
-        parents(place).flat_map(|around| self.constructs_at(around)).find_map(|construct| match construct {
-            Construct::Parallel(parallel) => Some(parallel),
-            _ => None,
-        })
+    pub(super) fn parallel_around(&self, place: &str) -> Option<&Parallel> {
+        self.around(place).find_map(Construct::as_parallel)
     }
 
     fn parallel_around_mut(&mut self, place: &Place) -> Option<&mut Parallel> {

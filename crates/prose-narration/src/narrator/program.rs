@@ -14,9 +14,7 @@ impl Narrator {
             return;
         }
         let (lines, warning) = announcement(self.size.as_ref());
-        for line in lines {
-            self.detail(0, line);
-        }
+        self.details(0, lines);
         self.detail(1, format!("Program: {} (run {}, sha256 {})", head.from, head.run, head.sha256));
         if let Some(warning) = warning {
             self.put(0, Marker::Warning, warning);
@@ -59,8 +57,7 @@ impl Narrator {
     }
 
     pub(super) fn warned(&mut self, event: &Event, message: &str) {
-        let indent = self.indent_of_statement(event);
-        self.put(indent, Marker::Warning, text::message(message, self.length));
+        self.say(event, Marker::Warning, text::message(message, self.length));
     }
 
     pub(super) fn resumed(&mut self) {

@@ -136,7 +136,6 @@ impl Narrator {
     }
 
     pub(super) fn retrying(&mut self, event: &Event, attempt: u32, retries: u32, error: &RuntimeError) {
-        let indent = self.indent_of_statement(event);
         let words =
             format!("Retry {attempt} of {retries}, error: {}", text::quoted(&error.message, self.length));
         match self.lone_name(&event.place) {
@@ -145,7 +144,7 @@ impl Narrator {
                 let words = words.replacen("Retry", "retry", 1);
                 self.detail(indent, format!("- {name}: {words}"));
             }
-            None => self.put(indent, Marker::Warning, words),
+            None => self.say(event, Marker::Warning, words),
         }
     }
 
@@ -154,18 +153,17 @@ impl Narrator {
         if !matches!(kind, "session" | "sleep") && self.length == Length::Whole {
             self.narrate_at_length(&event.place);
         }
-        let indent = self.indent_of_statement(event);
         match (kind, outcome) {
             ("extract" | "summarise", Outcome::Value(value)) if self.length == Length::Whole => {
                 let verb = if kind == "extract" { "Extracted" } else { "Summarised" };
-                self.put(indent, Marker::Binding, format!("{verb}: {}", text::value(value, self.length)));
+                self.say(event, Marker::Binding, format!("{verb}: {}", text::value(value, self.length)));
             }
             ("memory", Outcome::Memory(memory)) if self.length == Length::Whole => {
                 let text = memory.text.as_deref().map_or("null".into(), |it| text::quoted(it, self.length));
-                self.put(indent, Marker::Binding, format!("Memory: {text} (segments: {})", memory.segments));
+                self.say(event, Marker::Binding, format!("Memory: {text} (segments: {})", memory.segments));
             }
             ("file", Outcome::Value(value)) if self.length == Length::Whole => {
-                self.put(indent, Marker::Binding, format!("File: {}", text::value(value, self.length)));
+                self.say(event, Marker::Binding, format!("File: {}", text::value(value, self.length)));
             }
             ("session", _) | ("judge", Outcome::Verdict(_)) => {
                 self.outcomes.insert(request, outcome.clone());
@@ -176,11 +174,8 @@ impl Narrator {
             (_, Outcome::Failed(failure)) => {
                 self.failed = Some(failure.message.clone());
                 let message = text::message(&failure.message, self.length);
-                self.put(
-                    indent,
-                    Marker::Warning,
-                    format!("No answer to {kind} ({}): {message}", kind_word(failure.kind)),
-                );
+                let failed = kind_word(failure.kind);
+                self.say(event, Marker::Warning, format!("No answer to {kind} ({failed}): {message}"));
             }
             _ => {}
         }
@@ -193,13 +188,9 @@ impl Narrator {
         memory: &Arc<str>,
         segment: u32,
     ) {
-        let indent = self.indent_of_statement(event);
         let memory = text::quoted(memory, self.length);
-        self.put(
-            indent,
-            Marker::Binding,
-            format!("memory of {} = {memory} (segment: {segment})", place.agent),
-        );
+        let words = format!("memory of {} = {memory} (segment: {segment})", place.agent);
+        self.say(event, Marker::Binding, words);
     }
 
     /// The part of the `try` that something happens directly in.

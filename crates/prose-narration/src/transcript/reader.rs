@@ -21,8 +21,9 @@ const NOT_ENDED: &str = "it had not ended";
 const FAILED_BY: &str = "the program failed by it";
 
 /// What the lines of a list without markers are about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum List {
+    #[default]
     None,
     Inputs,
     Branches,
@@ -46,22 +47,29 @@ struct Strand {
 /// What is around a line.
 #[derive(Debug)]
 enum Around {
-    Loop {
-        conditions: Vec<String>,
-        is_while: bool,
-        iteration: u32,
-        is_judged: bool,
-    },
+    Loop(Loop),
     Frame(u32),
-    /// The branches by name are in their order only where all of them were listed before they started.
-    Parallel {
-        names: Vec<String>,
-        is_listed: bool,
-        tasks: Vec<String>,
-        narrated: Vec<String>,
-    },
+    Parallel(Parallel),
 }
 
+#[derive(Debug)]
+struct Loop {
+    conditions: Vec<String>,
+    is_while: bool,
+    iteration: u32,
+    is_judged: bool,
+}
+
+/// The branches by name are in their order only where all of them were listed before they started.
+#[derive(Debug, Default)]
+struct Parallel {
+    names: Vec<String>,
+    is_listed: bool,
+    tasks: Vec<String>,
+    narrated: Vec<String>,
+}
+
+#[derive(Default)]
 pub(super) struct Reader<'a> {
     lines: Vec<&'a str>,
     /// Whether the last line lacks its end.
@@ -82,15 +90,7 @@ impl<'a> Reader<'a> {
         if narrated.peek().is_some() && narrated.all(|line| unquoted(line).is_some()) {
             lines = lines.into_iter().map(|line| unquoted(line).unwrap_or(line)).collect();
         }
-        Self {
-            lines,
-            is_torn: !text.ends_with('\n'),
-            at: 0,
-            strands: FxHashMap::default(),
-            path: Vec::new(),
-            list: List::None,
-            recovered: Recovered::default(),
-        }
+        Self { lines, is_torn: !text.ends_with('\n'), ..Self::default() }
     }
 
     pub(super) fn read(mut self) -> Recovered {
@@ -141,10 +141,7 @@ impl<'a> Reader<'a> {
                 self.close();
                 // What is bound after a call is the result of the call.
                 self.strand().last = None;
-                let stack = &mut self.strand().stack;
-                if let Some(at) = stack.iter().rposition(|it| matches!(it, Around::Frame(_))) {
-                    stack.truncate(at);
-                }
+                self.strand().leave(|around| matches!(around, Around::Frame(_)));
             }
             Marker::Output => self.bound(said),
             Marker::Import | Marker::Pipeline | Marker::Try | Marker::CallStack => {}
@@ -187,15 +184,13 @@ impl<'a> Reader<'a> {
             let stack = strand.map(|strand| strand.stack.as_slice()).unwrap_or_default();
             let innermost = stack
                 .iter()
-                .rposition(|around| matches!(around, Around::Loop { .. }))
+                .rposition(|around| matches!(around, Around::Loop(_)))
                 .filter(|_| of_loop && depth == self.path.len());
             for (at, around) in stack.iter().enumerate() {
                 match around {
-                    Around::Loop { iteration, .. } if innermost == Some(at) => {
-                        steps.push(Step::Iteration(*iteration));
-                    }
-                    Around::Loop { iteration: 0, .. } | Around::Parallel { .. } => {}
-                    Around::Loop { iteration, .. } => steps.push(Step::Iteration(*iteration - 1)),
+                    Around::Loop(it) if innermost == Some(at) => steps.push(Step::Iteration(it.iteration)),
+                    Around::Loop(Loop { iteration: 0, .. }) | Around::Parallel(_) => {}
+                    Around::Loop(it) => steps.push(Step::Iteration(it.iteration - 1)),
                     Around::Frame(id) => steps.push(Step::Frame(*id)),
                 }
             }
@@ -345,11 +340,8 @@ impl<'a> Reader<'a> {
             None => (ErrorKind::Session, rest),
         };
         let (read, _) = self.value(values::separated(message).unwrap_or(message));
-        match read {
-            Read::Whole(message) => Ok(Answer::Outcome(Outcome::Failed(Failure { kind, message }))),
-            Read::Missing | Read::Reference => Err("why it failed is not stated"),
-            Read::Doubtful(why) => Err(why),
-        }
+        let message = read.whole("why it failed is not stated")?;
+        Ok(Answer::Outcome(Outcome::Failed(Failure { kind, message })))
     }
 
     fn binding(&mut self, said: &'a str) {
@@ -359,12 +351,10 @@ impl<'a> Reader<'a> {
         for (phrase, about) in narrated {
             if let Some(rest) = after(said, phrase) {
                 let (read, _) = self.value(rest);
-                let answer = match read {
-                    Read::Whole(text) if rest.trim() == "null" && text == "null" => Ok(Value::Null),
-                    Read::Whole(text) => Ok(Value::text(text)),
-                    Read::Doubtful(why) => Err(why),
-                    Read::Missing | Read::Reference => Err(NOT_STATED),
-                };
+                let answer = read.whole(NOT_STATED).map(|text| match text.as_str() {
+                    "null" if rest.trim() == "null" => Value::Null,
+                    _ => Value::text(text),
+                });
                 self.add(line, about, answer.map(|value| Answer::Outcome(Outcome::Value(value))));
                 return;
             }
@@ -374,15 +364,12 @@ impl<'a> Reader<'a> {
             let segments = number_after(if remark.is_empty() { rest } else { remark }, "segments");
             let text = match read {
                 _ if rest.trim().starts_with("null") => Ok(None),
-                Read::Whole(text) => Ok(Some(text.into())),
-                Read::Doubtful(why) => Err(why),
-                Read::Missing | Read::Reference => Err(NOT_STATED),
+                read => read.whole(NOT_STATED).map(|text| Some(text.into())),
             };
-            let answer = match (text, segments) {
-                (Ok(text), Some(segments)) => Ok(Answer::Outcome(Outcome::Memory(Memory { text, segments }))),
-                (Err(why), _) => Err(why),
-                (_, None) => Err(NOT_STATED),
-            };
+            let answer = text.and_then(|text| {
+                let memory = Memory { text, segments: segments.ok_or(NOT_STATED)? };
+                Ok(Answer::Outcome(Outcome::Memory(memory)))
+            });
             self.add(line, About::Memory, answer);
             return;
         }
@@ -452,8 +439,8 @@ impl<'a> Reader<'a> {
             let tasks =
                 said.split("[Task: ").skip(1).map(|task| task.trim().trim_end_matches(']').trim_matches('"'));
             let found: Vec<String> = tasks.map(str::to_owned).collect();
-            if let Some(Around::Parallel { tasks, .. }) = self.strand().stack.last_mut() {
-                tasks.extend(found);
+            if let Some(Around::Parallel(parallel)) = self.strand().stack.last_mut() {
+                parallel.tasks.extend(found);
             }
             return;
         }
@@ -479,8 +466,7 @@ impl<'a> Reader<'a> {
     fn named_value(&mut self, said: &'a str) -> Option<(&'a str, Read, &'a str)> {
         let (name, raw) = said.split_once(['=', ':'])?;
         let name = name.trim().trim_matches(['*', '`']);
-        let is_branch = text::is_name(name) || name.parse::<u32>().is_ok();
-        if !is_branch {
+        if !is_branch(name) {
             return None;
         }
         let raw = raw.trim();
@@ -511,20 +497,27 @@ impl<'a> Reader<'a> {
 
 impl Strand {
     /// The innermost loop, if it is one of the block or program that is executed.
-    fn loop_around(&mut self) -> Option<&mut Around> {
-        let inner = self.stack.iter_mut().rev().take_while(|around| !matches!(around, Around::Frame(_)));
-        inner.into_iter().find(|around| matches!(around, Around::Loop { .. }))
+    fn loop_around(&mut self) -> Option<&mut Loop> {
+        let mut inner = self.stack.iter_mut().rev().take_while(|around| !matches!(around, Around::Frame(_)));
+        inner.find_map(|around| if let Around::Loop(it) = around { Some(it) } else { None })
+    }
+
+    /// Goes out of the innermost of what is around, and of what is in it.
+    fn leave(&mut self, is_it: fn(&Around) -> bool) {
+        if let Some(at) = self.stack.iter().rposition(is_it) {
+            self.stack.truncate(at);
+        }
     }
 }
 
+/// Whether a branch can be called so: by a name or a number.
+fn is_branch(name: &str) -> bool {
+    text::is_name(name) || name.parse::<u32>().is_ok()
+}
+
 fn reply(read: Read) -> Result<Answer, &'static str> {
-    match read {
-        Read::Whole(text) => {
-            Ok(Answer::Outcome(Outcome::Reply(Reply { text: text.into(), ..Reply::default() })))
-        }
-        Read::Missing | Read::Reference => Err(NOT_STATED),
-        Read::Doubtful(why) => Err(why),
-    }
+    let text = read.whole(NOT_STATED)?.into();
+    Ok(Answer::Outcome(Outcome::Reply(Reply { text, ..Reply::default() })))
 }
 
 fn kind_of(word: &str) -> ErrorKind {

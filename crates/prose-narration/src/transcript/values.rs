@@ -17,6 +17,17 @@ pub(super) enum Read {
     Doubtful(&'static str),
 }
 
+impl Read {
+    /// All of it, or why it is not known.
+    pub(super) fn whole(self, if_missing: &'static str) -> Result<String, &'static str> {
+        match self {
+            Self::Whole(text) => Ok(text),
+            Self::Reference | Self::Missing => Err(if_missing),
+            Self::Doubtful(why) => Err(why),
+        }
+    }
+}
+
 pub(super) const CUT: &str = "its text is cut off";
 const UNCLOSED: &str = "its text has no end";
 pub(super) const TORN: &str = "the transcript ends in the middle of it";
@@ -175,13 +186,7 @@ pub(super) fn input(read: Read, raw: &str) -> Result<Value, &'static str> {
             return Ok(value);
         }
     }
-    match read {
-        Read::Whole(text) => Ok(Value::text(if raw.trim().starts_with(['"', '\'', '“', '`']) {
-            text
-        } else {
-            remark(&text)
-        })),
-        Read::Doubtful(why) => Err(why),
-        Read::Missing | Read::Reference => Err("its value is not stated"),
-    }
+    let text = read.whole("its value is not stated")?;
+    let is_quoted = raw.trim().starts_with(['"', '\'', '“', '`']);
+    Ok(Value::text(if is_quoted { text } else { remark(&text) }))
 }

@@ -2,8 +2,7 @@
 
 use prose_vm::effect::Outcome;
 
-use super::{Around, List, Reader, Strand, reply};
-use crate::text;
+use super::{Around, List, Parallel, Reader, Strand, is_branch, reply};
 use crate::transcript::lines::after;
 use crate::transcript::values::{self, Read};
 use crate::transcript::{About, Answer, NarratedSession};
@@ -19,13 +18,7 @@ impl<'a> Reader<'a> {
             }
         } else if after(said, "Entering").is_some() || after(said, "Starting").is_some() {
             self.close();
-            let parallel = Around::Parallel {
-                names: Vec::new(),
-                is_listed: false,
-                tasks: Vec::new(),
-                narrated: Vec::new(),
-            };
-            self.strand().stack.push(parallel);
+            self.strand().stack.push(Around::Parallel(Parallel::default()));
             // Branches of an earlier one may have had the same names.
             let path = self.path.clone();
             self.strands.retain(|other, _| other.len() <= path.len() || !other.starts_with(&path));
@@ -43,12 +36,8 @@ impl<'a> Reader<'a> {
     fn go_to_parallel(&mut self, name: Option<&str>) {
         let has = |strand: Option<&Strand>| {
             strand.is_some_and(|strand| {
-                strand.stack.iter().any(|around| match (around, name) {
-                    (Around::Parallel { names, .. }, Some(name)) => {
-                        names.is_empty() || names.iter().any(|it| it == name)
-                    }
-                    (Around::Parallel { .. }, None) => true,
-                    _ => false,
+                strand.stack.iter().filter_map(Around::as_parallel).any(|Parallel { names, .. }| {
+                    name.is_none_or(|name| names.is_empty() || names.iter().any(|it| it == name))
                 })
             })
         };
@@ -59,10 +48,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn leave_parallel(&mut self) {
-        let stack = &mut self.strand().stack;
-        if let Some(at) = stack.iter().rposition(|it| matches!(it, Around::Parallel { .. })) {
-            stack.truncate(at);
-        }
+        self.strand().leave(|around| around.as_parallel().is_some());
     }
 
     /// The state or the result of a branch in a list.
@@ -70,14 +56,14 @@ impl<'a> Reader<'a> {
         let Some(at) = said.find([':', '=']) else { return };
         let is_value = said[at..].starts_with('=');
         let (name, rest) = (said[..at].trim().trim_matches(['*', '`']), &said[at + 1..]);
-        if !(text::is_name(name) || name.parse::<u32>().is_ok()) {
+        if !is_branch(name) {
             return;
         }
         let rest = rest.trim().trim_start_matches(['*', '✓', '✅', ' ']);
         let line = self.at;
         // The items below a line belong to what that is about; others are known by their names.
         self.go_to_parallel(Some(name).filter(|_| self.list == List::None));
-        if !self.strand().stack.iter().any(|around| matches!(around, Around::Parallel { .. })) {
+        if self.strand().parallel_mut().is_none() {
             return;
         }
         let is_joined = self.list == List::Joined;
@@ -112,10 +98,8 @@ impl<'a> Reader<'a> {
         {
             let is_list = self.list == List::Branches;
             self.strand().know_branch(name);
-            if let Some(Around::Parallel { is_listed, .. }) =
-                self.strand().stack.last_mut().filter(|_| is_list)
-            {
-                *is_listed = true;
+            if let Some(Around::Parallel(parallel)) = self.strand().stack.last_mut() {
+                parallel.is_listed |= is_list;
             }
         } else if is_joined {
             self.branch_replied(name, line, rest);
@@ -123,8 +107,9 @@ impl<'a> Reader<'a> {
     }
 
     fn is_narrated(&self, name: &str) -> bool {
-        let stack = self.strands.get(&self.path).map(|strand| strand.stack.as_slice()).unwrap_or_default();
-        stack.iter().rev().find_map(narrated_of).is_some_and(|narrated| narrated.iter().any(|it| it == name))
+        let strand = self.strands.get(&self.path);
+        let parallel = strand.and_then(|strand| strand.stack.iter().rev().find_map(Around::as_parallel));
+        parallel.is_some_and(|parallel| parallel.narrated.iter().any(|it| it == name))
     }
 
     fn branch_replied(&mut self, name: &str, line: usize, rest: &'a str) {
@@ -145,12 +130,9 @@ impl<'a> Reader<'a> {
 
     fn add_of_branch(&mut self, name: &str, line: usize, answer: Result<Answer, &'static str>) {
         let strand = self.strand();
-        let prompt = strand.stack.iter().rev().find_map(|around| match around {
-            Around::Parallel { tasks, .. } => {
-                let index = index_of(&strand.stack, name);
-                index.and_then(|index| tasks.get(index as usize).cloned())
-            }
-            _ => None,
+        let prompt = index_of(&strand.stack, name).and_then(|index| {
+            let mut around = strand.stack.iter().rev().filter_map(Around::as_parallel);
+            around.find_map(|parallel| parallel.tasks.get(index as usize).cloned())
         });
         let is_numbered = name.parse::<u32>().is_ok();
         let narrated =
@@ -161,34 +143,32 @@ impl<'a> Reader<'a> {
     }
 }
 
+impl Around {
+    fn as_parallel(&self) -> Option<&Parallel> {
+        if let Self::Parallel(parallel) = self { Some(parallel) } else { None }
+    }
+}
+
 impl Strand {
+    fn parallel_mut(&mut self) -> Option<&mut Parallel> {
+        let mut around = self.stack.iter_mut().rev();
+        around.find_map(|around| if let Around::Parallel(parallel) = around { Some(parallel) } else { None })
+    }
+
     /// Notes that a branch is there.
     pub(super) fn know_branch(&mut self, name: &str) {
-        let parallel = self.stack.iter_mut().rev().find_map(|around| match around {
-            Around::Parallel { names, .. } => Some(names),
-            _ => None,
-        });
-        if let Some(names) = parallel.filter(|names| names.iter().all(|it| it != name)) {
+        if let Some(Parallel { names, .. }) = self.parallel_mut()
+            && names.iter().all(|it| it != name)
+        {
             names.push(name.to_owned());
         }
     }
 
     /// Notes that the sessions of a branch are narrated.
     pub(super) fn narrate_branch(&mut self, name: &str) {
-        let parallel = self.stack.iter_mut().rev().find_map(|around| match around {
-            Around::Parallel { narrated, .. } => Some(narrated),
-            _ => None,
-        });
-        if let Some(narrated) = parallel {
-            narrated.push(name.to_owned());
+        if let Some(parallel) = self.parallel_mut() {
+            parallel.narrated.push(name.to_owned());
         }
-    }
-}
-
-fn narrated_of(around: &Around) -> Option<&Vec<String>> {
-    match around {
-        Around::Parallel { narrated, .. } => Some(narrated),
-        _ => None,
     }
 }
 
@@ -198,10 +178,7 @@ pub(super) fn index_of(stack: &[Around], branch: &str) -> Option<u32> {
     if let Ok(number) = number.parse::<u32>() {
         return number.checked_sub(1);
     }
-    stack.iter().rev().find_map(|around| match around {
-        Around::Parallel { names, is_listed: true, .. } => {
-            names.iter().position(|name| name == branch).and_then(|at| u32::try_from(at).ok())
-        }
-        _ => None,
-    })
+    let mut listed = stack.iter().rev().filter_map(Around::as_parallel).filter(|it| it.is_listed);
+    let at = listed.find_map(|parallel| parallel.names.iter().position(|name| name == branch));
+    at.and_then(|at| u32::try_from(at).ok())
 }

@@ -2,7 +2,7 @@
 
 use prose_vm::effect::{Outcome, Verdict};
 
-use super::{Around, Reader};
+use super::{Around, Loop, Reader};
 use crate::text;
 use crate::transcript::lines::{after, discretions, number_after};
 use crate::transcript::values::{self, Read};
@@ -26,9 +26,9 @@ impl<'a> Reader<'a> {
                 self.strand().stack.push(new_loop(&header));
             }
             self.conclude(false);
-            if let Some(Around::Loop { iteration, is_judged, .. }) = self.strand().loop_around() {
-                *iteration = number;
-                *is_judged = false;
+            if let Some(it) = self.strand().loop_around() {
+                it.iteration = number;
+                it.is_judged = false;
             }
         } else if let Some(rest) = after(said, "Evaluating") {
             self.asked(rest, true);
@@ -39,10 +39,7 @@ impl<'a> Reader<'a> {
             } else if rest.contains("max") {
                 self.conclude(false);
             }
-            let stack = &mut self.strand().stack;
-            if let Some(at) = stack.iter().rposition(|it| matches!(it, Around::Loop { .. })) {
-                stack.truncate(at);
-            }
+            self.strand().leave(|around| matches!(around, Around::Loop(_)));
         } else {
             self.flow(said);
         }
@@ -51,12 +48,10 @@ impl<'a> Reader<'a> {
     /// What became of a loop says how its condition was judged where no line says it, as before the first iteration (D1).
     fn conclude(&mut self, is_over: bool) {
         let line = self.at;
-        let Some(Around::Loop { conditions, is_while, is_judged, .. }) = self.strand().loop_around() else {
-            return;
-        };
+        let Some(it) = self.strand().loop_around() else { return };
         // Of several conditions, it is not known which ones were asked.
-        if let ([condition], false) = (conditions.as_slice(), *is_judged) {
-            let (condition, met) = (condition.clone(), is_over != *is_while);
+        if let ([condition], false) = (it.conditions.as_slice(), it.is_judged) {
+            let (condition, met) = (condition.clone(), is_over != it.is_while);
             let verdict = Verdict { met, reason: String::new(), no_progress: false };
             self.strand().asked = None;
             self.judged(line, Some(condition), verdict, true);
@@ -102,12 +97,12 @@ impl<'a> Reader<'a> {
         let asked = strand.asked.take();
         let mut of_loop = false;
         let mut text = asked.as_ref().map(|(text, _)| text.clone());
-        if let Some(Around::Loop { conditions, is_judged, .. }) = strand.loop_around()
+        if let Some(it) = strand.loop_around()
             && asked.as_ref().is_none_or(|(_, is_of_loop)| *is_of_loop)
         {
-            *is_judged = true;
+            it.is_judged = true;
             of_loop = true;
-            text = text.or_else(|| conditions.first().cloned());
+            text = text.or_else(|| it.conditions.first().cloned());
         }
         if text.is_none() {
             let source = strand.said.source.as_deref().unwrap_or_default();
@@ -129,11 +124,8 @@ impl<'a> Reader<'a> {
             }
             _ => self.value(behind),
         };
-        let answer = match read {
-            Read::Whole(label) => Ok(Answer::Label { label, reason: reason_in(remark) }),
-            Read::Doubtful(why) => Err(why),
-            Read::Missing | Read::Reference => Err("what was chosen is not stated"),
-        };
+        let label = read.whole("what was chosen is not stated");
+        let answer = label.map(|label| Answer::Label { label, reason: reason_in(remark) });
         self.add(line, About::Choose(criterion), answer);
     }
 }
@@ -142,7 +134,7 @@ fn new_loop(header: &str) -> Around {
     let words = header.split("**").next().unwrap_or_default();
     let conditions =
         if words.contains("until") || words.contains("while") { discretions(header) } else { Vec::new() };
-    Around::Loop { conditions, is_while: words.contains("while"), iteration: 0, is_judged: false }
+    Around::Loop(Loop { conditions, is_while: words.contains("while"), iteration: 0, is_judged: false })
 }
 
 /// The reason of an answer, which stands between parentheses.
