@@ -6,6 +6,7 @@ use prose_vm::activity::{Activity, PermissionQuestion, ProviderRetry, ToolStatus
 use serde::Serialize;
 use smol_str::SmolStr;
 
+use crate::json::is_zero;
 use crate::node::NodeId;
 use crate::text::{counted, duration, first_line, last_line};
 
@@ -64,10 +65,6 @@ pub struct Retry {
     pub until: u64,
     /// The failure in one line.
     pub message: SmolStr,
-}
-
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 impl NodeActivity {

@@ -5,6 +5,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use smol_str::SmolStr;
 
+use crate::json::optional;
+
 /// Who has made requests to a model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AgentKey {
@@ -49,9 +51,7 @@ impl Serialize for AgentTotal {
             AgentKey::Decisions => map.serialize_entry("decisions", &true)?,
         }
         map.serialize_entry("requests", &self.requests)?;
-        if let Some(usage) = self.usage {
-            map.serialize_entry("usage", &usage)?;
-        }
+        optional(&mut map, "usage", &self.usage)?;
         map.end()
     }
 }

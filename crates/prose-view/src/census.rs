@@ -9,6 +9,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use smol_str::SmolStr;
 
+use crate::json::optional;
 use crate::node::{NodeId, Status};
 use crate::text::{counted, first_line, usage_text};
 
@@ -287,9 +288,7 @@ impl Serialize for Census {
         for (key, count) in counts {
             map.serialize_entry(key, &count)?;
         }
-        if let Some(usage) = self.failed_usage {
-            map.serialize_entry("failedUsage", &usage)?;
-        }
+        optional(&mut map, "failedUsage", &self.failed_usage)?;
         map.serialize_entry("missing", &self.missing[..self.missing.len().min(MAX_LISTED)])?;
         map.serialize_entry("failures", &self.failures[..self.failures.len().min(MAX_LISTED)])?;
         let summary = Some(self.summary()).filter(|summary| !summary.is_empty());

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::activity::NodeActivity;
 use crate::agent::AgentTotal;
+use crate::json::optional;
 use crate::node::{Counts, Node, NodeId, NodeKind};
 use crate::statement::Statement;
 use crate::text::shortened;
@@ -141,9 +142,7 @@ impl Serialize for ShownNode<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", id)?;
         map.serialize_entry("kind", node.kind.name())?;
-        if let Some(parent) = node.parent {
-            map.serialize_entry("parent", &parent)?;
-        }
+        optional(&mut map, "parent", &node.parent)?;
         map.serialize_entry("label", &node.label)?;
         map.serialize_entry("place", &node.place)?;
         map.serialize_entry("status", &node.status)?;
@@ -152,32 +151,19 @@ impl Serialize for ShownNode<'_> {
         for (key, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
             map.serialize_entry(key, text)?;
         }
-        if let Some(to) = node.to {
-            map.serialize_entry("to", &to)?;
-        }
-        if let Some(site) = node.site {
-            map.serialize_entry("site", &delta.site(site))?;
-        }
-        if let Some(waits_for) = &node.waits_for {
-            map.serialize_entry("waitsFor", waits_for)?;
-        }
-        if let Some(error) = &node.error {
-            map.serialize_entry("error", &shortened(&error.message))?;
-        }
-        if let Some(usage) = node.usage {
-            map.serialize_entry("usage", &usage)?;
-        }
+        optional(&mut map, "to", &node.to)?;
+        optional(&mut map, "site", &node.site.map(|site| delta.site(site)))?;
+        optional(&mut map, "waitsFor", &node.waits_for)?;
+        let error = node.error.as_ref().map(|error| shortened(&error.message));
+        optional(&mut map, "error", &error)?;
+        optional(&mut map, "usage", &node.usage)?;
         if node.sessions != Counts::default() {
             map.serialize_entry("sessions", &node.sessions)?;
         }
         match &node.kind {
             NodeKind::Session(session) => {
-                if let Some(agent) = &session.agent {
-                    map.serialize_entry("agent", agent)?;
-                }
-                if let Some(model) = &session.model {
-                    map.serialize_entry("model", model)?;
-                }
+                optional(&mut map, "agent", &session.agent)?;
+                optional(&mut map, "model", &session.model)?;
                 map.serialize_entry("name", &session.name)?;
                 map.serialize_entry("file", &session.file)?;
                 map.serialize_entry("retries", &session.retries)?;
@@ -212,9 +198,7 @@ impl Serialize for ShownStatement<'_> {
         }
         map.serialize_entry("took", &statement.took)?;
         map.serialize_entry("started", &statement.started)?;
-        if let Some(usage) = statement.usage {
-            map.serialize_entry("usage", &usage)?;
-        }
+        optional(&mut map, "usage", &statement.usage)?;
         map.end()
     }
 }
@@ -243,9 +227,7 @@ impl Serialize for ShownEntry<'_> {
         };
         map.serialize_entry("kind", kind)?;
         map.serialize_entry("nesting", &entry.nesting)?;
-        if let Some(site) = entry.site {
-            map.serialize_entry("site", &delta.site(site))?;
-        }
+        optional(&mut map, "site", &entry.site.map(|site| delta.site(site)))?;
         match &entry.kind {
             EntryKind::Attempt(node, index) | EntryKind::AttemptEnded(node, index) => {
                 map.serialize_entry("node", node)?;

@@ -10,6 +10,7 @@ mod census;
 mod delta;
 mod fold;
 mod history;
+mod json;
 mod node;
 mod request;
 mod statement;

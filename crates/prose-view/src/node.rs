@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prose_vm::activity::{AgentSession, AskedPermission, Denial};
+use prose_vm::activity::{AgentSession, AskedPermission, Denial, Work};
 use prose_vm::effect::{RequestId, Usage};
 use prose_vm::error::RuntimeError;
 use prose_vm::event::LoopKind;
@@ -10,6 +10,7 @@ use prose_vm::place::{Place, Site};
 use serde::{Serialize, Serializer};
 use smol_str::SmolStr;
 
+use crate::json::is_zero;
 use crate::text::shortened;
 
 /// The index of a node in its view, from 0 for the run itself. It is greater than the index of the node's parent.
@@ -23,12 +24,13 @@ impl NodeId {
 }
 
 /// How a part of a run goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// It waits for an agent, for a retry or for an input.
     Waiting,
     /// It runs.
+    #[default]
     Running,
     /// It ended without an error.
     Complete,
@@ -58,9 +60,10 @@ impl From<prose_vm::event::Status> for Status {
 }
 
 /// What a node is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq)]
 #[allow(missing_docs, reason = "named for what they are")]
 pub enum NodeKind {
+    #[default]
     Run,
     Session(Box<Session>),
     /// A `parallel` with the names of its branches.
@@ -159,7 +162,7 @@ pub struct Span {
 }
 
 /// An attempt of a session.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize)]
 pub struct Attempt {
     /// The number of its request.
     pub request: RequestId,
@@ -199,14 +202,19 @@ pub struct Attempt {
     pub session: Option<Box<AgentSession>>,
 }
 
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
 impl Attempt {
     /// When it started, or started once more in a resumed run.
     pub fn started(&self) -> u64 {
         self.again.unwrap_or(self.from)
+    }
+
+    /// Adds what was recorded of its work, and its usage with that of work that was interrupted.
+    pub(crate) fn add(&mut self, work: &Work, usage: Option<Usage>) {
+        self.usage = usage.or(self.usage);
+        self.calls = work.calls.max(self.calls);
+        if let Some(agent) = &work.agent {
+            self.session = Some(Box::new(agent.clone()));
+        }
     }
 }
 
@@ -248,7 +256,7 @@ impl Counts {
 }
 
 /// A part of a run: the run itself, a session, a construct around sessions.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq)]
 pub struct Node {
     /// What it is.
     pub kind: NodeKind,

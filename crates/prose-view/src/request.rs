@@ -13,7 +13,7 @@ use smol_str::SmolStr;
 use crate::text::first_line;
 
 /// A request to an agent or a model.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize)]
 pub struct RequestRecord {
     /// Its number.
     pub request: RequestId,
@@ -56,10 +56,11 @@ pub struct RequestRecord {
 }
 
 /// The status of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RequestStatus {
     /// It has no outcome yet.
+    #[default]
     Running,
     /// It succeeded.
     Complete,
@@ -131,18 +132,10 @@ impl Requests {
             self.all.push(RequestRecord {
                 request,
                 kind: kind.into(),
-                agent: None,
-                model: None,
                 label: self.conditions.remove(&request).unwrap_or_default(),
-                attempt: None,
                 place: event.place.clone(),
                 site: event.site,
-                status: RequestStatus::Running,
-                error: None,
-                usage: None,
-                is_estimated: false,
-                is_reused: false,
-                session: None,
+                ..RequestRecord::default()
             });
         }
         &mut self.all[index]
@@ -155,9 +148,7 @@ impl RequestRecord {
         self.usage = Usage::sum([self.usage, usage]);
         self.is_estimated |= work.is_estimated;
         self.is_reused |= work.is_reused;
-        if let Some(session) = &work.agent {
-            self.session = Some(session.clone());
-        }
+        self.session = work.agent.clone().or(self.session.take());
     }
 }
 

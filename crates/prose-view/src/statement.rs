@@ -39,7 +39,7 @@ pub struct Execution {
 }
 
 /// What a statement of a program came to, over all its executions.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq)]
 pub struct Statement {
     /// Where it stands.
     pub site: Site,
@@ -71,28 +71,6 @@ pub struct Statement {
     pub usage: Option<Usage>,
     /// The revision at which the current iteration of a loop around it started: what happened before belongs to earlier iterations.
     pub iteration_at: u64,
-}
-
-impl Statement {
-    pub(crate) fn new(site: Site) -> Self {
-        Self {
-            site,
-            times: 0,
-            running: 0,
-            innermost: 0,
-            complete: 0,
-            failed: 0,
-            ended: 0,
-            took: 0,
-            started: 0,
-            outcome: None,
-            ended_at: 0,
-            retrying: None,
-            file: None,
-            usage: None,
-            iteration_at: 0,
-        }
-    }
 }
 
 /// How an execution ended.

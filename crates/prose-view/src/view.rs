@@ -93,7 +93,7 @@ pub(crate) struct OpenSession {
 }
 
 /// An execution of a program: that of the run, or of one that it imports.
-#[derive(Debug, Clone)]
+#[derive(Debug, Default, Clone)]
 pub struct Program {
     /// Its name, such as `review.prose`; until its definitions are collected, the name in the `use` line.
     pub name: SmolStr,

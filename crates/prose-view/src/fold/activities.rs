@@ -23,8 +23,7 @@ impl View {
         if let Activity::Used(usage) = activity {
             let sum = Usage::sum([self.used.get(&request).copied(), Some(*usage)]);
             self.used.extend(sum.map(|sum| (request, sum)));
-            let agent = self.sessions.get(&request).map(|open| AgentKey::Session(open.task.agent.clone()));
-            self.add_usage(event, request, *usage, Some(&agent.unwrap_or(AgentKey::Decisions)));
+            self.add_usage(event, request, *usage, Some(&self.agent_of(request)));
             let sum = Usage::sum([self.expenses.get(&request).copied(), sum]);
             self.change_attempt(request, |_, attempt| {
                 attempt.usage = sum;
@@ -67,16 +66,9 @@ impl View {
     /// Takes up what was recorded with an outcome, as far as it was not reported before.
     pub(super) fn worked(&mut self, event: &Event, request: RequestId, effect: &str, work: &Work) {
         let total = event.kind.usage();
-        let agent = self.sessions.get(&request).map(|open| AgentKey::Session(open.task.agent.clone()));
-        let agent = agent.unwrap_or(AgentKey::Decisions);
+        let agent = self.agent_of(request);
         // What was used before the program changed is in the total already.
-        let agent_of_usage = Some(&agent).filter(|_| !work.is_reused);
-        let known = self.used.remove(&request);
-        if let Some(total) = total
-            && let Some(rest) = known.map_or(Some(total), |known| difference(total, known))
-        {
-            self.add_usage(event, request, rest, agent_of_usage);
-        }
+        self.add_rest(event, request, total, Some(&agent).filter(|_| !work.is_reused));
         let is_decision = matches!(effect, "judge" | "choose" | "extract" | "summarise");
         match (work.is_reused, is_decision) {
             (false, true) => self.change_agent(&agent, |agent| agent.requests += 1),
@@ -95,11 +87,7 @@ impl View {
         self.close_activity(node);
         let sum = Usage::sum([self.expenses.remove(&request), total]);
         self.change_attempt(request, |_, attempt| {
-            attempt.usage = sum.or(attempt.usage);
-            attempt.calls = work.calls.max(attempt.calls);
-            if let Some(agent) = &work.agent {
-                attempt.session = Some(Box::new(agent.clone()));
-            }
+            attempt.add(work, sum);
             attempt.denials.extend(work.denials.iter().skip(logged).cloned());
             attempt.questions.clone_from(&work.questions);
             None
@@ -133,12 +121,7 @@ impl View {
             self.change(NodeId::ROOT, |root| root.usage = Usage::sum([root.usage, work.usage]));
             return;
         };
-        let known = self.used.remove(&request);
-        if let Some(total) = work.usage
-            && let Some(rest) = known.map_or(Some(total), |known| difference(total, known))
-        {
-            self.add_usage(event, request, rest, Some(&key));
-        }
+        self.add_rest(event, request, work.usage, Some(&key));
         let node = self.node_of(request);
         if key == AgentKey::Decisions {
             self.change_agent(&key, |agent| agent.requests += requests);
@@ -152,11 +135,7 @@ impl View {
                 // Those that were reported while it was at work are known.
                 let denials: Vec<_> = work.denials.iter().skip(attempt.denials.len()).cloned().collect();
                 attempt.denials.extend(denials.iter().cloned());
-                attempt.usage = sum.or(attempt.usage);
-                attempt.calls = work.calls.max(attempt.calls);
-                if let Some(agent) = &work.agent {
-                    attempt.session = Some(Box::new(agent.clone()));
-                }
+                attempt.add(work, sum);
                 Some(denials)
             });
             for denial in denials.flatten().into_iter().flatten() {
@@ -184,6 +163,28 @@ impl View {
     fn log_of(&mut self, event: &Event, node: NodeId, kind: EntryKind) {
         self.change(node, |_| ());
         self.log(event, kind);
+    }
+
+    /// Who has made an open request.
+    fn agent_of(&self, request: RequestId) -> AgentKey {
+        let session = self.sessions.get(&request);
+        session.map_or(AgentKey::Decisions, |open| AgentKey::Session(open.task.agent.clone()))
+    }
+
+    /// Adds what a request has used in total, as far as it was not reported before.
+    fn add_rest(
+        &mut self,
+        event: &Event,
+        request: RequestId,
+        total: Option<Usage>,
+        agent: Option<&AgentKey>,
+    ) {
+        let known = self.used.remove(&request);
+        if let Some(total) = total
+            && let Some(rest) = known.map_or(Some(total), |known| difference(total, known))
+        {
+            self.add_usage(event, request, rest, agent);
+        }
     }
 
     /// Adds usage to all that it belongs to; without an agent, to all but the total of the run.

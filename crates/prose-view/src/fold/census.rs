@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use prose_vm::effect::Usage;
 use smol_str::SmolStr;
 
-use crate::census::{Census, Handled, HandledFailure, Handling, MissingResult, SessionCensus, Tally};
+use crate::census::{Census, HandledFailure, Handling, MissingResult, SessionCensus, Tally};
 use crate::node::{Node, NodeId, NodeKind, Status};
 use crate::text::difference;
 use crate::view::View;
@@ -22,8 +22,8 @@ impl View {
         });
         let mut missing: Vec<_> = missing.collect();
         missing.sort_by_key(|missing| (missing.program.is_some(), missing.line));
-        let failures: Vec<_> = self
-            .handled()
+        let handled = self.handled.iter().filter(|handled| !handled.is_raised_again);
+        let failures: Vec<_> = handled
             .map(|handled| HandledFailure {
                 program: self.imported(handled.program),
                 ..handled.failure.clone()
@@ -47,15 +47,6 @@ impl View {
             missing,
             failures,
         }
-    }
-
-    /// The number of failures that the program handled up to now.
-    pub fn failures_handled(&self) -> usize {
-        self.handled().count()
-    }
-
-    fn handled(&self) -> impl Iterator<Item = &Handled> {
-        self.handled.iter().filter(|handled| !handled.is_raised_again)
     }
 
     fn imported(&self, program: u32) -> Option<SmolStr> {

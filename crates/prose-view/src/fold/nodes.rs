@@ -5,10 +5,10 @@ use std::sync::Arc;
 use prose_vm::error::RuntimeError;
 use prose_vm::event::Event;
 use prose_vm::place::{Place, Site};
-use smol_str::{SmolStr, format_smolstr};
+use smol_str::format_smolstr;
 
 use super::sessions::base;
-use crate::node::{Counts, Node, NodeId, NodeKind, Status};
+use crate::node::{Node, NodeId, NodeKind, Status};
 use crate::text::first_line;
 use crate::view::{EntryKind, View, is_in, nearest};
 
@@ -46,7 +46,6 @@ impl View {
         let node = Node {
             kind,
             parent,
-            last_child: None,
             previous,
             label: first_line(label),
             detail: detail.into(),
@@ -54,15 +53,9 @@ impl View {
             site: event.site,
             program: self.program_of(&event.place, event.site),
             nesting: event.nesting,
-            status: Status::Running,
-            waits_for: None,
             from: event.active_at(),
-            to: None,
-            note: SmolStr::default(),
-            error: None,
-            usage: None,
-            sessions: Counts::default(),
             key: key.clone(),
+            ..Node::default()
         };
         self.nodes.push(self.revision, node);
         if let Some(parent) = parent {

@@ -15,21 +15,7 @@ use crate::view::{EntryKind, OpenSession, View};
 impl View {
     pub(super) fn session_started(&mut self, event: &Event, request: RequestId, task: &Arc<SessionTask>) {
         let at = event.active_at();
-        let attempt = Attempt {
-            request,
-            from: at,
-            again: None,
-            began: None,
-            queued: false,
-            to: None,
-            status: Status::Running,
-            error: None,
-            usage: None,
-            calls: 0,
-            denials: Vec::new(),
-            questions: Vec::new(),
-            session: None,
-        };
+        let attempt = Attempt { request, from: at, ..Attempt::default() };
         let before = (task.attempt > 0).then(|| self.asked.get(base(&event.place)).copied()).flatten();
         let node = before.unwrap_or_else(|| {
             let session = Session {

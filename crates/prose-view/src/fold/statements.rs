@@ -56,7 +56,8 @@ impl View {
         let index = match self.statement_of.get(&(site.program, site.line, site.start, site.end)) {
             Some(index) => *index,
             None => {
-                let index = self.statements.push(self.revision, Statement::new(site));
+                let statement = Statement { site, ..Statement::default() };
+                let index = self.statements.push(self.revision, statement);
                 self.statement_of.insert((site.program, site.line, site.start, site.end), index);
                 index
             }
@@ -212,17 +213,7 @@ impl View {
 
 impl Program {
     pub(super) fn new(name: SmolStr, folder: Arc<str>, at: u64) -> Self {
-        Self {
-            name,
-            folder,
-            started: at,
-            updated: at,
-            revision: 0,
-            position: 0,
-            agents: Vec::new(),
-            names: Vec::new(),
-            index_of_name: Default::default(),
-        }
+        Self { name, folder, started: at, updated: at, ..Self::default() }
     }
 
     fn bind(&mut self, name: BoundName) {
