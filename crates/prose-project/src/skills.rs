@@ -112,11 +112,7 @@ impl Skills {
             Source::None => Some(BTreeSet::new()),
             Source::Unknown => None,
             Source::Folders { .. } => {
-                let entries = self.folders(harness).flat_map(|folder| {
-                    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-                    entries.filter(|entry| skill_file(&entry.path()).is_file()).collect::<Vec<_>>()
-                });
-                Some(entries.filter_map(|entry| entry.file_name().into_string().ok()).collect())
+                Some(self.folders(harness).flat_map(|folder| skills_in(&folder)).collect())
             }
         }
     }
@@ -146,11 +142,7 @@ impl Skills {
     fn near(&self, harness: &str, name: &str) -> Option<String> {
         let Some(path) = skill_path(name) else { return nearest(name, self.names(harness)?, |name| name) };
         let (parent, last) = path.trim_end_matches('/').rsplit_once('/')?;
-        let entries = std::fs::read_dir(self.root.join(parent)).ok()?.flatten();
-        let skills = entries.filter(|entry| skill_file(&entry.path()).is_file());
-        let names: BTreeSet<String> =
-            skills.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-        let near = nearest(last, names, |name| name)?;
+        let near = nearest(last, skills_in(&self.root.join(parent)), |name| name)?;
         Some(format!("{parent}/{near}"))
     }
 
@@ -196,29 +188,23 @@ pub(crate) fn problems(project: &Project, root: &Path) -> Vec<Diagnostic> {
         let own = config.agents.get(agent)?.harness;
         let harness = own.unwrap_or(config.run.harness);
         let MissingSkill { message, near } = skills.missing(harness.as_str(), name)?;
-        Some(match near {
-            Some(near) => {
-                let fix = Fix::change(*range, &format!("\"{near}\""));
-                let message = format!("{message}; did you mean `{near}`?");
-                Diagnostic::new(Code::W152, *range, message).with_fix(fix)
-            }
-            None => Diagnostic::new(Code::W152, *range, message),
-        })
+        let Some(near) = near else { return Some(Diagnostic::new(Code::W152, *range, message)) };
+        let fix = Fix::change(*range, &format!("\"{near}\""));
+        let message = format!("{message}; did you mean `{near}`?");
+        Some(Diagnostic::new(Code::W152, *range, message).with_fix(fix))
     });
     problems.collect()
 }
 
-/// Whether the agents of a harness load skills; `None` if that is not known.
-pub fn loads_skills(harness: &str) -> Option<bool> {
-    match source(harness) {
-        Source::None => Some(false),
-        Source::Unknown => None,
-        Source::Folders { .. } => Some(true),
-    }
-}
-
 fn source(harness: &str) -> Source {
     SOURCES.iter().find(|(name, _)| *name == harness).map_or(Source::Unknown, |(_, source)| *source)
+}
+
+/// The names of the skills in a folder.
+fn skills_in(folder: &Path) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let skills = entries.filter(|entry| skill_file(&entry.path()).is_file());
+    skills.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 fn has_skill(folder: &Path, name: &str) -> bool {

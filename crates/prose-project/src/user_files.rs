@@ -72,11 +72,7 @@ impl UserFiles {
         if !is_new && !ownership::is_own(&path) {
             return Err(self.error(name, "belongs to another user"));
         }
-        let mut options = OpenOptions::new();
-        options.read(true).append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path).map_err(unwritten_log)?;
+        let file = private().read(true).append(true).open(&path).map_err(unwritten_log)?;
         if is_new {
             give_to_owner_of_folder(&path);
         }
@@ -99,11 +95,7 @@ impl UserFiles {
     fn locked(&self, folder: PathBuf) -> io::Result<Locked> {
         make_private_folder(&folder)?;
         let path = folder.join(LOCK);
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path)?;
+        let file = private().write(true).truncate(false).open(&path)?;
         give_to_owner_of_folder(&path);
         file.lock()?;
         Ok(Locked { folder, _file: file })
@@ -156,6 +148,15 @@ impl fmt::Display for FileError {
 }
 
 impl std::error::Error for FileError {}
+
+/// Options that make a private file if it does not exist.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
 
 fn make_private_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {

@@ -176,7 +176,8 @@ impl Unreachable {
 }
 
 impl Outcome {
-    pub(crate) fn new(reference: impl Into<String>, result: Result<Found, Problem>) -> Self {
+    /// The outcome for a reference in its canonical spelling.
+    pub fn new(reference: impl Into<String>, result: Result<Found, Problem>) -> Self {
         Self { reference: reference.into(), result }
     }
 

@@ -60,8 +60,8 @@ impl Client {
                     }
                     let imported_by = Some(found.reference.to_string());
                     if seen.len() > MAX_PROGRAMS {
-                        let result = Err(Problem::Refused(Refusal::TooMany(MAX_PROGRAMS)));
-                        let outcome = Outcome { reference: reference.to_string(), result };
+                        let problem = Problem::Refused(Refusal::TooMany(MAX_PROGRAMS));
+                        let outcome = Outcome::new(reference.to_string(), Err(problem));
                         visited.push(Visited { reference, imported_by, outcome, invalid: Vec::new() });
                         continue;
                     }

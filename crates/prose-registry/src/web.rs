@@ -308,15 +308,14 @@ impl Web {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 Err(Unreachable::Unauthorized { status: status.as_u16(), with_token }.into())
             }
-            StatusCode::TOO_MANY_REQUESTS => {
+            status if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() => {
                 let wait = retry_after(response.headers(), SystemTime::now());
-                let failure = Unreachable::Busy(wait).into();
-                Err(Failed { failure, retry: wait.map_or(Retry::Soon, Retry::After) })
-            }
-            status if status.is_server_error() => {
-                let wait = retry_after(response.headers(), SystemTime::now());
-                let failure = Unreachable::Status(status.as_u16()).into();
-                Err(Failed { failure, retry: wait.map_or(Retry::Soon, Retry::After) })
+                let failure = match status {
+                    StatusCode::TOO_MANY_REQUESTS => Unreachable::Busy(wait),
+                    _ => Unreachable::Status(status.as_u16()),
+                };
+                let retry = wait.map_or(Retry::Soon, Retry::After);
+                Err(Failed { failure: failure.into(), retry })
             }
             status => Err(Unreachable::Status(status.as_u16()).into()),
         }

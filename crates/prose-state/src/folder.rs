@@ -10,7 +10,7 @@ use smol_str::{SmolStr, format_smolstr};
 pub use crate::disk::resolved;
 use crate::disk::{Tree, check_part, is_absent, make_tree, open_tree};
 use crate::error::StateError;
-use crate::state_file::timestamp;
+use crate::state_file::{self, timestamp};
 
 /// The folder of a project in which everything lies that runs keep.
 pub const PROSE_FOLDER: &str = ".prose";
@@ -187,15 +187,7 @@ pub fn time_of_id(id: &str) -> Option<u64> {
     if !is_time {
         return None;
     }
-    let text = format!(
-        "{}-{}-{}T{}:{}:{}Z",
-        &date[..4],
-        &date[4..6],
-        &date[6..],
-        &time[..2],
-        &time[2..4],
-        &time[4..]
-    );
-    let time = humantime::parse_rfc3339(&text).ok()?;
-    time.duration_since(UNIX_EPOCH).ok().map(|time| time.as_millis() as u64)
+    let (year, month, day) = (&date[..4], &date[4..6], &date[6..]);
+    let (hour, minute, second) = (&time[..2], &time[2..4], &time[4..]);
+    state_file::time(&format!("{year}-{month}-{day}T{hour}:{minute}:{second}Z"))
 }

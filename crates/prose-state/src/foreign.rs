@@ -33,7 +33,7 @@ const REASON: &str = "as stated in state.md";
 const MAX_IMPORTS: usize = 32;
 
 /// What the files of a run tell that has no journal.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ForeignRecording {
     /// By the folder of the execution, relative to that of the run: empty, or ending with a slash.
     executions: BTreeMap<String, Execution>,
@@ -67,15 +67,7 @@ struct Stored {
 impl ForeignRecording {
     /// Reads the folder of a run. The text is that of the program as it is executed now.
     pub fn read(folder: &Path, text: &str) -> Result<Self, StateError> {
-        let mut recall = Self {
-            executions: BTreeMap::new(),
-            open: OpenConstructs::default(),
-            calls: RefCell::default(),
-            known: VecDeque::new(),
-            seen: None,
-            reused: 0,
-            notes: Vec::new(),
-        };
+        let mut recall = Self::default();
         recall.read_execution(folder, String::new(), Some(text), 0)?;
         let count: usize = recall.executions.values().map(|execution| execution.bindings.len()).sum();
         recall.notes.push(format!(

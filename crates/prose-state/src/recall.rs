@@ -478,10 +478,7 @@ fn key_of_both(place: &str, kind: &str, fingerprint: &str) -> SmolStr {
     }
     let mut key = String::with_capacity(place.len() + kind.len() + fingerprint.len() + 2);
     for step in place.split('/') {
-        let is_call = step
-            .strip_prefix(['f', 'm'])
-            .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
-        key.push_str(if is_call { &step[..1] } else { step });
+        key.push_str(if is_numbered(step, &['f', 'm']) { &step[..1] } else { step });
         key.push('/');
     }
     key.push_str(kind);
@@ -490,16 +487,16 @@ fn key_of_both(place: &str, kind: &str, fingerprint: &str) -> SmolStr {
     key.into()
 }
 
+/// Whether a step of a place is one of these letters with a number.
+fn is_numbered(step: &str, letters: &[char]) -> bool {
+    let number = step.strip_prefix(letters).unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// The place of a session, of which that of a retry is one step further.
 fn first_attempt(place: &str) -> &str {
     match place.rsplit_once('/') {
-        Some((session, step))
-            if step.strip_prefix('a').is_some_and(|number| {
-                !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-            }) =>
-        {
-            session
-        }
+        Some((session, step)) if is_numbered(step, &['a']) => session,
         _ => place,
     }
 }

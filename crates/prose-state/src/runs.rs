@@ -17,10 +17,10 @@ use crate::journal::JOURNAL_FILE;
 use crate::legacy;
 use crate::lock::RunLock;
 use crate::reader::{read_head, read_last};
-use crate::state_file::STATE_FILE;
+use crate::state_file::{STATE_FILE, time};
 
 /// What a run shows in a list.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq)]
 pub struct RunSummary {
     /// Its id.
     pub id: SmolStr,
@@ -51,7 +51,7 @@ pub struct RunSummary {
 }
 
 /// How a run stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum RunState {
     /// A process executes it, whose number is known on systems that report it.
     Running(Option<u32>),
@@ -62,6 +62,7 @@ pub enum RunState {
     /// It has ended with an error.
     Failed,
     /// It can be resumed.
+    #[default]
     Interrupted,
     /// It waits for answers, and no process executes it. It can be answered and resumed.
     Waiting,
@@ -250,17 +251,8 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
     let mut summary = RunSummary {
         id: id.into(),
         folder: folder.to_owned(),
-        program: None,
-        from: None,
-        harness: None,
-        status: RunState::Interrupted,
         started: time_of_id(id),
-        last: None,
-        paused: 0,
-        sessions: None,
-        usage: None,
-        error: None,
-        waiting: Vec::new(),
+        ..RunSummary::default()
     };
     let path = folder.join(JOURNAL_FILE);
     let (mut head, mut end) = (None, None);
@@ -345,12 +337,6 @@ fn summarise_state(folder: &Path, summary: &mut RunSummary) -> bool {
     summary.started = field("started:").and_then(|text| time(&text)).or(summary.started);
     summary.last = field("updated:").and_then(|text| time(&text));
     true
-}
-
-/// A time as files of runs tell it, in milliseconds since 1970.
-fn time(text: &str) -> Option<u64> {
-    let time = humantime::parse_rfc3339_weak(text).ok()?;
-    time.duration_since(std::time::UNIX_EPOCH).ok().map(|time| time.as_millis() as u64)
 }
 
 /// How many sessions have ended in a journal that does not say so itself, and what they took. Lines are only searched, since a list should not

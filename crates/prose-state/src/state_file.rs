@@ -287,6 +287,12 @@ fn table<const N: usize>(out: &mut String, head: [&str; N], rows: impl Iterator<
     out.push('\n');
 }
 
+/// A time as files of runs tell it, in milliseconds since 1970.
+pub(crate) fn time(text: &str) -> Option<u64> {
+    let time = humantime::parse_rfc3339_weak(text).ok()?;
+    time.duration_since(UNIX_EPOCH).ok().map(|time| time.as_millis() as u64)
+}
+
 /// A time in milliseconds as files tell it.
 pub(crate) fn timestamp(at: u64) -> String {
     // Later than the year 9999 is a mistake of a clock, and no reason to stop.

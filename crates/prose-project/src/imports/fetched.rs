@@ -20,7 +20,11 @@ pub fn importer(asker: &Origin) -> Importer {
 pub fn fetched(remote: &Remote, asker: &Origin, outcome: &Outcome, client: &Client) -> Fetched {
     let program = outcome.program().map(|program| {
         let by = outcome.result.as_ref().ok().map(|found| found.by);
-        fetched_program(remote, asker, program, by, client)
+        FetchedProgram {
+            path: client.show(program, by).unwrap_or_else(|| unwritten(program)),
+            text: Arc::clone(&program.text),
+            origin: Arc::new(origin(remote.reference.clone(), asker.depth() + 1, program, by)),
+        }
     });
     Fetched { program, note: note(outcome).map(Arc::new) }
 }
@@ -44,35 +48,22 @@ fn unknown(message: String) -> Fetched {
 
 /// What there is to say about one program more than are fetched for programs of the network.
 pub fn too_many_programs(remote: &Remote, most: usize) -> Fetched {
-    let result = Err(Problem::Refused(Refusal::TooMany(most)));
-    let outcome = Outcome { reference: remote.reference.to_string(), result };
-    Fetched { program: None, note: note(&outcome).map(Arc::new) }
+    without_program(remote, Problem::Refused(Refusal::TooMany(most)))
 }
 
 /// What there is to say about a program whose text is not the one in the lock file.
 pub(crate) fn refused(remote: &Remote, mismatch: Box<LockMismatch>) -> Fetched {
-    let outcome = Outcome { reference: remote.reference.to_string(), result: Err(Problem::Locked(mismatch)) };
-    Fetched { program: None, note: note(&outcome).map(Arc::new) }
+    without_program(remote, Problem::Locked(mismatch))
+}
+
+fn without_program(remote: &Remote, problem: Problem) -> Fetched {
+    let note = note(&Outcome::new(remote.reference.to_string(), Err(problem)));
+    Fetched { program: None, note: note.map(Arc::new) }
 }
 
 /// What is known without a request.
 pub(crate) fn known(remote: &Remote, asker: &Origin, found: Found, client: &Client) -> Fetched {
-    let outcome = Outcome { reference: remote.reference.to_string(), result: Ok(found) };
-    fetched(remote, asker, &outcome, client)
-}
-
-fn fetched_program(
-    remote: &Remote,
-    asker: &Origin,
-    program: &Program,
-    by: Option<Provenance>,
-    client: &Client,
-) -> FetchedProgram {
-    FetchedProgram {
-        path: client.show(program, by).unwrap_or_else(|| unwritten(program)),
-        text: Arc::clone(&program.text),
-        origin: Arc::new(origin(remote.reference.clone(), asker.depth() + 1, program, by)),
-    }
+    fetched(remote, asker, &Outcome::new(remote.reference.to_string(), Ok(found)), client)
 }
 
 /// Where a program of the network came from.

@@ -131,19 +131,14 @@ impl Registries {
         let Some(client) = self.client(&remote.registry) else { return (None, None) };
         let known = client.known(&remote.reference);
         let is_enough = known.as_ref().is_some_and(|found| match found.by {
-            Provenance::Vendored | Provenance::Lock => true,
             Provenance::Cache(age) | Provenance::Offline(age) => {
                 age.is_some_and(|age| age < client.settings().fresh_for)
             }
-            Provenance::Host | Provenance::HostUnchanged => true,
+            Provenance::Vendored | Provenance::Lock | Provenance::Host | Provenance::HostUnchanged => true,
         });
         let fetched = known.map(|found| fetched::known(remote, asker, found, &client));
-        let pending = (!is_enough).then(|| PendingFetch {
-            remote: remote.clone(),
-            client,
-            freshness: Freshness::Recent,
-        });
-        (fetched, pending)
+        let pending = PendingFetch { remote: remote.clone(), client, freshness: Freshness::Recent };
+        (fetched, Some(pending).filter(|_| !is_enough))
     }
 }
 

@@ -48,19 +48,18 @@ fn hash(name: &str, values: &[String]) -> String {
 pub(super) fn concerns(folder: &Path, config: &Config) -> Vec<TrustedSetting> {
     let mut concerns = Vec::new();
     let run = &config.run;
-    if !matches!(run.harness, HarnessName::Offline | HarnessName::Script) {
-        concerns.push(TrustedSetting::new("run.harness", vec![run.harness.as_str().to_owned()]));
-    }
-    let needs_trust = |harness: &HarnessName| !matches!(harness, HarnessName::Offline | HarnessName::Script);
     let mut named = |name: String, value: &str| {
         concerns.push(TrustedSetting::new(name, vec![value.to_owned()]));
     };
-    if let Some(harness) = run.judge.harness.filter(needs_trust) {
-        named("run.judge.harness".to_owned(), harness.as_str());
-    }
-    for (agent, config) in &config.agents {
-        if let Some(harness) = config.harness.filter(needs_trust) {
-            named(format!("agents.{agent}.harness"), harness.as_str());
+    let agents =
+        config.agents.iter().map(|(agent, config)| (format!("agents.{agent}.harness"), config.harness));
+    let harnesses =
+        [("run.harness".to_owned(), Some(run.harness)), ("run.judge.harness".to_owned(), run.judge.harness)];
+    for (name, harness) in harnesses.into_iter().chain(agents) {
+        if let Some(harness) = harness
+            && !matches!(harness, HarnessName::Offline | HarnessName::Script)
+        {
+            named(name, harness.as_str());
         }
     }
     // Where prompts and a key are sent to.
