@@ -28,8 +28,7 @@ fn read(workspace: &Workspace, name: &str) -> String {
 fn without_fixing_the_summary_says_what_could_be_fixed() {
     let workspace = workspace();
     let summary = |arguments: &[&str]| {
-        let run = workspace.prose(&[&["check"], arguments].concat());
-        assert_eq!(run.status, 1);
+        let run = workspace.prose(&[&["check"], arguments].concat()).ended(1);
         run.stderr
     };
     expect![[r#"
@@ -200,7 +199,7 @@ fn a_diff_changes_nothing() {
         ---- stderr
         Nothing to fix.
     "#]]);
-    assert_eq!(workspace.prose(&["check", "--diff", "--output-format", "json"]).status, 2);
+    workspace.prose(&["check", "--diff", "--output-format", "json"]).ended(2);
 }
 
 #[test]
@@ -344,7 +343,7 @@ mod unix {
         let workspace = Workspace::new(&[("real/a.txt", "session 'a'\n")]);
         fs::set_permissions(workspace.path("real/a.txt"), fs::Permissions::from_mode(0o754)).unwrap();
         symlink("real/a.txt", workspace.path("a.prose")).unwrap();
-        assert_eq!(workspace.prose(&["check", "--fix"]).status, 0);
+        workspace.prose(&["check", "--fix"]).ended(0);
         assert_eq!(read(&workspace, "real/a.txt"), "session \"a\"\n");
         assert_eq!(fs::read_link(workspace.path("a.prose")).unwrap(), Path::new("real/a.txt"));
         let mode = workspace.path("real/a.txt").metadata().unwrap().permissions().mode();
@@ -379,8 +378,7 @@ mod unix {
         let workspace = Workspace::new(&[("a.prose", "session 'a'\n")]);
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", "cat a.prose | \"$0\" check --fix /dev/stdin", env!("CARGO_BIN_EXE_prose")]);
-        let run = crate::common::Run::of(shell.current_dir(workspace.path("")));
-        assert_eq!(run.status, 2);
+        let run = crate::common::Run::of(shell.current_dir(workspace.path(""))).ended(2);
         assert!(run.stderr.contains("has fixes, but "), "{run:?}");
     }
 }

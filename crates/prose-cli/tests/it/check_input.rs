@@ -126,11 +126,7 @@ fn a_path_that_does_not_exist_does_not_keep_the_others_from_being_checked() {
         error: `lost/` does not exist
         2 files are clean; 2 could not be checked.
     "#]]);
-    workspace.prose(&["check", "gone.prose"]).check(expect![[r#"
-        status: 2
-        ---- stderr
-        error: `gone.prose` does not exist
-    "#]]);
+    workspace.prose(&["check", "gone.prose"]).refused(expect!["`gone.prose` does not exist"]);
 }
 
 #[test]
@@ -190,8 +186,8 @@ fn wrong_usage_is_explained() {
 
         For more information, try '--help'.
     "#]]);
-    assert_eq!(workspace.prose(&["chekc"]).status, 2);
-    assert_eq!(workspace.prose(&[]).status, 2);
+    workspace.prose(&["chekc"]).ended(2);
+    workspace.prose(&[]).ended(2);
 }
 
 #[cfg(unix)]
@@ -233,7 +229,7 @@ mod unix {
             ---- stderr
             1 file is clean.
         "#]]);
-        assert_eq!(workspace.prose(&["check", "--fix", "/dev/null"]).status, 0);
+        workspace.prose(&["check", "--fix", "/dev/null"]).ended(0);
     }
 
     #[test]
@@ -248,11 +244,9 @@ mod unix {
             error: `round.prose` is a symbolic link that cannot be followed: too many levels of symbolic links
             1 file is clean; 2 could not be checked.
         "#]]);
-        workspace.prose(&["check", "dangling.prose"]).check(expect![[r#"
-            status: 2
-            ---- stderr
-            error: `dangling.prose` is a symbolic link to `gone.prose`, which does not exist
-        "#]]);
+        workspace
+            .prose(&["check", "dangling.prose"])
+            .refused(expect!["`dangling.prose` is a symbolic link to `gone.prose`, which does not exist"]);
     }
 
     #[test]
@@ -266,16 +260,14 @@ mod unix {
             error: `pipe.prose` is a named pipe, not a file; to read it, use `prose check - <` and its name
             1 file is clean; 1 could not be checked.
         "#]]);
-        assert_eq!(workspace.prose(&["check", "pipe.prose"]).status, 2);
+        workspace.prose(&["check", "pipe.prose"]).ended(2);
     }
 
     #[test]
     fn a_device_is_refused() {
-        Workspace::new(&[]).prose(&["check", "/dev/zero"]).check(expect![[r#"
-            status: 2
-            ---- stderr
-            error: `/dev/zero` is neither a file nor a folder
-        "#]]);
+        Workspace::new(&[])
+            .prose(&["check", "/dev/zero"])
+            .refused(expect!["`/dev/zero` is neither a file nor a folder"]);
     }
 
     #[test]
@@ -284,7 +276,7 @@ mod unix {
         let mut shell = Command::new("sh");
         shell.args(["-c", "cat a.prose | \"$0\" check /dev/stdin", env!("CARGO_BIN_EXE_prose")]);
         shell.current_dir(workspace.path(""));
-        assert_eq!(Run::of(&mut shell).status, 0);
+        Run::of(&mut shell).ended(0);
     }
 
     #[test]
@@ -380,11 +372,8 @@ fn the_hook_of_an_agent_names_the_file_that_it_has_edited() {
     // A patch names several files, from the folder of the session.
     let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: clean.prose\n*** Add File: a.prose\n*** End Patch\nEOF";
     let event = serde_json::json!({ "cwd": workspace.path(""), "tool_input": { "command": patch } });
-    let patched = workspace.prose_with_input(&["check", "--hook"], event.to_string().as_bytes());
-    assert_eq!(patched.status, 2, "{patched:?}");
+    let patched = workspace.prose_with_input(&["check", "--hook"], event.to_string().as_bytes()).ended(2);
     assert!(patched.stderr.contains("a.prose:1:9: error[E001]"), "{patched:?}");
-    let run = workspace.prose_with_input(&["check", "--hook"], b"edited a.prose");
-    assert_eq!(run.status, 1, "{run:?}");
-    let run = workspace.prose_with_input(&["check", "--hook"], b"{}");
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose_with_input(&["check", "--hook"], b"edited a.prose").ended(1);
+    workspace.prose_with_input(&["check", "--hook"], b"{}").ended(0);
 }

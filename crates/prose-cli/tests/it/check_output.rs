@@ -181,17 +181,12 @@ fn quiet_leaves_out_the_summary_only() {
     let loud = workspace.prose(&["check"]);
     let quiet = workspace.prose(&["check", "--quiet"]);
     assert_eq!((quiet.status, quiet.stdout, quiet.stderr.as_str()), (1, loud.stdout, ""));
-    workspace.prose(&["check", "-q", "gone.prose"]).check(expect![[r#"
-        status: 2
-        ---- stderr
-        error: `gone.prose` does not exist
-    "#]]);
+    workspace.prose(&["check", "-q", "gone.prose"]).refused(expect!["`gone.prose` does not exist"]);
 }
 
 #[test]
 fn what_cannot_be_read_weighs_more_than_errors() {
-    let run = workspace().prose(&["check", "c.prose", "gone.prose"]);
-    assert_eq!(run.status, 2);
+    let run = workspace().prose(&["check", "c.prose", "gone.prose"]).ended(2);
     assert!(run.stdout.contains("c.prose:1"), "{run:?}");
     assert!(
         run.stderr.contains("Found 1 error in 1 file; 1 fixable with `--fix`; 1 could not be checked."),
@@ -239,8 +234,7 @@ fn output_that_cannot_be_written_is_a_failure() {
     let workspace = workspace();
     let full = || std::fs::File::create("/dev/full").unwrap();
     for arguments in [&["check"][..], &["explain"]] {
-        let run = Run::of(workspace.command().args(arguments).stdout(full()));
-        assert_eq!(run.status, 2);
+        let run = Run::of(workspace.command().args(arguments).stdout(full())).ended(2);
         assert_eq!(run.stderr, "error: cannot write the output: No space left on device (os error 28)\n");
     }
 }
@@ -302,16 +296,16 @@ fn more_warnings_than_allowed_fail_the_check() {
         ---- stderr
         error: found 1 warning, and `--max-warnings` allows 0
     "#]]);
-    assert_eq!(workspace.prose(&["check", "--max-warnings", "1"]).status, 0);
+    workspace.prose(&["check", "--max-warnings", "1"]).ended(0);
 }
 
 #[test]
 fn a_star_sets_the_level_of_all_codes_that_start_like_this() {
     let workspace = Workspace::new(&[("a.prose", "loop:\n  session \"Work\"\n")]);
-    assert_eq!(workspace.prose(&["check", "--max-warnings", "0", "--level", "W*=off"]).status, 0);
-    assert_eq!(workspace.prose(&["check", "--level", "*=error"]).status, 1);
+    workspace.prose(&["check", "--max-warnings", "0", "--level", "W*=off"]).ended(0);
+    workspace.prose(&["check", "--level", "*=error"]).ended(1);
     // The later one counts.
-    assert_eq!(workspace.prose(&["check", "--level", "*=error", "--level", "W*=off"]).status, 0);
+    workspace.prose(&["check", "--level", "*=error", "--level", "W*=off"]).ended(0);
     workspace.prose(&["check", "--level", "X*=off"]).check(expect![[r#"
         status: 2
         ---- stderr

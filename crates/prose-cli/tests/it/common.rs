@@ -38,10 +38,16 @@ impl Workspace {
         self.folder.path().join(name)
     }
 
+    /// Writes a file. A script can be started.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).expect("folders can be made");
         fs::write(&path, bytes).expect("files can be written");
+        #[cfg(unix)]
+        if bytes.starts_with(b"#!") {
+            let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(&path, executable).expect("it is ours");
+        }
     }
 
     pub(crate) fn read(&self, name: &str) -> String {
@@ -79,8 +85,7 @@ impl Workspace {
     /// Says that the project in the folder is trusted, as a person would.
     #[track_caller]
     pub(crate) fn trust(&self) {
-        let run = self.prose(&["trust"]);
-        assert_eq!(run.status, 0, "{run:?}");
+        self.prose(&["trust"]).ended(0);
     }
 
     /// The folder of the user in which it is remembered what is trusted.
@@ -104,6 +109,13 @@ impl Run {
         Self::from(command.output().expect("the binary starts"))
     }
 
+    /// Says with which status it had to end.
+    #[track_caller]
+    pub(crate) fn ended(self, status: i32) -> Self {
+        assert_eq!(self.status, status, "{self:?}");
+        self
+    }
+
     /// Compares everything that a user would see.
     #[track_caller]
     pub(crate) fn check(&self, expected: Expect) {
@@ -114,6 +126,14 @@ impl Run {
     #[track_caller]
     pub(crate) fn check_ref(&self, expected: &Expect) {
         expected.assert_eq(&self.shown());
+    }
+
+    /// Compares the error that is all that a user would see of what was asked for.
+    #[track_caller]
+    pub(crate) fn refused(&self, error: Expect) {
+        assert_eq!((self.status, self.stdout.as_str()), (2, ""), "{self:?}");
+        let said = self.stderr.strip_prefix("error: ").and_then(|said| said.strip_suffix('\n'));
+        error.assert_eq(said.unwrap_or(&self.stderr));
     }
 
     fn shown(&self) -> String {

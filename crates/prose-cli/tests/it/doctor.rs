@@ -3,7 +3,6 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use expect_test::{Expect, expect};
 
@@ -14,9 +13,7 @@ fn doctor(workspace: &Workspace, programs: &[(&str, &str)], arguments: &[&str]) 
     workspace.write("bin/.keep", b"");
     let bin = workspace.path("bin");
     for (name, script) in programs {
-        let path = bin.join(name);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        workspace.write(&format!("bin/{name}"), format!("#!/bin/sh\n{script}\n").as_bytes());
     }
     let mut command = workspace.command();
     for (name, _) in std::env::vars() {
@@ -351,8 +348,7 @@ fn runs_that_wait_to_be_resumed_and_broken_pins_are_told() {
         ("fails.prose", "session \"one\"\nthrow \"two\"\n"),
         ("prose.lock", "<<<<<<< ours\n"),
     ]);
-    let run = workspace.prose(&["run", "fails.prose", "--quiet"]);
-    assert_eq!(run.status, 1, "{run:?}");
+    let run = workspace.prose(&["run", "fails.prose", "--quiet"]).ended(1);
     let mut found = doctor(&workspace, &[THIS], &[]);
     let runs = fs::read_dir(workspace.path(".prose/runs")).unwrap();
     for run in runs.map(|run| run.unwrap().file_name().into_string().unwrap()) {

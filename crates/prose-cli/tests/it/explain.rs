@@ -80,8 +80,7 @@ fn levels_that_differ_are_all_named_and_files_kept_apart() {
 
 #[test]
 fn without_a_code_every_code_is_listed() {
-    let run = Workspace::new(&[]).prose(&["explain"]);
-    assert_eq!(run.status, 0);
+    let run = Workspace::new(&[]).prose(&["explain"]).ended(0);
     assert!(run.stdout.starts_with("E001  error    unterminated literal\nE002"), "{}", run.stdout);
 }
 

@@ -109,14 +109,8 @@ fn wrong_usage_is_told() {
 
         For more information, try '--help'.
     "#]]);
-    workspace.prose(&["fmt", "--lines", "1-2"]).check(expect![[r#"
-        status: 2
-        ---- stderr
-        error: `--lines` is about one program, and here are several
-    "#]]);
-    workspace.prose(&["fmt", "nowhere.prose"]).check(expect![[r#"
-        status: 2
-        ---- stderr
-        error: `nowhere.prose` does not exist
-    "#]]);
+    workspace
+        .prose(&["fmt", "--lines", "1-2"])
+        .refused(expect!["`--lines` is about one program, and here are several"]);
+    workspace.prose(&["fmt", "nowhere.prose"]).refused(expect!["`nowhere.prose` does not exist"]);
 }

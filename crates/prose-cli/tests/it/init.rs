@@ -76,10 +76,8 @@ fn a_new_project_runs_and_is_clean() {
         ---- stderr
         1 program already formatted.
     "#]]);
-    let run = prose(&workspace, &["run", "main.prose"]);
-    assert_eq!(run.status, 0, "{run:?}");
-    let run = prose(&workspace, &["run", "main.prose", "--script", "main.script.toml"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    let run = prose(&workspace, &["run", "main.prose"]).ended(0);
+    let run = prose(&workspace, &["run", "main.prose", "--script", "main.script.toml"]).ended(0);
     assert!(run.stdout.contains("The moon pulls at the sea"), "{run:?}");
 }
 

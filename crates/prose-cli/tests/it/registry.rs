@@ -62,6 +62,11 @@ impl World {
         let always = ["check", "--output-format", "concise"];
         self.prose(&[&always, arguments].concat()).check(expected);
     }
+
+    #[track_caller]
+    fn finds_nothing(&self, arguments: &[&str]) {
+        self.check(arguments, expect!["status: 0\n"]);
+    }
 }
 
 /// The text without what differs from run to run: hashes and times.
@@ -149,12 +154,7 @@ fn programs_from_standard_input_and_fixes_have_their_imports() {
 #[test]
 fn nothing_is_asked_before_nor_kept_for_programs_without_imports() {
     let world = World::new(&[("project/main.prose", "session \"Look\"\n")]);
-    world.check(
-        &[],
-        expect![[r#"
-        status: 0
-    "#]],
-    );
+    world.finds_nothing(&[]);
     assert!(!world.workspace.path("cache").exists());
 }
 
@@ -179,12 +179,7 @@ fn by_hand_the_cache_alone_is_used_until_one_asks_for_more() {
         ---- stdout
         `alice/research` was fetched
     "#]]);
-    world.check(
-        &[],
-        expect![[r#"
-        status: 0
-    "#]],
-    );
+    world.finds_nothing(&[]);
 }
 
 #[test]
@@ -198,11 +193,9 @@ fn where_fetching_is_off_nobody_is_asked() {
             main.prose:1:6: info[W143]: `alice/research` is not known, and nothing is fetched here: `registry.fetch` is "off"
         "#]],
     );
-    world.prose(&["fetch"]).check(expect![[r#"
-        status: 2
-        ---- stderr
-        error: `prose.toml` disables fetching: `registry.fetch` is "off"
-    "#]]);
+    world
+        .prose(&["fetch"])
+        .refused(expect![[r#"`prose.toml` disables fetching: `registry.fetch` is "off""#]]);
     world.prose(&["cache", "list"]).check(expect![[r#"
         status: 0
     "#]]);
@@ -217,12 +210,7 @@ fn a_registry_that_is_gone_is_information_and_the_cache_is_used() {
         `alice/research` was fetched
     "#]]);
     world.server.stop();
-    world.check(
-        &[],
-        expect![[r#"
-        status: 0
-    "#]],
-    );
+    world.finds_nothing(&[]);
     world.check(
         &["--offline"],
         expect![[r#"
@@ -251,8 +239,7 @@ fn a_registry_that_is_gone_is_information_and_the_cache_is_used() {
         ---- stderr
         warning: fetching is disabled; imported programs come from the cache and may be outdated
     "#]]);
-    let run = world.prose(&["check", "--output-format", "concise"]);
-    assert_eq!(run.status, 0);
+    let run = world.prose(&["check", "--output-format", "concise"]).ended(0);
     assert!(
         run.stdout.starts_with("main.prose:1:6: info[W143]: `alice/research` could not be fetched"),
         "{run:?}"
@@ -367,20 +354,14 @@ fn a_lock_file_counts_also_for_those_who_do_not_ask_for_it() {
         "project/other.prose",
         MAIN.replace("alice/research\"", "alice/other\" as research").as_bytes(),
     );
-    world.check(
-        &["other.prose"],
-        expect![[r#"
-        status: 0
-    "#]],
-    );
+    world.finds_nothing(&["other.prose"]);
     world.workspace.write("registry/alice/research.prose", b"output findings = session \"Something else\"\n");
     let command = ["run", "--quiet", "main.prose", "--max-sessions", "0"];
     // The text that is pinned is run as long as it is to be had.
-    assert_eq!(world.prose(&command).status, 3);
+    world.prose(&command).ended(3);
     world.prose(&["cache", "clean"]);
     for command in [&command[..], &["resume", "--quiet"], &["run", "--quiet", "alice/research"]] {
-        let run = world.prose(command);
-        assert_eq!(run.status, 2, "{run:?}");
+        let run = world.prose(command).ended(2);
         assert!(
             run.stderr.contains("error[E146]: `alice/research` differs from the text in prose.lock"),
             "{run:?}"
@@ -492,21 +473,11 @@ fn only_what_is_locked_is_used() {
         ---- stdout
         prose.lock: nothing to change, 1 program pinned.
     "#]]);
-    world.check(
-        &["--locked"],
-        expect![[r#"
-            status: 0
-        "#]],
-    );
+    world.finds_nothing(&["--locked"]);
 
     world.workspace.write("registry/alice/research.prose", b"output findings = session \"Something else\"\n");
     // The text of the lock is what is checked, as long as it is still to be had.
-    world.check(
-        &["--locked"],
-        expect![[r#"
-            status: 0
-        "#]],
-    );
+    world.finds_nothing(&["--locked"]);
     world.prose(&["outdated"]).check(expect![[r#"
         status: 1
         ---- stdout
@@ -528,11 +499,9 @@ fn only_what_is_locked_is_used() {
         ---- stderr
         error: `alice/research` differs from the text in prose.lock, locked … (SHA-256 …, here …); review the change, then run `prose lock --update=alice/research` to accept it
     "#]]);
-    world.prose(&["lock", "--update=alice/nobody"]).check(expect![[r#"
-        status: 2
-        ---- stderr
-        error: `alice/nobody` is not in prose.lock; add new imports with `prose lock`
-    "#]]);
+    world
+        .prose(&["lock", "--update=alice/nobody"])
+        .refused(expect!["`alice/nobody` is not in prose.lock; add new imports with `prose lock`"]);
     world.prose(&["lock", "--update=alice/research"]).check(expect![[r#"
         status: 0
         ---- stdout
@@ -554,10 +523,9 @@ fn only_what_is_locked_is_used() {
         prose.lock: written, 1 program pinned.
     "#]]);
     world.workspace.write("project/prose.lock", b"<<<<<<< HEAD\n");
-    let run = world.prose(&["check", "--locked"]);
-    assert_eq!(run.status, 2, "{run:?}");
+    let run = world.prose(&["check", "--locked"]).ended(2);
     assert!(run.stderr.contains("is not a valid lock file"), "{run:?}");
-    assert_eq!(world.prose(&["lock"]).status, 2);
+    world.prose(&["lock"]).ended(2);
     assert_eq!(std::fs::read(world.workspace.path("project/prose.lock")).unwrap(), b"<<<<<<< HEAD\n");
 }
 
@@ -599,11 +567,7 @@ fn what_cannot_be_found_is_not_locked_and_not_copied() {
         error: `alice/research` was not found at http://registry/alice/research or http://registry/@alice/research
         Nothing was copied, since some programs are missing.
     "#]]);
-    world.prose(&["outdated"]).check(expect![[r#"
-        status: 2
-        ---- stderr
-        error: `prose.lock` does not exist; create it with `prose lock`
-    "#]]);
+    world.prose(&["outdated"]).refused(expect!["`prose.lock` does not exist; create it with `prose lock`"]);
     assert!(!world.workspace.path("project/vendor").exists());
 }
 
@@ -684,8 +648,7 @@ fn a_cache_that_cannot_be_written_is_told() {
     let world = World::new(&[("registry/alice/research.prose", RESEARCH), ("project/main.prose", MAIN)]);
     world.workspace.write("file", b"");
     let mut command = world.command(&["check"]);
-    let run = world.run(command.env("PROSE_CACHE_DIR", world.workspace.path("file")));
-    assert_eq!(run.status, 0);
+    let run = world.run(command.env("PROSE_CACHE_DIR", world.workspace.path("file"))).ended(0);
     assert!(run.stderr.contains("warning: imported programs are not cached"), "{run:?}");
 }
 
@@ -758,12 +721,7 @@ fn a_fetched_program_that_is_checked_reaches_no_file_of_this_machine() {
     "#]],
     );
     // It means a file beside it at its host.
-    world.check(
-        &[shown.to_str().expect("the path is text")],
-        expect![[r#"
-        status: 0
-    "#]],
-    );
+    world.finds_nothing(&[shown.to_str().expect("the path is text")]);
 }
 
 #[test]

@@ -55,11 +55,10 @@ fn r001_there_is_help_and_there_are_examples_and_programs_are_compiled() {
     let first = examples.split_whitespace().next().expect("there are examples");
     let text = workspace.prose(&["examples", first]).stdout;
     workspace.write("example.prose", text.as_bytes());
-    assert_eq!(workspace.prose(&["run", "example.prose", "--quiet"]).status, 0);
+    workspace.prose(&["run", "example.prose", "--quiet"]).ended(0);
     // To compile a program is to check it without running it (R126).
-    assert_eq!(workspace.prose(&["compile", "hello.prose"]).status, 0);
-    let wrong = workspace.prose(&["compile", "wrong.prose"]);
-    assert_eq!(wrong.status, 1);
+    workspace.prose(&["compile", "hello.prose"]).ended(0);
+    let wrong = workspace.prose(&["compile", "wrong.prose"]).ended(1);
     assert!(wrong.stderr.contains("error["), "{}", wrong.stderr);
     let wrong = workspace.prose_with_input(&["compile", "-"], b"break\n");
     assert!(wrong.stderr.contains("--> <stdin>:1:1\n"), "{}", wrong.stderr);
@@ -87,16 +86,8 @@ fn r002_a_file_that_exists_comes_before_a_program_of_the_registry() {
 #[test]
 fn r002_what_has_no_slash_is_a_file() {
     let workspace = Workspace::new(&[]);
-    workspace.prose(&["run", "hello"]).check(expect![[r#"
-        status: 2
-        ---- stderr
-        error: `hello` does not exist
-    "#]]);
-    workspace.prose(&["run", "hello.prose"]).check(expect![[r#"
-        status: 2
-        ---- stderr
-        error: `hello.prose` does not exist
-    "#]]);
+    workspace.prose(&["run", "hello"]).refused(expect!["`hello` does not exist"]);
+    workspace.prose(&["run", "hello.prose"]).refused(expect!["`hello.prose` does not exist"]);
 }
 
 /// The language shows its banner once in a session with its host. A command line has no such session, and what it writes may be read by a program:
@@ -152,11 +143,9 @@ fn r004_a_state_system_that_is_missing_is_told_with_what_there_is_instead() {
     "#]]);
     assert!(workspace.path(".prose/runs").exists());
     // Nobody but this machine would see the files, so the run is not started on the quiet.
-    workspace.prose(&["run", "hello.prose", "--state=postgres", "--quiet"]).check(expect![[r#"
-        status: 2
-        ---- stderr
-        error: the state backend `postgres` is not supported; use `--state filesystem` to store the state in files in `.prose/runs`
-    "#]]);
+    workspace.prose(&["run", "hello.prose", "--state=postgres", "--quiet"]).refused(
+        expect!["the state backend `postgres` is not supported; use `--state filesystem` to store the state in files in `.prose/runs`"],
+    );
     let unknown = workspace.prose(&["run", "hello.prose", "--state=memory"]);
     assert!(unknown.stderr.contains("[possible values: filesystem, in-context]"), "{}", unknown.stderr);
 }
@@ -178,5 +167,5 @@ fn r006_errors_keep_a_program_from_being_run_and_warnings_do_not() {
     }
     let checked = workspace.prose(&["check", "warning.prose"]);
     assert!(checked.stdout.contains("warning[") && !checked.stdout.contains("error["), "{}", checked.stdout);
-    assert_eq!(workspace.prose(&["run", "warning.prose"]).status, 0);
+    workspace.prose(&["run", "warning.prose"]).ended(0);
 }

@@ -61,14 +61,10 @@ reply = "two"
 /// A workspace with a program, and a shell script that answers its sessions.
 #[cfg(unix)]
 fn with_agent(program: &str, script: &str) -> Workspace {
-    use std::os::unix::fs::PermissionsExt;
-
     let settings = "[run]\nharness = \"command\"\ncommand = [\"./agent.sh\"]\n";
     let script = format!("#!/bin/sh\n{script}\n");
     let workspace =
         Workspace::new(&[("main.prose", program), ("prose.toml", settings), ("agent.sh", &script)]);
-    let executable = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(workspace.path("agent.sh"), executable).expect("it is ours");
     workspace.trust();
     workspace
 }
@@ -85,6 +81,13 @@ impl Workspace {
     #[track_caller]
     fn check(&self, arguments: &[&str], expected: Expect) {
         self.shows(self.prose(arguments), &expected);
+    }
+
+    /// Compares the error of a command that does nothing, shown in the same way.
+    #[track_caller]
+    fn refuses(&self, arguments: &[&str], error: Expect) {
+        let run = self.prose(arguments);
+        Run { stderr: self.masked(&run.stderr), ..run }.refused(error);
     }
 
     #[track_caller]

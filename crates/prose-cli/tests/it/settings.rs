@@ -465,11 +465,7 @@ fn the_file_can_be_checked_alone() {
         ---- stderr
         1 file is clean.
     "#]]);
-    workspace.prose(&["check", "missing/prose.toml"]).check(expect![[r#"
-        status: 2
-        ---- stderr
-        error: `missing/prose.toml` does not exist
-    "#]]);
+    workspace.prose(&["check", "missing/prose.toml"]).refused(expect!["`missing/prose.toml` does not exist"]);
     workspace
         .prose_with_input(
             &["check", "-", "--stdin-filename", "x/prose.toml", "--output-format", "concise"],

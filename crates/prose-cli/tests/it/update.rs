@@ -30,7 +30,6 @@ fn an_old_workspace_is_brought_up_to_date() {
 #[test]
 fn what_cannot_be_converted_is_said() {
     let workspace = Workspace::new(&[(".prose/state.json", "[]")]);
-    let update = workspace.prose(&["update"]);
-    assert_eq!(update.status, 2);
+    let update = workspace.prose(&["update"]).ended(2);
     assert!(update.stderr.contains("state.json") && update.stdout.is_empty(), "{}", update.stderr);
 }

@@ -26,7 +26,7 @@ pub(crate) enum Step {
 }
 
 /// Where the play is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Cursor {
     place: Place,
     pub(crate) nesting: u32,
@@ -41,6 +41,7 @@ pub(crate) struct Running {
     name: String,
 }
 
+#[derive(Default)]
 pub(crate) struct Play {
     pub(crate) events: Vec<Event>,
     pub(crate) steps: Vec<Step>,
@@ -73,17 +74,7 @@ pub(crate) fn question(text: &str, labels: &[&str]) -> Question {
 
 impl Play {
     pub(crate) fn new(state: StateMode, inputs: &[(&str, Value)]) -> Self {
-        let mut play = Self {
-            events: Vec::new(),
-            steps: Vec::new(),
-            here: Cursor { place: Place::root(), nesting: 0, frame: 0 },
-            statements: HashMap::new(),
-            iterations: HashMap::new(),
-            bindings: HashMap::new(),
-            requests: 0,
-            anonymous: 0,
-            frames: 0,
-        };
+        let mut play = Self::default();
         let inputs: Vec<_> = inputs.iter().map(|(name, value)| ((*name).into(), value.clone())).collect();
         play.emit(EventKind::RunStarted(RunHead {
             version: JOURNAL_VERSION,
@@ -91,19 +82,13 @@ impl Play {
             program: "main.prose".into(),
             from: "main.prose".into(),
             sha256: "5e1f".into(),
-            imports: Vec::new(),
             state,
             harness: "offline".into(),
-            script: None,
-            seed: 0,
-            routes: Vec::new(),
-            context_by_reference: false,
-            agents_write: false,
-            isolates: false,
             max_iterations: 1000,
             backoff_ms: 1000,
             backoff_cap_ms: 60_000,
             inputs,
+            ..RunHead::default()
         }));
         play
     }
@@ -577,16 +562,7 @@ impl Play {
     }
 
     pub(crate) fn finish(&mut self) {
-        self.emit(EventKind::RunEnded(RunEnd {
-            status: RunStatus::Completed,
-            outputs: Vec::new(),
-            value: Value::Null,
-            error: None,
-            sessions: 0,
-            usage: None,
-            failures: 0,
-            waiting: Vec::new(),
-        }));
+        self.emit(EventKind::RunEnded(RunEnd { ..RunEnd::default() }));
     }
 
     /// The narration.

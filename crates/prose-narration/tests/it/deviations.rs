@@ -456,22 +456,10 @@ fn r108_sessions_that_have_ended_without_a_result_are_not_asked_again() {
         })
         .collect();
     expect![[r#"
-        [
-            (
-                "(the result was not kept)",
-                [
-                    "the session in line 12 of the narration has ended, but its result is not stated",
-                ],
-            ),
-            (
-                "(the result was not kept)",
-                [
-                    "the session in line 18 of the narration has ended, but its result is not stated",
-                ],
-            ),
-        ]
+        ("(the result was not kept)", ["the session in line 12 of the narration has ended, but its result is not stated"])
+        ("(the result was not kept)", ["the session in line 18 of the narration has ended, but its result is not stated"])
     "#]]
-    .assert_debug_eq(&replies);
+    .assert_eq(&replies.iter().map(|reply| format!("{reply:?}\n")).collect::<String>());
 }
 
 #[test]

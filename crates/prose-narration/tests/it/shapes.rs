@@ -236,13 +236,8 @@ fn r108_errors() {
             play.emit(EventKind::Warning { message: "The binding file is missing".into() });
             play.emit(EventKind::RunEnded(RunEnd {
                 status: RunStatus::Failed,
-                outputs: Vec::new(),
-                value: Value::Null,
                 error: Some(Arc::new(RuntimeError::new(ErrorKind::Timeout, "took longer than 5 s"))),
-                sessions: 0,
-                usage: None,
-                failures: 0,
-                waiting: Vec::new(),
+                ..RunEnd::default()
             }));
         },
         expect![[r#"
@@ -267,13 +262,8 @@ fn r084_a_run_that_fails_for_recursion_says_so() {
             let error = play.raise(ErrorKind::RecursionLimitExceeded, "block 'f' exceeded max_depth 100");
             play.emit(EventKind::RunEnded(RunEnd {
                 status: RunStatus::Failed,
-                outputs: Vec::new(),
-                value: Value::Null,
                 error: Some(error),
-                sessions: 0,
-                usage: None,
-                failures: 0,
-                waiting: Vec::new(),
+                ..RunEnd::default()
             }));
         },
         expect![[r#"
@@ -305,13 +295,7 @@ fn r109_call_stack_is_told_where_a_run_stops() {
                         play.call("process", &[("depth", "depth - 1")], 2, |play| {
                             play.emit(EventKind::RunEnded(RunEnd {
                                 status: RunStatus::Interrupted,
-                                outputs: Vec::new(),
-                                value: Value::Null,
-                                error: None,
-                                sessions: 0,
-                                usage: None,
-                                failures: 0,
-                                waiting: Vec::new(),
+                                ..RunEnd::default()
                             }));
                             play.emit(EventKind::Resumed { harness: "offline".into() });
                         });

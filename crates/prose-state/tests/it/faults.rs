@@ -107,7 +107,6 @@ fn a_reply_of_many_megabytes() {
     run.session("s1", 1, "a", &reply);
     let binding = run.binding("a", 0, 1);
     assert_eq!(run.store.read_binding(&binding).unwrap().as_deref(), Some(reply.as_str()));
-    let id = run.store.run().to_owned();
-    drop(run);
+    let id = run.kill();
     assert_eq!(project.show_run(&id).unwrap().summary.sessions, Some(1));
 }

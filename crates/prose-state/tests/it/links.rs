@@ -291,8 +291,7 @@ fn everything_that_a_run_keeps_is_private() {
     }
     run.end(RunStatus::Interrupted);
     run.end(RunStatus::Interrupted);
-    let id = run.store.run().to_owned();
-    drop(run);
+    let id = run.kill();
     drop(FilesystemStore::resume(&project, &id, TEXT, Resume::AcceptChanges).unwrap());
     let mut found = Vec::new();
     modes(folder.path(), &mut found);

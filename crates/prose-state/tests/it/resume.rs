@@ -19,7 +19,6 @@ use prose_vm::error::{ErrorKind, RuntimeError};
 use prose_vm::event::{Event, EventKind, Expense, RunEnd, RunStatus};
 use prose_vm::place::Site;
 use prose_vm::store::{Recording, Store};
-use prose_vm::value::Value;
 
 use crate::support::{Driver, effect, project, session, waiting};
 
@@ -68,10 +67,7 @@ fn r104_a_run_goes_on_where_it_was_killed() {
     assert_eq!(recall.expected(2).as_ref(), Some(&events[1]));
     // The same events happen again and are not written again.
     let mut run = Driver::on(store, TEXT);
-    for event in &events {
-        run.store.record(event, false).unwrap();
-        run.events.push(event.clone());
-    }
+    run.replay(&events);
     run.reply(&requests[1], "Second.");
     run.leave("s2", 2);
     let state = run.state();
@@ -95,10 +91,7 @@ fn a_run_that_was_interrupted_has_no_end_any_more_when_it_goes_on() {
     let last = events.len() as u64;
     assert_eq!(recall.expected(last), None);
     let mut run = Driver::on(store, TEXT);
-    for event in &events[..events.len() - 1] {
-        run.store.record(event, false).unwrap();
-        run.events.push(event.clone());
-    }
+    run.replay(&events[..events.len() - 1]);
     run.enter("s2", 2);
     run.store.commit().unwrap();
     assert_eq!(run.events.last().unwrap().seq, last);
@@ -120,10 +113,7 @@ fn files_that_were_not_written_before_the_kill_are_brought_up() {
         fs::write(folder.join("bindings/.prose-tmp-x1y2z3"), "torn").unwrap();
         let Resumed { store, .. } = resume(&project, &id, Resume::Exact);
         let mut run = Driver::on(store, TEXT);
-        for event in &events {
-            run.store.record(event, false).unwrap();
-            run.events.push(event.clone());
-        }
+        run.replay(&events);
         run.tell("s2", 2, EventKind::Warning { message: "new".into() });
         assert_eq!(fs::read_to_string(&path).unwrap(), sound);
         assert_eq!(fs::read_dir(folder.join("bindings")).unwrap().count(), 1);
@@ -203,8 +193,7 @@ fn results_after_a_damaged_line_are_used_and_what_it_said_is_asked_again() {
         asked.push(run.ask(&at, line, name, 0));
         run.reply(&asked[line as usize - 1], &format!("{name}!"));
     }
-    let id = run.store.run().to_owned();
-    drop(run);
+    let id = run.kill();
     let path = project.existing_run(&id).unwrap().join("journal.jsonl");
     // A bit of a value is another one.
     change_line(&path, 9, "b!", "c!");
@@ -256,8 +245,7 @@ fn accepting_changes_uses_the_sound_lines_of_damaged_journals() {
     run.enter("s2", 2);
     let b = run.ask("s2", 2, "b", 0);
     run.reply(&b, "b!");
-    let id = run.store.run().to_owned();
-    drop(run);
+    let id = run.kill();
     let path = project.existing_run(&id).unwrap().join("journal.jsonl");
     change_line(&path, 3, "session-started", "session-startet");
     // It is repaired first, and the program changes before anything has happened again.
@@ -278,8 +266,7 @@ fn the_inputs_of_a_run_whose_head_is_lost_are_found_behind_it() {
     run.enter("s1", 1);
     let a = run.ask("s1", 1, "a", 0);
     run.reply(&a, "a!");
-    let id = run.store.run().to_owned();
-    drop(run);
+    let id = run.kill();
     let path = project.existing_run(&id).unwrap().join("journal.jsonl");
     change_line(&path, 1, "three", "eerht");
     for nth in 0..2 {
@@ -333,10 +320,7 @@ fn a_journal_of_the_first_version_goes_on_in_its_form() {
     let Resumed { store, notes, .. } = resume(&project, &id, Resume::Exact);
     assert!(notes.is_empty(), "{notes:?}");
     let mut run = Driver::on(store, TEXT);
-    for event in &events {
-        run.store.record(event, false).unwrap();
-        run.events.push(event.clone());
-    }
+    run.replay(&events);
     run.session("s2", 2, "b", "Second.");
     run.store.commit().unwrap();
     assert_eq!(journal(&run.store), run.events);
@@ -350,8 +334,7 @@ fn of_several_known_outcomes_the_one_that_came_first_is_told_first() {
     for (request, text) in [(&asked[2], "third"), (&asked[0], "first")] {
         run.tell(request.place.as_str(), 1, effect(request, reply(text)));
     }
-    let id = run.store.run().to_owned();
-    drop(run);
+    let id = run.kill();
     let Resumed { mut recall, .. } = resume(&project, &id, Resume::Exact);
     let asked: Vec<&Request> = asked.iter().collect();
     assert_eq!(recall.recall(&waiting(&asked)), Some((RequestId(2), reply("third"))));
@@ -394,8 +377,7 @@ fn what_a_run_has_used_is_kept_when_its_program_changes() {
     run.enter("s3", 3);
     let c = run.ask("s3", 3, "c", 0);
     run.tell("s3", 3, paid(&c, Outcome::Failed(Failure::session("it broke")), 20));
-    let id = run.store.run().to_owned();
-    drop(run);
+    let id = run.kill();
 
     let resume = || FilesystemStore::resume(&project, &id, "changed", Resume::AcceptChanges).unwrap();
     let Resumed { store, mut recall, .. } = resume();
@@ -432,18 +414,14 @@ fn a_failure_that_is_asked_again_was_paid_for() {
     run.tell("", 0, {
         EventKind::RunEnded(RunEnd {
             status: RunStatus::Failed,
-            outputs: Vec::new(),
-            value: Value::Null,
             error: Some(error),
             sessions: 1,
             usage: dollars(20).usage,
-            failures: 0,
-            waiting: Vec::new(),
+            ..RunEnd::default()
         })
     });
     run.store.commit().unwrap();
-    let id = run.store.run().to_owned();
-    drop(run);
+    let id = run.kill();
     let mut resumed = FilesystemStore::resume(&project, &id, TEXT, Resume::Exact).unwrap();
     assert_eq!(resumed.recall.expenses(), [expense(&a, 20)]);
 }
@@ -502,8 +480,7 @@ fn what_was_not_reached_again_before_a_second_kill_is_still_reused_once() {
     for (request, text) in asked.iter().zip(["one", "two", "three"]) {
         run.tell(request.place.as_str(), 1, effect(request, reply(text)));
     }
-    let id = run.store.run().to_owned();
-    drop(run);
+    let id = run.kill();
 
     // The changed program takes over the first one, and is killed.
     let Resumed { store, mut recall, .. } = resume(&project, &id, Resume::AcceptChanges);
@@ -564,8 +541,7 @@ fn accepting_changes_asks_again_where_what_a_file_of_the_context_holds_has_chang
         session(7, "s2", SITE, "B", binding.clone(), &context)
     });
     run.tell("s2", 2, effect(&before, reply("b!")));
-    let id = run.store.run().to_owned();
-    drop(run);
+    let id = run.kill();
     for (request, is_reused) in [(after, false), (before, true)] {
         let mut recall = resume(&project, &id, Resume::AcceptChanges).recall;
         assert_eq!(recall.recall(&waiting(&[&request])).is_some(), is_reused);

@@ -47,16 +47,7 @@ fn runs_in_all_states() {
     let mut run = Driver::start(&project, "failed.prose", TEXT);
     let error = RuntimeError::new(ErrorKind::Session, "the agent is gone");
     let outputs = vec![("report".into(), Value::text("x".repeat(100_000)))];
-    let end = RunEnd {
-        status: RunStatus::Failed,
-        outputs,
-        value: Value::Null,
-        error: Some(error.into()),
-        sessions: 0,
-        usage: None,
-        failures: 0,
-        waiting: Vec::new(),
-    };
+    let end = RunEnd { status: RunStatus::Failed, outputs, error: Some(error.into()), ..RunEnd::default() };
     run.tell("", 0, EventKind::RunEnded(end));
     drop(run);
     let mut killed = Driver::start(&project, "killed.prose", TEXT);
@@ -88,38 +79,12 @@ fn runs_in_all_states() {
         runs.iter().map(|run| (run.program.clone().unwrap(), run.status.name(), run.sessions)).collect();
     names.sort();
     expect![[r#"
-        [
-            (
-                "completed.prose",
-                "completed",
-                Some(
-                    1,
-                ),
-            ),
-            (
-                "failed.prose",
-                "failed",
-                Some(
-                    0,
-                ),
-            ),
-            (
-                "killed.prose",
-                "interrupted",
-                Some(
-                    1,
-                ),
-            ),
-            (
-                "running.prose",
-                "running",
-                Some(
-                    0,
-                ),
-            ),
-        ]
+        ("completed.prose", "completed", Some(1))
+        ("failed.prose", "failed", Some(0))
+        ("killed.prose", "interrupted", Some(1))
+        ("running.prose", "running", Some(0))
     "#]]
-    .assert_debug_eq(&names);
+    .assert_eq(&names.iter().map(|name| format!("{name:?}\n")).collect::<String>());
     assert_eq!(project.last_run().unwrap().as_ref(), runs.first());
     let failed = runs.iter().find(|run| run.program.as_deref() == Some("failed.prose")).unwrap();
     assert_eq!(failed.error.as_deref(), Some("the agent is gone"));

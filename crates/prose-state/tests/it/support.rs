@@ -86,20 +86,12 @@ impl Driver {
             run: self.store.run().into(),
             program: name.into(),
             from: name.to_owned(),
-            sha256: String::new(),
-            imports: Vec::new(),
             state: StateMode::Filesystem,
             harness: "offline".into(),
-            script: None,
-            seed: 0,
-            routes: Vec::new(),
-            context_by_reference: false,
-            agents_write: false,
-            isolates: false,
             max_iterations: 1000,
             backoff_ms: 1000,
             backoff_cap_ms: 60_000,
-            inputs: Vec::new(),
+            ..RunHead::default()
         };
         self.tell("", 0, EventKind::RunStarted(head));
     }
@@ -219,20 +211,24 @@ impl Driver {
         self.leave(at, line);
     }
 
+    /// The same events happen again, and are not written again.
+    pub(crate) fn replay(&mut self, events: &[Event]) {
+        for event in events {
+            self.store.record(event, false).unwrap();
+            self.events.push(event.clone());
+        }
+    }
+
+    /// The process ends here. Gives the id of the run.
+    pub(crate) fn kill(self) -> String {
+        self.store.run().to_owned()
+    }
+
     /// The run ends.
     pub(crate) fn end(&mut self, status: RunStatus) {
         let sessions =
             self.events.iter().filter(|event| matches!(event.kind, EventKind::SessionEnded { .. })).count();
-        let end = RunEnd {
-            status,
-            outputs: Vec::new(),
-            value: Value::Null,
-            error: None,
-            sessions: sessions as u32,
-            usage: None,
-            failures: 0,
-            waiting: Vec::new(),
-        };
+        let end = RunEnd { status, sessions: sessions as u32, ..RunEnd::default() };
         self.tell("", 0, EventKind::RunEnded(end));
     }
 
@@ -299,23 +295,11 @@ pub(crate) fn session(
     context: &[ContextItem],
 ) -> Request {
     let task = SessionTask {
-        agent: None,
         task: task.into(),
         prompt: task.into(),
-        system: None,
-        model: None,
-        skills: Vec::new(),
-        permissions: Vec::new(),
-        timeout: None,
-        attempt: 0,
-        retries: 0,
         context: context.to_vec(),
         binding,
-        memory: None,
-        mark: None,
-        writes_result: false,
-        folder: None,
-        stopped: None,
+        ..SessionTask::default()
     };
     Request { id: RequestId(id), place: place(at), site, effect: Effect::Session(Arc::new(task)) }
 }

@@ -314,8 +314,7 @@ fn a_memory_that_was_left_before_the_process_was_killed_is_put_with_what_another
 fn a_run_that_has_no_journal_does_not_apply_the_memory_of_what_is_done_again() {
     let (folder, project) = project();
     let run = Driver::start(&project, "first.prose", TEXT);
-    let id = run.store.run().to_owned();
-    drop(run);
+    let id = run.kill();
     fs::remove_file(project.run(&id).unwrap().join("journal.jsonl")).unwrap();
     let memory = folder.path().join(".prose/agents/captain");
     let mut store = FilesystemStore::resume(&project, &id, TEXT, Resume::Exact).unwrap().store;

@@ -16,6 +16,24 @@ fn tool(id: &str, title: &str, status: &str) -> Value {
     json!({ "activity": "tool", "id": id, "kind": "edit", "title": title, "paths": ["a.rs"], "status": status })
 }
 
+fn asked() -> Value {
+    json!({ "activity": "asked", "id": "q", "title": "git push", "rule": "execute: prompt" })
+}
+
+fn answered(is_allowed: bool, from: &str) -> Value {
+    json!({ "activity": "answered", "id": "q", "is_allowed": is_allowed, "from": from })
+}
+
+fn denied(reason: &str) -> Value {
+    json!({ "activity": "denied", "title": "git push", "reason": reason })
+}
+
+/// A session with reports.
+fn reporting(reports: Vec<Value>) -> Vec<(&'static str, Value)> {
+    let reports = reports.into_iter().map(|report| ("s1", activity(1, report)));
+    std::iter::once(("s1", session(1, "Write"))).chain(reports).collect()
+}
+
 fn used(input: u64, output: u64) -> Value {
     json!({ "activity": "used", "input_tokens": input, "output_tokens": output, "cost": 0.25 })
 }
@@ -77,8 +95,8 @@ fn a_session_shows_what_it_waits_for() {
     check(
         &[
             tool("1", "git push", "pending"),
-            json!({ "activity": "asked", "id": "q", "title": "git push", "rule": "execute: prompt" }),
-            json!({ "activity": "answered", "id": "q", "is_allowed": false, "from": "terminal" }),
+            asked(),
+            answered(false, "terminal"),
             json!({ "activity": "provider-retry", "attempt": 1, "status": 429, "delay_ms": 2100, "message": "slow down" }),
             json!({ "activity": "stalled", "silent_ms": 600_000 }),
             tool("1", "git push", "denied"),
@@ -96,70 +114,34 @@ fn a_session_shows_what_it_waits_for() {
 
 #[test]
 fn a_permission_question_waits_for_a_person() {
-    let mut view = View::of(&run(vec![
-        ("s1", session(1, "Write")),
-        (
-            "s1",
-            activity(
-                1,
-                json!({ "activity": "asked", "id": "q", "title": "git push", "rule": "execute: prompt" }),
-            ),
-        ),
-    ]));
+    let mut view = View::of(&run(reporting(vec![asked()])));
     let (_, node) = view.nodes().nth(1).unwrap();
     assert_eq!((node.status, node.waits_for), (Status::Waiting, Some(WaitsFor::Permission)));
     assert_eq!(view.root().unwrap().sessions.waiting, 1);
-    view.apply(&event(
-        2,
-        "s1",
-        activity(1, json!({ "activity": "answered", "id": "q", "is_allowed": true, "from": "terminal" })),
-    ));
+    view.apply(&event(2, "s1", activity(1, answered(true, "terminal"))));
     let (_, node) = view.nodes().nth(1).unwrap();
     assert_eq!((node.status, node.waits_for), (Status::Running, None));
 }
 
 #[test]
 fn a_question_that_no_one_answers_is_not_waited_for() {
-    let view = View::of(&run(vec![
-        ("s1", session(1, "Write")),
-        (
-            "s1",
-            activity(
-                1,
-                json!({ "activity": "asked", "id": "q", "title": "git push", "rule": "execute: prompt" }),
-            ),
-        ),
-        (
-            "s1",
-            activity(1, json!({ "activity": "answered", "id": "q", "is_allowed": false, "from": "no-one" })),
-        ),
-        (
-            "s1",
-            activity(1, json!({ "activity": "denied", "title": "git push", "reason": "no one is there" })),
-        ),
-    ]));
+    let reports = vec![asked(), answered(false, "no-one"), denied("no one is there")];
+    let view = View::of(&run(reporting(reports)));
     let (_, node) = view.nodes().nth(1).unwrap();
     assert_eq!((node.status, node.waits_for), (Status::Running, None));
 }
 
 /// What reports of a session come to, with the outcome that was recorded.
 fn reported() -> (Vec<(&'static str, Value)>, Value) {
-    let activities = vec![
-        ("s1", session(1, "Write")),
-        (
-            "s1",
-            activity(
-                1,
-                json!({ "activity": "agent", "id": "abc", "model": "small", "transcript": "/t/abc.jsonl" }),
-            ),
-        ),
-        ("s1", activity(1, tool("1", "Edit a.rs", "running"))),
-        ("s1", activity(1, tool("1", "Edit a.rs", "completed"))),
-        ("s1", activity(1, tool("2", "cargo test", "completed"))),
-        ("s1", activity(1, used(10, 5))),
-        ("s1", activity(1, json!({ "activity": "denied", "title": "git push", "reason": "execute: deny" }))),
-        ("s1", activity(1, used(20, 1))),
-    ];
+    let activities = reporting(vec![
+        json!({ "activity": "agent", "id": "abc", "model": "small", "transcript": "/t/abc.jsonl" }),
+        tool("1", "Edit a.rs", "running"),
+        tool("1", "Edit a.rs", "completed"),
+        tool("2", "cargo test", "completed"),
+        used(10, 5),
+        denied("execute: deny"),
+        used(20, 1),
+    ]);
     let work = json!({
         "usage": { "input_tokens": 30, "output_tokens": 6, "cost": 0.5 }, "calls": 2,
         "denials": [{ "title": "git push", "reason": "execute: deny" }],
@@ -239,8 +221,7 @@ fn usage_is_counted_while_a_session_works_and_not_twice() {
 #[test]
 fn a_cancelled_session_keeps_what_it_has_used_and_called() {
     let (mut events, _) = reported();
-    events
-        .push(("s1", json!({ "event": "session-ended", "request": 1, "status": "skipped", "error": null })));
+    events.push(("s1", ended(1, "skipped")));
     let view = View::of(&run(events));
     let (_, node) = view.nodes().nth(1).unwrap();
     let attempt = &node.session().unwrap().attempts[0];

@@ -9,7 +9,7 @@ use prose_vm::budget::{Accounts, Budget, Limit, LimitScope, Maximum, Spent};
 use prose_vm::effect::Usage;
 use prose_vm::event::{Event, EventKind, RunStatus};
 
-use crate::support::{Counting, Ran, Setup, run_with};
+use crate::support::{Counting, Ran, Setup, recorded, run_with};
 
 const OK: &str = "[[session]]\nreply = \"ok\"\ndelay = \"1s\"\n";
 
@@ -121,16 +121,7 @@ fn earlier_executions_count_and_a_higher_limit_continues_the_run() {
     let execute = |earlier: Vec<Event>, most: f64| {
         run_with(program, script, |setup| {
             spends(setup, forty_cents);
-            let is_kept = |event: &Event| {
-                !matches!(
-                    event.kind,
-                    EventKind::Activity { .. }
-                        | EventKind::Queued { .. }
-                        | EventKind::Begun { .. }
-                        | EventKind::Resumed { .. }
-                )
-            };
-            setup.earlier = earlier.into_iter().filter(is_kept).collect();
+            setup.earlier = recorded(&earlier);
             setup.limits.budget =
                 Budget { limits: vec![Limit { maximum: Maximum::Cost(most), ..run_costs() }] };
         })

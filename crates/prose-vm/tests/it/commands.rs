@@ -13,7 +13,7 @@ use prose_vm::effect::{Outcome, RequestId};
 use prose_vm::event::{Event, EventKind};
 use prose_vm::questions::Attribution;
 
-use crate::support::{Ran, run_with};
+use crate::support::{Ran, recorded, run_with};
 
 /// Each session takes a second; `slow` takes ten.
 const SCRIPT: &str = "[[session]]\nlabel = \"slow\"\nreply = \"at last\"\ndelay = \"10s\"\n[[session]]\nreply = \"ok\"\ndelay = \"1s\"\n";
@@ -221,20 +221,6 @@ fn a_lower_limit_stops_a_run() {
     );
 }
 
-/// What the journal of a run has.
-fn journal(ran: &Ran) -> Vec<Event> {
-    let is_kept = |event: &&Event| {
-        !matches!(
-            event.kind,
-            EventKind::Activity { .. }
-                | EventKind::Queued { .. }
-                | EventKind::Begun { .. }
-                | EventKind::Resumed { .. }
-        )
-    };
-    ran.events.iter().filter(is_kept).cloned().collect()
-}
-
 #[test]
 fn a_resumed_run_obeys_the_commands_that_are_recorded() {
     let program = "session \"slow\"\nsession \"slow\"\nsession \"c\"\nsession \"d\"\n";
@@ -246,7 +232,7 @@ fn a_resumed_run_obeys_the_commands_that_are_recorded() {
         (11_500, Command::Stop),
     ];
     let (first, _) = commanded(program, None, commands, Vec::new());
-    let before = journal(&first);
+    let before = recorded(&first.events);
     let (second, answers) = commanded(program, None, &[], before.clone());
     // Nothing that is recorded happens again, whatever a person said in between, and the limit still holds.
     let repeated = before.len() - 1;
@@ -290,7 +276,7 @@ fn a_resumed_run_obeys_the_commands_that_are_recorded() {
 fn a_session_is_skipped_when_the_process_ended_before_its_result_was_recorded() {
     let program = "session \"slow\"\nsession \"b\"\n";
     let (first, _) = commanded(program, None, &[(500, Command::Skip { request: REQUEST })], Vec::new());
-    let mut before = journal(&first);
+    let mut before = recorded(&first.events);
     let cut = before.iter().position(|event| matches!(event.kind, EventKind::Commanded { .. }));
     before.truncate(cut.unwrap() + 1);
     let (second, answers) = commanded(program, None, &[], before);

@@ -10,7 +10,7 @@ use prose_vm::effect::{Effect, Outcome, PermissionRule, Request, Usage};
 use prose_vm::event::{Event, EventKind};
 use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
 
-use crate::support::{Ran, Setup, run_with};
+use crate::support::{Ran, Setup, recorded, run_with};
 
 const USAGE: Usage = Usage {
     input_tokens: 10,
@@ -80,17 +80,9 @@ fn shown(ran: &Ran) -> String {
 
 /// What the journal of a run has that was killed before its end.
 fn journal(ran: &Ran) -> Vec<Event> {
-    let is_kept = |event: &&Event| {
-        !matches!(
-            event.kind,
-            EventKind::Activity { .. }
-                | EventKind::Queued { .. }
-                | EventKind::Begun { .. }
-                | EventKind::Resumed { .. }
-                | EventKind::RunEnded(_)
-        )
-    };
-    ran.events.iter().filter(is_kept).cloned().collect()
+    let mut journal = recorded(&ran.events);
+    journal.pop_if(|event| matches!(event.kind, EventKind::RunEnded(_)));
+    journal
 }
 
 fn at_most(cost: f64) -> Budget {

@@ -9,7 +9,7 @@ use prose_vm::budget::{Accounts, Budget, Limit, LimitScope, Maximum, Spent};
 use prose_vm::effect::Usage;
 use prose_vm::event::{Event, EventKind, RunStatus};
 
-use crate::support::{Counting, Ran, run_with};
+use crate::support::{Counting, Ran, recorded, run_with};
 
 const OK: &str = "[[session]]\nreply = \"ok\"\ndelay = \"1s\"\n[[condition]]\nmet = true\n";
 
@@ -68,19 +68,6 @@ fn run(program: &str, limit: &Limit, day: &Arc<Day>, allowed: u32, earlier: Vec<
     })
 }
 
-fn recorded(ran: &Ran) -> Vec<Event> {
-    let is_kept = |event: &&Event| {
-        !matches!(
-            event.kind,
-            EventKind::Activity { .. }
-                | EventKind::Queued { .. }
-                | EventKind::Begun { .. }
-                | EventKind::Resumed { .. }
-        )
-    };
-    ran.events.iter().filter(is_kept).cloned().collect()
-}
-
 #[test]
 fn each_limit_stops_the_run_and_a_higher_one_continues_it() {
     let program = "agent writer:\n  prompt: \"W\"\nrepeat 9:\n  session: writer\n    prompt: \"A\"\n";
@@ -102,11 +89,11 @@ fn each_limit_stops_the_run_and_a_higher_one_continues_it() {
                 let reason = stopped.end.error.as_ref().unwrap().to_string();
                 assert!(reason.contains("is reached (`limit`)"), "{what}: {reason}");
 
-                let same = run(program, &limit, &day, 0, recorded(&stopped));
+                let same = run(program, &limit, &day, 0, recorded(&stopped.events));
                 assert_eq!((same.end.sessions, same.end.status), (4, RunStatus::Interrupted), "{what}");
 
                 let limit = Limit { maximum: higher, ..limit };
-                let resumed = run(program, &limit, &day, 0, recorded(&same));
+                let resumed = run(program, &limit, &day, 0, recorded(&same.events));
                 assert_eq!((resumed.end.sessions, resumed.end.status), (9, RunStatus::Completed), "{what}");
                 let usage = resumed.end.usage.unwrap();
                 assert_eq!((usage.input_tokens, usage.cost), (90, Some(4.5)), "{what}");
@@ -204,7 +191,7 @@ fn hard_limits_are_exceeded_by_no_more_than_the_sessions_at_work() {
         if ran.end.status == RunStatus::Interrupted {
             stopped += 1;
             let higher = Limit { maximum: Maximum::Tokens(1_000_000), ..limit };
-            let resumed = run(&program, &higher, &day, 0, recorded(&ran));
+            let resumed = run(&program, &higher, &day, 0, recorded(&ran.events));
             assert_eq!(resumed.end.status, RunStatus::Completed, "{what}");
             let total = resumed.end.usage.unwrap_or_default();
             assert_eq!(total.input_tokens, day.today().tokens, "{what}");

@@ -11,7 +11,7 @@ use prose_vm::event::{Event, EventKind};
 use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
 use prose_vm::machine::MachineOutput;
 
-use crate::support::{Able, Ran, check, drive, reply, run, run_with};
+use crate::support::{Able, Ran, check, drive, lines, reply, run, run_with};
 
 const OK: &str = "[[session]]\nreply = \"ok\"";
 
@@ -59,35 +59,13 @@ session: e
         })
         .collect();
     expect![[r#"
-        [
-            Some(
-                (
-                    Execution,
-                    "agents/a/",
-                ),
-            ),
-            Some(
-                (
-                    Project,
-                    ".prose/agents/b/",
-                ),
-            ),
-            Some(
-                (
-                    User,
-                    ".prose/agents/c/",
-                ),
-            ),
-            Some(
-                (
-                    Custom,
-                    "notes/d/",
-                ),
-            ),
-            None,
-        ]
+        Some((Execution, "agents/a/"))
+        Some((Project, ".prose/agents/b/"))
+        Some((User, ".prose/agents/c/"))
+        Some((Custom, "notes/d/"))
+        None
     "#]]
-    .assert_debug_eq(&places);
+    .assert_eq(&lines(&places));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use expect_test::expect;
 use prose_vm::event::EventKind;
 
-use crate::support::{Counting, check, run, run_with};
+use crate::support::{Counting, check, lines, run, run_with};
 
 const OK: &str = "[[session]]\nreply = \"ok\"";
 
@@ -416,30 +416,13 @@ fn r058_the_cap_queues_branches_in_the_order_of_the_text() {
         })
         .collect();
     expect![[r#"
-        [
-            (
-                1000,
-                "s0/i0/1",
-            ),
-            (
-                1000,
-                "s0/i1/1",
-            ),
-            (
-                2000,
-                "s0/i2/1",
-            ),
-            (
-                2000,
-                "s0/i3/1",
-            ),
-            (
-                3000,
-                "s0/i4/1",
-            ),
-        ]
+        (1000, "s0/i0/1")
+        (1000, "s0/i1/1")
+        (2000, "s0/i2/1")
+        (2000, "s0/i3/1")
+        (3000, "s0/i4/1")
     "#]]
-    .assert_debug_eq(&ends);
+    .assert_eq(&lines(&ends));
 }
 
 #[test]
@@ -673,11 +656,11 @@ fn parallel_sessions_that_change_the_same_file_are_warned_of() {
         });
         warnings.collect::<Vec<_>>()
     };
-    expect![[r#"
+    assert_eq!(
+        warnings("parallel:\n  session \"A\"\n  session \"B\"\nsession \"C\"\n"),
         [
-            "the sessions of lines 2 and 3 change `notes.md` at the same time, so that one may overwrite the other; run them one after the other",
+            "the sessions of lines 2 and 3 change `notes.md` at the same time, so that one may overwrite the other; run them one after the other"
         ]
-    "#]]
-    .assert_debug_eq(&warnings("parallel:\n  session \"A\"\n  session \"B\"\nsession \"C\"\n"));
+    );
     assert_eq!(warnings("session \"A\"\nsession \"B\"\n"), Vec::<String>::new());
 }

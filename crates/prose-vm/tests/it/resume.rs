@@ -5,7 +5,7 @@ use std::sync::Arc;
 use prose_vm::budget::Budget;
 use prose_vm::event::{Event, EventKind, RunStatus};
 
-use crate::support::{Ran, run_with};
+use crate::support::{Ran, recorded, run_with};
 
 const PROGRAM: &str = "let a = session \"A\"\nlet b = session \"B\"\noutput o = session \"C\"\n";
 
@@ -15,14 +15,7 @@ const SCRIPT: &str = "[[session]]\nreply = \"ok\"\ndelay = \"10s\"\n";
 /// Executes the program after `earlier`, from a time in seconds on, with at most so many sessions in all.
 fn execute(earlier: &[Event], starts_at: u64, sessions: u32) -> Ran {
     run_with(PROGRAM, SCRIPT, |setup| {
-        // Journals keep no others.
-        let is_kept = |event: &&Event| {
-            !matches!(
-                event.kind,
-                EventKind::Resumed { .. } | EventKind::Queued { .. } | EventKind::Begun { .. }
-            )
-        };
-        setup.earlier = earlier.iter().filter(is_kept).cloned().collect();
+        setup.earlier = recorded(earlier);
         setup.starts_at = starts_at * 1000;
         setup.limits.budget = Budget::sessions(sessions);
     })

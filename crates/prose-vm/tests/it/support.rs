@@ -1,7 +1,7 @@
 //! Runs programs with scripted answers, in virtual time.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{Debug, Write};
 use std::io;
 use std::path::Path;
 use std::pin::Pin;
@@ -459,6 +459,18 @@ impl Store for Files {
     fn has_written_memory(&mut self, _: &MemoryUse) -> io::Result<bool> {
         Ok(false)
     }
+}
+
+/// Those of some events that journals keep.
+pub(crate) fn recorded(events: &[Event]) -> Vec<Event> {
+    let is_kept =
+        |event: &&Event| event.kind.is_recorded() || matches!(event.kind, EventKind::Warning { .. });
+    events.iter().filter(is_kept).cloned().collect()
+}
+
+/// Each item on a line of its own.
+pub(crate) fn lines(items: &[impl Debug]) -> String {
+    items.iter().map(|item| format!("{item:?}\n")).collect()
 }
 
 /// Runs a program and compares what happened.

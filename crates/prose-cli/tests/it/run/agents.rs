@@ -1,7 +1,6 @@
 //! Agents that are programs, and what they may answer.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use expect_test::expect;
 
@@ -206,11 +205,8 @@ fn a_warning_about_a_reply_is_narrated_once() {
 fn what_a_run_took_is_told_where_its_agent_tells_it() {
     let workspace = Workspace::new(&[("main.prose", TWO)]);
     let reply = r#"{"type":"result","is_error":false,"result":"ok","total_cost_usd":0.125,"usage":{"input_tokens":30,"output_tokens":7}}"#;
-    let agent = workspace.path("bin/claude");
-    fs::create_dir_all(workspace.path("bin")).expect("it is ours");
-    fs::write(&agent, format!("#!/bin/sh\nread -r initialize\nread -r prompt\necho '{reply}'\n"))
-        .expect("it is ours");
-    fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let agent = format!("#!/bin/sh\nread -r initialize\nread -r prompt\necho '{reply}'\n");
+    workspace.write("bin/claude", agent.as_bytes());
     let path = format!("{}:{}", workspace.path("bin").display(), std::env::var("PATH").unwrap_or_default());
     let mut command = workspace.command();
     let run = Run::of(

@@ -167,7 +167,7 @@ fn a_watcher_sees_a_run_to_its_end() {
     let workspace = Workspace::new(&[("slow.prose", "session \"First\"\n")]);
     let mut run = slow(&workspace);
     let watcher = attached(&workspace);
-    assert_eq!(workspace.prose(&["runs", "skip", "20"]).status, 0);
+    workspace.prose(&["runs", "skip", "20"]).ended(0);
     assert_eq!(run.end(), Some(0));
     workspace.shows(
         Run::from(watcher.wait_with_output().expect("it ends")),
@@ -195,13 +195,9 @@ fn a_watcher_notices_that_the_process_of_the_run_was_killed() {
     "#]],
     );
     run.child.wait().expect("it was killed");
-    workspace.check(
+    workspace.refuses(
         &["runs", "pause", "20"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: run ID is not being executed (interrupted); resume it with `prose resume ID`
-    "#]],
+        expect!["run ID is not being executed (interrupted); resume it with `prose resume ID`"],
     );
     let run = workspace.runs().pop().expect("there is a run");
     assert!(!run.join("control.json").exists(), "the address that is left is removed");

@@ -64,7 +64,7 @@ fn earlier_runs_refine_an_estimate() {
     let program = "let xs = session \"List\"\nfor x in xs:\n  session \"{x}\"\n";
     let script = "[[session]]\nlabel = \"List\"\nreply = \"- a\\n- b\"\n[[session]]\nreply = \"ok\"\n";
     let workspace = Workspace::new(&[("main.prose", program), ("answers.toml", script)]);
-    assert_eq!(workspace.prose(&["run", "main.prose", "-q", "--script", "answers.toml"]).status, 0);
+    workspace.prose(&["run", "main.prose", "-q", "--script", "answers.toml"]).ended(0);
     workspace.check(
         &["estimate", "main.prose"],
         expect![[r#"

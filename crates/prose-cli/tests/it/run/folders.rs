@@ -9,7 +9,7 @@ use crate::run::TWO;
 
 fn stopped() -> Workspace {
     let workspace = Workspace::new(&[("two.prose", TWO)]);
-    assert_eq!(workspace.prose(&["run", "two.prose", "--max-sessions", "1"]).status, 3);
+    workspace.prose(&["run", "two.prose", "--max-sessions", "1"]).ended(3);
     workspace
 }
 
@@ -31,8 +31,7 @@ fn files_that_are_missing_are_made_again() {
     fs::remove_dir_all(folder.join("bindings")).expect("they are there");
     fs::remove_file(folder.join("state.md")).expect("it is there");
     fs::remove_file(folder.join("program.prose")).expect("it is there");
-    let run = workspace.prose(&["resume", "-q"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose(&["resume", "-q"]).ended(0);
     assert!(folder.join("bindings/a.md").exists() && folder.join("state.md").exists());
 }
 
@@ -71,7 +70,7 @@ fn a_damaged_line_costs_that_line() {
 fn a_result_that_is_damaged_is_asked_again_and_those_after_it_are_not() {
     let three = "let a = session \"First\"\nlet b = session \"Second\"\noutput c = session \"Third\"\n";
     let workspace = Workspace::new(&[("three.prose", three)]);
-    assert_eq!(workspace.prose(&["run", "three.prose", "--max-sessions", "2"]).status, 3);
+    workspace.prose(&["run", "three.prose", "--max-sessions", "2"]).ended(3);
     // The reply of the first session.
     let journal = fs::read_to_string(workspace.run_folder().join("journal.jsonl")).expect("there is one");
     let line =
@@ -101,8 +100,8 @@ fn a_head_that_is_lost_costs_the_settings_and_no_session() {
     let asking =
         "input topic: \"What about\"\nlet a = session \"First on {topic}\"\noutput b = session \"Second\"\n";
     let workspace = Workspace::new(&[("asking.prose", asking)]);
-    let run = workspace.prose(&["run", "asking.prose", "--input", "topic=tides", "--max-sessions", "1"]);
-    assert_eq!(run.status, 3, "{run:?}");
+    let run =
+        workspace.prose(&["run", "asking.prose", "--input", "topic=tides", "--max-sessions", "1"]).ended(3);
     change_line(&workspace, 0, "offline", "onlinee");
     workspace.check(&["runs", "list"], expect![[r#"
         status: 0
@@ -134,11 +133,10 @@ fn a_later_version_is_left_alone() {
     let text = fs::read_to_string(&path).expect("there is a journal").replace("{\"crc\":", "{\"sum\":");
     fs::write(&path, text.replace("\"version\":2", "\"version\":99")).expect("it can be written");
     let journal = fs::read(workspace.run_folder().join("journal.jsonl")).expect("there is one");
-    workspace.check(&["resume"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: FOLDER/.prose/runs/ID/journal.jsonl has version 99, but this `prose` supports versions up to 2; use the `prose` that wrote it, or a newer one
-    "#]]);
+    workspace.refuses(
+        &["resume"],
+        expect!["FOLDER/.prose/runs/ID/journal.jsonl has version 99, but this `prose` supports versions up to 2; use the `prose` that wrote it, or a newer one"],
+    );
     workspace.check(&["runs", "show"], expect![[r#"
         status: 0
         ---- stdout
@@ -160,13 +158,11 @@ fn a_run_of_which_next_to_nothing_is_left() {
     for file in ["journal.jsonl", "state.md", "program.prose"] {
         fs::remove_file(folder.join(file)).expect("it is there");
     }
-    workspace.check(&["resume"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: the program of run ID does not exist any more, and its copy `FOLDER/.prose/runs/ID/program.prose` does not exist; restore the program to resume the run
-    "#]]);
-    let run = workspace.prose(&["runs", "list"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.refuses(
+        &["resume"],
+        expect!["the program of run ID does not exist any more, and its copy `FOLDER/.prose/runs/ID/program.prose` does not exist; restore the program to resume the run"],
+    );
+    let run = workspace.prose(&["runs", "list"]).ended(0);
     fs::remove_dir_all(folder.join("bindings")).expect("they are there");
     workspace.check(
         &["runs", "show"],
@@ -179,11 +175,10 @@ fn a_run_of_which_next_to_nothing_is_left() {
         folder:   FOLDER/.prose/runs/ID
     "#]],
     );
-    workspace.check(&["resume"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: the program of run ID does not exist any more, and its copy `FOLDER/.prose/runs/ID/program.prose` does not exist; restore the program to resume the run
-    "#]]);
+    workspace.refuses(
+        &["resume"],
+        expect!["the program of run ID does not exist any more, and its copy `FOLDER/.prose/runs/ID/program.prose` does not exist; restore the program to resume the run"],
+    );
     workspace.check(
         &["runs", "rm", "2"],
         expect![[r#"
@@ -215,14 +210,8 @@ fn only_runs_are_removed() {
 #[test]
 fn a_file_in_the_place_of_the_folder() {
     let workspace = Workspace::new(&[("two.prose", TWO), (".prose", "")]);
-    workspace.check(
-        &["run", "two.prose"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: cannot open FOLDER/.prose: Not a directory (os error 20)
-    "#]],
-    );
+    workspace
+        .refuses(&["run", "two.prose"], expect!["cannot open FOLDER/.prose: Not a directory (os error 20)"]);
     workspace.check(
         &["runs", "list"],
         expect![[r#"
@@ -231,8 +220,7 @@ fn a_file_in_the_place_of_the_folder() {
             There are no runs in FOLDER/.prose/runs.
         "#]],
     );
-    let run = workspace.prose(&["run", "two.prose", "--state", "in-context"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose(&["run", "two.prose", "--state", "in-context"]).ended(0);
 }
 
 #[test]
@@ -251,8 +239,7 @@ fn runs_at_the_same_time_do_not_meet() {
 fn a_journal_that_is_empty_is_told() {
     let workspace = stopped();
     fs::write(workspace.run_folder().join("journal.jsonl"), "").expect("it can be written");
-    let run = workspace.prose(&["resume"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    let run = workspace.prose(&["resume"]).ended(0);
     assert!(run.stderr.contains("journal.jsonl is empty, so all sessions run again"), "{run:?}");
     assert!(run.stderr.contains("Reused 0 results from the earlier execution, ran 2."), "{run:?}");
 }

@@ -1,7 +1,6 @@
 //! Journals that somebody has forged: what they say about the start of a run chooses nothing.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use expect_test::expect;
 
@@ -20,10 +19,8 @@ fn stopped() -> Workspace {
         ("prose.toml", SETTINGS),
         ("agent.sh", agent),
     ]);
-    fs::set_permissions(workspace.path("agent.sh"), fs::Permissions::from_mode(0o755)).expect("it is ours");
     workspace.trust();
-    let run = workspace.prose(&["run", "main.prose", "-q", "--max-sessions", "1"]);
-    assert_eq!(run.status, 3, "{run:?}");
+    workspace.prose(&["run", "main.prose", "-q", "--max-sessions", "1"]).ended(3);
     workspace
 }
 
@@ -63,18 +60,16 @@ const COMMAND: &str = r#""harness":"command""#;
 fn a_forged_journal_does_not_choose_the_harness() {
     let workspace = stopped();
     workspace.forge(&[(OFFLINE, COMMAND)]);
-    workspace.check(&["resume"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: cannot confirm that you started run ID on this machine with the program `FOLDER/main.prose` and the harness `command`; if you did, run `prose resume ID --program FOLDER/main.prose --harness command`
-    "#]]);
+    workspace.refuses(
+        &["resume"],
+        expect!["cannot confirm that you started run ID on this machine with the program `FOLDER/main.prose` and the harness `command`; if you did, run `prose resume ID --program FOLDER/main.prose --harness command`"],
+    );
     assert_eq!(workspace.asked(), "");
     // The person may, who has to say which program is meant, too.
-    workspace.check(&["resume", "--harness", "command"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: cannot confirm that you started run ID on this machine with the program `FOLDER/main.prose` and the harness `command`; if you did, run `prose resume ID --program FOLDER/main.prose --harness command`
-    "#]]);
+    workspace.refuses(
+        &["resume", "--harness", "command"],
+        expect!["cannot confirm that you started run ID on this machine with the program `FOLDER/main.prose` and the harness `command`; if you did, run `prose resume ID --program FOLDER/main.prose --harness command`"],
+    );
     assert_eq!(workspace.asked(), "");
     let run = workspace.prose(&["resume", "-q", "--program", "main.prose", "--harness", "command"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "text: answer\n"), "{run:?}");
@@ -94,7 +89,7 @@ fn a_forged_journal_does_not_choose_the_program() {
     let own = sha256(workspace.prose(&["resume", "--max-sessions", "0"]));
     // All of it fits: the program, its hash, and the copy.
     let other = Workspace::new(&[("evil.prose", "session \"Do evil\"\n")]);
-    assert_eq!(other.prose(&["run", "evil.prose", "-q", "--max-sessions", "0"]).status, 3);
+    other.prose(&["run", "evil.prose", "-q", "--max-sessions", "0"]).ended(3);
     let others = fs::read_to_string(other.run_folder().join("journal.jsonl")).unwrap();
     let at = others.find(r#""sha256":""#).unwrap() + r#""sha256":""#.len();
     let main = workspace.path("main.prose").canonicalize().unwrap();
@@ -103,16 +98,14 @@ fn a_forged_journal_does_not_choose_the_program() {
     fs::copy(&evil, workspace.run_folder().join("program.prose")).unwrap();
     workspace.write("prose.toml", format!("{SETTINGS}harness = \"command\"\n").as_bytes());
     workspace.trust();
-    workspace.check(&["resume"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: cannot confirm that you started run ID on this machine with the program `FOLDER/evil.prose` and the harness `command`; if you did, run `prose resume ID --program FOLDER/evil.prose`
-    "#]]);
-    workspace.check(&["resume", "--accept-changes"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: cannot confirm that you started run ID on this machine with the program `FOLDER/evil.prose` and the harness `command`; if you did, run `prose resume ID --program FOLDER/evil.prose`
-    "#]]);
+    workspace.refuses(
+        &["resume"],
+        expect!["cannot confirm that you started run ID on this machine with the program `FOLDER/evil.prose` and the harness `command`; if you did, run `prose resume ID --program FOLDER/evil.prose`"],
+    );
+    workspace.refuses(
+        &["resume", "--accept-changes"],
+        expect!["cannot confirm that you started run ID on this machine with the program `FOLDER/evil.prose` and the harness `command`; if you did, run `prose resume ID --program FOLDER/evil.prose`"],
+    );
     assert_eq!(workspace.asked(), "");
 }
 
@@ -132,14 +125,12 @@ fn a_forged_journal_leads_to_no_program_outside_the_project() {
         error: nothing confirms that you started the run ID on this machine with the program `DEPLOY`, which is not in the project. If that is right, say so: `prose resume ID --program DEPLOY`
     "#]]);
     workspace.forge(&[(deploy, "https://example.com/$(reboot).prose")]);
-    workspace.check(&["resume"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: nothing confirms that you started the run ID on this machine with the program `https://example.com/$(reboot).prose`, which is not in the project. If that is right, say so: `prose resume ID --program 'https://example.com/$(reboot).prose'`
-    "#]]);
+    workspace.refuses(
+        &["resume"],
+        expect!["nothing confirms that you started the run ID on this machine with the program `https://example.com/$(reboot).prose`, which is not in the project. If that is right, say so: `prose resume ID --program 'https://example.com/$(reboot).prose'`"],
+    );
     // The person may mean it.
-    let run = workspace.prose(&["resume", "-q", "--program", "main.prose"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose(&["resume", "-q", "--program", "main.prose"]).ended(0);
 }
 
 #[test]
@@ -157,8 +148,7 @@ fn a_forged_journal_leads_to_no_script_outside_the_project() {
         ---- stderr
         error: cannot confirm that you started run ID on this machine with the script `SCRIPT`; if you did, run `prose resume ID --script SCRIPT`
     "#]]);
-    let run = workspace.prose(&["resume", "-q", "--script", path]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose(&["resume", "-q", "--script", path]).ended(0);
 }
 
 #[test]
@@ -180,7 +170,7 @@ fn a_run_of_an_earlier_version_goes_on_where_nothing_is_started() {
             help: raise the limit, then run `prose resume ID`; recorded results are reused
         "#]],
     );
-    assert_eq!(workspace.prose(&["resume", "-q"]).status, 0);
+    workspace.prose(&["resume", "-q"]).ended(0);
 }
 
 #[test]
@@ -194,8 +184,7 @@ fn a_run_of_this_user_goes_on_as_it_was_started() {
     fs::copy(workspace.path("agent.sh"), elsewhere.path("agent.sh")).unwrap();
     elsewhere.trust();
     let flags = ["--harness", "command", "-q", "--max-sessions", "1"];
-    let run = elsewhere.prose(&[&["run", program][..], &flags].concat());
-    assert_eq!(run.status, 3, "{run:?}");
+    elsewhere.prose(&[&["run", program][..], &flags].concat()).ended(3);
     let run = elsewhere.prose(&["resume", "-q"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "text: answer\n"), "{run:?}");
     assert!(!run.stderr.contains("confirm"), "{}", run.stderr);
@@ -207,12 +196,10 @@ fn the_key_of_another_user_confirms_nothing() {
     workspace.write("prose.toml", format!("{SETTINGS}harness = \"command\"\n").as_bytes());
     workspace.trust();
     fs::remove_file(workspace.state().join("run.key")).unwrap();
-    let run = workspace.prose(&["resume", "--harness", "command"]);
-    assert_eq!(run.status, 2, "{run:?}");
+    let run = workspace.prose(&["resume", "--harness", "command"]).ended(2);
     assert_eq!(workspace.asked(), "");
     // Nor does the seal of another run.
-    let again = workspace.prose(&["run", "evil.prose", "-q", "--max-sessions", "0"]);
-    assert_eq!(again.status, 3, "{again:?}");
+    workspace.prose(&["run", "evil.prose", "-q", "--max-sessions", "0"]).ended(3);
     let runs = workspace.runs();
     let other =
         runs.iter().find(|run| !fs::read_to_string(run.join("program.prose")).unwrap().contains("First"));

@@ -10,16 +10,9 @@ const ECHO: &str =
 #[test]
 fn a_value_is_all_that_follows_the_first_equals_sign() {
     let workspace = Workspace::new(&[("echo.prose", ECHO)]);
-    let run = workspace.prose(&[
-        "run",
-        "echo.prose",
-        "-q",
-        "-i",
-        "topic= a=b\t\u{1b}[31m ü😀\n=",
-        "--input",
-        "pages=",
-    ]);
-    assert_eq!(run.status, 0, "{run:?}");
+    let run = workspace
+        .prose(&["run", "echo.prose", "-q", "-i", "topic= a=b\t\u{1b}[31m ü😀\n=", "--input", "pages="])
+        .ended(0);
     let json = run.stdout.strip_prefix("o:\n").expect("the output is named");
     let values: Vec<String> = serde_json::from_str(json).expect("lists are written as JSON");
     assert_eq!(values, [" a=b\t\u{1b}[31m ü😀\n=", ""]);
@@ -82,21 +75,13 @@ fn what_is_no_input_is_refused_before_anything_is_done() {
         ("other.json", "{\"oops\\u001b\": 1}"),
     ]);
     workspace.write("bytes.toml", b"topic = \"\xff\"");
-    workspace.check(
+    workspace.refuses(
         &["run", "echo.prose", "-i", "topik=x"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: the program has no input `topik`; did you mean `topic`?
-    "#]],
+        expect!["the program has no input `topik`; did you mean `topic`?"],
     );
-    workspace.check(
+    workspace.refuses(
         &["run", "none.prose", "-i", "topic=x"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: the program has no input `topic`; it has none
-    "#]],
+        expect!["the program has no input `topic`; it has none"],
     );
     for file in ["list.json", "json.toml", "torn.json", "other.json", "bytes.toml", "missing.toml", "."] {
         let run = workspace.prose(&["run", "echo.prose", "--inputs", file]);
@@ -115,21 +100,13 @@ fn what_is_no_input_is_refused_before_anything_is_done() {
             invalid key-value pair, expected key
         "#]],
     );
-    workspace.check(
+    workspace.refuses(
         &["run", "echo.prose", "--inputs", "bytes.toml"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: `bytes.toml` is not valid UTF-8: byte 0xff at offset 9, in line 1
-    "#]],
+        expect!["`bytes.toml` is not valid UTF-8: byte 0xff at offset 9, in line 1"],
     );
-    workspace.check(
+    workspace.refuses(
         &["run", "echo.prose", "--inputs", "other.json"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: the program has no input `oops\u{1b}`; it has `topic`, `pages`
-    "#]],
+        expect![[r#"the program has no input `oops\u{1b}`; it has `topic`, `pages`"#]],
     );
     workspace.check(&["run", "echo.prose", "-i", "topic"], expect![[r#"
         status: 2
@@ -148,25 +125,16 @@ fn all_inputs_that_are_missing_at_the_start_are_named_before_a_run_is_made() {
         ("many.prose", program),
         ("answers.toml", "unmatched = \"offline\"\n[[input]]\nvalue = \"x\"\n"),
     ]);
-    workspace.check(
+    workspace.refuses(
         &["run", "many.prose"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: inputs `topic`, `tone` are required; add `--input topic=… --input tone=…`
-    "#]],
+        expect!["inputs `topic`, `tone` are required; add `--input topic=… --input tone=…`"],
     );
-    workspace.check(
+    workspace.refuses(
         &["run", "many.prose", "-i", "tone="],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: input `topic` is required; add `--input topic=…`
-        "#]],
+        expect!["input `topic` is required; add `--input topic=…`"],
     );
     assert!(workspace.runs().is_empty());
-    let run = workspace.prose(&["run", "many.prose", "--script", "answers.toml"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose(&["run", "many.prose", "--script", "answers.toml"]).ended(0);
 }
 
 #[test]
@@ -188,13 +156,9 @@ fn a_run_that_lacks_an_input_can_go_on_with_it() {
             help: answer with `prose runs answer ID VALUE`; recorded results are reused
         "#]],
     );
-    workspace.check(
+    workspace.refuses(
         &["resume", "--input", "topik=tides"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: the program has no input `topik`; did you mean `topic`?
-    "#]],
+        expect!["the program has no input `topik`; did you mean `topic`?"],
     );
 }
 
@@ -203,29 +167,14 @@ fn an_input_without_a_name_is_given_by_its_variable_or_its_number() {
     let program = "let style = input \"Which style?\"\nlet a = session \"First\"\noutput o = [style, input \"Which tone?\"]\n";
     let workspace =
         Workspace::new(&[("ask.prose", program), ("in.toml", "style = \"short\"\n2 = \"calm\"\n")]);
-    workspace.check(
-        &["run", "ask.prose"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: input `style` is required; add `--input style=…`
-        "#]],
-    );
-    workspace.check(
+    workspace.refuses(&["run", "ask.prose"], expect!["input `style` is required; add `--input style=…`"]);
+    workspace.refuses(
         &["run", "ask.prose", "-i", "stile=short"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: the program has no input `stile`; did you mean `style`?
-    "#]],
+        expect!["the program has no input `stile`; did you mean `style`?"],
     );
-    workspace.check(
+    workspace.refuses(
         &["run", "ask.prose", "-i", "3=short"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: the program has no input `3`; it has `style`, `2`
-    "#]],
+        expect!["the program has no input `3`; it has `style`, `2`"],
     );
     workspace.check(
         &["run", "ask.prose", "-q", "-i", "1=short"],
@@ -270,22 +219,16 @@ fn a_call_that_leaves_out_an_input_is_refused_where_nobody_can_give_it() {
         ("inner.prose", "input topic: \"What about\"\noutput o = session \"On {topic}\"\n"),
         ("answers.toml", "unmatched = \"offline\"\n[[input]]\nname = \"topic\"\nvalue = \"tides\"\n"),
     ]);
-    workspace.check(
+    workspace.refuses(
         &["run", "middle.prose"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: line 2: missing input `topic` in the call of `find`; pass it in the call: `(name: …)`
-    "#]],
+        expect!["line 2: missing input `topic` in the call of `find`; pass it in the call: `(name: …)`"],
     );
-    workspace.check(&["run", "main.prose"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: `./middle.prose`, line 2: missing input `topic` in the call of `find`; pass it in the call: `(name: …)`
-    "#]]);
+    workspace.refuses(
+        &["run", "main.prose"],
+        expect!["`./middle.prose`, line 2: missing input `topic` in the call of `find`; pass it in the call: `(name: …)`"],
+    );
     assert!(workspace.runs().is_empty());
-    let run = workspace.prose(&["run", "main.prose", "-q", "--script", "answers.toml"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose(&["run", "main.prose", "-q", "--script", "answers.toml"]).ended(0);
 }
 
 /// Of several programs, each receives the inputs that it declares.
@@ -319,30 +262,13 @@ fn several_programs_run_one_after_the_other() {
     "#]]);
     assert_eq!(workspace.runs().len(), 3);
     // All of them are checked before the first one runs.
-    workspace.check(
-        &["run", "c.prose", "a.prose"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: input `topic` is required; add `--input topic=…`
-        "#]],
-    );
-    workspace.check(
+    workspace
+        .refuses(&["run", "c.prose", "a.prose"], expect!["input `topic` is required; add `--input topic=…`"]);
+    workspace.refuses(
         &["run", "a.prose", "c.prose", "--input", "topic=x", "--input", "other=y"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: the program has no input `other`; it has `topic`
-        "#]],
+        expect!["the program has no input `other`; it has `topic`"],
     );
-    workspace.check(
-        &["run", "c.prose", "gone.prose"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: `gone.prose` does not exist
-    "#]],
-    );
+    workspace.refuses(&["run", "c.prose", "gone.prose"], expect!["`gone.prose` does not exist"]);
     assert_eq!(workspace.runs().len(), 3);
 }
 
@@ -385,8 +311,7 @@ fn a_program_comes_over_standard_input() {
     let run = workspace.prose_with_input(&["run", "-", "-"], program);
     assert_eq!((run.status, run.stderr.contains("pass `-` only once")), (2, true), "{run:?}");
     let program = b"let a = session \"A\"\nlet b = session \"B\"\noutput c = [a, b]\n";
-    let run = workspace.prose_with_input(&["run", "-", "-q", "--max-sessions", "1"], program);
-    assert_eq!(run.status, 3, "{run:?}");
+    workspace.prose_with_input(&["run", "-", "-q", "--max-sessions", "1"], program).ended(3);
     let run = workspace.prose(&["resume"]);
     assert!(run.stderr.contains("Reused 1 result from the earlier execution, ran 1."), "{run:?}");
 }

@@ -8,10 +8,10 @@ use crate::run::TWO;
 fn four_runs() -> Workspace {
     let failing = "let a = session \"A\"\nthrow \"It has failed\"\n";
     let workspace = Workspace::new(&[("two.prose", TWO), ("flows/failing.prose", failing)]);
-    assert_eq!(workspace.prose(&["run", "two.prose", "-q"]).status, 0);
-    assert_eq!(workspace.prose(&["run", "two.prose", "-q", "--max-sessions", "1"]).status, 3);
-    assert_eq!(workspace.prose(&["run", "flows/failing.prose", "-q"]).status, 1);
-    assert_eq!(workspace.prose(&["run", "two.prose", "-q"]).status, 0);
+    workspace.prose(&["run", "two.prose", "-q"]).ended(0);
+    workspace.prose(&["run", "two.prose", "-q", "--max-sessions", "1"]).ended(3);
+    workspace.prose(&["run", "flows/failing.prose", "-q"]).ended(1);
+    workspace.prose(&["run", "two.prose", "-q"]).ended(0);
     workspace
 }
 

@@ -37,29 +37,17 @@ fn of_several_programs_one_has_to_be_named() {
         ("empty.md", "Nothing.\n"),
         ("answers.toml", ANSWERS),
     ]);
-    workspace.check(
+    workspace.refuses(
         &["run", "guide.md"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: `guide.md` has several programs; choose one of `guide.md#1`, `guide.md#2`
-        "#]],
+        expect!["`guide.md` has several programs; choose one of `guide.md#1`, `guide.md#2`"],
     );
-    workspace.check(
+    workspace.refuses(
         &["run", "guide.md#3"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: `guide.md#3` does not exist; the document has `guide.md#1`, `guide.md#2`
-        "#]],
+        expect!["`guide.md#3` does not exist; the document has `guide.md#1`, `guide.md#2`"],
     );
-    workspace.check(
+    workspace.refuses(
         &["run", "empty.md"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: `empty.md` has no program; programs are code blocks that start with ```prose
-    "#]],
+        expect!["`empty.md` has no program; programs are code blocks that start with ```prose"],
     );
     workspace.check(
         &["run", "guide.md#2", "--script", "answers.toml", "--quiet"],

@@ -77,8 +77,7 @@ fn a_run_waits_for_another_one_and_goes_on_when_that_is_killed() {
         !journal.contains("\"run-ended\"")
     });
     let id = killed.and_then(|run| run.file_name()?.to_str()).expect("one was killed");
-    let resumed = workspace.prose(&["resume", id]);
-    assert_eq!(resumed.status, 0, "{resumed:?}");
+    let resumed = workspace.prose(&["resume", id]).ended(0);
     let note = "the memory of `keeper` has changed since the interrupted session started";
     assert!(resumed.stderr.contains(note), "{resumed:?}");
     check_memory(&workspace, 2);

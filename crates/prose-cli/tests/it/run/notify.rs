@@ -7,15 +7,9 @@ use crate::common::Workspace;
 
 /// A workspace with a program, and a command that is notified of its runs.
 fn workspace(program: &str, command: &str) -> Workspace {
-    use std::os::unix::fs::PermissionsExt;
-
     let script = format!("#!/bin/sh\n{command}\n");
     let settings = "[run]\nnotify = [\"./notify.sh\", \"flows\"]\n";
-    let workspace =
-        Workspace::new(&[("main.prose", program), ("prose.toml", settings), ("notify.sh", &script)]);
-    let executable = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(workspace.path("notify.sh"), executable).expect("it is ours");
-    workspace
+    Workspace::new(&[("main.prose", program), ("prose.toml", settings), ("notify.sh", &script)])
 }
 
 /// What the command received, without what differs between runs.
@@ -48,7 +42,7 @@ fn a_command_is_started_when_a_run_ends() {
 fn a_command_is_started_when_a_run_fails() {
     let workspace = workspace("let a = 1\nthrow \"no room\"\n", RECEIVE);
     workspace.trust();
-    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 1);
+    workspace.prose(&["run", "main.prose", "-q"]).ended(1);
     expect![[r#"
         {"at":null,"error":"no room","event":"failed","failures":0,"folder":null,"line":2,"program":"main.prose","project":null,"run":null,"sessions":0,"status":"failed","usage":null}
     "#]].assert_eq(&(received(&workspace).to_string() + "\n"));
@@ -58,8 +52,7 @@ fn a_command_is_started_when_a_run_fails() {
 fn a_command_that_fails_is_a_warning() {
     let workspace = workspace("session \"go\"\n", "echo 'no network' >&2; exit 3");
     workspace.trust();
-    let run = workspace.prose(&["run", "main.prose", "-q"]);
-    assert_eq!(run.status, 0);
+    let run = workspace.prose(&["run", "main.prose", "-q"]).ended(0);
     expect![[r#"
         warning: the command of `run.notify` failed: `./notify.sh` failed with exit status: 3: no network
     "#]]
@@ -69,17 +62,16 @@ fn a_command_that_fails_is_a_warning() {
 #[test]
 fn nothing_is_started_in_a_project_that_is_not_trusted_or_by_a_dry_run() {
     let workspace = workspace("session \"go\"\n", RECEIVE);
-    let run = workspace.prose(&["run", "main.prose", "-q"]);
-    assert_eq!(run.status, 0);
+    let run = workspace.prose(&["run", "main.prose", "-q"]).ended(0);
     expect![[r#"
         note: `run.notify` has no effect, since the project is not trusted; if you trust it, run `prose trust`
     "#]]
     .assert_eq(&run.stderr);
     workspace.trust();
-    assert_eq!(workspace.prose(&["run", "main.prose", "--dry-run"]).status, 0);
+    workspace.prose(&["run", "main.prose", "--dry-run"]).ended(0);
     assert!(!workspace.path("received.json").exists());
     // Another command is another setting.
     workspace.write("prose.toml", b"[run]\nnotify = [\"./notify.sh\", \"other\"]\n");
-    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 0);
+    workspace.prose(&["run", "main.prose", "-q"]).ended(0);
     assert!(!workspace.path("received.json").exists());
 }

@@ -126,8 +126,7 @@ fn a_failure_has_status_one_and_says_how_to_go_on() {
 #[test]
 fn json_is_one_event_a_line_and_nothing_else() {
     let workspace = workspace();
-    let run = workspace.prose(&["run", "two.prose", "--script", "answers.toml", "--json"]);
-    assert_eq!(run.status, 0);
+    let run = workspace.prose(&["run", "two.prose", "--script", "answers.toml", "--json"]).ended(0);
     let mut numbers = 1..;
     let events: Vec<String> = run
         .stdout
@@ -357,13 +356,9 @@ fn a_dry_run_passes_files_as_the_harness_takes_them() {
     assert!(in_context.stdout.contains("\nnotes.md: \"Tides\ncome.\"\n"), "{in_context:?}");
     let codex = workspace.prose(&["run", "main.prose", "--dry-run", "--harness", "codex"]);
     assert!(codex.stdout.contains("\n- notes.md: /") && codex.stdout.contains("/notes.md\n"), "{codex:?}");
-    workspace.check(
+    workspace.refuses(
         &["run", "main.prose", "--dry-run", "--harness", "cloude"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: harness `cloude` does not exist; did you mean `claude`?
-        "#]],
+        expect!["harness `cloude` does not exist; did you mean `claude`?"],
     );
     assert!(!workspace.path(".prose").exists());
 }
@@ -456,8 +451,8 @@ fn a_reader_that_closes_early_loses_nothing_of_the_run() {
 fn an_in_context_run_stops_where_nobody_hears_it() {
     let workspace = Workspace::new(&[("many.prose", MANY)]);
     let run =
-        with_short_reader(&workspace, &["run", "many.prose", "--state", "in-context", "--delay", "5ms"]);
-    assert_eq!(run.status, 3, "{run:?}");
+        with_short_reader(&workspace, &["run", "many.prose", "--state", "in-context", "--delay", "5ms"])
+            .ended(3);
     assert!(run.stderr.contains("cannot write its narration"), "{run:?}");
 }
 
@@ -493,14 +488,7 @@ fn examples_are_listed_and_written() {
         localise       Translates the texts of an application, with a second agent that checks every translation.
         newsletter     A weekly newsletter, written as a pipeline: choose, summarise, arrange.
     "#]]);
-    workspace.check(
-        &["examples", "helo"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: example `helo` does not exist; did you mean `hello`?
-        "#]],
-    );
+    workspace.refuses(&["examples", "helo"], expect!["example `helo` does not exist; did you mean `hello`?"]);
     let list = workspace.prose(&["examples"]).stdout;
     for name in list.lines().filter_map(|line| line.split(' ').next()) {
         let program = workspace.prose(&["examples", name]).stdout;

@@ -1,7 +1,7 @@
 //! Files of settings that belong to another user.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::fs::{chown, symlink};
 use std::path::Path;
 
 use expect_test::expect;
@@ -18,9 +18,7 @@ fn clone() -> Workspace {
     let agent = "#!/bin/sh\ncat > /dev/null\necho started >> started.txt\necho answer\n";
     let settings =
         "[run]\nharness = \"command\"\ncommand = [\"./agent.sh\"]\n[check.levels]\nE004 = \"off\"\n";
-    let workspace = Workspace::new(&[("main.prose", TWO), ("prose.toml", settings), ("agent.sh", agent)]);
-    fs::set_permissions(workspace.path("agent.sh"), fs::Permissions::from_mode(0o755)).unwrap();
-    workspace
+    Workspace::new(&[("main.prose", TWO), ("prose.toml", settings), ("agent.sh", agent)])
 }
 
 /// A file of another user: of root, or if this is root, of somebody else.
@@ -53,9 +51,9 @@ fn settings_of_another_user_are_ignored_also_behind_a_link_of_ones_own() {
     "#]]);
     // Whoever names the folder means them, and hears what is wrong with them.
     workspace.prose(&["trust"]);
-    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 2);
-    assert_eq!(workspace.prose(&["trust", "--revoke"]).status, 0);
-    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 0);
+    workspace.prose(&["run", "main.prose", "-q"]).ended(2);
+    workspace.prose(&["trust", "--revoke"]).ended(0);
+    workspace.prose(&["run", "main.prose", "-q"]).ended(0);
 }
 
 #[test]

@@ -16,9 +16,9 @@ fn historian(rule: &str) -> Workspace {
 
 const RUN: &[&str] = &["run", "main.prose", "--script", "script.toml"];
 
-#[test]
-fn a_denied_call_is_a_warning_at_its_session_and_recorded() {
-    let workspace = historian("bash: deny");
+/// The rule of the agent denies its call.
+#[track_caller]
+fn check_denied(workspace: &Workspace) {
     workspace.check(
         RUN,
         expect![[r#"
@@ -36,6 +36,12 @@ fn a_denied_call_is_a_warning_at_its_session_and_recorded() {
             Completed: 2 sessions done; 1 warning, 1 tool call denied
         "#]],
     );
+}
+
+#[test]
+fn a_denied_call_is_a_warning_at_its_session_and_recorded() {
+    let workspace = historian("bash: deny");
+    check_denied(&workspace);
     let journal = std::fs::read_to_string(workspace.run_folder().join("journal.jsonl")).unwrap();
     let warnings = journal.lines().filter(|line| line.contains(r#""event":"warning""#));
     assert!(warnings.into_iter().any(|line| line.contains("denied: `git log` (`bash: deny`)")), "{journal}");
@@ -150,23 +156,7 @@ fn rules_of_the_project_count_for_subjects_without_a_rule() {
     let workspace = historian("bash: deny");
     workspace.write("prose.toml", b"[run.permissions]\nexecute = \"allow\"\n");
     workspace.trust();
-    workspace.check(
-        RUN,
-        expect![[r#"
-            status: 0
-            ---- stdout
-            done
-            ---- stderr
-            Run ID with script
-            … First
-            ✓ First (TIME)
-            … historian: Read
-            · historian: git log
-            warning: line 7: denied: `git log` (`bash: deny`)
-            ✓ historian: Read (TIME)
-            Completed: 2 sessions done; 1 warning, 1 tool call denied
-        "#]],
-    );
+    check_denied(&workspace);
 }
 
 #[cfg(unix)]
@@ -174,23 +164,18 @@ fn rules_of_the_project_count_for_subjects_without_a_rule() {
 fn a_program_with_rules_that_the_harness_cannot_enforce_is_refused_before_its_first_session() {
     let program = "agent a:\n  permissions:\n    write: [\"docs/\"]\n    bash: allow\nblock never():\n  session \"x\"\n    permissions:\n      read: deny\nsession \"First\"\nsession: a\n  prompt: \"x\"\n  permissions:\n    network: deny\n";
     let workspace = crate::run::with_agent(program, "cat > /dev/null; echo done");
-    workspace.check(&["run", "main.prose"], expect![[r#"
+    let refused = expect![[r#"
         status: 2
         ---- stderr
         main.prose:3:5: warning[W150]: harness `command` cannot enforce patterns of `write`; `claude`, `codex` and `opencode` can
         main.prose:8:7: warning[W150]: harness `command` cannot enforce `read: deny`; `claude`, `codex` and `opencode` can
         main.prose:13:5: warning[W150]: harness `command` cannot enforce `network: deny`; `claude`, `codex` and `opencode` can
         error: the harness `command` cannot enforce `write: ["docs/"]` (line 3), `network: deny` (line 13); use a harness that can, such as `claude`, or change the rules, or pass `--allow-unenforced-permissions` to run the program all the same
-    "#]]);
-    assert!(workspace.runs().is_empty());
-    workspace.check(&["run", "main.prose", "--dry-run"], expect![[r#"
-        status: 2
-        ---- stderr
-        main.prose:3:5: warning[W150]: harness `command` cannot enforce patterns of `write`; `claude`, `codex` and `opencode` can
-        main.prose:8:7: warning[W150]: harness `command` cannot enforce `read: deny`; `claude`, `codex` and `opencode` can
-        main.prose:13:5: warning[W150]: harness `command` cannot enforce `network: deny`; `claude`, `codex` and `opencode` can
-        error: the harness `command` cannot enforce `write: ["docs/"]` (line 3), `network: deny` (line 13); use a harness that can, such as `claude`, or change the rules, or pass `--allow-unenforced-permissions` to run the program all the same
-    "#]]);
+    "#]];
+    for arguments in [&["run", "main.prose"][..], &["run", "main.prose", "--dry-run"]] {
+        workspace.shows(workspace.prose(arguments), &refused);
+        assert!(workspace.runs().is_empty());
+    }
     workspace.check(
         &["check", "main.prose"],
         expect![[r#"

@@ -83,46 +83,26 @@ fn files_without_an_end_are_refused_by_name() {
             .set_len(1 << 40)
             .expect("holes can be made");
     }
-    workspace.check(
+    workspace.refuses(
         &["run", "large.prose"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: `large.prose` is too large: a program may have at most 16 MiB
-        "#]],
+        expect!["`large.prose` is too large: a program may have at most 16 MiB"],
     );
-    workspace.check(
+    workspace.refuses(
         &["run", "main.prose", "--script", "large.toml"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: the script `large.toml` is too large: a script may have at most 64 MiB
-        "#]],
+        expect!["the script `large.toml` is too large: a script may have at most 64 MiB"],
     );
-    workspace.check(
+    workspace.refuses(
         &["run", "main.prose", "--inputs", "large.toml"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: `large.toml` is too large: an inputs file may have at most 16 MiB
-        "#]],
+        expect!["`large.toml` is too large: an inputs file may have at most 16 MiB"],
     );
-    workspace.check(
+    workspace.refuses(
         &["resume", "main.prose", "--transcript", "large.txt"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: the narration `large.txt` is too large: a narration may have at most 256 MiB
-        "#]],
+        expect!["the narration `large.txt` is too large: a narration may have at most 256 MiB"],
     );
     symlink("large.toml", workspace.path("prose.toml")).expect("links can be made");
-    workspace.check(
+    workspace.refuses(
         &["run", "main.prose"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: `prose.toml` is too large: a settings file may have at most 1 MiB
-        "#]],
+        expect!["`prose.toml` is too large: a settings file may have at most 1 MiB"],
     );
 }
 

@@ -63,15 +63,14 @@ fn open_ones(folder: &Path) -> Vec<String> {
 fn what_a_run_keeps_is_private_whatever_the_umask_is() {
     let workspace = Workspace::new(&[("main.prose", REMEMBERING)]);
     fs::create_dir(workspace.path("no-home")).expect("folders can be made");
-    let run = Run::of(&mut open_to_all(&workspace, &["run", "main.prose", "--quiet"]));
-    assert_eq!(run.status, 0, "{run:?}");
+    let run = Run::of(&mut open_to_all(&workspace, &["run", "main.prose", "--quiet"])).ended(0);
     for folder in [".prose", "no-home/.prose"] {
         assert_eq!(open_ones(&workspace.path(folder)), Vec::<String>::new());
     }
     assert_eq!(workspace.read(".prose/.gitignore"), "runs/\n.env\n");
     // One that somebody has changed stays.
     workspace.write(".prose/.gitignore", b"*\n");
-    assert_eq!(Run::of(&mut open_to_all(&workspace, &["run", "main.prose", "--quiet"])).status, 0);
+    Run::of(&mut open_to_all(&workspace, &["run", "main.prose", "--quiet"])).ended(0);
     assert_eq!(workspace.read(".prose/.gitignore"), "*\n");
 }
 
@@ -113,12 +112,11 @@ fn a_folder_of_runs_that_lies_outside_is_used_only_if_that_is_allowed() {
     let workspace = Workspace::new(&[("main.prose", "output a = session \"A\"\n"), ("prose.toml", "")]);
     let outside = prose_fixture::tempdir().expect("a temporary folder can be made");
     std::os::unix::fs::symlink(outside.path(), workspace.path(".prose")).expect("links can be made");
-    let refused = workspace.prose(&["run", "main.prose"]);
-    assert_eq!(refused.status, 2, "{refused:?}");
+    let refused = workspace.prose(&["run", "main.prose"]).ended(2);
     assert!(refused.stderr.contains(".prose`: it is a link that leads out of"), "{refused:?}");
     assert!(refused.stderr.contains("or pass `--allow-outside`"), "{refused:?}");
     assert_eq!(fs::read_dir(outside.path()).expect("it is there").count(), 0);
-    assert_eq!(workspace.prose(&["run", "main.prose", "--allow-outside", "--quiet"]).status, 0);
+    workspace.prose(&["run", "main.prose", "--allow-outside", "--quiet"]).ended(0);
     assert!(outside.path().join("runs").is_dir());
 }
 
@@ -138,7 +136,7 @@ fn the_folder_of_a_new_run_is_synced() {
             None => command.env_remove(name),
         };
     }
-    assert_eq!(Run::of(&mut command).status, 0);
+    Run::of(&mut command).ended(0);
     let trace = workspace.read("trace.txt");
     let run = workspace.run_folder();
     for folder in [run.as_path(), &workspace.path(".prose/runs"), &workspace.path(".prose")] {

@@ -9,29 +9,11 @@ use crate::run::{ANSWERS, TWO};
 fn a_program_that_cannot_be_read_or_has_errors() {
     let workspace = Workspace::new(&[("wrong.prose", "sesion \"x\"\n"), ("empty.prose", "")]);
     workspace.write("bytes.prose", b"session \"\xff\"");
-    workspace.check(
-        &["run", "missing.prose"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: `missing.prose` does not exist
-    "#]],
-    );
-    workspace.check(
-        &["run", "."],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: `.` is a folder, not a file
-    "#]],
-    );
-    workspace.check(
+    workspace.refuses(&["run", "missing.prose"], expect!["`missing.prose` does not exist"]);
+    workspace.refuses(&["run", "."], expect!["`.` is a folder, not a file"]);
+    workspace.refuses(
         &["run", "bytes.prose"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: `bytes.prose` is not valid UTF-8: byte 0xff at offset 9, in line 1
-    "#]],
+        expect!["`bytes.prose` is not valid UTF-8: byte 0xff at offset 9, in line 1"],
     );
     workspace.check(
         &["run", "wrong.prose"],
@@ -67,47 +49,29 @@ fn a_program_that_cannot_be_read_or_has_errors() {
 fn a_harness_that_cannot_work_leaves_no_run_behind() {
     let workspace =
         Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS), ("wrong.toml", "[[sesion]]\n")]);
-    workspace.check(&["run", "two.prose", "--harness", "nope"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: harness `nope` does not exist; use one of `offline`, `script`, `claude`, `codex`, `opencode`, `claude-agent-acp`, `codex-acp`, `gemini`, `opencode-acp`, `qwen`, `acp`, `command`, `provider`
-    "#]]);
-    workspace.check(
+    workspace.refuses(
+        &["run", "two.prose", "--harness", "nope"],
+        expect!["harness `nope` does not exist; use one of `offline`, `script`, `claude`, `codex`, `opencode`, `claude-agent-acp`, `codex-acp`, `gemini`, `opencode-acp`, `qwen`, `acp`, `command`, `provider`"],
+    );
+    workspace.refuses(
         &["run", "two.prose", "--harness", "script"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: harness `script` needs a script; pass it with `--script FILE.toml`
-    "#]],
+        expect!["harness `script` needs a script; pass it with `--script FILE.toml`"],
     );
-    workspace.check(&["run", "two.prose", "--harness", "command"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: harness `command` needs a program to start; set it in `run.command` in `prose.toml`, such as `command = ["my-agent", "--quiet"]`
-    "#]]);
-    workspace.check(
+    workspace.refuses(
+        &["run", "two.prose", "--harness", "command"],
+        expect![[r#"harness `command` needs a program to start; set it in `run.command` in `prose.toml`, such as `command = ["my-agent", "--quiet"]`"#]],
+    );
+    workspace.refuses(
         &["run", "two.prose", "--script", "missing.toml"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: the script `missing.toml` does not exist
-    "#]],
+        expect!["the script `missing.toml` does not exist"],
     );
-    workspace.check(
+    workspace.refuses(
         &["run", "two.prose", "--script", "wrong.toml"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: wrong.toml:1:3: a script has no `sesion`; did you mean `session`?
-    "#]],
+        expect!["wrong.toml:1:3: a script has no `sesion`; did you mean `session`?"],
     );
-    workspace.check(
+    workspace.refuses(
         &["run", "two.prose", "--script", "answers.toml", "--harness", "offline"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: `--script` needs the harness `script`; remove `--harness` or `--script`
-    "#]],
+        expect!["`--script` needs the harness `script`; remove `--harness` or `--script`"],
     );
     assert!(workspace.runs().is_empty());
 }
@@ -115,11 +79,10 @@ fn a_harness_that_cannot_work_leaves_no_run_behind() {
 #[test]
 fn arguments_that_contradict_each_other() {
     let workspace = Workspace::new(&[("two.prose", TWO)]);
-    workspace.check(&["run", "two.prose", "--json", "--state", "in-context"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: `--json` cannot be combined with `--in-context`, whose only state is the narration on standard output
-    "#]]);
+    workspace.refuses(
+        &["run", "two.prose", "--json", "--state", "in-context"],
+        expect!["`--json` cannot be combined with `--in-context`, whose only state is the narration on standard output"],
+    );
     for arguments in [
         &["--json", "--narrate", "emoji"][..],
         &["--dry-run", "--json"],
@@ -180,32 +143,23 @@ fn settings_that_are_not_understood() {
 #[test]
 fn a_script_is_recorded_over_a_file_only_if_that_is_wanted() {
     let workspace = Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS)]);
-    workspace.check(
+    workspace.refuses(
         &["run", "two.prose", "--record-script", "answers.toml"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: script `answers.toml` already exists; pass another file, or overwrite it with `--force`
-        "#]],
+        expect!["script `answers.toml` already exists; pass another file, or overwrite it with `--force`"],
     );
     assert!(workspace.runs().is_empty());
     let read = || std::fs::read_to_string(workspace.path("answers.toml")).expect("it is there");
     assert_eq!(read(), ANSWERS);
-    let run = workspace.prose(&["run", "two.prose", "-q", "--record-script", "answers.toml", "--force"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose(&["run", "two.prose", "-q", "--record-script", "answers.toml", "--force"]).ended(0);
     assert!(read().contains("[offline]"), "{}", read());
 }
 
 #[test]
 fn a_script_that_cannot_be_written_is_found_out_before_the_run() {
     let workspace = Workspace::new(&[("two.prose", TWO)]);
-    workspace.check(
+    workspace.refuses(
         &["run", "two.prose", "--record-script", "nowhere/x.toml"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: cannot write script `nowhere/x.toml`: No such file or directory (os error 2)
-        "#]],
+        expect!["cannot write script `nowhere/x.toml`: No such file or directory (os error 2)"],
     );
     assert!(workspace.runs().is_empty());
 }
@@ -215,13 +169,11 @@ fn a_script_that_cannot_be_written_is_found_out_before_the_run() {
 fn a_model_that_would_be_an_option_starts_no_agent() {
     let program = "session \"x\"\n  model: \"--yes\"\n";
     let workspace = Workspace::new(&[("main.prose", program)]);
-    let run = workspace.prose(&["run", "main.prose"]);
-    assert_eq!(run.status, 2, "{run:?}");
+    let run = workspace.prose(&["run", "main.prose"]).ended(2);
     assert!(run.stderr.contains("error[E148]"), "{}", run.stderr);
     let settings = "[models]\nfast = \"--yes\"\n";
     let program = "session \"x\"\n  model: fast\n";
     let workspace = Workspace::new(&[("main.prose", program), ("prose.toml", settings)]);
-    let run = workspace.prose(&["run", "main.prose"]);
-    assert_eq!(run.status, 1, "{run:?}");
+    let run = workspace.prose(&["run", "main.prose"]).ended(1);
     assert!(run.stderr.contains("`fast` has no usable id in `[models]` of prose.toml"), "{}", run.stderr);
 }

@@ -29,9 +29,7 @@ fn a_program_is_run_by_its_name_and_by_its_address() {
     let by_address = workspace.prose(&["run", &address, "-i", "topic=tides", "-q"]);
     assert_eq!((by_name.status, by_address.status), (0, 0), "{by_name:?} {by_address:?}");
     assert_eq!(by_name.stdout, by_address.stdout);
-    let stopped =
-        workspace.prose(&["run", "alice/research", "-i", "topic=tides", "-q", "--max-sessions", "0"]);
-    assert_eq!(stopped.status, 3);
+    workspace.prose(&["run", "alice/research", "-i", "topic=tides", "-q", "--max-sessions", "0"]).ended(3);
     let resumed = workspace.prose(&["resume", "-q"]);
     assert_eq!((resumed.status, resumed.stdout), (0, by_name.stdout));
 }
@@ -40,8 +38,7 @@ fn a_program_is_run_by_its_name_and_by_its_address() {
 fn what_cannot_be_had_is_refused_with_the_reason() {
     let (workspace, registry) = workspace();
     let refused = |arguments: &[&str], reason: &str| {
-        let run = workspace.prose(&[&["run"], arguments].concat());
-        assert_eq!(run.status, 2, "{run:?}");
+        let run = workspace.prose(&[&["run"], arguments].concat()).ended(2);
         assert!(run.stderr.contains(reason), "{run:?}");
     };
     refused(&["alice/none"], "was not found at");
@@ -61,11 +58,10 @@ fn with_locked_a_text_that_is_not_the_pinned_one_is_refused() {
     workspace.write("main.prose", b"use \"alice/research\" as r\noutput o = r(topic: \"x\")\n");
     let arguments = ["run", "main.prose", "-q", "--locked"];
     assert!(workspace.prose(&arguments).stderr.contains("is not in prose.lock"));
-    assert_eq!(workspace.prose(&["lock"]).status, 0);
-    assert_eq!(workspace.prose(&arguments).status, 0);
+    workspace.prose(&["lock"]).ended(0);
+    workspace.prose(&arguments).ended(0);
     workspace.write("registry/alice/research.prose", RESEARCH.replace("Research", "Search").as_bytes());
     workspace.prose(&["cache", "clean"]);
-    let run = workspace.prose(&arguments);
-    assert_eq!(run.status, 2, "{run:?}");
+    let run = workspace.prose(&arguments).ended(2);
     assert!(run.stderr.contains("prose.lock"), "{run:?}");
 }

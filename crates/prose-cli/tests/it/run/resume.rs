@@ -17,8 +17,7 @@ output text = session "Five"
 /// Stopped when so many sessions have been started.
 fn stopped(sessions: &str) -> Workspace {
     let workspace = Workspace::new(&[("five.prose", FIVE)]);
-    let run = workspace.prose(&["run", "five.prose", "--max-sessions", sessions]);
-    assert_eq!(run.status, 3, "{run:?}");
+    workspace.prose(&["run", "five.prose", "--max-sessions", sessions]).ended(3);
     workspace
 }
 
@@ -41,13 +40,9 @@ fn what_is_done_is_not_done_again() {
         Reused 2 results from the earlier execution, ran 3.
         Completed: 5 sessions done, 2 reused
     "#]]);
-    workspace.check(
+    workspace.refuses(
         &["resume"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: run ID has already completed; start a new run with `prose run`, or change the program and run `prose resume ID --accept-changes` to reuse the results of all unchanged sessions
-        "#]],
+        expect!["run ID has already completed; start a new run with `prose run`, or change the program and run `prose resume ID --accept-changes` to reuse the results of all unchanged sessions"],
     );
 }
 
@@ -104,11 +99,10 @@ fn it_stops_when_its_time_is_over() {
 fn a_changed_program_is_refused_with_the_first_difference_unless_changes_are_accepted() {
     let workspace = stopped("2");
     workspace.write("five.prose", FIVE.replace("Two", "Zwei").as_bytes());
-    workspace.check(&["resume"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: the program has changed since run ID was started: line 2 was `let b = session "Two"` and is `let b = session "Zwei"`; undo the change, or pass `--accept-changes` to reuse the results of all unchanged sessions
-    "#]]);
+    workspace.refuses(
+        &["resume"],
+        expect![[r#"the program has changed since run ID was started: line 2 was `let b = session "Two"` and is `let b = session "Zwei"`; undo the change, or pass `--accept-changes` to reuse the results of all unchanged sessions"#]],
+    );
     workspace.check(&["resume", "--accept-changes"], expect![[r#"
         status: 0
         ---- stdout
@@ -143,27 +137,26 @@ fn a_changed_import_is_a_change() {
     ]);
     workspace.prose(&["run", "main.prose", "--max-sessions", "1"]);
     workspace.write("inner.prose", b"output o = session \"Elsewhere\"\n");
-    workspace.check(&["resume", "-q"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: the program has changed since run ID was started: the imported program `./inner.prose` differs; undo the change, or pass `--accept-changes` to reuse the results of all unchanged sessions
-    "#]]);
+    workspace.refuses(
+        &["resume", "-q"],
+        expect!["the program has changed since run ID was started: the imported program `./inner.prose` differs; undo the change, or pass `--accept-changes` to reuse the results of all unchanged sessions"],
+    );
     std::fs::remove_file(workspace.path("inner.prose")).expect("it is there");
-    assert_eq!(workspace.prose(&["resume", "-q"]).status, 2);
+    workspace.prose(&["resume", "-q"]).ended(2);
     workspace.write("inner.prose", b"output o = session \"Inside\"\n");
-    let run = workspace.prose(&["resume", "-q"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose(&["resume", "-q"]).ended(0);
 }
 
 #[test]
 fn an_input_that_a_run_was_started_with_stays() {
     let workspace = Workspace::new(&[("in.prose", "input topic: \"What about\"\nsession \"On {topic}\"\n")]);
     workspace.prose(&["run", "in.prose", "-i", "topic=tides", "--max-sessions", "0"]);
-    workspace.check(&["resume", "-i", "topic=winds"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: input `topic` of a resumed run cannot be changed; remove it, or start a new run with `prose run`
-    "#]]);
+    workspace.refuses(
+        &["resume", "-i", "topic=winds"],
+        expect![
+            "input `topic` of a resumed run cannot be changed; remove it, or start a new run with `prose run`"
+        ],
+    );
 }
 
 #[test]
@@ -197,8 +190,7 @@ fn a_run_that_lacked_an_answer_goes_on_with_another_script() {
         "#]],
     );
     workspace.write("more.toml", answer("Second").as_bytes());
-    let run = workspace.prose(&["resume", "-q", "--script", "more.toml"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose(&["resume", "-q", "--script", "more.toml"]).ended(0);
 }
 
 #[test]
@@ -215,11 +207,10 @@ fn a_run_remembers_its_script() {
 
     std::fs::rename(workspace.path("flows/answers.toml"), workspace.path("flows/put-away.toml"))
         .expect("it is there");
-    workspace.check(&["resume"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: run ID uses the script `answers.toml`, but `FOLDER/flows/answers.toml` does not exist; restore it, or pass another script with `--script FILE.toml`
-    "#]]);
+    workspace.refuses(
+        &["resume"],
+        expect!["run ID uses the script `answers.toml`, but `FOLDER/flows/answers.toml` does not exist; restore it, or pass another script with `--script FILE.toml`"],
+    );
     assert_eq!(shown(), before, "the run that was refused is another one");
     workspace.check(
         &["resume", "--script", "flows/put-away.toml", "--max-sessions", "0"],
@@ -272,8 +263,7 @@ fn a_run_with_a_script_goes_on_with_another_harness_if_that_is_wanted() {
     let workspace = Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS)]);
     workspace.prose(&["run", "two.prose", "--script", "answers.toml", "--max-sessions", "1"]);
     std::fs::remove_file(workspace.path("answers.toml")).expect("it is there");
-    let run = workspace.prose(&["resume", "--harness", "offline"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose(&["resume", "--harness", "offline"]).ended(0);
 }
 
 #[test]
@@ -314,38 +304,17 @@ fn a_program_that_is_gone_is_taken_from_the_run() {
 #[test]
 fn there_may_be_no_run_or_no_such_run() {
     let workspace = Workspace::new(&[]);
-    workspace.check(
-        &["resume"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: there are no runs in FOLDER/.prose/runs; start one with `prose run`
-        "#]],
-    );
+    workspace
+        .refuses(&["resume"], expect!["there are no runs in FOLDER/.prose/runs; start one with `prose run`"]);
     let workspace = stopped("2");
-    workspace.check(
+    workspace.refuses(
         &["resume", "1999"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: run `1999` does not exist in FOLDER/.prose/runs; list the runs with `prose runs list`
-        "#]],
+        expect!["run `1999` does not exist in FOLDER/.prose/runs; list the runs with `prose runs list`"],
     );
-    workspace.check(
-        &["resume", ""],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: the run id is empty; list the runs with `prose runs list`
-    "#]],
-    );
-    workspace.check(
+    workspace.refuses(&["resume", ""], expect!["the run id is empty; list the runs with `prose runs list`"]);
+    workspace.refuses(
         &["resume", "../.."],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: run `../..` does not exist in FOLDER/.prose/runs; list the runs with `prose runs list`
-        "#]],
+        expect!["run `../..` does not exist in FOLDER/.prose/runs; list the runs with `prose runs list`"],
     );
 }
 
@@ -389,11 +358,10 @@ let more = shared()                # <-- EXECUTING
             Resume it with `prose resume ID`.
         "#]],
     );
-    workspace.check(&["runs", "tail"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: run ID has no journal to narrate, since it comes from another implementation; its state is in state.md in FOLDER/.prose/runs/ID
-    "#]]);
+    workspace.refuses(
+        &["runs", "tail"],
+        expect!["run ID has no journal to narrate, since it comes from another implementation; its state is in state.md in FOLDER/.prose/runs/ID"],
+    );
     workspace.check(&["resume"], expect![[r#"
         status: 0
         ---- stdout
@@ -444,31 +412,27 @@ fn imports_of_a_run_of_another_machine_lie_next_to_its_program() {
         assert_eq!(run.status, 0, "{name}: {run:?}");
     }
     let next_to_the_copy = [(".prose/runs/20260115-143052-a7b3c9/shared.prose", SHARED)];
-    assert_eq!(made_elsewhere("report.prose", &next_to_the_copy).prose(&["resume", "-q"]).status, 0);
+    made_elsewhere("report.prose", &next_to_the_copy).prose(&["resume", "-q"]).ended(0);
 }
 
 #[test]
 fn imports_of_a_run_of_another_machine_that_cannot_be_found_say_why() {
-    made_elsewhere("report.prose", &[("shared.prose", SHARED)]).check(&["resume"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: the program of the run ID imports `./shared.prose`, which is looked for next to the program, and no program `report.prose` with the text of `FOLDER/.prose/runs/ID/program.prose` is in FOLDER; put it back, or name its path from there on the line `program:` of `FOLDER/.prose/runs/ID/state.md`
-    "#]]);
+    made_elsewhere("report.prose", &[("shared.prose", SHARED)]).refuses(
+        &["resume"],
+        expect!["the program of the run ID imports `./shared.prose`, which is looked for next to the program, and no program `report.prose` with the text of `FOLDER/.prose/runs/ID/program.prose` is in FOLDER; put it back, or name its path from there on the line `program:` of `FOLDER/.prose/runs/ID/state.md`"],
+    );
     // Nothing outside of the project is looked at.
     for name in ["../report.prose", "/etc/report.prose"] {
-        let run = made_elsewhere(name, &[]).prose(&["resume"]);
-        assert_eq!(run.status, 2, "{run:?}");
+        let run = made_elsewhere(name, &[]).prose(&["resume"]).ended(2);
         assert!(!run.stderr.contains(name), "{run:?}");
     }
     let changed = IMPORTS.replace("Research", "Look around");
     let workspace = made_elsewhere("report.prose", &[("report.prose", &changed), ("shared.prose", SHARED)]);
-    workspace.check(&["resume"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: the program `FOLDER/report.prose` has changed since the run ID was started, and `./shared.prose`, which it imports, is looked for next to it; undo the change, or use `--accept-changes` to go on with the program as it is
-    "#]]);
-    let run = workspace.prose(&["resume", "--accept-changes", "-q"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.refuses(
+        &["resume"],
+        expect!["the program `FOLDER/report.prose` has changed since the run ID was started, and `./shared.prose`, which it imports, is looked for next to it; undo the change, or use `--accept-changes` to go on with the program as it is"],
+    );
+    workspace.prose(&["resume", "--accept-changes", "-q"]).ended(0);
 }
 
 #[test]
@@ -487,12 +451,11 @@ fn the_state_system_has_two_names() {
 #[test]
 fn an_ended_run_goes_on_from_a_change() {
     let workspace = Workspace::new(&[("two.prose", TWO)]);
-    assert_eq!(workspace.prose(&["run", "two.prose", "-q"]).status, 0);
-    workspace.check(&["resume", "--accept-changes"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: run ID has already completed, and its program has not changed; start a new run with `prose run`, or change the program: changed sessions run again, with everything that depends on them
-    "#]]);
+    workspace.prose(&["run", "two.prose", "-q"]).ended(0);
+    workspace.refuses(
+        &["resume", "--accept-changes"],
+        expect!["run ID has already completed, and its program has not changed; start a new run with `prose run`, or change the program: changed sessions run again, with everything that depends on them"],
+    );
     workspace.write("two.prose", TWO.replace("Second", "Another").as_bytes());
     workspace.check(&["resume", "--accept-changes"], expect![[r#"
         status: 0

@@ -58,8 +58,7 @@ impl World {
         let toml = format!("registry.url = \"{}\"\n{settings}", self.registry.url);
         self.workspace.write("prose.toml", toml.as_bytes());
         // What it grants counts only if a person has trusted it.
-        let trusted = self.prose(&["trust"]);
-        assert_eq!(trusted.status, 0, "{trusted:?}");
+        self.prose(&["trust"]).ended(0);
     }
 
     fn prose(&self, arguments: &[&str]) -> Run {
@@ -78,8 +77,7 @@ impl World {
     /// A program is refused before anything of a run is there, for want of all that [`HUNGRY`] asks for.
     #[track_caller]
     fn refuses(&self, program: &str, name: &str) {
-        let run = self.prose(&["run", "-q", program]);
-        assert_eq!(run.status, 2, "{run:?}");
+        let run = self.prose(&["run", "-q", program]).ended(2);
         let asked = "`skills:tools/search`, `memory:notes/keeper`, `files:docs/a.md`";
         let asked = format!("the fetched program `{name}` requests {asked}, which is not granted");
         assert!(run.stderr.contains(&asked), "{run:?}");
@@ -114,8 +112,7 @@ fn a_fetched_program_is_refused_with_the_lines_that_grant_what_it_asks_for() {
 
         or pass --allow 'skills:tools/search' to grant it for one run
     "#]]);
-    let granted = world.prose(&["run", "alice/hungry", "--allow", "skills:tools/search"]);
-    assert_eq!(granted.status, 0, "{granted:?}");
+    let granted = world.prose(&["run", "alice/hungry", "--allow", "skills:tools/search"]).ended(0);
     assert!(
         granted.stderr.contains(
             "`alice/hungry` may use `skills:tools/search`, `memory:notes/keeper`, `files:docs/a.md`\n"
@@ -142,7 +139,7 @@ fn settings_that_nobody_has_trusted_grant_nothing() {
     assert_eq!(refused.status, 2, "{refused:?}");
     assert!(refused.stderr.contains("but the project is not trusted"), "{refused:?}");
     assert!(world.workspace.runs().is_empty());
-    assert_eq!(world.prose(&["trust"]).status, 0);
+    world.prose(&["trust"]).ended(0);
     assert_eq!(run().status, 0);
 }
 
@@ -150,14 +147,12 @@ fn settings_that_nobody_has_trusted_grant_nothing() {
 fn a_run_that_was_granted_something_goes_on_only_while_it_is() {
     let world = World::new(&[("registry/alice/hungry.prose", HUNGRY)]);
     world.settings(&format!("[imports.\"alice/hungry\"]\n{GRANTS}"));
-    assert_eq!(world.prose(&["run", "-q", "alice/hungry", "--max-sessions", "0"]).status, 3);
+    world.prose(&["run", "-q", "alice/hungry", "--max-sessions", "0"]).ended(3);
     world.settings("");
-    let refused = world.prose(&["resume", "-q"]);
-    assert_eq!(refused.status, 2, "{refused:?}");
+    let refused = world.prose(&["resume", "-q"]).ended(2);
     assert!(refused.stderr.contains("the fetched program `alice/hungry` requests"), "{refused:?}");
     world.settings(&format!("[imports.\"alice/hungry\"]\n{GRANTS}"));
-    let resumed = world.prose(&["resume", "-q"]);
-    assert_eq!(resumed.status, 0, "{resumed:?}");
+    world.prose(&["resume", "-q"]).ended(0);
 }
 
 #[test]
@@ -196,10 +191,9 @@ fn however_a_fetched_program_comes_into_a_run_it_has_the_rights_of_one() {
     let host = world.registry.url.trim_start_matches("http://").replace(':', "_");
     world.refuses(&format!("no-cache/programs/{host}/alice/hungry.prose"), "alice/hungry");
     // And so are copies, whether they are found by the settings or by a path, or run themselves.
-    let vendor = world.prose(&["vendor", "vendor", "imports.prose"]);
-    assert_eq!(vendor.status, 0, "{vendor:?}");
+    let vendor = world.prose(&["vendor", "vendor", "imports.prose"]).ended(0);
     world.settings("registry.vendor = \"vendor\"\n");
-    assert_eq!(world.prose(&["cache", "clean"]).status, 0);
+    world.prose(&["cache", "clean"]).ended(0);
     for program in ["alice/hungry", "imports.prose", "vendor/alice--hungry.prose", "copy.prose"] {
         world.refuses(program, "alice/hungry");
     }
@@ -242,9 +236,9 @@ fn a_file_whose_name_is_computed_has_to_be_one_that_is_granted() {
             .expect("links can be made");
     }
     let read = |name: &str, right: &str| {
-        let run =
-            world.prose(&["run", "-q", "alice/reader", "-i", &format!("name={name}"), "--allow", right]);
-        assert_eq!(run.status, 0, "{run:?}");
+        let run = world
+            .prose(&["run", "-q", "alice/reader", "-i", &format!("name={name}"), "--allow", right])
+            .ended(0);
         run.stdout.trim().to_owned()
     };
     assert!(read("a.md", "files:docs/**").contains("[offline]"));
@@ -317,15 +311,13 @@ fn what_the_project_lets_all_agents_do_is_granted_to_fetched_programs() {
     let settings = "[run.permissions]\nbash = [\"make *\", \"cargo *\"]\nnetwork = \"allow\"\n";
     let text = format!("registry.url = \"{}\"\n{settings}", world.registry.url);
     world.workspace.write("prose.toml", text.as_bytes());
-    let refused = world.prose(&["run", "-q", "alice/builder"]);
-    assert_eq!(refused.status, 2, "{refused:?}");
+    let refused = world.prose(&["run", "-q", "alice/builder"]).ended(2);
     assert!(
         refused.stderr.contains("grants rights to fetched programs, but the project is not trusted"),
         "{refused:?}"
     );
     world.settings(settings);
-    let granted = world.prose(&["run", "-q", "alice/builder"]);
-    assert_eq!(granted.status, 0, "{granted:?}");
+    world.prose(&["run", "-q", "alice/builder"]).ended(0);
 }
 
 #[test]
@@ -365,8 +357,7 @@ fn memories_of_a_fetched_program_lie_in_a_folder_of_its_own_until_they_may_be_sh
     world.workspace.write(".prose/agents/keeper/memory.md", b"# Agent Memory: keeper\n\nof the project\n");
     let host = world.registry.url.trim_start_matches("http://").replace(':', "_");
     let own = format!(".prose/agents/{host}/alice--keeper");
-    let run = world.prose(&["run", "alice/keeper"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    let run = world.prose(&["run", "alice/keeper"]).ended(0);
     assert!(run.stderr.contains(&format!("`alice/keeper` stores memories in `{own}/`\n")), "{run:?}");
     assert_eq!(
         world.workspace.read(".prose/agents/keeper/memory.md"),
@@ -376,8 +367,8 @@ fn memories_of_a_fetched_program_lie_in_a_folder_of_its_own_until_they_may_be_sh
     assert!(world.workspace.path(&format!("no-home/{own}/traveller/memory.md")).exists());
     assert!(!world.workspace.path("no-home/.prose/agents/traveller").exists());
 
-    let run = world.prose(&["run", "alice/keeper", "--allow", "memory:project", "--allow", "memory:user"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    let run =
+        world.prose(&["run", "alice/keeper", "--allow", "memory:project", "--allow", "memory:user"]).ended(0);
     assert!(run.stderr.contains("`alice/keeper` may use `memory:project`, `memory:user`\n"), "{run:?}");
     assert_ne!(
         world.workspace.read(".prose/agents/keeper/memory.md"),
@@ -397,8 +388,7 @@ fn a_fetched_program_brings_no_settings() {
         ("registry/alice/plain.prose", "session \"x\"\n"),
     ]);
     world.refuses("alice/hungry", "alice/hungry");
-    let run = world.prose(&["run", "alice/plain"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    let run = world.prose(&["run", "alice/plain"]).ended(0);
     assert!(run.stderr.contains("with offline"), "{run:?}");
 }
 
@@ -419,8 +409,7 @@ fn local_programs_pass_on_protected_files_only_if_they_name_them_and_the_setting
         help: fix the program, then run `prose resume ID --accept-changes`
     "#]]);
     world.settings("run.allow-files = [\".env\"]\n");
-    let run = world.prose(&["run", "-q", "exact.prose"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    let run = world.prose(&["run", "-q", "exact.prose"]).ended(0);
     let computed =
         |program: &str, name: &str| world.prose(&["run", "-q", program, "-i", &format!("name={name}")]);
     for (program, name) in [
@@ -440,8 +429,7 @@ fn local_programs_pass_on_protected_files_only_if_they_name_them_and_the_setting
         std::os::unix::fs::symlink(".git/config", world.workspace.path("link")).expect("links can be made");
         world.settings("run.allow-files = [\"link\"]\n");
         world.workspace.write("link.prose", b"session \"Read it\"\n  context:\n    file: \"link\"\n");
-        let run = world.prose(&["run", "-q", "link.prose"]);
-        assert_eq!(run.status, 1, "{run:?}");
+        let run = world.prose(&["run", "-q", "link.prose"]).ended(1);
         assert!(run.stderr.contains("leads to `.git/config`"), "{run:?}");
     }
 }
@@ -453,8 +441,7 @@ fn no_memory_lies_in_git() {
         let program =
             format!("agent keeper:\n  prompt: \"Keep\"\n  persist: \"{folder}\"\nsession: keeper\n");
         world.workspace.write("keeper.prose", program.as_bytes());
-        let run = world.prose(&["run", "-q", "keeper.prose", "--allow-outside"]);
-        assert_eq!(run.status, 2, "{run:?}");
+        let run = world.prose(&["run", "-q", "keeper.prose", "--allow-outside"]).ended(2);
         assert!(run.stderr.contains("cannot be in `.git`"), "{run:?}");
     };
     for folder in [".git/hooks", "./.GIT/hooks", "docs/../.git", "sub/.git/x"] {

@@ -39,7 +39,7 @@ fn check(signal: &str, expected: &Expect) {
     let child = started(&workspace);
     send(&child, signal);
     workspace.shows(Run::from(child.wait_with_output().expect("it ends")), expected);
-    assert_eq!(workspace.prose(&["resume", "-q"]).status, 0);
+    workspace.prose(&["resume", "-q"]).ended(0);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_second_signal_ends_it_at_once() {
     // It may have ended already, which is as good.
     _ = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).output();
     assert_eq!(Run::from(child.wait_with_output().expect("it ends")).status, 3);
-    assert_eq!(workspace.prose(&["resume", "-q"]).status, 0);
+    workspace.prose(&["resume", "-q"]).ended(0);
 }
 
 #[test]
@@ -90,8 +90,7 @@ fn a_run_that_is_killed_goes_on() {
     let mut child = started(&workspace);
     child.kill().expect("it is ours");
     child.wait().expect("it ends");
-    let run = workspace.prose(&["resume", "-q"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose(&["resume", "-q"]).ended(0);
 }
 
 #[test]
@@ -100,8 +99,7 @@ fn a_run_that_is_executed_is_neither_resumed_nor_removed() {
     let mut child = started(&workspace);
     let number = child.id().to_string();
     for arguments in [&["resume"][..], &["runs", "rm", "2"]] {
-        let run = workspace.prose(arguments);
-        assert_eq!(run.status, 2);
+        let run = workspace.prose(arguments).ended(2);
         assert!(run.stderr.contains(&format!("process {number} is executing run")), "{run:?}");
     }
     assert!(workspace.prose(&["runs", "list"]).stdout.contains("  running  "));
@@ -144,7 +142,7 @@ fn of_several_that_resume_a_run_one_wins_always() {
     }
     winner.kill().expect("it runs");
     winner.wait().expect("it ends");
-    assert_eq!(workspace.prose(&["resume", &id, "-q"]).status, 0);
+    workspace.prose(&["resume", &id, "-q"]).ended(0);
     let journal = std::fs::read_to_string(run.join("journal.jsonl")).expect("it is there");
     let answers = journal.lines().filter(|line| line.contains("\"effect\":\"session\"")).count();
     assert_eq!(answers, 2, "{journal}");

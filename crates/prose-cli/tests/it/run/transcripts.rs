@@ -7,8 +7,8 @@ use crate::run::{ANSWERS, TWO};
 
 fn narrated() -> (Workspace, String) {
     let workspace = Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS)]);
-    let run = workspace.prose(&["run", "two.prose", "--state", "in-context", "--script", "answers.toml"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    let run =
+        workspace.prose(&["run", "two.prose", "--state", "in-context", "--script", "answers.toml"]).ended(0);
     (workspace, run.stdout)
 }
 
@@ -44,40 +44,26 @@ fn what_cannot_be_resumed_says_why() {
     workspace.write("whole.txt", narration.as_bytes());
     workspace.write("empty.txt", b"");
     workspace.write("bytes.txt", b"\xff");
-    workspace.check(
+    workspace.refuses(
         &["resume", "--transcript", "whole.txt"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: the narrated program has already completed
-    "#]],
+        expect!["the narrated program has already completed"],
     );
-    workspace.check(&["resume", "--transcript", "empty.txt"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: the narration does not contain the path of its program; pass it: `prose resume --transcript FILE PROGRAM`
-    "#]]);
-    workspace.check(
+    workspace.refuses(
+        &["resume", "--transcript", "empty.txt"],
+        expect!["the narration does not contain the path of its program; pass it: `prose resume --transcript FILE PROGRAM`"],
+    );
+    workspace.refuses(
         &["resume", "--transcript", "bytes.txt"],
-        expect![[r#"
-            status: 2
-            ---- stderr
-            error: the narration does not contain the path of its program; pass it: `prose resume --transcript FILE PROGRAM`
-        "#]],
+        expect!["the narration does not contain the path of its program; pass it: `prose resume --transcript FILE PROGRAM`"],
     );
-    workspace.check(
+    workspace.refuses(
         &["resume", "--transcript", "missing.txt"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: the narration `missing.txt` does not exist
-    "#]],
+        expect!["the narration `missing.txt` does not exist"],
     );
-    workspace.check(&["resume", "--transcript", "empty.txt", "two.prose", "--json"], expect![[r#"
-        status: 2
-        ---- stderr
-        error: `--json` cannot be combined with `--in-context`, whose only state is the narration on standard output
-    "#]]);
+    workspace.refuses(
+        &["resume", "--transcript", "empty.txt", "two.prose", "--json"],
+        expect!["`--json` cannot be combined with `--in-context`, whose only state is the narration on standard output"],
+    );
 }
 
 #[test]

@@ -85,11 +85,8 @@ fn check(run: &Run, expected: Expect) {
 }
 
 fn run_id(workspace: &Workspace) -> String {
-    let entries = fs::read_dir(workspace.path(".prose/runs")).expect("there are runs").flatten();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names.pop().expect("there is a run")
+    let last = workspace.runs().pop().expect("there is a run");
+    last.file_name().expect("it has a name").to_string_lossy().into_owned()
 }
 
 /// Two branches that change different lines of a file, and other files.
@@ -201,8 +198,7 @@ fn a_conflict_names_both_sessions_and_keeps_both_trees_until_it_is_resolved() {
     assert_eq!(fs::read_to_string(trees.join("2-right/notes.md")).unwrap(), NOTES.replace("one", "right"));
 
     // The same conflict again.
-    let run = workspace.prose(&["resume", "-q"]);
-    assert_eq!(run.status, 1, "{run:?}");
+    workspace.prose(&["resume", "-q"]).ended(1);
     // Both are made the same.
     fs::copy(trees.join("1-left/notes.md"), trees.join("2-right/notes.md")).unwrap();
     let run = workspace.prose(&["resume", "-q"]);
@@ -223,7 +219,7 @@ fn a_conflict_names_both_sessions_and_keeps_both_trees_until_it_is_resolved() {
 #[test]
 fn the_work_of_a_branch_can_be_discarded_after_a_conflict() {
     let workspace = repository(CONFLICT);
-    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 1);
+    workspace.prose(&["run", "main.prose", "-q"]).ended(1);
     let tree = format!(".prose/runs/{}/trees/1-left", run_id(&workspace));
     git(&workspace, &["worktree", "remove", "--force", &tree]);
     let run = workspace.prose(&["resume", "-q"]);
@@ -242,8 +238,7 @@ catch as e:
   output caught = e.message
 "#;
     let workspace = repository(program);
-    let run = workspace.prose(&["run", "main.prose", "-q"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    let run = workspace.prose(&["run", "main.prose", "-q"]).ended(0);
     assert!(
         run.stdout.contains(
             "branch 1 (session of line 4) and branch 2 (session of line 5) have changed `f` in ways"
@@ -251,8 +246,7 @@ catch as e:
         "{run:?}"
     );
     assert!(!workspace.path("f").exists());
-    let run = workspace.prose(&["runs", "rm", &run_id(&workspace)]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose(&["runs", "rm", &run_id(&workspace)]).ended(0);
     assert!(state(&workspace).ends_with("trees: 1\n"), "{}", state(&workspace));
 }
 
@@ -264,7 +258,7 @@ parallel:
   session "sed s/8/EIGHT/ ../../../../../notes.md > n; mv n ../../../../../notes.md"
 "#;
     let workspace = repository(program);
-    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 0);
+    workspace.prose(&["run", "main.prose", "-q"]).ended(0);
     assert_eq!(workspace.read("notes.md"), NOTES.replace("one", "ONE").replace('8', "EIGHT"));
     let workspace = repository(&program.replace("s/8/EIGHT/", "s/one/two/"));
     let run = workspace.prose(&["run", "main.prose", "-q"]);
@@ -294,8 +288,7 @@ let items = ["p", "q"] | pmap:
   session "ls; echo {item} > {item}.txt"
 "#;
     let workspace = repository(program);
-    let run = workspace.prose(&["run", "main.prose", "-q"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose(&["run", "main.prose", "-q"]).ended(0);
     assert_eq!(workspace.read("count.txt"), "2\n");
     assert_eq!(
         workspace.read("list-x.txt"),
@@ -359,12 +352,10 @@ parallel:
 "#;
     let workspace = repository(program);
     workspace.write(".gitignore", b"/no-home\n/no-cache\n/allowed\n");
-    let run = workspace.prose(&["run", "main.prose", "-q", "--max-parallel", "1"]);
-    assert_eq!(run.status, 1, "{run:?}");
+    workspace.prose(&["run", "main.prose", "-q", "--max-parallel", "1"]).ended(1);
     assert!(!workspace.path("a.txt").exists());
     workspace.write("allowed", b"");
-    let run = workspace.prose(&["resume", "-q"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose(&["resume", "-q"]).ended(0);
     assert_eq!((workspace.read("a.txt"), workspace.read("b.txt")), ("a\n".into(), "b\n".into()));
     assert!(state(&workspace).ends_with("trees: 1\n"));
 }
@@ -383,8 +374,7 @@ output a = a
 fn changed(program: &str, changed: &str) -> (Workspace, Run) {
     let workspace = repository(program);
     workspace.write(".gitignore", b"/no-home\n/no-cache\n/asked\n");
-    let run = workspace.prose(&["run", "main.prose", "-q", "--max-parallel", "1"]);
-    assert_eq!(run.status, 1, "{run:?}");
+    workspace.prose(&["run", "main.prose", "-q", "--max-parallel", "1"]).ended(1);
     assert!(!workspace.path("a.txt").exists());
     workspace.write("main.prose", changed.as_bytes());
     let run = workspace.prose(&["resume", "--accept-changes", "-q", "--max-parallel", "1"]);
@@ -419,7 +409,7 @@ fn merged_work_is_not_done_again_by_a_changed_program() {
     let (workspace, run) = {
         let workspace = repository(&program);
         workspace.write(".gitignore", b"/no-home\n/no-cache\n/asked\n");
-        assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 1);
+        workspace.prose(&["run", "main.prose", "-q"]).ended(1);
         assert_eq!(workspace.read("a.txt"), "a\n");
         workspace.write("main.prose", program.replace("exit 1", "true").as_bytes());
         let run = workspace.prose(&["resume", "--accept-changes", "-q"]);
@@ -477,14 +467,13 @@ fn without_a_repository_nothing_is_started() {
         ----
         error: `run.isolation = "worktree"` needs a git repository, and the project FOLDER is in none; run `git init` there, or set `isolation = "none"` in `[run]` in `prose.toml`
     "#]].assert_eq(&message);
-    assert_eq!(workspace.prose(&["run", "main.prose", "--dry-run"]).status, 2);
+    workspace.prose(&["run", "main.prose", "--dry-run"]).ended(2);
     assert_eq!(workspace.prose(&["runs"]).stdout, "");
     // A program without branches needs none, nor does one that starts no agents.
     workspace.write("one.prose", b"session \"echo x\"\n");
-    assert_eq!(workspace.prose(&["run", "one.prose", "-q"]).status, 0);
-    assert_eq!(workspace.prose(&["run", "main.prose", "-q", "--harness", "offline"]).status, 0);
-    let run = workspace.prose(&["run", "main.prose", "-q", "--in-context"]);
-    assert_eq!(run.status, 2, "{run:?}");
+    workspace.prose(&["run", "one.prose", "-q"]).ended(0);
+    workspace.prose(&["run", "main.prose", "-q", "--harness", "offline"]).ended(0);
+    workspace.prose(&["run", "main.prose", "-q", "--in-context"]).ended(2);
 }
 
 #[test]
@@ -537,10 +526,9 @@ fn a_project_in_a_folder_of_a_repository_and_one_without_commits_work_too() {
         (".gitignore", "/no-home\n/no-cache\n"),
     ]);
     git(&workspace, &["init", "-q", "-b", "main"]);
-    assert_eq!(Run::of(workspace.command().arg("trust").current_dir(workspace.path("sub"))).status, 0);
+    Run::of(workspace.command().arg("trust").current_dir(workspace.path("sub"))).ended(0);
     let mut command = workspace.command();
-    let run = Run::of(command.current_dir(workspace.path("sub")).args(["run", "main.prose", "-q"]));
-    assert_eq!(run.status, 0, "{run:?}");
+    Run::of(command.current_dir(workspace.path("sub")).args(["run", "main.prose", "-q"])).ended(0);
     assert!(workspace.read("a.txt").ends_with("/trees/1-branch-1/sub\n"), "{}", workspace.read("a.txt"));
     assert_eq!(workspace.read("sub/b.txt"), "top\n");
 }
@@ -561,12 +549,10 @@ fn git_runs_no_programs_of_the_repository() {
     for hook in ["post-checkout", "post-index-change", "reference-transaction", "pre-commit"] {
         let path = format!(".git/hooks/{hook}");
         workspace.write(&path, format!("#!/bin/sh\necho {hook} >> {ran}\n").as_bytes());
-        fs::set_permissions(workspace.path(&path), fs::Permissions::from_mode(0o755)).unwrap();
     }
     // The sessions start no git themselves.
     workspace.write("main.prose", TWO.replace("; git status --porcelain", "").as_bytes());
-    let run = workspace.prose(&["run", "main.prose", "-q"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    workspace.prose(&["run", "main.prose", "-q"]).ended(0);
     assert!(!workspace.path("no-home/ran").exists(), "{}", workspace.read("no-home/ran"));
 }
 
@@ -584,7 +570,6 @@ fn killed_at(number: u32) -> bool {
         "#!/bin/sh\necho $$ >> {count}\nif [ -n \"$KILL_AT\" ] && [ \"$(sed -n \"$KILL_AT\"p {count})\" = $$ ]; then kill -9 $PPID; exit 1; fi\nexec {real} \"$@\"\n"
     );
     workspace.write("no-home/bin/git", script.as_bytes());
-    fs::set_permissions(workspace.path("no-home/bin/git"), fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:{}", workspace.path("no-home/bin").display(), std::env::var("PATH").unwrap());
     let mut command = workspace.command();
     command.args(["run", "main.prose", "-q"]).env("PATH", &path).env("KILL_AT", number.to_string());

@@ -18,10 +18,7 @@ const SETTINGS: &str =
 /// A project whose agent leaves a file that says that it was started.
 fn clone() -> Workspace {
     let agent = "#!/bin/sh\ncat > /dev/null\necho started >> started.txt\necho answer\n";
-    let workspace = Workspace::new(&[("main.prose", TWO), ("prose.toml", SETTINGS), ("agent.sh", agent)]);
-    #[cfg(unix)]
-    fs::set_permissions(workspace.path("agent.sh"), fs::Permissions::from_mode(0o755)).expect("it is ours");
-    workspace
+    Workspace::new(&[("main.prose", TWO), ("prose.toml", SETTINGS), ("agent.sh", agent)])
 }
 
 impl Workspace {
@@ -81,8 +78,7 @@ fn reading_and_runs_without_an_agent_need_no_trust() {
 fn the_settings_in_a_folder_above_need_trust() {
     let workspace = clone();
     workspace.write("flows/deep/inner.prose", TWO.as_bytes());
-    let run = workspace.prose(&["run", "flows/deep/inner.prose"]);
-    assert_eq!(run.status, 2, "{run:?}");
+    workspace.prose(&["run", "flows/deep/inner.prose"]).ended(2);
     assert_eq!(workspace.started(), 0);
 }
 
@@ -103,13 +99,13 @@ fn a_project_is_trusted_once_and_again_when_its_settings_change() {
         "#]],
     );
     for _ in 0..2 {
-        assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 0);
+        workspace.prose(&["run", "main.prose", "-q"]).ended(0);
     }
     assert_eq!(workspace.started(), 4);
     // Neither another program nor other bytes of the agent are another setting, nor are settings that start nothing.
     workspace.write("main.prose", b"session \"Third\"\n");
     workspace.write("prose.toml", format!("{SETTINGS}max-parallel = 2\n").as_bytes());
-    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 0);
+    workspace.prose(&["run", "main.prose", "-q"]).ended(0);
 
     workspace.write("prose.toml", SETTINGS.replace("--send", "--send-all").as_bytes());
     workspace.check(&["run", "main.prose"], expect![[r#"
@@ -119,7 +115,7 @@ fn a_project_is_trusted_once_and_again_when_its_settings_change() {
         help: if you trust it, run `prose trust FOLDER`, or pass `--trust`
     "#]]);
     assert_eq!(workspace.started(), 5);
-    assert_eq!(workspace.prose(&["run", "main.prose", "-q", "--trust"]).status, 0);
+    workspace.prose(&["run", "main.prose", "-q", "--trust"]).ended(0);
     assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 0, "`--trust` is remembered");
     assert_eq!(workspace.started(), 7);
 
@@ -133,7 +129,7 @@ fn a_project_is_trusted_once_and_again_when_its_settings_change() {
             You no longer trust FOLDER
         "#]],
     );
-    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 2);
+    workspace.prose(&["run", "main.prose", "-q"]).ended(2);
     workspace.check(
         &["trust", "--list"],
         expect![[r#"
@@ -154,8 +150,7 @@ fn variables_of_the_project_are_trusted_with_it() {
     workspace.write(".prose/.env", b"USER_ID=user-2\nSESSION_ID=sess-1\n");
     assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 0, "these have no effect");
     workspace.write(".prose/.env", b"OPENPROSE_POSTGRES_URL=postgresql://elsewhere/x\n");
-    let run = workspace.prose(&["run", "main.prose", "-q"]);
-    assert_eq!(run.status, 2);
+    let run = workspace.prose(&["run", "main.prose", "-q"]).ended(2);
     assert!(
         run.stderr.contains("have changed since you trusted it: `.prose/.env: OPENPROSE_POSTGRES_URL`"),
         "{}",
@@ -178,8 +173,7 @@ fn what_is_trusted_is_remembered_outside_the_project_for_the_user_alone() {
     assert_eq!((run.status, workspace.started()), (2, 0), "{run:?}");
     assert!(run.stderr.contains("remove it, then trust your projects again"), "{}", run.stderr);
     // The person's word counts for this run, and what cannot be read is not written over.
-    let run = workspace.prose(&["run", "main.prose", "-q", "--trust"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    let run = workspace.prose(&["run", "main.prose", "-q", "--trust"]).ended(0);
     assert!(run.stderr.contains("trusted for this run only"), "{}", run.stderr);
     assert_eq!(fs::read_to_string(&path).unwrap(), "{");
 }

@@ -25,21 +25,13 @@ fn a_run_that_no_one_answers_waits_and_is_answered_later() {
         help: answer with `prose runs answer ID yes|no`; recorded results are reused
     "#]],
     );
-    workspace.check(
+    workspace.refuses(
         &["runs", "answer", "2", "perhaps"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: `perhaps` is not one of the answers; choose one of [y]es, [n]o
-    "#]],
+        expect!["`perhaps` is not one of the answers; choose one of [y]es, [n]o"],
     );
-    workspace.check(
+    workspace.refuses(
         &["runs", "answer", "2", "other", "yes"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: run ID has no open question `other`; `prose runs show` lists its questions
-    "#]],
+        expect!["run ID has no open question `other`; `prose runs show` lists its questions"],
     );
     let shown = workspace.prose(&["runs", "show"]).stdout;
     assert!(shown.contains("waiting:  question 1 at line 2: go: Ship it? (yes/no)\n"), "{shown}");
@@ -62,20 +54,14 @@ fn a_run_that_no_one_answers_waits_and_is_answered_later() {
             Completed: 1 session done, 1 reused
         "#]],
     );
-    workspace.check(
-        &["runs", "answer", "2", "yes"],
-        expect![[r#"
-        status: 2
-        ---- stderr
-        error: run ID (completed) does not wait for an answer
-    "#]],
-    );
+    workspace
+        .refuses(&["runs", "answer", "2", "yes"], expect!["run ID (completed) does not wait for an answer"]);
 }
 
 #[test]
 fn an_answer_is_recorded_without_resuming_the_run() {
     let workspace = release();
-    assert_eq!(workspace.prose(&["run", "release.prose"]).status, 5);
+    workspace.prose(&["run", "release.prose"]).ended(5);
     workspace.check(
         &["runs", "answer", "2", "go", "no", "--no-resume"],
         expect![[r#"
@@ -100,7 +86,7 @@ fn a_run_that_was_killed_after_its_answer_goes_on_with_it() {
         "release.prose",
         "let plan = session \"Plan\"\ninput go: \"Ship it? (yes/no)\"\noutput done = session \"Deploy {go}\"\n",
     )]);
-    assert_eq!(workspace.prose(&["run", "release.prose"]).status, 5);
+    workspace.prose(&["run", "release.prose"]).ended(5);
     let mut command = workspace.command();
     command
         .args(["runs", "answer", "2", "yes", "--delay", "1h"])
@@ -111,12 +97,10 @@ fn a_run_that_was_killed_after_its_answer_goes_on_with_it() {
     let mut said = std::io::BufRead::lines(stderr).map(|line| line.expect("it says something"));
     assert!(said.any(|line| line.contains("… Deploy yes")));
     // While a process has the run, the answer is that process's matter.
-    let refused = workspace.prose(&["runs", "answer", "2", "no"]);
-    assert_eq!(refused.status, 2, "{refused:?}");
+    workspace.prose(&["runs", "answer", "2", "no"]).ended(2);
     answering.kill().expect("it runs");
     answering.wait().expect("it ends");
-    let resumed = workspace.prose(&["resume"]);
-    assert_eq!(resumed.status, 0, "{resumed:?}");
+    let resumed = workspace.prose(&["resume"]).ended(0);
     assert!(resumed.stderr.contains("Reused 1 result from the earlier execution, ran 1."), "{resumed:?}");
 }
 
