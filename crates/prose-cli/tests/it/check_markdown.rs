@@ -105,32 +105,22 @@ fn what_a_document_imports_lies_beside_it() {
         ("docs/guide.md", "```prose\nuse \"./part.prose\"\noutput a = part(nothing: 1)\n```\n"),
         ("docs/part.prose", "input topic: \"What\"\noutput a = session \"{topic}\"\n"),
     ]);
-    workspace.prose(&["check", "--output-format", "concise", "docs/guide.md"]).check(expect![[r#"
-        status: 0
-        ---- stdout
-        docs/guide.md:3:17: warning[E027]: `part` has no input `nothing`; did you mean `topic`?
-    "#]]);
+    workspace.prose(&["check", "--output-format", "concise", "docs/guide.md"]).printed(expect![
+        "docs/guide.md:3:17: warning[E027]: `part` has no input `nothing`; did you mean `topic`?"
+    ]);
 }
 
 #[test]
 fn a_document_without_programs_is_clean() {
     let workspace = Workspace::new(&[("guide.md", "# Nothing\n")]);
-    workspace.prose(&["check", "guide.md"]).check(expect![[r#"
-        status: 0
-        ---- stderr
-        1 file is clean.
-    "#]]);
+    workspace.prose(&["check", "guide.md"]).remarked(expect!["1 file is clean."]);
 }
 
 #[test]
 fn the_programs_of_a_document_are_formatted() {
     let untidy = "Text  .\n\n> ```prose\n> agent   writer:\n>     prompt: \"Write\"\n>\n>\n>\n> session:writer\n> ```\n";
     let workspace = Workspace::new(&[("guide.md", untidy)]);
-    workspace.prose(&["fmt", "guide.md"]).check(expect![[r#"
-        status: 0
-        ---- stderr
-        1 program formatted.
-    "#]]);
+    workspace.prose(&["fmt", "guide.md"]).remarked(expect!["1 program formatted."]);
     let tidy = fs::read_to_string(workspace.path("guide.md")).expect("the document can be read");
     expect![[r#"
         Text  .
@@ -143,9 +133,5 @@ fn the_programs_of_a_document_are_formatted() {
         > ```
     "#]]
     .assert_eq(&tidy);
-    workspace.prose(&["fmt", "--check", "guide.md"]).check(expect![[r#"
-        status: 0
-        ---- stderr
-        1 program already formatted.
-    "#]]);
+    workspace.prose(&["fmt", "--check", "guide.md"]).remarked(expect!["1 program already formatted."]);
 }

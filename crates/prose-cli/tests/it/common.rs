@@ -128,6 +128,20 @@ impl Run {
         expected.assert_eq(&self.shown());
     }
 
+    /// Compares the line that is all that a user would see, on standard output.
+    #[track_caller]
+    pub(crate) fn printed(&self, line: Expect) {
+        assert_eq!((self.status, self.stderr.as_str()), (0, ""), "{self:?}");
+        line.assert_eq(self.stdout.strip_suffix('\n').unwrap_or(&self.stdout));
+    }
+
+    /// The same for standard error.
+    #[track_caller]
+    pub(crate) fn remarked(&self, line: Expect) {
+        assert_eq!((self.status, self.stdout.as_str()), (0, ""), "{self:?}");
+        line.assert_eq(self.stderr.strip_suffix('\n').unwrap_or(&self.stderr));
+    }
+
     /// Compares the error that is all that a user would see of what was asked for.
     #[track_caller]
     pub(crate) fn refused(&self, error: Expect) {

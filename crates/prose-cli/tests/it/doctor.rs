@@ -348,7 +348,7 @@ fn runs_that_wait_to_be_resumed_and_broken_pins_are_told() {
         ("fails.prose", "session \"one\"\nthrow \"two\"\n"),
         ("prose.lock", "<<<<<<< ours\n"),
     ]);
-    let run = workspace.prose(&["run", "fails.prose", "--quiet"]).ended(1);
+    workspace.prose(&["run", "fails.prose", "--quiet"]).ended(1);
     let mut found = doctor(&workspace, &[THIS], &[]);
     let runs = fs::read_dir(workspace.path(".prose/runs")).unwrap();
     for run in runs.map(|run| run.unwrap().file_name().into_string().unwrap()) {

@@ -76,7 +76,7 @@ fn a_new_project_runs_and_is_clean() {
         ---- stderr
         1 program already formatted.
     "#]]);
-    let run = prose(&workspace, &["run", "main.prose"]).ended(0);
+    prose(&workspace, &["run", "main.prose"]).ended(0);
     let run = prose(&workspace, &["run", "main.prose", "--script", "main.script.toml"]).ended(0);
     assert!(run.stdout.contains("The moon pulls at the sea"), "{run:?}");
 }

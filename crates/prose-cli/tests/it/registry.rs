@@ -174,11 +174,7 @@ fn by_hand_the_cache_alone_is_used_until_one_asks_for_more() {
         main.prose:1:6: info[W143]: `alice/research` is not fetched yet; run `prose fetch`
     "#]],
     );
-    world.prose(&["fetch"]).check(expect![[r#"
-        status: 0
-        ---- stdout
-        `alice/research` was fetched
-    "#]]);
+    world.prose(&["fetch"]).printed(expect!["`alice/research` was fetched"]);
     world.finds_nothing(&[]);
 }
 
@@ -204,11 +200,7 @@ fn where_fetching_is_off_nobody_is_asked() {
 #[test]
 fn a_registry_that_is_gone_is_information_and_the_cache_is_used() {
     let mut world = World::new(&[("registry/alice/research.prose", RESEARCH), ("project/main.prose", MAIN)]);
-    world.prose(&["fetch", "alice/research"]).check(expect![[r#"
-        status: 0
-        ---- stdout
-        `alice/research` was fetched
-    "#]]);
+    world.prose(&["fetch", "alice/research"]).printed(expect!["`alice/research` was fetched"]);
     world.server.stop();
     world.finds_nothing(&[]);
     world.check(
@@ -219,11 +211,7 @@ fn a_registry_that_is_gone_is_information_and_the_cache_is_used() {
             warning: fetching is disabled; imported programs come from the cache and may be outdated
         "#]],
     );
-    world.prose(&["cache", "clean"]).check(expect![[r#"
-        status: 0
-        ---- stdout
-        Removed 1 program (1 KB).
-    "#]]);
+    world.prose(&["cache", "clean"]).printed(expect!["Removed 1 program (1 KB)."]);
     world.check(&["--offline"], expect![[r#"
         status: 0
         ---- stdout
@@ -468,11 +456,7 @@ fn only_what_is_locked_is_used() {
         added `alice/research` with SHA-256 …
         prose.lock: written, 1 program pinned.
     "#]]);
-    world.prose(&["lock"]).check(expect![[r#"
-        status: 0
-        ---- stdout
-        prose.lock: nothing to change, 1 program pinned.
-    "#]]);
+    world.prose(&["lock"]).printed(expect!["prose.lock: nothing to change, 1 program pinned."]);
     world.finds_nothing(&["--locked"]);
 
     world.workspace.write("registry/alice/research.prose", b"output findings = session \"Something else\"\n");
@@ -508,11 +492,7 @@ fn only_what_is_locked_is_used() {
         updated `alice/research` from SHA-256 … to …
         prose.lock: written, 1 program pinned.
     "#]]);
-    world.prose(&["outdated"]).check(expect![[r#"
-        status: 0
-        ---- stderr
-        1 program as prose.lock has it.
-    "#]]);
+    world.prose(&["outdated"]).remarked(expect!["1 program as prose.lock has it."]);
 
     world.workspace.write("project/main.prose", b"use \"alice/other\"\noutput found = other(topic: 1)\n");
     world.prose(&["lock"]).check(expect![[r#"
@@ -544,11 +524,7 @@ fn the_lock_of_programs_in_part_of_a_project_keeps_the_pins_of_the_rest() {
         added `alice/research` with SHA-256 …
         prose.lock: written, 2 programs pinned.
     "#]]);
-    world.prose(&["lock", "lib"]).check(expect![[r#"
-        status: 0
-        ---- stdout
-        prose.lock: nothing to change, 2 programs pinned.
-    "#]]);
+    world.prose(&["lock", "lib"]).printed(expect!["prose.lock: nothing to change, 2 programs pinned."]);
 }
 
 #[test]
@@ -594,11 +570,7 @@ fn copies_come_before_everything_else() {
     world.prose(&["cache", "clean"]);
     world.server.stop();
     // The copies are no programs of the project.
-    world.prose(&["check"]).check(expect![[r#"
-        status: 0
-        ---- stderr
-        1 file is clean.
-    "#]]);
+    world.prose(&["check"]).remarked(expect!["1 file is clean."]);
 
     let copy = "project/lib/vendor/alice--research.prose";
     world.workspace.write(copy, format!("{RESEARCH}# A word more.\n").as_bytes());

@@ -83,6 +83,13 @@ impl Workspace {
         self.shows(self.prose(arguments), &expected);
     }
 
+    /// Compares the line of a command that says nothing else, shown in the same way.
+    #[track_caller]
+    fn prints(&self, arguments: &[&str], line: Expect) {
+        let run = self.prose(arguments);
+        Run { stdout: self.masked(&run.stdout), ..run }.printed(line);
+    }
+
     /// Compares the error of a command that does nothing, shown in the same way.
     #[track_caller]
     fn refuses(&self, arguments: &[&str], error: Expect) {

@@ -460,22 +460,16 @@ fn the_file_can_be_checked_alone() {
         "#]],
     );
     let workspace = Workspace::new(&files);
-    workspace.prose(&["check", "./sound/prose.toml"]).check(expect![[r#"
-        status: 0
-        ---- stderr
-        1 file is clean.
-    "#]]);
+    workspace.prose(&["check", "./sound/prose.toml"]).remarked(expect!["1 file is clean."]);
     workspace.prose(&["check", "missing/prose.toml"]).refused(expect!["`missing/prose.toml` does not exist"]);
     workspace
         .prose_with_input(
             &["check", "-", "--stdin-filename", "x/prose.toml", "--output-format", "concise"],
             b"[checks]\n",
         )
-        .check(expect![[r#"
-            status: 0
-            ---- stdout
-            x/prose.toml:1:2: warning[W141]: `checks` is not a setting; did you mean `check`?
-        "#]]);
+        .printed(expect![
+            "x/prose.toml:1:2: warning[W141]: `checks` is not a setting; did you mean `check`?"
+        ]);
 }
 
 #[test]
@@ -565,11 +559,9 @@ fn mistakes_of_the_file_are_fixed_before_its_programs_are_checked() {
 fn fixes_of_what_is_off_are_not_applied() {
     let files = [("a.prose", "import \"search\" from \"./skills\"\nsession 'Say hello'\n")];
     let workspace = Workspace::new(&files);
-    workspace.prose(&["check", "--fix", "--unsafe-fixes", "--level", "W103=off"]).check(expect![[r#"
-        status: 0
-        ---- stderr
-        Fixed 1 problem in 1 file; none remain.
-    "#]]);
+    workspace
+        .prose(&["check", "--fix", "--unsafe-fixes", "--level", "W103=off"])
+        .remarked(expect!["Fixed 1 problem in 1 file; none remain."]);
     expect![[r#"
         import "search" from "./skills"
         session "Say hello"

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use prose_vm::event::EventKind;
 
-use crate::support::{check, check_result, run};
+use crate::support::{answers, check, check_result, run};
 
 const OK: &str = "[[session]]\nreply = \"ok\"";
 
@@ -227,18 +227,7 @@ block f():
   session "{a} {b}"
 do f()
 "#,
-        r#"
-[[session]]
-label = "A"
-reply = "1"
-delay = "2s"
-[[session]]
-label = "B"
-reply = "2"
-delay = "1s"
-[[session]]
-reply = "ok"
-"#,
+        &answers(&[("A", "1", "2s"), ("B", "2", "1s"), ("", "ok", "")]),
         expect![[r#"
             call f (1, depth 1)
             session: A
@@ -269,14 +258,7 @@ block f():
 do f()
 session "F"
 "#,
-        r#"
-[[session]]
-label = "C"
-reply = "c"
-delay = "2s"
-[[session]]
-reply = "ok"
-"#,
+        &answers(&[("C", "c", "2s"), ("", "ok", "")]),
         expect![[r#"
             session: A
             let anon_001 = ok
@@ -362,16 +344,7 @@ parallel:
   a = session "second"
 session "{a}"
 "#,
-        r#"
-[[session]]
-label = "first"
-reply = "1"
-[[session]]
-label = "second"
-reply = "2"
-[[session]]
-reply = "ok"
-"#,
+        &answers(&[("first", "1", ""), ("second", "2", ""), ("", "ok", "")]),
         expect![[r#"
             session: first
             let a = 1

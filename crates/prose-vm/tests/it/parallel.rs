@@ -5,7 +5,7 @@ use std::sync::Arc;
 use expect_test::expect;
 use prose_vm::event::EventKind;
 
-use crate::support::{Counting, check, lines, run, run_with};
+use crate::support::{Counting, answers, check, lines, run, run_with};
 
 const OK: &str = "[[session]]\nreply = \"ok\"";
 
@@ -253,22 +253,7 @@ let r = parallel for x, i in ["a", "b"]:
   session "{s}"
 output result = [r, seen, s]
 "#,
-        r#"
-[[session]]
-label = "a 0"
-reply = "A"
-delay = "2s"
-[[session]]
-label = "b 1"
-reply = "B"
-delay = "1s"
-[[session]]
-label = "A"
-reply = "AA"
-[[session]]
-label = "B"
-reply = "BB"
-"#,
+        &answers(&[("a 0", "A", "2s"), ("b 1", "B", "1s"), ("A", "AA", ""), ("B", "BB", "")]),
         expect![[r#"
             let seen = []
             session: a 0
@@ -329,19 +314,7 @@ parallel for x in ["a", "b"]:
   let r = session "first {x}"
   session "second {x}: {r}"
 "#,
-        r#"
-[[session]]
-label = "first a"
-reply = "A"
-delay = "1s"
-[[session]]
-label = "first b"
-reply = "B"
-delay = "2s"
-[[session]]
-reply = "ok"
-delay = "2s"
-"#,
+        &answers(&[("first a", "A", "1s"), ("first b", "B", "2s"), ("", "ok", "2s")]),
     );
     assert_eq!(ran.tasks(), ["first a", "first b", "second a: A", "second b: B"]);
 }
@@ -437,19 +410,7 @@ parallel:
   session "A"
   session "B"
 "#,
-        r#"
-[[session]]
-label = "Slow"
-reply = "ok"
-delay = "1h"
-[[session]]
-label = "Never"
-reply = "ok"
-delay = "1h"
-[[session]]
-reply = "ok"
-delay = "1s"
-"#,
+        &answers(&[("Slow", "ok", "1h"), ("Never", "ok", "1h"), ("", "ok", "1s")]),
         |setup| setup.limits.max_parallel = 2,
     );
     expect![[r#"
@@ -516,20 +477,7 @@ for x in [1, 2]:
 fn d24_assignments_of_iterations_are_atomic_in_the_order_of_completion() {
     let ran = run(
         "let xs = []\nparallel for x in [1, 2, 3]:\n  let r = session \"{x}\"\n  xs = xs + [r]\noutput result = xs\n",
-        r#"
-[[session]]
-label = "1"
-reply = "one"
-delay = "3s"
-[[session]]
-label = "2"
-reply = "two"
-delay = "1s"
-[[session]]
-label = "3"
-reply = "three"
-delay = "2s"
-"#,
+        &answers(&[("1", "one", "3s"), ("2", "two", "1s"), ("3", "three", "2s")]),
     );
     expect![[r#"
         [
@@ -552,20 +500,7 @@ parallel for x in [1, 2, 3]:
   xs = xs + [do add(x)]
 output result = xs
 "#,
-        r#"
-[[session]]
-label = "1"
-reply = "one"
-delay = "3s"
-[[session]]
-label = "2"
-reply = "two"
-delay = "1s"
-[[session]]
-label = "3"
-reply = "three"
-delay = "2s"
-"#,
+        &answers(&[("1", "one", "3s"), ("2", "two", "1s"), ("3", "three", "2s")]),
     );
     expect![[r#"
         [

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::support::{check, check_result, run};
+use crate::support::{answers, check, check_result, run};
 
 const OK: &str = "[[session]]\nreply = \"ok\"";
 
@@ -17,22 +17,13 @@ let r = ["a", "b"]
   | map:
     session "Third {item}"
 "#,
-        r#"
-[[session]]
-label = "First a"
-reply = "a1"
-[[session]]
-label = "First b"
-reply = "b1"
-[[session]]
-label = "Second a1"
-reply = "a2"
-[[session]]
-label = "Second b1"
-reply = "b2"
-[[session]]
-reply = "end"
-"#,
+        &answers(&[
+            ("First a", "a1", ""),
+            ("First b", "b1", ""),
+            ("Second a1", "a2", ""),
+            ("Second b1", "b2", ""),
+            ("", "end", ""),
+        ]),
         expect![[r#"
             session: First a
             let first = a1
@@ -60,16 +51,7 @@ reply = "end"
 
 #[test]
 fn r070_map_is_sequential_and_pmap_concurrent() {
-    let script = r#"
-[[session]]
-label = "a"
-reply = "A"
-delay = "2s"
-[[session]]
-label = "b"
-reply = "B"
-delay = "1s"
-"#;
+    let script = &answers(&[("a", "A", "2s"), ("b", "B", "1s")]);
     let map = run("output result = [\"a\", \"b\"] | map: session \"{item}\"\n", script);
     let pmap = run("output result = [\"a\", \"b\"] | pmap: session \"{item}\"\n", script);
     assert_eq!(map.end.outputs, pmap.end.outputs);

@@ -7,7 +7,7 @@ use prose_vm::budget::Budget;
 use prose_vm::effect::Usage;
 use prose_vm::event::EventKind;
 
-use crate::support::{Able, Counting, Setup, check, lines, run, run_with};
+use crate::support::{Able, Counting, Setup, answers, check, lines, run, run_with};
 
 const OK: &str = "[[session]]\nreply = \"ok\"";
 
@@ -24,13 +24,7 @@ agent worker:
   model: haiku
 session "Third"
 "#,
-        r#"
-[[session]]
-label = "First"
-reply = "one"
-[[session]]
-reply = "more"
-"#,
+        &answers(&[("First", "one", ""), ("", "more", "")]),
         expect![[r#"
             session: First
             let a = one
@@ -467,13 +461,7 @@ let x = session "A" -> session "B" -> session "C"
 session "{x}"
 session "D" -> session "E"
 "#,
-        r#"
-[[session]]
-label = "C"
-reply = "c"
-[[session]]
-reply = "ok"
-"#,
+        &answers(&[("C", "c", ""), ("", "ok", "")]),
         expect![[r#"
             session: A
             let anon_001 = ok

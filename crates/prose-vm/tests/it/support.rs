@@ -461,6 +461,19 @@ impl Store for Files {
     }
 }
 
+/// A script of sessions: the label (none for whatever is left), the reply, and how long it takes (nothing if there is no delay).
+pub(crate) fn answers(sessions: &[(&str, &str, &str)]) -> String {
+    let mut script = String::new();
+    for (label, reply, delay) in sessions {
+        let entries = [("label", label), ("reply", reply), ("delay", delay)];
+        script += "[[session]]\n";
+        for (key, text) in entries.into_iter().filter(|(_, text)| !text.is_empty()) {
+            _ = writeln!(script, "{key} = \"{text}\"");
+        }
+    }
+    script
+}
+
 /// Those of some events that journals keep.
 pub(crate) fn recorded(events: &[Event]) -> Vec<Event> {
     let is_kept =

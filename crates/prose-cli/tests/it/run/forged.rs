@@ -196,7 +196,7 @@ fn the_key_of_another_user_confirms_nothing() {
     workspace.write("prose.toml", format!("{SETTINGS}harness = \"command\"\n").as_bytes());
     workspace.trust();
     fs::remove_file(workspace.state().join("run.key")).unwrap();
-    let run = workspace.prose(&["resume", "--harness", "command"]).ended(2);
+    workspace.prose(&["resume", "--harness", "command"]).ended(2);
     assert_eq!(workspace.asked(), "");
     // Nor does the seal of another run.
     workspace.prose(&["run", "evil.prose", "-q", "--max-sessions", "0"]).ended(3);

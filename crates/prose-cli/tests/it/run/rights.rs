@@ -191,7 +191,7 @@ fn however_a_fetched_program_comes_into_a_run_it_has_the_rights_of_one() {
     let host = world.registry.url.trim_start_matches("http://").replace(':', "_");
     world.refuses(&format!("no-cache/programs/{host}/alice/hungry.prose"), "alice/hungry");
     // And so are copies, whether they are found by the settings or by a path, or run themselves.
-    let vendor = world.prose(&["vendor", "vendor", "imports.prose"]).ended(0);
+    world.prose(&["vendor", "vendor", "imports.prose"]).ended(0);
     world.settings("registry.vendor = \"vendor\"\n");
     world.prose(&["cache", "clean"]).ended(0);
     for program in ["alice/hungry", "imports.prose", "vendor/alice--hungry.prose", "copy.prose"] {
@@ -409,7 +409,7 @@ fn local_programs_pass_on_protected_files_only_if_they_name_them_and_the_setting
         help: fix the program, then run `prose resume ID --accept-changes`
     "#]]);
     world.settings("run.allow-files = [\".env\"]\n");
-    let run = world.prose(&["run", "-q", "exact.prose"]).ended(0);
+    world.prose(&["run", "-q", "exact.prose"]).ended(0);
     let computed =
         |program: &str, name: &str| world.prose(&["run", "-q", program, "-i", &format!("name={name}")]);
     for (program, name) in [
