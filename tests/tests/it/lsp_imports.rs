@@ -414,7 +414,7 @@ fn local_programs_in_between_import_from_the_registry_of_their_project() {
         ("main.prose", "use \"./middle.prose\"\n\noutput found = middle()\n"),
         ("middle.prose", "use \"alice/research\"\n\noutput found = research()\n"),
     ];
-    let mut workspace = workspace(&registry, &files).opened("main.prose");
+    let _open = workspace(&registry, &files).opened("main.prose");
     assert_eq!(registry.wait_for_requests(), ["alice/research"]);
 }
 

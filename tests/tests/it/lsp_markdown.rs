@@ -73,10 +73,10 @@ fn only_programs_are_diagnosed_and_each_alone() {
     let mut workspace = guide(json!({}));
     let published = workspace.pushed_whole("guide.md");
     assert_eq!(published["version"], 1);
-    expect![[r#"
-        19:22-19:27 E119 "variable `draft` is not defined; did you mean the unused `pair`?"
-    "#]]
-    .assert_eq(&diagnostics(&published["diagnostics"]));
+    assert_eq!(
+        diagnostics(&published["diagnostics"]),
+        "19:22-19:27 E119 \"variable `draft` is not defined; did you mean the unused `pair`?\"\n"
+    );
     workspace.client.shut_down();
 }
 
@@ -99,10 +99,10 @@ fn a_client_that_asks_gets_the_same() {
     let mut workspace = guide(json!({ "textDocument": { "diagnostic": {} } }));
     let uri = workspace.uri("guide.md");
     let report = workspace.client.result("textDocument/diagnostic", &uri);
-    expect![[r#"
-        19:22-19:27 E119 "variable `draft` is not defined; did you mean the unused `pair`?"
-    "#]]
-    .assert_eq(&diagnostics(&report["items"]));
+    assert_eq!(
+        diagnostics(&report["items"]),
+        "19:22-19:27 E119 \"variable `draft` is not defined; did you mean the unused `pair`?\"\n"
+    );
     let params = json!({ "textDocument": { "uri": uri }, "previousResultId": report["resultId"] });
     let again = workspace.client.request("textDocument/diagnostic", params);
     assert_eq!(again["result"]["kind"], "unchanged");
@@ -171,10 +171,7 @@ fn completions_replace_what_stands_in_the_document() {
     assert_eq!(place(&writer["textEdit"]["range"]), "11:21-11:27");
     // Of the programs of documents none can be imported.
     let paths = workspace.at("textDocument/completion", "guide.md", (5, 7));
-    expect![[r#"
-        "./part.prose"
-    "#]]
-    .assert_eq(&list(&paths["items"], |item| item["label"].to_string()));
+    assert_eq!(list(&paths["items"], |item| item["label"].to_string()), "\"./part.prose\"\n");
     // An editor indents the lines of a snippet, but it puts no mark of a quote before them.
     let several_lines = |completions: &Value| {
         let items = completions["items"].as_array().unwrap().iter();
@@ -234,10 +231,7 @@ fn what_is_seen_of_a_program_is_seen_of_all() {
     "#]]
     .assert_eq(&list(&folds, |fold| format!("{}-{}", fold["startLine"], fold["endLine"])));
     let links = workspace.client.result("textDocument/documentLink", &uri);
-    expect![[r#"
-        5:5-5:17
-    "#]]
-    .assert_eq(&list(&links, |link| place(&link["range"])));
+    assert_eq!(list(&links, |link| place(&link["range"])), "5:5-5:17\n");
     let params = json!({
         "textDocument": { "uri": uri },
         "positions": [{ "line": 2, "character": 1 }, { "line": 21, "character": 8 }],
@@ -265,10 +259,7 @@ fn fixes_keep_the_marks_of_a_quote() {
     let mut workspace = Workspace::with(json!({}), &[("a.md", text)]).opened("a.md");
     let uri = workspace.uri("a.md");
     let actions = workspace.actions("a.md", (1, 4), &[]);
-    expect![[r#"
-        "Change to `session`"
-    "#]]
-    .assert_eq(&list(&actions, |action| action["title"].to_string()));
+    assert_eq!(list(&actions, |action| action["title"].to_string()), "\"Change to `session`\"\n");
     assert_eq!(applied(text, &actions[0]["edit"]["changes"][&uri]), text.replace("sesion", "session"));
     let all = workspace.actions("a.md", (1, 4), &["source.fixAll"]);
     expect![[r#"
@@ -387,10 +378,7 @@ fn a_program_is_run_where_it_stands() {
         message["method"] == "textDocument/publishDiagnostics" && message["params"]["version"] == 2
     };
     let published = workspace.client.wait_for(is_second);
-    expect![[r#"
-        13:2-13:17 - "no more"
-    "#]]
-    .assert_eq(&diagnostics(&published["params"]["diagnostics"]));
+    assert_eq!(diagnostics(&published["params"]["diagnostics"]), "13:2-13:17 - \"no more\"\n");
     workspace.client.shut_down();
 }
 
