@@ -10,6 +10,8 @@ pub mod planted;
 pub mod registry;
 #[cfg(unix)]
 pub mod rules;
+#[cfg(unix)]
+pub mod served;
 pub mod vscode;
 pub mod workspace;
 

@@ -275,8 +275,8 @@ fn show(
             writeln!(out, "  {}", one_line(&path))?;
         }
     }
-    if !run.waiting.is_empty() {
-        writeln!(out, "\nAnswer with `{}`.", waiting::command(&run.id, &run.waiting))?;
+    if let Some(command) = waiting::command(&run.id, &run.waiting) {
+        writeln!(out, "\nAnswer with `{command}`.")?;
     } else if run.status.can_be_resumed() {
         writeln!(out, "\nResume it with `prose resume {}`.", run.id)?;
     }

@@ -54,7 +54,10 @@ struct Importing<'a> {
 
 impl Loader for Importing<'_> {
     fn file(&mut self, path: &Path) -> Result<String, LoadError> {
-        read_import(path)
+        match self.context.imports.may_read(path) {
+            true => read_import(path),
+            false => Err(LoadError::Unreadable("is outside the folder that is served".to_owned())),
+        }
     }
 
     fn project(&mut self, path: &Path) -> Option<host::Project> {

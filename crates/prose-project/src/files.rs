@@ -1,7 +1,7 @@
 //! Reading programs: every way in which that can fail, with what to do about it.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use prose_analysis::host::LoadError;
 use prose_analysis::location::normalized;
@@ -61,6 +61,23 @@ pub fn check_size(bytes: usize) -> Result<(), String> {
 /// The path that a file is known by: the same for all ways to name it, as far as the names tell.
 pub fn identity(path: &Path) -> PathBuf {
     normalized(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
+}
+
+/// Whether a path leads into a folder whose own path has no links. A link counts as what it leads to, also above what does not exist.
+pub fn leads_into(path: &Path, folder: &Path) -> bool {
+    for existing in path.ancestors() {
+        match existing.canonicalize() {
+            Ok(real) => {
+                let rest = path.strip_prefix(existing).unwrap_or(path);
+                // Where `..` leads after what does not exist is unknown.
+                return real.starts_with(folder)
+                    && !rest.components().any(|part| part == Component::ParentDir);
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(_) => return false,
+        }
+    }
+    false
 }
 
 /// An absolute path as a person in the current folder would write it.

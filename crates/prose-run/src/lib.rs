@@ -2,7 +2,6 @@
 //!
 //! [`prepare`] creates or opens the files of a run and reports what it found; [`PreparedRun::execute`] executes it on the calling thread.
 
-mod approvals;
 mod changes;
 pub mod control;
 mod dry_run;
@@ -57,7 +56,6 @@ use prose_vm::secrets::Secrets;
 use prose_vm::settings::Settings;
 use prose_vm::store::Recording;
 
-pub use crate::approvals::{AsksUser, UserApprovals};
 pub use crate::dry_run::{DryRun, DryRunPrompt};
 pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
 pub use crate::estimate::{EstimateRequest, History, MAX_RUNS, RunEstimate, estimate_run};
@@ -68,7 +66,7 @@ use crate::origin::Origin;
 pub use crate::origin::{check_trust, is_confirmed};
 pub use crate::parallelism::{Machine as MachineResources, Parallelism};
 pub use crate::permissions::{Unenforced, UnenforcedRule};
-pub use crate::questions::{ApprovalAnswer, Questions, approval_text};
+pub use crate::questions::{ApprovalAnswer, Questions};
 use crate::rehearsal::{QuestionPrompts, Rehearsal};
 pub use crate::request::{Routes, RunRequest, Start};
 pub use crate::rights::MissingRights;

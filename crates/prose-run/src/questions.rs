@@ -5,6 +5,7 @@
 
 mod answer;
 mod state;
+mod words;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -27,8 +28,9 @@ use smol_str::SmolStr;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-pub use self::answer::{AnswerError, resolve};
+pub use self::answer::{AnswerError, resolve, resolve_value};
 use self::state::{Answer, Closing, Shared, State};
+pub use self::words::answer_command;
 
 /// The open questions of a run. Clones are the same desk.
 #[derive(Clone)]
@@ -48,7 +50,11 @@ impl Default for Questions {
 
 /// Someone who can answer. Dropped when they leave.
 #[derive(Debug)]
-pub struct Attendance(Questions);
+pub struct Attendance {
+    desk: Questions,
+    /// Whether they answer inputs only.
+    is_for_inputs: bool,
+}
 
 struct CloseDesk(Questions);
 
@@ -60,7 +66,7 @@ impl Drop for CloseDesk {
 
 impl Drop for Attendance {
     fn drop(&mut self) {
-        self.0.change(|state| state.attending -= 1);
+        self.desk.change(|state| *state.attending(self.is_for_inputs) -= 1);
     }
 }
 
@@ -93,6 +99,12 @@ impl Questions {
         self.change(|state| state.stays = true);
     }
 
+    /// From now on, nobody answers any more: the run stops as soon as it only waits, and its questions are answered and asked again later. Nothing is
+    /// denied for that reason.
+    pub fn abandon(&self) {
+        self.change(|state| state.is_abandoned = true);
+    }
+
     /// Takes the time from a clock, in milliseconds since 1970-01-01 in UTC.
     pub(crate) fn use_clock(&self, clock: Arc<dyn Fn() -> u64 + Send + Sync>) {
         self.lock().clock = clock;
@@ -108,8 +120,17 @@ impl Questions {
 
     /// Someone is there to answer, until the attendance is dropped.
     pub fn attend(&self) -> Attendance {
-        self.change(|state| state.attending += 1);
-        Attendance(self.clone())
+        self.attend_to(false)
+    }
+
+    /// Someone is there who answers inputs and leaves permissions and limits to others, such as an agent that has started the run.
+    pub fn attend_inputs(&self) -> Attendance {
+        self.attend_to(true)
+    }
+
+    fn attend_to(&self, is_for_inputs: bool) -> Attendance {
+        self.change(|state| *state.attending(is_for_inputs) += 1);
+        Attendance { desk: self.clone(), is_for_inputs }
     }
 
     /// The questions without an answer, the oldest first.
@@ -216,15 +237,17 @@ impl Questions {
         question: impl FnOnce(QuestionId, u64) -> OpenQuestion,
         deniable: bool,
     ) -> Option<Answer> {
-        let (id, mut answered) = {
+        let (id, is_input, mut answered) = {
             let mut state = self.lock();
-            state.put(question)
+            let (id, answered) = state.put(question);
+            let asked = state.open.get(&id).map(|open| &open.question.kind);
+            (id, matches!(asked, Some(QuestionKind::Input { .. })), answered)
         };
         let _closing = Closing { desk: self, id };
         self.changed();
         let mut changes = self.changes();
         loop {
-            let is_denied = deniable && self.lock().attending == 0;
+            let is_denied = deniable && !self.lock().is_attended(is_input);
             tokio::select! {
                 biased;
                 // The sender stays on the desk until the question is answered.
@@ -275,7 +298,8 @@ impl Inputs for Questions {
             loop {
                 {
                     let state = self.lock();
-                    if state.attending == 0 && !state.stays && state.open.len() >= questions {
+                    let is_alone = state.is_abandoned || !state.is_attended(true) && !state.stays;
+                    if is_alone && state.open.len() >= questions {
                         return state.open.values().map(|open| open.question.clone()).collect();
                     }
                 }
@@ -306,7 +330,7 @@ impl Questions {
                 let name = input.name.as_deref().unwrap_or("input");
                 return Ok(GivenInput { value: Value::text(format!("[{name}]")), attribution: None });
             }
-            if input.optional && state.attending == 0 {
+            if input.optional && !state.is_attended(true) {
                 return Ok(GivenInput { value: Value::Null, attribution: None });
             }
         }
@@ -387,7 +411,7 @@ impl Approvals for Questions {
 }
 
 /// A permission question for display, in one line.
-pub fn approval_text(question: &PermissionQuestion) -> String {
+fn approval_text(question: &PermissionQuestion) -> String {
     let who = match &question.agent {
         Some(agent) => format!("Agent `{agent}`"),
         None => "A session".to_owned(),

@@ -8,6 +8,7 @@ mod commands;
 mod connection;
 mod load;
 mod report;
+mod runs_of_session;
 mod session;
 mod updates;
 
@@ -25,12 +26,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::JoinSet;
 
 use self::connection::{Connection, Messages, Received};
 use self::session::{Session, Turn, TurnGuard};
 use crate::Options;
 use crate::folder::Folder;
-use crate::runs;
 
 /// The maximum number of sessions in a list.
 const MAX_LISTED: usize = 100;
@@ -83,7 +84,7 @@ struct Agent {
     sessions: Mutex<HashMap<SmolStr, Arc<Session>>>,
 }
 
-/// The parameters of `session/new`, `session/load` and `session/list`. The MCP servers of the client are not used: agents have those of the project.
+/// The parameters of `session/new`, `session/load`, `session/resume` and `session/list`. The MCP servers of the client are not used: agents have those of the project.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct InFolder {
@@ -163,15 +164,20 @@ impl Agent {
                 let session = self.open(run_id(SystemTime::now()), folder);
                 Ok((json!({ "sessionId": session.id }), Some(session)))
             }
-            "session/load" => {
+            // A client that resumes a session keeps what it has shown of it.
+            "session/load" | "session/resume" => {
                 let InFolder { cwd, session_id } = read(method, params)?;
                 let id = session_id.ok_or_else(|| invalid_params(method))?;
                 let folder = self.folder_of(cwd)?;
-                if self.session(&id).is_ok() {
-                    return Err(error(code::INVALID_REQUEST, format!("session `{id}` is already open")));
-                }
-                let session = self.open(id.clone(), folder);
-                if let Err(error) = session.load().await {
+                let known = self.session(&id).ok();
+                let session = known.clone().unwrap_or_else(|| self.open(id.clone(), folder));
+                let turn = session.begin_turn().ok_or_else(at_work)?;
+                let loaded = session.load(method == "session/resume").await;
+                drop(turn);
+                // A session that is open may have no runs yet.
+                if let Err(error) = loaded
+                    && known.is_none()
+                {
                     self.sessions().remove(&id);
                     return Err(error);
                 }
@@ -190,8 +196,7 @@ impl Agent {
             "session/close" => {
                 let OfSession { session_id } = read(method, params)?;
                 let session = self.session(&session_id)?;
-                session.cancel();
-                session.runs.stop_all().await;
+                session.close().await;
                 self.sessions().remove(&session_id);
                 Ok((json!({}), None))
             }
@@ -224,10 +229,7 @@ impl Agent {
         let Prompt { session_id, prompt } = read("session/prompt", params)?;
         let session = self.session(&session_id)?;
         let Some(guard) = session.begin_turn() else {
-            return Err(error(
-                code::INVALID_REQUEST,
-                "the session is at work; cancel it, or wait for its end",
-            ));
+            return Err(at_work());
         };
         let text = text_of(&prompt, &session.folder);
         Ok((session, guard, text))
@@ -245,12 +247,11 @@ impl Agent {
 
     async fn stop_all(&self) {
         let sessions: Vec<_> = self.sessions().values().cloned().collect();
-        for session in &sessions {
-            session.cancel();
+        let mut closing = JoinSet::new();
+        for session in sessions {
+            closing.spawn(async move { session.close().await });
         }
-        for session in &sessions {
-            session.runs.stop_all().await;
-        }
+        while closing.join_next().await.is_some() {}
     }
 }
 
@@ -262,7 +263,7 @@ fn introduction() -> Value {
             "loadSession": true,
             "promptCapabilities": { "image": false, "audio": false, "embeddedContext": true },
             "mcpCapabilities": { "http": false, "sse": false },
-            "sessionCapabilities": { "close": {}, "list": {} },
+            "sessionCapabilities": { "close": {}, "list": {}, "resume": {} },
         },
         "agentInfo": { "name": "prose", "title": "OpenProse", "version": env!("CARGO_PKG_VERSION") },
         "authMethods": [],
@@ -273,17 +274,21 @@ fn read<T: DeserializeOwned>(method: &str, params: &Value) -> Result<T, Value> {
     T::deserialize(params).map_err(|_| invalid_params(method))
 }
 
+fn at_work() -> Value {
+    error(code::INVALID_REQUEST, "the session is at work; cancel it, or wait for its end")
+}
+
 fn defect() -> Value {
     error(code::INTERNAL_ERROR, "a defect in prose has ended this request")
 }
 
-/// The recorded runs as sessions.
+/// The recorded runs as sessions, each with its last run.
 fn listed(folder: &Folder) -> Result<Vec<Value>, String> {
-    let runs = runs::list(folder)?;
-    let sessions = runs.iter().take(MAX_LISTED).map(|run| {
+    let sessions = runs_of_session::sessions(folder, MAX_LISTED)?;
+    let sessions = sessions.iter().map(|(session, run)| {
         let title = run.program.as_deref().unwrap_or("?");
         json!({
-            "sessionId": run.id,
+            "sessionId": session,
             "cwd": folder.root(),
             "title": format!("{title} ({})", run.status.name()),
         })

@@ -4,19 +4,26 @@ use std::collections::BTreeSet;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use prose_project::files::leads_into;
 use prose_project::imports::ImportOptions;
 use prose_project::load::{self, Loaded};
-use prose_project::settings::Settings;
+use prose_project::settings::{Rules, Settings};
 use prose_project::walk;
 use prose_run::{Project, UserTrust};
 
 use crate::Options;
 
+/// The path of a program without one in its folder.
+pub(crate) const UNNAMED: &str = "program.prose";
+
 /// The folder of the project. Nothing outside of it is read for a client.
 #[derive(Debug)]
 pub(crate) struct Folder {
     root: PathBuf,
+    /// The folder that the server was started for, which its programs may import from.
+    served: PathBuf,
     offline: bool,
     trust: UserTrust,
 }
@@ -24,7 +31,8 @@ pub(crate) struct Folder {
 impl Folder {
     pub(crate) fn new(options: Options) -> io::Result<Self> {
         let Options { folder, offline, trust } = options;
-        Ok(Self { root: folder.canonicalize()?, offline, trust })
+        let root = folder.canonicalize()?;
+        Ok(Self { served: root.clone(), root, offline, trust })
     }
 
     /// What the user trusts.
@@ -41,16 +49,7 @@ impl Folder {
         if !is_program && !prose_markdown::is_markdown(file) {
             return Err(format!("`{path}` is not a program; name a `.prose` file or a Markdown document"));
         }
-        // Links are followed before the place is judged, also those in a folder in which the file does not exist yet.
-        let real = match file.canonicalize() {
-            Ok(real) => real,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
-                folder.unwrap_or_else(|| self.root.clone()).join(file.file_name().unwrap_or_default())
-            }
-            Err(error) => return Err(format!("`{path}` cannot be read: {error}")),
-        };
-        if !real.starts_with(&self.root) {
+        if !leads_into(file, &self.root) {
             return Err(format!("`{path}` is outside the project `{}`", self.root.display()));
         }
         Ok(joined)
@@ -62,7 +61,7 @@ impl Folder {
     }
 
     pub(crate) fn import_options(&self) -> ImportOptions {
-        ImportOptions { offline: self.offline, ..ImportOptions::default() }
+        ImportOptions { offline: self.offline, within: Some(self.served.clone()), ..ImportOptions::default() }
     }
 
     /// Loads a program to run it.
@@ -74,6 +73,11 @@ impl Folder {
     /// Where the runs of a program are stored: in the folder of its `prose.toml`, else in this one.
     pub(crate) fn project_of(&self, loaded: &Loaded) -> Project {
         self.project_at(loaded.rules.folder())
+    }
+
+    /// The settings for the programs directly in a folder.
+    pub(crate) fn rules_in(folder: &Path) -> Arc<Rules> {
+        Settings::default().of(&folder.join(UNNAMED))
     }
 
     fn project_at(&self, settings: Option<&Path>) -> Project {
@@ -89,7 +93,7 @@ impl Folder {
     pub(crate) fn projects(&self) -> Vec<Project> {
         let mut settings = Settings::default();
         // A program in the folder itself may have the settings of a folder above.
-        let unnamed = self.root.join("program.prose");
+        let unnamed = self.root.join(UNNAMED);
         let mut folders = BTreeSet::from([self.root.clone()]);
         for program in std::iter::once(unnamed).chain(self.programs()) {
             folders.extend(settings.of(&program).folder().map(Path::to_owned));
@@ -115,6 +119,6 @@ impl Folder {
                 self.root.display()
             ));
         }
-        Ok(Self { root, offline: self.offline, trust: self.trust.clone() })
+        Ok(Self { root, served: self.served.clone(), offline: self.offline, trust: self.trust.clone() })
     }
 }

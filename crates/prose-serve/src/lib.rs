@@ -4,9 +4,10 @@
 //! of a run, and reads nothing outside of the folder.
 
 pub mod acp;
+mod elsewhere;
 mod folder;
 pub mod mcp;
-mod questions;
+mod report;
 mod runnable;
 mod runs;
 

@@ -9,14 +9,18 @@ mod describe;
 mod dry_run;
 mod program;
 mod prompts;
+mod questions;
 mod reference;
 mod reply;
 mod run;
+mod state;
+mod values;
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use prose_run::control::MAX_MESSAGE;
 use prose_vm::value::Value as ProseValue;
 use rmcp::handler::server::router::prompt::PromptRouter;
 use rmcp::handler::server::router::tool::ToolRouter;
@@ -138,9 +142,9 @@ struct StatusArguments {
 struct AnswerArguments {
     /// The run, or the start of its id.
     run: String,
-    /// The number of the question; it can be omitted if there is only one.
+    /// The number of the question; it can be omitted if there is only one for an input.
     question: Option<u64>,
-    /// The answer.
+    /// The answer: one of the choices, if the question has some.
     value: Value,
     /// How many seconds to wait for the end or the next question; 60 by default, at most 600.
     wait_seconds: Option<u64>,
@@ -168,6 +172,9 @@ const MAX_WAIT: Duration = Duration::from_secs(600);
 
 const DEFAULT_WAIT: Duration = Duration::from_secs(60);
 
+/// The longest value of an input as JSON, in bytes. It fits into a message to the process of another run.
+const MAX_VALUE: usize = MAX_MESSAGE / 2;
+
 fn wait(seconds: Option<u64>, default: Duration) -> Wait {
     let longest = seconds.map_or(default, Duration::from_secs).min(MAX_WAIT);
     Wait { longest, ends_at_question: true }
@@ -179,7 +186,24 @@ fn runnable_of(folder: &Folder, path: &str, inputs: &Map<String, Value>) -> Resu
         Unloaded::Unread(reason) => reason,
         Unloaded::Refused(reason, _) => format!("{reason}; call `check` for what is wrong"),
     })?;
-    runnable.with_inputs(inputs.iter().map(|(name, value)| (name.into(), ProseValue::from_json(value))))
+    with_inputs(runnable, inputs)
+}
+
+/// The same program with inputs.
+fn with_inputs(runnable: Runnable, inputs: &Map<String, Value>) -> Result<Runnable, String> {
+    let values = inputs.iter().map(|(name, value)| Ok((name.into(), value_of(value)?)));
+    runnable.with_inputs(values.collect::<Result<Vec<_>, String>>()?)
+}
+
+/// The value of an input, as long as the process of a run accepts one.
+fn value_of(value: &Value) -> Result<ProseValue, String> {
+    let length = value.to_string().len();
+    match length <= MAX_VALUE {
+        true => Ok(ProseValue::from_json(value)),
+        false => {
+            Err(format!("a value of {length} bytes is too long; at most {MAX_VALUE} bytes are accepted"))
+        }
+    }
 }
 
 #[tool_router]
@@ -283,7 +307,7 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
         let started = run::start(&self.runs, path, inputs).await;
-        run::state_after(started, wait(wait_seconds, DEFAULT_WAIT), &context).await
+        run::state_after(&self.runs, started, wait(wait_seconds, DEFAULT_WAIT), &context).await
     }
 
     #[tool(
@@ -296,11 +320,12 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
         let started = run::resume(&self.runs, run, inputs).await;
-        run::state_after(started, wait(wait_seconds, DEFAULT_WAIT), &context).await
+        run::state_after(&self.runs, started, wait(wait_seconds, DEFAULT_WAIT), &context).await
     }
 
     #[tool(
-        description = "Show how a run stands: its status, sessions, questions, outputs and error. Without a run, list the latest runs of the project.",
+        description = "Show how a run stands: its status, sessions, questions, outputs and error. Without a run, list the latest runs of the project. Runs that \
+                       a user has started in a terminal or an editor are among them.",
         annotations(read_only_hint = true, open_world_hint = false)
     )]
     async fn status(
@@ -310,15 +335,17 @@ impl Server {
     ) -> Result<CallToolResult, ErrorData> {
         match run {
             Some(run) => {
-                let found = self.runs.find(&run);
-                run::state_after(found, wait(wait_seconds, Duration::ZERO), &context).await
+                let found = self.runs.blocking(move |runs| runs.find(&run)).await;
+                run::state_after(&self.runs, found, wait(wait_seconds, Duration::ZERO), &context).await
             }
-            None => self.blocking(run::list).await,
+            None => self.blocking(values::list).await,
         }
     }
 
     #[tool(
-        description = "Answer a question of a run for an input of its program. Ask the user where the answer is theirs to give.",
+        description = "Answer a question of a run for an input of its program, also of a run that a user has started. Ask the user where the answer is theirs \
+                       to give. A run that waits without a process is resumed. Permissions and limits are answered by a person only. Needs the setting \
+                       `mcp.run`.",
         annotations(destructive_hint = false)
     )]
     async fn answer(
@@ -326,12 +353,12 @@ impl Server {
         Parameters(AnswerArguments { run, question, value, wait_seconds }): Parameters<AnswerArguments>,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
-        let answered = run::answer(&self.runs, &run, question, &value);
-        run::state_after(answered, wait(wait_seconds, DEFAULT_WAIT), &context).await
+        let answered = run::answer(&self.runs, run, question, &value).await;
+        run::state_after(&self.runs, answered, wait(wait_seconds, DEFAULT_WAIT), &context).await
     }
 
     #[tool(
-        description = "Stop a run that this server has started. It can be resumed.",
+        description = "Stop a run; for one that a user has started, this needs the setting `mcp.run`. It can be resumed.",
         annotations(destructive_hint = false)
     )]
     async fn stop(
@@ -339,8 +366,9 @@ impl Server {
         Parameters(RunIdArguments { run }): Parameters<RunIdArguments>,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
-        let stopped = run::stop(&self.runs, &run);
-        run::state_after(stopped, Wait { longest: DEFAULT_WAIT, ends_at_question: false }, &context).await
+        let stopped = run::stop(&self.runs, run).await;
+        let wait = Wait { longest: DEFAULT_WAIT, ends_at_question: false };
+        run::state_after(&self.runs, stopped, wait, &context).await
     }
 
     #[tool(
@@ -351,7 +379,7 @@ impl Server {
         &self,
         Parameters(ValueArguments { run, name, offset }): Parameters<ValueArguments>,
     ) -> Result<CallToolResult, ErrorData> {
-        self.blocking(move |folder| run::read_value(folder, &run, &name, offset)).await
+        self.blocking(move |folder| values::read_value(folder, &run, &name, offset)).await
     }
 }
 

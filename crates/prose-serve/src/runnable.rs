@@ -1,5 +1,6 @@
 //! A program that a client runs, and the request for its run.
 
+use std::fmt;
 use std::sync::Arc;
 
 use prose_project::Diagnosed;
@@ -27,6 +28,16 @@ pub(crate) enum Unloaded {
     Unread(String),
     /// It was read and is not run, with a line for each error in it.
     Refused(String, Vec<String>),
+}
+
+impl fmt::Display for Unloaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unloaded::Unread(reason) => f.write_str(reason),
+            Unloaded::Refused(reason, errors) if errors.is_empty() => f.write_str(reason),
+            Unloaded::Refused(reason, errors) => write!(f, "{reason}:\n{}", errors.join("\n")),
+        }
+    }
 }
 
 impl Runnable {

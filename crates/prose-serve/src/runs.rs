@@ -5,23 +5,27 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use prose_run::{Project, RunHooks, RunRequest, UserApprovals};
+use prose_run::questions::{AnswerError, Attendance, user};
+use prose_run::{Project, Questions, RunHooks, RunRequest, Start};
 use prose_state::StateError;
 use prose_state::journal::JOURNAL_FILE;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunSummary};
 use prose_view::View;
-use prose_vm::activity::{AnswerSource, Approvals, NoApprovals};
 use prose_vm::event::{Event, RunEnd};
+use prose_vm::questions::{AnswerSource, OpenQuestion, QuestionId};
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 use tokio::sync::{Notify, oneshot, watch};
 
 use crate::folder::Folder;
-use crate::questions::{AskedHere, Questions};
+use crate::runnable::Runnable;
 
 /// How long stopped runs may take to end when the server ends. Their agents are ended with the process in any case.
 const MAX_STOPPING: Duration = Duration::from_secs(10);
+
+/// How long a run with open questions may take to end by itself when the client has left. One that is at work is stopped then.
+const MAX_LEAVING: Duration = Duration::from_secs(1);
 
 /// How many ended runs are kept, and for how long. Later they are read from their files.
 const MAX_ENDED: usize = 16;
@@ -38,7 +42,12 @@ pub(crate) struct Runs {
 pub(crate) struct LiveRun {
     pub(crate) id: SmolStr,
     pub(crate) project: Project,
-    pub(crate) questions: Arc<Questions>,
+    /// The desk of its questions, which other processes can answer as well.
+    pub(crate) desk: Questions,
+    /// The client, who can answer.
+    _attendance: Attendance,
+    /// Where the answers of the client come from.
+    source: AnswerSource,
     view: Mutex<View>,
     stop: Notify,
     /// The number of its events, with those that are not recorded.
@@ -61,6 +70,11 @@ impl LiveRun {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Answers a question for the client. An answer that the question does not offer is an error, and the question stays open.
+    pub(crate) fn answer(&self, question: QuestionId, value: &Value) -> Result<(), AnswerError> {
+        self.desk.answer_with(Some(question), value, user(self.source))
+    }
+
     /// Stops the run. It may continue for a moment.
     pub(crate) fn stop(&self) {
         self.stop.notify_one();
@@ -80,7 +94,7 @@ impl LiveRun {
     pub(crate) fn changes(&self) -> Changes {
         Changes {
             events: self.events.subscribe(),
-            questions: self.questions.changes(),
+            questions: self.desk.changes(),
             ended: self.ended.subscribe(),
         }
     }
@@ -112,8 +126,54 @@ impl Changes {
 
 /// A run that is named.
 pub(crate) enum Found {
+    /// This process executes it, or has just ended it.
     Live(Arc<LiveRun>),
-    Recorded(Box<RunDetails>),
+    /// It has files. Another process may execute it.
+    Recorded(Box<Recorded>),
+}
+
+/// A run that has files.
+#[derive(Debug, Clone)]
+pub(crate) struct Recorded {
+    /// The folder that stores it.
+    pub(crate) project: Project,
+    pub(crate) details: RunDetails,
+}
+
+impl Recorded {
+    pub(crate) fn id(&self) -> &SmolStr {
+        &self.details.summary.id
+    }
+
+    /// The run as it stands now.
+    pub(crate) fn again(self) -> Result<Self, String> {
+        let details = self.project.show_run(self.id()).map_err(|error| error.to_string())?;
+        Ok(Self { details, ..self })
+    }
+
+    /// The questions that it waits for, while no process executes it.
+    pub(crate) fn waiting(&self) -> &[OpenQuestion] {
+        &self.details.summary.waiting
+    }
+
+    /// The program, to resume the run.
+    pub(crate) fn runnable(&self, folder: &Folder) -> Result<Runnable, String> {
+        let id = self.id();
+        let Some(head) = &self.details.head else { return Err(self.without_journal()) };
+        Runnable::load(folder, &head.from)
+            .map_err(|unloaded| format!("run {id} cannot be resumed here: {unloaded}"))
+    }
+
+    /// Why a run of another implementation is not resumed here.
+    pub(crate) fn without_journal(&self) -> String {
+        let id = self.id();
+        format!("run {id} has no journal; resume it with `prose resume {id}` in a terminal")
+    }
+
+    /// What resumes it.
+    pub(crate) fn resumes(&self) -> Start {
+        Start::Resume { run: self.id().clone(), accept_changes: false }
+    }
 }
 
 /// Receives the events of a run on the thread that executes it; the second argument is false for recorded events that are executed again.
@@ -124,18 +184,19 @@ pub(crate) struct Launch {
     pub(crate) request: RunRequest,
     /// The inputs that answer its questions.
     pub(crate) given: Vec<(SmolStr, Value)>,
-    /// The answer to its first question.
-    pub(crate) next: Option<Value>,
-    /// Whether a person answers permission questions here.
-    pub(crate) asks_user: bool,
+    /// Who answers its questions: an agent with [`AnswerSource::Mcp`], which leaves permissions and limits to a person, or a person with
+    /// [`AnswerSource::Acp`].
+    pub(crate) source: AnswerSource,
+    /// Receives its folder before it starts.
+    pub(crate) prepared: Option<Box<dyn FnOnce(&str, &Path) + Send>>,
     /// Receives its events.
     pub(crate) observer: Option<Observer>,
 }
 
 impl Launch {
-    /// A run that nobody watches and nobody answers permission questions of.
-    pub(crate) fn new(request: RunRequest) -> Self {
-        Self { request, given: Vec::new(), next: None, asks_user: false, observer: None }
+    /// A run that nobody watches.
+    pub(crate) fn new(request: RunRequest, source: AnswerSource) -> Self {
+        Self { request, given: Vec::new(), source, prepared: None, observer: None }
     }
 }
 
@@ -169,29 +230,34 @@ impl Runs {
         let runs = Arc::clone(self);
         let execute = move || {
             let prepared = launch(&runs.folder).and_then(|launch| {
-                let Launch { request, given, next, asks_user, observer } = launch;
+                let Launch { request, given, source, prepared: was_prepared, observer } = launch;
                 let project = request.project.clone();
-                let source = if asks_user { AnswerSource::Acp } else { AnswerSource::Mcp };
                 let prepared = prose_run::prepare(request).map_err(|failure| failure.to_string())?;
+                if let (Some(was_prepared), Some(folder)) = (was_prepared, &prepared.folder) {
+                    was_prepared(prepared.run(), folder);
+                }
+                let desk = Questions::new(given);
+                let attendance = match source {
+                    AnswerSource::Acp => desk.attend(),
+                    _ => desk.attend_inputs(),
+                };
                 let live = Arc::new(LiveRun {
                     id: prepared.run().into(),
                     project,
-                    questions: Arc::new(Questions::new(given, next, source)),
+                    desk,
+                    _attendance: attendance,
+                    source,
                     view: Mutex::default(),
                     stop: Notify::new(),
                     events: watch::Sender::new(0),
                     ended: watch::Sender::new(None),
                     warnings: Mutex::default(),
                 });
-                Ok((prepared, live, asks_user, observer))
+                Ok((prepared, live, observer))
             });
-            let (prepared, live, asks_user, mut sink) = match prepared {
+            let (prepared, live, mut sink) = match prepared {
                 Ok(prepared) => prepared,
                 Err(reason) => return drop(started.send(Err(reason))),
-            };
-            let approvals: Arc<dyn Approvals> = match asks_user {
-                true => Arc::new(UserApprovals::new(AskedHere(Arc::clone(&live.questions)))),
-                false => Arc::new(NoApprovals),
             };
             {
                 let mut others = runs.live();
@@ -210,7 +276,7 @@ impl Runs {
             };
             let notifier = prepared.notifier();
             let finished = prepared.execute(RunHooks {
-                questions: prose_run::Questions::answered_by(Arc::clone(&live.questions) as _, approvals),
+                questions: live.desk.clone(),
                 observer: &mut observer,
                 interrupted: Box::pin(async {
                     live.stop.notified().await;
@@ -244,34 +310,63 @@ impl Runs {
         self.live().iter().find(|live| live.id == id).cloned()
     }
 
-    /// The run whose id starts with this or contains it.
+    /// The run whose id starts with this or contains it. Reading its files takes a while.
     pub(crate) fn find(&self, run: &str) -> Result<Found, String> {
-        let matches: Vec<_> = self.live().iter().filter(|live| live.id.contains(run)).cloned().collect();
-        if let [live] = matches.as_slice() {
-            return Ok(Found::Live(Arc::clone(live)));
+        if let Some(live) = self.live_run(run) {
+            return Ok(Found::Live(live));
         }
-        recorded(&self.folder, run).map(|details| match self.live_run(&details.summary.id) {
+        recorded(&self.folder, run).map(|recorded| match self.live_run(recorded.id()) {
             Some(live) => Found::Live(live),
-            None => Found::Recorded(Box::new(details)),
+            None => Found::Recorded(Box::new(recorded)),
         })
     }
 
-    /// Stops all runs and waits until they have ended.
+    /// Does something with the folder that may take a while, without keeping messages of the client waiting.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T, String> + Send + 'static,
+    ) -> Result<T, String> {
+        let runs = Arc::clone(self);
+        let worked = tokio::task::spawn_blocking(move || work(&runs)).await;
+        worked.unwrap_or_else(|_| Err("a defect in prose has ended this request".to_owned()))
+    }
+
+    /// The folder.
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Whether one of its runs waits for an answer.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.live().iter().any(|live| !live.desk.open().is_empty())
+    }
+
+    /// Stops all runs and waits until they have ended. Those that only wait for an answer stay waiting.
     pub(crate) async fn stop_all(&self) {
         let live: Vec<_> = self.live().iter().cloned().collect();
-        live.iter().for_each(|live| live.stop());
-        let ended = async {
+        let ended = async || {
             for live in &live {
                 live.changes().end().await;
             }
         };
+        for live in &live {
+            match live.desk.open().is_empty() {
+                true => live.stop(),
+                // It can be answered later, by anyone (decision 24).
+                false => live.desk.abandon(),
+            }
+        }
+        if tokio::time::timeout(MAX_LEAVING, ended()).await.is_ok() {
+            return;
+        }
+        live.iter().for_each(|live| live.stop());
         // Runs that take longer are interrupted like those of a process that was killed, and can be resumed as well.
-        let _ = tokio::time::timeout(MAX_STOPPING, ended).await;
+        let _ = tokio::time::timeout(MAX_STOPPING, ended()).await;
     }
 }
 
 /// The run whose id starts with this or contains it, from its files.
-pub(crate) fn recorded(folder: &Folder, run: &str) -> Result<RunDetails, String> {
+pub(crate) fn recorded(folder: &Folder, run: &str) -> Result<Recorded, String> {
     let mut missing = None;
     let mut found = Vec::new();
     for project in folder.projects() {
@@ -282,7 +377,10 @@ pub(crate) fn recorded(folder: &Folder, run: &str) -> Result<RunDetails, String>
         }
     }
     match found.as_slice() {
-        [(project, id)] => project.show_run(id).map_err(|error| error.to_string()),
+        [(project, id)] => {
+            let details = project.show_run(id).map_err(|error| error.to_string())?;
+            Ok(Recorded { project: project.clone(), details })
+        }
         [] => {
             let missing = missing.unwrap_or_else(|| StateError::NoRun {
                 run: run.to_owned(),
@@ -314,11 +412,10 @@ pub(crate) fn events(folder: &Path) -> Result<impl Iterator<Item = Event>, State
 
 #[cfg(test)]
 mod tests {
-    use prose_run::{Start, UserFiles, UserTrust};
+    use prose_run::{UserFiles, UserTrust};
 
     use super::*;
     use crate::Options;
-    use crate::runnable::Runnable;
 
     #[tokio::test]
     async fn ended_runs_are_read_from_their_files_later() {
@@ -331,7 +428,7 @@ mod tests {
         for _ in 0..MAX_ENDED + 2 {
             let launch = |folder: &Folder| {
                 let runnable = Runnable::load(folder, "a.prose").unwrap();
-                Ok(Launch::new(runnable.request(folder, Start::New)))
+                Ok(Launch::new(runnable.request(folder, Start::New), AnswerSource::Mcp))
             };
             let live = runs.launch(launch).await.unwrap();
             live.changes().end().await;

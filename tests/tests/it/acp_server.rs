@@ -2,111 +2,10 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
 use prose_tests::prose_binary;
-use serde_json::{Value, json};
-use tempfile::TempDir;
-
-/// A folder with files, whose settings the user trusts.
-struct Project {
-    folder: TempDir,
-    home: TempDir,
-}
-
-impl Project {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let (folder, home) = (prose_fixture::tempdir().unwrap(), prose_fixture::tempdir().unwrap());
-        for (path, text) in files {
-            let path = folder.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        let project = Self { folder, home };
-        let trusted = project.prose(&["trust"]);
-        assert!(trusted.status.success(), "{}", String::from_utf8_lossy(&trusted.stderr));
-        project
-    }
-
-    fn path(&self) -> &Path {
-        self.folder.path()
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(prose_binary());
-        command.args(arguments).current_dir(self.path()).env("HOME", self.home.path());
-        for variable in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
-            command.env_remove(variable);
-        }
-        command
-    }
-
-    fn prose(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-}
-
-/// A client of a process.
-struct Client {
-    process: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-    last: u64,
-}
-
-impl Client {
-    fn start(project: &Project, arguments: &[&str]) -> Self {
-        let mut process =
-            project.command(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let input = process.stdin.take();
-        let output = BufReader::new(process.stdout.take().unwrap());
-        let mut client = Self { process, input, output, last: 0 };
-        client.call("initialize", json!({ "protocolVersion": 1 }), &mut |_| None);
-        client
-    }
-
-    fn send(&mut self, message: &Value) {
-        writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
-    }
-
-    /// Sends a request and waits for its result. `answer` gives the result of each request of the server, and sees its notifications.
-    fn call(
-        &mut self,
-        method: &str,
-        params: Value,
-        answer: &mut dyn FnMut(&Value) -> Option<Value>,
-    ) -> Value {
-        self.last += 1;
-        let id = self.last;
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
-        loop {
-            let mut line = String::new();
-            assert!(self.output.read_line(&mut line).unwrap() > 0, "the server is there");
-            let mut message: Value = serde_json::from_str(&line).unwrap();
-            if message.get("method").is_none() && message["id"] == id {
-                assert!(message.get("error").is_none(), "{message}");
-                return message["result"].take();
-            }
-            if let (Some(result), Some(id)) = (answer(&message), message.get("id")) {
-                self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
-            }
-        }
-    }
-
-    fn session(&mut self, folder: &Path) -> String {
-        let params = json!({ "cwd": folder, "mcpServers": [] });
-        let opened = self.call("session/new", params, &mut |_| None);
-        opened["sessionId"].as_str().unwrap().to_owned()
-    }
-
-    /// Closes the connection.
-    fn close(mut self) {
-        drop(self.input.take());
-        assert_eq!(self.process.wait().unwrap().code(), Some(0));
-    }
-}
+use prose_tests::served::{Client, Project};
+use serde_json::json;
 
 const INNER: &str = "input topic: \"What to review\"\nlet notes = session \"Review {topic}\"\noutput report = \"About {topic}\"\n";
 
@@ -158,7 +57,7 @@ fn check_permission(choice: &str, expected: &str) {
         (".env", "KEY=secret\n"),
         ("prose.toml", settings),
     ]);
-    let mut client = Client::start(&project, &["acp", "asks.prose"]);
+    let mut client = Client::acp(&project, &["asks.prose"]);
     let session = client.session(project.path());
     let (mut asked, mut said) = (Vec::new(), String::new());
     let prompt = json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "go" }] });

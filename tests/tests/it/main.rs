@@ -41,6 +41,7 @@ mod lsp_sessions;
 mod lsp_table;
 mod lsp_workspace;
 mod lsp_workspace_sessions;
+mod mcp_server;
 mod modules;
 mod official_programs;
 mod planted_mistakes;

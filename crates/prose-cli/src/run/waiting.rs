@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use prose_project::shell::word;
+use prose_run::questions::answer_command;
 use prose_vm::choices;
 use prose_vm::event::RunEnd;
 use prose_vm::questions::OpenQuestion;
@@ -15,8 +15,7 @@ pub(crate) fn write(run: &str, end: &RunEnd, is_kept: bool, terminal: &Terminal)
     for question in &end.waiting {
         writeln!(stderr, "{WARNING}waiting{WARNING:#}: {}", shown(question))?;
     }
-    if is_kept {
-        let command = command(run, &end.waiting);
+    if let Some(command) = command(run, &end.waiting).filter(|_| is_kept) {
         writeln!(stderr, "{HELP}help{HELP:#}: answer with `{command}`; recorded results are reused")?;
     }
     Ok(())
@@ -28,18 +27,9 @@ pub(crate) fn shown(question: &OpenQuestion) -> String {
     format!("question {}{line}: {}", question.id, one_line(&question.summary()))
 }
 
-/// The command that answers the questions of a run.
-pub(crate) fn command(run: &str, questions: &[OpenQuestion]) -> String {
-    let number = match questions {
-        [question, _, ..] => format!(" {}", question.id),
-        _ => String::new(),
-    };
-    let choices = questions.first().map_or_else(Vec::new, |question| question.choices.clone());
-    let value = match choices.as_slice() {
-        [] => "VALUE".to_owned(),
-        choices => choices.iter().map(|choice| word(&choice.value)).collect::<Vec<_>>().join("|"),
-    };
-    format!("prose runs answer {}{number} {value}", word(run))
+/// The command that answers the first question of a run.
+pub(crate) fn command(run: &str, questions: &[OpenQuestion]) -> Option<String> {
+    questions.first().map(|first| answer_command(run, first, questions.len() == 1))
 }
 
 /// The answers that a question offers, for display; `None` if any text is an answer.

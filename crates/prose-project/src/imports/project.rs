@@ -18,7 +18,7 @@ use prose_registry::{
 };
 
 use super::{Registries, copies, fetched, import_paths, not_requested, shown_at};
-use crate::files::{Failure, identity};
+use crate::files::{Failure, identity, leads_into};
 use crate::settings::Rules;
 
 /// The warning that fetching is disabled.
@@ -37,6 +37,8 @@ pub struct ImportOptions {
     pub past_vendor: bool,
     /// How the lock file is used.
     pub lock: LockUse,
+    /// The folder that local programs must lie in; `None` if they may lie anywhere.
+    pub within: Option<PathBuf>,
 }
 
 /// How the lock file is used. It cannot be ignored (decision 28).
@@ -129,6 +131,11 @@ impl Imports {
             failures: Mutex::default(),
             remarks: Mutex::default(),
         }
+    }
+
+    /// Whether a local program may be imported from a file.
+    pub(crate) fn may_read(&self, path: &Path) -> bool {
+        self.options.within.as_ref().is_none_or(|folder| leads_into(path, folder))
     }
 
     /// The imports of the project with these settings.

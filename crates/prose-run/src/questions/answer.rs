@@ -59,7 +59,7 @@ pub fn resolve(question: &OpenQuestion, text: &str) -> Result<Value, AnswerError
 }
 
 /// The same for any value.
-pub(super) fn resolve_value(question: &OpenQuestion, value: &Value) -> Result<Value, AnswerError> {
+pub fn resolve_value(question: &OpenQuestion, value: &Value) -> Result<Value, AnswerError> {
     let is_empty = matches!(value, Value::Null) || value.to_string().trim().is_empty();
     if is_empty {
         return if question.is_optional { Ok(Value::Null) } else { Err(AnswerError::Empty) };

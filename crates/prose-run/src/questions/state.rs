@@ -53,10 +53,14 @@ pub(super) struct State {
     pub(super) allowed: BTreeMap<Scope, Attribution>,
     pub(super) open: BTreeMap<QuestionId, Open>,
     pub(super) last: u64,
-    /// The number of those who can answer.
+    /// The number of those who can answer everything.
     pub(super) attending: usize,
+    /// The number of those who can answer inputs only.
+    pub(super) attending_inputs: usize,
     /// Whether the run stays a process if no one attends.
     pub(super) stays: bool,
+    /// Whether nobody answers any more.
+    pub(super) is_abandoned: bool,
     pub(super) is_closed: bool,
     pub(super) clock: Arc<dyn Fn() -> u64 + Send + Sync>,
 }
@@ -71,7 +75,9 @@ impl Default for State {
             open: BTreeMap::new(),
             last: 0,
             attending: 0,
+            attending_inputs: 0,
             stays: false,
+            is_abandoned: false,
             is_closed: false,
             clock: Arc::new(runner::now),
         }
@@ -91,6 +97,16 @@ pub(super) struct Answer {
 }
 
 impl State {
+    /// The number of those who can answer inputs only, or everything.
+    pub(super) fn attending(&mut self, is_for_inputs: bool) -> &mut usize {
+        if is_for_inputs { &mut self.attending_inputs } else { &mut self.attending }
+    }
+
+    /// Whether someone is there to answer an input, or another question.
+    pub(super) fn is_attended(&self, is_input: bool) -> bool {
+        self.attending > 0 || is_input && self.attending_inputs > 0
+    }
+
     pub(super) fn put(
         &mut self,
         question: impl FnOnce(QuestionId, u64) -> OpenQuestion,

@@ -3,16 +3,19 @@
 use std::fmt::Write;
 
 use prose_syntax::text::{counted, one_line};
-use prose_view::{View, duration, usage_text};
-use prose_vm::event::{RunEnd, RunStatus};
+use prose_view::View;
+use prose_vm::choices;
+use prose_vm::event::RunEnd;
+use prose_vm::questions::{OpenQuestion, QuestionKind};
 use prose_vm::value::Value;
 
 use super::updates::bounded;
+use crate::report::{ending, used};
 
 /// The longest result in bytes. The files of the run have the rest.
 const MAX_RESULT: usize = 200_000;
 
-/// The number of warnings and of denied tool calls in the words about an end.
+/// The number of failures, of missing results, and of warnings in the words about an end.
 const MAX_LISTED: usize = 5;
 
 /// What the next prompt does after a run was stopped.
@@ -34,14 +37,12 @@ pub(super) fn result(end: &RunEnd) -> String {
 
 /// What a run took, and what was not as it should be.
 pub(super) fn census(run: &str, view: &View, warnings: &[String]) -> String {
-    let sessions = counted(view.sessions_ended() as usize, "session");
-    let root = view.root();
-    let usage = root.and_then(|root| root.usage);
-    let usage = usage.map_or(String::new(), |usage| format!(", {}", usage_text(usage)));
-    let mut text = format!("\n\nRun {run}: {sessions}{usage}, {}\n", duration(view.now()));
-    let failed = root.map_or(0, |root| root.sessions.failed);
-    if failed > 0 {
-        let _ = writeln!(text, "- {} failed", counted(failed as usize, "session"));
+    let census = view.census();
+    let summary = census.summary();
+    let summary = if summary.is_empty() { "no sessions" } else { summary.as_str() };
+    let mut text = format!("\n\nRun {run}: {summary}, {}\n", used(view));
+    for line in census.details(MAX_LISTED) {
+        let _ = writeln!(text, "- {}", one_line(&line));
     }
     let denied = view.denied().filter_map(|(_, node)| node.site.map(|site| site.line));
     let denied = denied.map(|line| format!("line {line}: a tool call was denied"));
@@ -55,14 +56,20 @@ pub(super) fn census(run: &str, view: &View, warnings: &[String]) -> String {
     text
 }
 
-/// Why a run did not complete.
-pub(super) fn error(end: &RunEnd) -> String {
-    let what = if end.status == RunStatus::Failed { "failed" } else { "was stopped" };
-    match &end.error {
-        Some(error) if error.line > 0 => {
-            format!("the program {what} at line {}: {}", error.line, one_line(&error.to_string()))
-        }
-        Some(error) => format!("the program {what}: {}", one_line(&error.to_string())),
-        None => format!("the program {what}"),
+/// What keeps a prompt from resuming a run.
+pub(super) fn executed_elsewhere(run: &str) -> String {
+    format!("run {run} is executed by another process; stop it there before you resume it here")
+}
+
+/// A question that a prompt answers.
+pub(super) fn question(question: &OpenQuestion) -> String {
+    match question.kind {
+        QuestionKind::Input { .. } => question.prompt.clone(),
+        _ => format!("{}\n\nAnswer with one of {}.", question.prompt, choices::listed(&question.choices)),
     }
+}
+
+/// Why a run did not complete, in one line.
+pub(super) fn error(end: &RunEnd) -> String {
+    one_line(&ending(end)).into_owned()
 }

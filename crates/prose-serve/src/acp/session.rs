@@ -1,31 +1,34 @@
 //! A session: prompts start a program, answer its questions and resume it.
 
-mod answers;
+mod requests;
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use prose_acp::{Chunk, SessionNotification, StopReason, Update, code, error};
 use prose_run::Start;
+use prose_run::questions::AnswerError;
 use prose_vm::event::{Event, RunEnd, RunStatus};
 use prose_vm::program::Program;
+use prose_vm::questions::{AnswerSource, OpenQuestion, QuestionId, QuestionKind};
 use prose_vm::value::Value;
 use serde_json::Value as Json;
 use smol_str::SmolStr;
 use tokio::sync::{Mutex as AsyncMutex, watch};
 
-use self::answers::Answers;
+use self::requests::Requests;
 use super::commands::{self, Offered};
 use super::connection::Connection;
 use super::report;
+use super::runs_of_session;
 use super::updates::Shown;
 use crate::folder::Folder;
-use crate::questions::{Answer, OpenQuestion, QuestionKind};
 use crate::runnable::{Runnable, Unloaded};
 use crate::runs::{Launch, LiveRun, Runs, recorded};
 
 /// A session of the protocol.
 pub(super) struct Session {
-    /// Its id, which is that of its first run.
+    /// Its id, which is that of its first run. Later runs name it in their folders.
     pub(super) id: SmolStr,
     pub(super) folder: Arc<Folder>,
     pub(super) runs: Arc<Runs>,
@@ -46,12 +49,39 @@ pub(super) enum Stage {
     Ready { failed: Option<SmolStr> },
     /// It gives inputs that the program needs before it starts.
     Gathering { path: String, given: Vec<(SmolStr, Value)>, asked: Option<SmolStr> },
-    /// It answers a question of a run.
-    Live(Arc<LiveRun>),
+    /// It answers a question of a run: the one that was written last.
+    Live { live: Arc<LiveRun>, asked: Option<QuestionId> },
     /// It resumes a run, and answers the question that the run waited for.
-    Stopped { run: SmolStr, waits: bool },
+    Stopped { run: SmolStr, awaited: Option<Awaited> },
     /// Another process executes the run.
-    Elsewhere(String),
+    Elsewhere(SmolStr),
+    /// The run cannot be resumed here, and why.
+    Unavailable(String),
+}
+
+/// The question that a stopped run waited for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Awaited {
+    /// This one.
+    Question(OpenQuestion),
+    /// The first one for an input, since the process of the run was killed.
+    Input,
+}
+
+impl Awaited {
+    /// Whether it is this question of the resumed run.
+    fn is(&self, question: &OpenQuestion) -> bool {
+        match self {
+            Awaited::Question(asked) => asked.kind == question.kind && asked.asked_at == question.asked_at,
+            Awaited::Input => matches!(question.kind, QuestionKind::Input { .. }),
+        }
+    }
+}
+
+/// The answer to a question that a resumed run asks again.
+struct Answer {
+    to: Awaited,
+    text: Value,
 }
 
 /// The end of a turn.
@@ -102,7 +132,7 @@ impl Session {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn shown(&self) -> Arc<Shown> {
+    pub(super) fn shown(&self) -> Arc<Shown> {
         Arc::clone(&self.shown.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -126,10 +156,20 @@ impl Session {
         if let Some(turn) = self.turn().as_ref() {
             turn.send_replace(true);
         } else if let Ok(stage) = self.stage.try_lock()
-            && let Stage::Live(live) = &*stage
+            && let Stage::Live { live, .. } = &*stage
         {
             live.stop();
         }
+    }
+
+    /// Ends the session: a turn at work is cancelled, unless its run waits for an answer, which it does from now on without a process.
+    pub(super) async fn close(&self) {
+        if !self.runs.is_asking()
+            && let Some(turn) = self.turn().as_ref()
+        {
+            turn.send_replace(true);
+        }
+        self.runs.stop_all().await;
     }
 
     /// Sends an update.
@@ -140,8 +180,13 @@ impl Session {
 
     /// Sends what happened in the run.
     pub(super) async fn flush(&self) {
+        self.send(&self.shown()).await;
+    }
+
+    /// Sends what was shown and not sent yet.
+    pub(super) async fn send(&self, shown: &Shown) {
         let _sending = self.sending.lock().await;
-        for update in self.shown().take() {
+        for update in shown.take() {
             self.update(update).await;
         }
     }
@@ -159,7 +204,7 @@ impl Session {
         cancelled: watch::Receiver<bool>,
     ) -> Result<Turn, Json> {
         let mut stage = self.stage.lock().await;
-        if let Stage::Live(live) = &*stage
+        if let Stage::Live { live, .. } = &*stage
             && live.end().is_some()
         {
             // It ended between two turns.
@@ -172,17 +217,18 @@ impl Session {
             }
         }
         let next = self.next(&mut stage, text).await?;
-        let live = match next {
+        let (live, answer) = match next {
             Next::Asked(question) => {
                 self.write(Chunk::text(question)).await;
                 return Ok(Turn::ended(StopReason::EndTurn));
             }
-            Next::Follow(live) => live,
+            Next::Follow(live, answer) => (live, answer),
         };
-        *stage = Stage::Live(Arc::clone(&live));
-        match self.follow(&live, cancelled.clone()).await {
+        *stage = Stage::Live { live: Arc::clone(&live), asked: None };
+        match self.follow(&live, answer, cancelled.clone()).await {
             Followed::Asked(question) => {
-                self.write(Chunk::text(question.prompt.to_string())).await;
+                self.write(Chunk::text(report::question(&question))).await;
+                *stage = Stage::Live { live, asked: Some(question.id) };
                 Ok(Turn::ended(StopReason::EndTurn))
             }
             Followed::Ended => {
@@ -197,8 +243,11 @@ impl Session {
     async fn next(self: &Arc<Self>, stage: &mut Stage, text: &str) -> Result<Next, Json> {
         let (word, rest, is_command) = commands::split(text);
         let named = commands::path_of(&self.folder, word);
+        if let Stage::Elsewhere(run) = stage {
+            *stage = self.stage_of(run.clone()).await?;
+        }
         if is_command && (named.is_some() || word == commands::RESUME) {
-            if let Stage::Live(live) = stage {
+            if let Stage::Live { live, .. } = stage {
                 return Err(invalid(format!(
                     "run {} is at work; answer its question, or cancel it",
                     live.id
@@ -216,20 +265,21 @@ impl Session {
             return self.resume(run.clone(), None).await;
         }
         match stage {
-            Stage::Live(live) => {
-                let question = live.questions.open().into_iter().find(is_input);
+            Stage::Live { live, asked } => {
+                let open = live.desk.open();
+                let asked = open.iter().find(|question| Some(question.id) == *asked).or(open.first());
                 // Without a question, it was answered or given up in the meantime.
-                if let Some(question) = question {
-                    let answer = Answer::Input(Value::text(text.trim()));
-                    live.questions.answer(Some(question.number), answer).map_err(invalid)?;
+                if let Some(question) = asked {
+                    self.answer(live, question.id, &Value::text(text.trim())).await;
                 }
-                Ok(Next::Follow(Arc::clone(live)))
+                Ok(Next::Follow(Arc::clone(live), None))
             }
-            Stage::Stopped { run, waits } => {
-                let answer = waits.then(|| Value::text(text.trim()));
+            Stage::Stopped { run, awaited } => {
+                let answer = awaited.clone().map(|to| Answer { to, text: Value::text(text.trim()) });
                 self.resume(run.clone(), answer).await
             }
-            Stage::Elsewhere(reason) => Err(invalid(reason.clone())),
+            Stage::Elsewhere(run) => Err(invalid(report::executed_elsewhere(run))),
+            Stage::Unavailable(reason) => Err(invalid(reason.clone())),
             Stage::Gathering { path, given, asked } => {
                 let (path, given, asked) = (path.clone(), given.clone(), asked.clone());
                 self.gather(stage, path, given, text, asked).await
@@ -321,43 +371,47 @@ impl Session {
         let shown = Arc::new(Shown::of_program(&program.outline(), file));
         let sink = Arc::clone(&shown);
         self.show(shown);
-        let id = self.id.clone();
+        let session = self.id.clone();
         let launch = move |folder: &Folder| {
-            let runnable = Runnable::load(folder, &path).map_err(|unloaded| words(&unloaded))?;
+            let runnable = Runnable::load(folder, &path).map_err(|unloaded| unloaded.to_string())?;
             let mut request = runnable.with_inputs(given)?.request(folder, Start::New);
-            request.id = Some(id);
+            request.id = Some(session.clone());
             let observer = move |event: &Event, _: bool| sink.event(event);
-            Ok(Launch { asks_user: true, observer: Some(Box::new(observer)), ..Launch::new(request) })
-        };
-        let live = self.runs.launch(launch).await.map_err(failed)?;
-        self.watch(&live);
-        Ok(Next::Follow(live))
-    }
-
-    /// Resumes a run. The answer is that to the first question which it asks.
-    async fn resume(self: &Arc<Self>, run: SmolStr, answer: Option<Value>) -> Result<Next, Json> {
-        let sink = self.shown();
-        let launch = move |folder: &Folder| {
-            let details = recorded(folder, &run)?;
-            let Some(head) = &details.head else {
-                return Err(format!(
-                    "run {run} has no journal; resume it with `prose resume {run}` in a terminal"
-                ));
-            };
-            let runnable = Runnable::load(folder, &head.from)
-                .map_err(|unloaded| format!("run {run} cannot be resumed here: {}", words(&unloaded)))?;
-            let request = runnable.request(folder, Start::Resume { run, accept_changes: false });
-            let observer = move |event: &Event, _: bool| sink.event(event);
+            let note = move |run: &str, folder: &Path| runs_of_session::note(run, folder, &session);
             Ok(Launch {
-                next: answer,
-                asks_user: true,
+                prepared: Some(Box::new(note)),
                 observer: Some(Box::new(observer)),
-                ..Launch::new(request)
+                ..Launch::new(request, AnswerSource::Acp)
             })
         };
         let live = self.runs.launch(launch).await.map_err(failed)?;
         self.watch(&live);
-        Ok(Next::Follow(live))
+        Ok(Next::Follow(live, None))
+    }
+
+    /// Resumes a run. The answer is that to a question which it asks again.
+    async fn resume(self: &Arc<Self>, run: SmolStr, answer: Option<Answer>) -> Result<Next, Json> {
+        let sink = self.shown();
+        let launch = move |folder: &Folder| {
+            let recorded = recorded(folder, &run)?;
+            let request = recorded.runnable(folder)?.request(folder, recorded.resumes());
+            let observer = move |event: &Event, _: bool| sink.event(event);
+            Ok(Launch { observer: Some(Box::new(observer)), ..Launch::new(request, AnswerSource::Acp) })
+        };
+        let live = self.runs.launch(launch).await.map_err(failed)?;
+        self.watch(&live);
+        Ok(Next::Follow(live, answer))
+    }
+
+    /// Answers a question with the text of a prompt. One that is not offered is reported, and the question is asked again.
+    async fn answer(&self, live: &LiveRun, question: QuestionId, text: &Value) {
+        match live.answer(question, text) {
+            Err(error @ (AnswerError::NotOffered { .. } | AnswerError::Empty)) => {
+                self.write(Chunk::notice(format!("{error}\n\n"))).await;
+            }
+            // It may have been answered elsewhere meanwhile.
+            Ok(()) | Err(_) => {}
+        }
     }
 
     /// Sends what happens in a run until it ends, also between turns.
@@ -374,9 +428,14 @@ impl Session {
     }
 
     /// Follows a run until it ends, or asks something that only a prompt can answer.
-    async fn follow(self: &Arc<Self>, live: &Arc<LiveRun>, mut cancelled: watch::Receiver<bool>) -> Followed {
+    async fn follow(
+        self: &Arc<Self>,
+        live: &Arc<LiveRun>,
+        mut answer: Option<Answer>,
+        mut cancelled: watch::Receiver<bool>,
+    ) -> Followed {
         let mut changes = live.changes();
-        let mut answers = Answers::new(Arc::clone(self), Arc::clone(live));
+        let mut requests = Requests::new(Arc::clone(self), Arc::clone(live));
         let mut is_cancelled = false;
         loop {
             if live.end().is_some() {
@@ -386,13 +445,19 @@ impl Session {
                 is_cancelled = true;
                 live.stop();
             }
-            let asked = if is_cancelled { None } else { answers.ask(live.questions.open()) };
-            if let Some(question) = asked {
+            let mut open = if is_cancelled { Vec::new() } else { live.desk.open() };
+            if let Some(question) = answer.as_ref().and_then(|answer| open.iter().find(|it| answer.to.is(it)))
+                && let Some(Answer { text, .. }) = answer.take()
+            {
+                self.answer(live, question.id, &text).await;
+                open = live.desk.open();
+            }
+            if let Some(question) = requests.ask(open) {
                 return Followed::Asked(question);
             }
             tokio::select! {
                 () = changes.next(false) => {}
-                () = answers.next() => {}
+                () = requests.next() => {}
                 // The sender lives until the turn ends.
                 _ = cancelled.changed(), if !is_cancelled => {}
             }
@@ -402,10 +467,10 @@ impl Session {
     /// Reports the end of a run.
     async fn ended(&self, live: &LiveRun, cancelled: &watch::Receiver<bool>) -> (Stage, Result<Turn, Json>) {
         let run = live.id.clone();
-        let stopped = Stage::Stopped { run: run.clone(), waits: false };
+        let stopped = |awaited| Stage::Stopped { run: run.clone(), awaited };
         let end = match live.end() {
             Some(Ok(end)) => end,
-            Some(Err(reason)) => return (stopped, Err(failed(format!("run {run}: {reason}")))),
+            Some(Err(reason)) => return (stopped(None), Err(failed(format!("run {run}: {reason}")))),
             None => return (Stage::Ready { failed: None }, Err(defect())),
         };
         self.flush().await;
@@ -421,13 +486,14 @@ impl Session {
             RunStatus::Completed => {
                 (Stage::Ready { failed: None }, Ok(Turn { stop: StopReason::EndTurn, end: Some(end) }))
             }
-            RunStatus::Failed => (Stage::Ready { failed: Some(run) }, Err(failed(reason))),
+            RunStatus::Failed => (Stage::Ready { failed: Some(run.clone()) }, Err(failed(reason))),
             RunStatus::Interrupted if *cancelled.borrow() => {
-                (stopped, Ok(Turn { stop: StopReason::Cancelled, end: Some(end) }))
+                (stopped(None), Ok(Turn { stop: StopReason::Cancelled, end: Some(end) }))
             }
             RunStatus::Interrupted | RunStatus::Waiting => {
                 self.write(Chunk::notice(format!("{reason}\n\n{}", report::RESUMES))).await;
-                (stopped, Ok(Turn { stop: StopReason::MaxTurnRequests, end: Some(end) }))
+                let awaited = end.waiting.first().cloned().map(Awaited::Question);
+                (stopped(awaited), Ok(Turn { stop: StopReason::MaxTurnRequests, end: Some(end) }))
             }
         }
     }
@@ -437,8 +503,8 @@ impl Session {
 enum Next {
     /// A question to the user.
     Asked(String),
-    /// A run at work.
-    Follow(Arc<LiveRun>),
+    /// A run at work, and the answer to a question that it asks again.
+    Follow(Arc<LiveRun>, Option<Answer>),
 }
 
 /// What ended a turn.
@@ -447,20 +513,8 @@ enum Followed {
     Ended,
 }
 
-pub(super) fn is_input(question: &OpenQuestion) -> bool {
-    matches!(question.kind, QuestionKind::Input { .. })
-}
-
-fn words(unloaded: &Unloaded) -> String {
-    match unloaded {
-        Unloaded::Unread(reason) => reason.clone(),
-        Unloaded::Refused(reason, errors) if errors.is_empty() => reason.clone(),
-        Unloaded::Refused(reason, errors) => format!("{reason}:\n{}", errors.join("\n")),
-    }
-}
-
 fn unloaded(unloaded: Unloaded) -> Json {
-    failed(words(&unloaded))
+    failed(unloaded.to_string())
 }
 
 fn failed(reason: String) -> Json {

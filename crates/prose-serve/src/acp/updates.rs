@@ -13,7 +13,7 @@ use serde_json::json;
 use smol_str::SmolStr;
 
 /// The longest reply or prompt in a tool call, in bytes. The files of the run have the rest.
-const MAX_TEXT: usize = 8_000;
+pub(super) const MAX_TEXT: usize = 8_000;
 
 /// The longest title of a tool call, in characters.
 const MAX_TITLE: usize = 100;
@@ -82,6 +82,11 @@ impl Shown {
     /// The warnings of the run.
     pub(super) fn warnings(&self) -> Vec<String> {
         self.state().warnings.clone()
+    }
+
+    /// The number of the last event.
+    pub(super) fn last(&self) -> u64 {
+        self.state().last
     }
 
     /// Adds an event.

@@ -4,16 +4,13 @@ use std::path::PathBuf;
 
 use prose_project::files::read_program;
 
-use crate::folder::Folder;
+use crate::folder::{Folder, UNNAMED};
 
 /// A program by its path, its text, or both.
 pub(super) struct Named {
     pub(super) path: Option<String>,
     pub(super) text: Option<String>,
 }
-
-/// The path of a text without one.
-const UNNAMED: &str = "program.prose";
 
 impl Named {
     /// The file, and its text. A path with a number is that of a program in a document, whose other programs are left out.

@@ -1,6 +1,8 @@
 //! Programs that an editor runs.
 
 use expect_test::expect;
+use prose_run::control::Client;
+use prose_vm::questions::AnswerSource;
 use serde_json::json;
 
 use crate::editor::Editor;
@@ -325,11 +327,147 @@ async fn messages_that_are_none_are_refused() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_connection_stops_runs() {
+async fn a_run_waits_after_the_end_of_the_connection() {
     let mut editor = Editor::new(&[("asks.prose", ASKS)], None).await;
     let session = editor.session().await;
     editor.prompt(&session, "asks").await;
     let folder = editor.close().await;
     let run = prose_run::Project::new(folder.path()).show_run(&session).unwrap();
-    assert_eq!(run.summary.status, prose_state::runs::RunState::Interrupted);
+    assert_eq!(run.summary.status, prose_state::runs::RunState::Waiting);
+    assert_eq!(run.summary.waiting[0].prompt, "What is it about?");
+}
+
+const CHOOSES: &str = "let a = session \"One\"\ninput go: \"Ship it? (yes/no)\"\noutput b = \"{go}\"\n";
+
+#[tokio::test]
+async fn choices_are_options() {
+    let mut editor = Editor::new(&[("chooses.prose", CHOOSES)], None).await;
+    let session = editor.session().await;
+    editor.choice = Some("no");
+    let shown = editor.prompt(&session, "chooses").await;
+    expect![[r#""#]].assert_eq(&shown);
+    assert_eq!(sources_of_inputs(editor.path()), ["acp"]);
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn choices_that_are_closed_are_answered_by_the_next_prompt() {
+    let mut editor = Editor::new(&[("chooses.prose", CHOOSES)], None).await;
+    let session = editor.session().await;
+    let mut shown = String::new();
+    for text in ["chooses", "maybe", "Y"] {
+        shown.push_str(&format!("\n{text}\n{}", editor.prompt(&session, text).await));
+    }
+    expect![[r#""#]].assert_eq(&shown);
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn choices_are_answered_after_a_restart() {
+    let mut editor = Editor::new(&[("chooses.prose", CHOOSES)], None).await;
+    let session = editor.session().await;
+    editor.prompt(&session, "chooses").await;
+    let mut editor = editor.restarted().await;
+    let mut shown = editor.load(&session).await;
+    shown.push_str(&editor.prompt(&session, "y").await);
+    expect![[r#""#]].assert_eq(&shown);
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn limits_are_options() {
+    let settings = "[run]\nharness = \"command\"\ncommand = [\"sh\", \"-c\", \"echo Done\"]\n[limits.run]\nask-sessions = 1\n";
+    let program = "let a = session \"One\"\noutput b = session \"Two\"\n  context: a\n";
+    let mut editor = Editor::new(&[("two.prose", program), ("prose.toml", settings)], None).await;
+    editor.trust(settings);
+    let session = editor.session().await;
+    // A question that is closed stays open.
+    let closed = editor.prompt(&session, "two").await;
+    let mut editor = editor.restarted().await;
+    let loaded = editor.load(&session).await;
+    editor.choice = Some("once");
+    let resumed = editor.prompt(&session, "/resume").await;
+    expect![[r#""#]].assert_eq(&format!("{closed}\n{loaded}\n{resumed}"));
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn a_session_has_all_its_runs() {
+    let files = [("a.prose", "output a = \"A\"\n"), ("asks.prose", ASKS), ("b.prose", "output b = \"B\"\n")];
+    let mut editor = Editor::new(&files, None).await;
+    let session = editor.session().await;
+    editor.prompt(&session, "/a").await;
+    editor.prompt(&session, "/asks").await;
+    let mut editor = editor.restarted().await;
+    let listed = editor.call("session/list", json!({})).await.unwrap();
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!(listed["sessions"][0]["sessionId"], session.as_str());
+    assert_eq!(listed["sessions"][0]["title"], "asks.prose (waiting)");
+    let loaded = editor.load(&session).await;
+    assert!(loaded.contains("user: /a\n") && loaded.contains("message: A\n"), "{loaded}");
+    assert!(loaded.contains("user: /asks\n") && loaded.contains("message: What is it about?\n"), "{loaded}");
+    // The prompt answers the question of the last run.
+    let answered = editor.prompt(&session, "whales").await;
+    assert!(answered.contains("Write about whales"), "{answered}");
+    // Opened again in the same connection, it shows the same, and is used as before.
+    let again = editor.load(&session).await;
+    assert!(again.contains("message: A\n") && again.contains("user: whales\n"), "{again}");
+    let later = editor.prompt(&session, "/b").await;
+    assert!(later.contains("message: B\n") && later.ends_with("-> end_turn\n"), "{later}");
+    let listed = editor.call("session/list", json!({})).await.unwrap();
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 1, "{listed}");
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn a_client_that_keeps_a_session_resumes_it() {
+    let mut editor = Editor::new(&[("asks.prose", ASKS)], None).await;
+    let session = editor.session().await;
+    editor.prompt(&session, "asks").await;
+    let mut editor = editor.restarted().await;
+    let cwd = editor.path().to_owned();
+    let params = json!({ "sessionId": session, "cwd": cwd, "mcpServers": [] });
+    let resumed = editor.call("session/resume", params).await;
+    assert_eq!(editor.shown(&session, resumed), "-> {}\n");
+    let answered = editor.prompt(&session, "whales").await;
+    assert!(answered.contains("Write about whales") && answered.ends_with("-> end_turn\n"), "{answered}");
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn a_question_that_is_answered_elsewhere_is_closed() {
+    let mut editor = Editor::new(&[("chooses.prose", CHOOSES)], None).await;
+    let session = editor.session().await;
+    editor.leaves_open = true;
+    let prompt = editor.start("session/prompt", Editor::prompt_of(&session, "chooses")).await;
+    editor.until(|update| update["toolCallId"].as_str().is_some_and(|id| id.contains("question"))).await;
+    let folder = editor.path().join(".prose/runs").join(&session);
+    let answering = tokio::task::spawn_blocking(move || {
+        let by = prose_run::questions::user(AnswerSource::CommandLine);
+        Client::connect(&folder).unwrap().answer(None, "yes", &by).unwrap();
+    });
+    answering.await.unwrap();
+    let result = editor.result(prompt).await;
+    let shown = editor.shown(&session, result);
+    assert!(shown.contains("question-1: completed Answered elsewhere\n"), "{shown}");
+    assert!(shown.contains("message: yes\n") && shown.ends_with("-> end_turn\n"), "{shown}");
+    assert_eq!(sources_of_inputs(editor.path()), ["command-line"]);
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn a_run_of_another_process_is_used_after_its_end() {
+    let mut editor = Editor::new(&[("asks.prose", ASKS)], None).await;
+    let session = editor.session().await;
+    editor.prompt(&session, "asks").await;
+    let mut other = editor.another().await;
+    let loaded = other.load(&session).await;
+    assert!(loaded.contains("is executed by another process"), "{loaded}");
+    let refused = other.prompt(&session, "whales").await;
+    assert!(refused.starts_with("-> error") && refused.contains("another process"), "{refused}");
+    editor.prompt(&session, "krill").await;
+    let used = other.prompt(&session, "/asks").await;
+    assert!(used.contains("user: krill\n") && used.contains("message: What is it about?\n"), "{used}");
+    other.close().await;
+    editor.close().await;
 }

@@ -1,6 +1,7 @@
 //! A project with a server, and an editor that speaks the Agent Client Protocol with it.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use prose_config::Config;
 use prose_project::trust::TrustStore;
@@ -14,14 +15,16 @@ use tokio::task::JoinHandle;
 
 /// A folder with files, a server for it, and an editor.
 pub(crate) struct Editor {
-    folder: TempDir,
-    user: TempDir,
+    folder: Arc<TempDir>,
+    user: Arc<TempDir>,
     input: Lines<BufReader<ReadHalf<DuplexStream>>>,
     output: WriteHalf<DuplexStream>,
     server: JoinHandle<std::io::Result<()>>,
     last: u64,
     /// The id of the option that answers each permission request; none to cancel it.
     pub(crate) choice: Option<&'static str>,
+    /// Whether permission requests are not answered.
+    pub(crate) leaves_open: bool,
     /// What the editor was told since the last prompt.
     told: Vec<Value>,
 }
@@ -35,10 +38,10 @@ impl Editor {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        Self::of_folder(folder, user, program).await
+        Self::of_folder(Arc::new(folder), Arc::new(user), program).await
     }
 
-    async fn of_folder(folder: TempDir, user: TempDir, program: Option<&str>) -> Self {
+    async fn of_folder(folder: Arc<TempDir>, user: Arc<TempDir>, program: Option<&str>) -> Self {
         let (near, far) = tokio::io::duplex(1 << 20);
         let trust = UserTrust { files: UserFiles::at(user.path()), is_trusted: false };
         let options = Options { folder: folder.path().to_owned(), offline: true, trust };
@@ -46,8 +49,17 @@ impl Editor {
         let server = tokio::spawn(serve(options, program.map(str::to_owned), input, output));
         let (input, output) = tokio::io::split(near);
         let input = BufReader::new(input).lines();
-        let mut editor =
-            Self { folder, user, input, output, server, last: 0, choice: None, told: Vec::new() };
+        let mut editor = Self {
+            folder,
+            user,
+            input,
+            output,
+            server,
+            last: 0,
+            choice: None,
+            leaves_open: false,
+            told: Vec::new(),
+        };
         let met = editor.call("initialize", json!({ "protocolVersion": 1 })).await.unwrap();
         assert_eq!(met["protocolVersion"], 1);
         editor
@@ -59,6 +71,11 @@ impl Editor {
         drop((input, output));
         server.await.unwrap().unwrap();
         Self::of_folder(folder, user, None).await
+    }
+
+    /// Another editor with the same folder and a server of its own.
+    pub(crate) async fn another(&self) -> Self {
+        Self::of_folder(Arc::clone(&self.folder), Arc::clone(&self.user), None).await
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -88,7 +105,7 @@ impl Editor {
     async fn receive(&mut self) -> Value {
         let line = self.input.next_line().await.unwrap().expect("the server is there");
         let message: Value = serde_json::from_str(&line).unwrap();
-        if message["method"] == "session/request_permission" {
+        if message["method"] == "session/request_permission" && !self.leaves_open {
             let outcome = match self.choice {
                 Some(id) => json!({ "outcome": "selected", "optionId": id }),
                 None => json!({ "outcome": "cancelled" }),
@@ -193,7 +210,7 @@ impl Editor {
     }
 
     /// Closes the connection, and waits until the server has ended.
-    pub(crate) async fn close(self) -> TempDir {
+    pub(crate) async fn close(self) -> Arc<TempDir> {
         let Self { folder, output, input, server, .. } = self;
         drop((input, output));
         server.await.unwrap().unwrap();

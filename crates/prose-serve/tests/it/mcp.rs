@@ -185,6 +185,35 @@ async fn only_programs_of_the_project_are_read() {
 }
 
 #[tokio::test]
+async fn programs_import_from_the_folder_only() {
+    let outside = prose_fixture::tempdir().unwrap();
+    std::fs::write(outside.path().join("other.prose"), "output x = session \"Secret\"\n").unwrap();
+    let name = outside.path().file_name().unwrap().to_string_lossy().into_owned();
+    let of = |path: &str| format!("use {path:?} as other\noutput a = other()\n");
+    let served = Served::new(&[
+        ("up.prose", &of(&format!("../{name}/other.prose"))),
+        ("flows/in.prose", &of("../shared.prose")),
+        ("shared.prose", "output x = session \"Shared\"\n"),
+        ("missing.prose", &of(&format!("../{name}/othr.prose"))),
+        ("linked.prose", &of("./link/other.prose")),
+    ])
+    .await;
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(outside.path(), served.path().join("link")).unwrap();
+    for path in ["up.prose", "missing.prose", "linked.prose"] {
+        for tool in ["check", "describe", "estimate", "dry_run", "run"] {
+            let text = served.text(tool, json!({ "path": path })).await;
+            assert!(!text.contains("Secret") && !text.contains("did you mean"), "{tool} of {path}: {text}");
+        }
+    }
+    let checked = served.text("check", json!({ "path": "up.prose" })).await;
+    assert!(checked.contains("is outside the folder that is served"), "{checked}");
+    let inside = served.text("dry_run", json!({ "path": "flows/in.prose" })).await;
+    assert!(inside.contains("Shared"), "{inside}");
+    served.close().await;
+}
+
+#[tokio::test]
 async fn results_are_bounded() {
     let long = format!("session \"{}\"\n", "word ".repeat(50_000));
     let served = Served::new(&[("long.prose", &long)]).await;

@@ -1,6 +1,8 @@
 //! Runs that a client starts.
 
 use expect_test::expect;
+use prose_run::control::Client;
+use prose_vm::questions::AnswerSource;
 use serde_json::json;
 
 use crate::project::{Served, sources_of_inputs};
@@ -91,16 +93,16 @@ async fn runs_of_projects_in_the_folder_are_found() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_connection_stops_runs() {
+async fn a_run_waits_after_the_end_of_the_connection() {
     let served = allowed(&[("asks.prose", ASKS)]).await;
     let started = served.call("run", json!({ "path": "asks.prose" })).await;
     let run = started.structured_content.unwrap()["run"].as_str().unwrap().to_owned();
     let Served { folder, client, .. } = served;
     client.cancel().await.unwrap();
     let project = prose_run::Project::new(folder.path());
-    // The server records that it was stopped before it ends.
+    // The server records what the run waits for before it ends.
     let ended = async {
-        while project.show_run(&run).unwrap().summary.status != prose_state::runs::RunState::Interrupted {
+        while project.show_run(&run).unwrap().summary.status != prose_state::runs::RunState::Waiting {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     };
@@ -143,5 +145,153 @@ async fn a_run_whose_program_handled_a_failure_says_so() {
     let text = served.text("status", json!({ "run": run })).await;
     let handled = "line 2, throw \"there is no room\": there is no room (caught)\n";
     assert!(text.contains("1 session done\n") && text.contains(handled), "{text}");
+    served.close().await;
+}
+
+#[tokio::test]
+async fn a_run_that_waits_without_a_process_is_answered_and_resumed() {
+    let program = "let a = session \"One\"\ninput go: \"Ship it? (yes/no)\"\noutput b = \"{go}\"\n";
+    let served = allowed(&[("asks.prose", program)]).await;
+    let started = served.call("run", json!({ "path": "asks.prose" })).await;
+    let run = started.structured_content.unwrap()["run"].as_str().unwrap().to_owned();
+    let served = served.restarted().await;
+    let facts = served.call("status", json!({ "run": run })).await.structured_content.unwrap();
+    assert_eq!((&facts["status"], &facts["executedBy"]), (&json!("waiting"), &json!(null)), "{facts}");
+    let refused = served.text("answer", json!({ "run": run, "value": "later" })).await;
+    assert_eq!(refused, "error: `later` is not one of the answers; choose one of [y]es, [n]o");
+    let facts = served.call("answer", json!({ "run": run, "value": true })).await.structured_content.unwrap();
+    assert_eq!((&facts["status"], &facts["outputs"]["b"]), (&json!("completed"), &json!("yes")), "{facts}");
+    assert_eq!(facts["census"]["sessions"]["reused"], 1, "{facts}");
+    assert_eq!(sources_of_inputs(served.path()), ["mcp"]);
+    served.close().await;
+}
+
+#[tokio::test]
+async fn nothing_is_recorded_for_a_client_that_may_not_run_the_program() {
+    let served = allowed(&[("asks.prose", ASKS)]).await;
+    let started = served.call("run", json!({ "path": "asks.prose" })).await;
+    let run = started.structured_content.unwrap()["run"].as_str().unwrap().to_owned();
+    let served = served.restarted().await;
+    std::fs::write(served.path().join("prose.toml"), "[mcp]\nrun = false\n").unwrap();
+    let refused = served.text("answer", json!({ "run": run, "value": "whales" })).await;
+    assert!(refused.starts_with("error: the project does not let clients run programs"), "{refused}");
+    let facts = served.call("status", json!({ "run": run })).await.structured_content.unwrap();
+    assert_eq!(facts["status"], "waiting", "{facts}");
+    served.close().await;
+}
+
+#[tokio::test]
+async fn a_question_takes_only_what_it_offers() {
+    let program =
+        "let a = session \"One\"\ninput go: \"What now? [ship | wait | stop]\"\noutput b = \"{go}\"\n";
+    let served = allowed(&[("asks.prose", program)]).await;
+    let text = served.text("run", json!({ "path": "asks.prose" })).await;
+    assert!(text.contains(": What now? [ship | wait | stop]\n  answers: [s]hip, [w]ait, s[t]op\n"), "{text}");
+    let run = text.split([' ', ':']).nth(1).unwrap();
+    for value in [json!("later"), json!(""), json!(null), json!(false)] {
+        let refused = served.text("answer", json!({ "run": run, "value": value })).await;
+        assert!(refused.starts_with("error: "), "{value}: {refused}");
+    }
+    let facts =
+        served.call("answer", json!({ "run": run, "value": "STOP" })).await.structured_content.unwrap();
+    assert_eq!(facts["outputs"]["b"], "stop", "{facts}");
+    served.close().await;
+}
+
+#[tokio::test]
+async fn a_limit_is_for_a_person() {
+    let settings = "[mcp]\nrun = true\n[run]\nharness = \"command\"\ncommand = [\"sh\", \"-c\", \"echo Done\"]\n\
+                    [limits.run]\nask-sessions = 1\n";
+    let program = "let a = session \"One\"\noutput b = session \"Two\"\n  context: a\n";
+    let served = Served::new(&[("two.prose", program), ("prose.toml", settings)]).await;
+    served.trust(settings);
+    let facts = served.call("run", json!({ "path": "two.prose" })).await.structured_content.unwrap();
+    assert_eq!((&facts["status"], &facts["questions"][0]["about"]), (&json!("waiting"), &json!("limit")));
+    let run = facts["run"].as_str().unwrap().to_owned();
+    let refused = served.text("answer", json!({ "run": run, "value": "once" })).await;
+    let command = format!("`prose runs answer {run} 1 once|run|deny`");
+    assert!(
+        refused.starts_with("error: question 1 is not for an agent") && refused.contains(&command),
+        "{refused}"
+    );
+    // A person answers it in the process of the run, from another one.
+    let folder = served.path().join(".prose/runs").join(&run);
+    let answering = tokio::task::spawn_blocking(move || {
+        let by = prose_run::questions::user(AnswerSource::CommandLine);
+        Client::connect(&folder).unwrap().answer(None, "once", &by).unwrap();
+    });
+    answering.await.unwrap();
+    let facts =
+        served.call("status", json!({ "run": run, "wait_seconds": 600 })).await.structured_content.unwrap();
+    assert_eq!((&facts["status"], &facts["outputs"]["b"]), (&json!("completed"), &json!("Done")), "{facts}");
+    served.close().await;
+}
+
+#[tokio::test]
+async fn runs_are_named_by_their_ids_only() {
+    let served = allowed(&[("a.prose", "output a = \"A\"\n"), ("secret/journal.jsonl", "{}\n")]).await;
+    let facts = served.call("run", json!({ "path": "a.prose" })).await.structured_content.unwrap();
+    let run = facts["run"].as_str().unwrap();
+    let absolute = served.path().join("secret").to_string_lossy().into_owned();
+    let below = format!("{run}/../{run}");
+    let long = "x".repeat(1 << 20);
+    for named in ["../../secret", "..", ".", "/", "", &absolute, &below, &long] {
+        for (tool, mut arguments) in [
+            ("status", json!({})),
+            ("answer", json!({ "value": "x" })),
+            ("stop", json!({})),
+            ("resume", json!({})),
+            ("read_value", json!({ "name": "a" })),
+        ] {
+            arguments["run"] = named.into();
+            let result = served.call(tool, arguments).await;
+            let text = crate::project::text_of(&result);
+            let shown = &named[..named.len().min(40)];
+            assert!(result.is_error == Some(true) && text.len() < 41_000, "{tool} of {shown}: {text}");
+        }
+    }
+    served.close().await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn values_are_read_from_the_files_of_the_run_only() {
+    let served =
+        allowed(&[("a.prose", "let a = session \"One\"\nsession \"Two {a}\"\n"), ("secret.md", "Secret\n")])
+            .await;
+    let facts = served.call("run", json!({ "path": "a.prose" })).await.structured_content.unwrap();
+    let run = facts["run"].as_str().unwrap();
+    let bindings = served.path().join(".prose/runs").join(run).join("bindings");
+    let read = async |name: &str| served.text("read_value", json!({ "run": run, "name": name })).await;
+    assert!(read("a").await.contains("[offline]"));
+    std::os::unix::fs::symlink(served.path().join("secret.md"), bindings.join("b.md")).unwrap();
+    let linked = read("b").await;
+    assert!(linked.starts_with("error: ") && !linked.contains("Secret"), "{linked}");
+    for name in ["../state", "../../../../secret", "/etc/hostname", ""] {
+        let refused = read(name).await;
+        assert!(refused.contains(&format!("has no value `{name}`")), "{refused}");
+    }
+    std::fs::rename(&bindings, served.path().join("moved")).unwrap();
+    std::os::unix::fs::symlink(served.path().join("moved"), &bindings).unwrap();
+    let linked = read("a").await;
+    assert!(linked.starts_with("error: "), "{linked}");
+    served.close().await;
+}
+
+#[tokio::test]
+async fn huge_values_are_refused() {
+    let served = allowed(&[("asks.prose", ASKS)]).await;
+    let started = served.call("run", json!({ "path": "asks.prose" })).await;
+    let run = started.structured_content.unwrap()["run"].as_str().unwrap().to_owned();
+    let huge = "x".repeat(1 << 20);
+    for (tool, arguments) in [
+        ("answer", json!({ "run": run, "value": huge })),
+        ("run", json!({ "path": "asks.prose", "inputs": { "topic": huge } })),
+    ] {
+        let refused = served.text(tool, arguments).await;
+        assert!(refused.starts_with("error: a value of 1048578 bytes is too long"), "{tool}: {refused}");
+    }
+    let beyond = json!({ "run": run, "name": "draft", "offset": u64::MAX });
+    assert_eq!(served.text("read_value", beyond).await, "");
     served.close().await;
 }

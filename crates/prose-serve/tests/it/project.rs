@@ -42,6 +42,18 @@ impl Served {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
+        Self::of_folder(folder, user).await
+    }
+
+    /// Closes the connection and opens another one, as a client that is started again.
+    pub(crate) async fn restarted(self) -> Self {
+        let Self { folder, user, client, server } = self;
+        client.cancel().await.unwrap();
+        server.await.unwrap().unwrap();
+        Self::of_folder(folder, user).await
+    }
+
+    async fn of_folder(folder: TempDir, user: TempDir) -> Self {
         let (near, far) = tokio::io::duplex(1 << 20);
         let trust = UserTrust { files: UserFiles::at(user.path()), is_trusted: false };
         let options = Options { folder: folder.path().to_owned(), offline: true, trust };
