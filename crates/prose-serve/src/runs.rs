@@ -312,10 +312,16 @@ impl Runs {
 
     /// The run whose id starts with this or contains it. Reading its files takes a while.
     pub(crate) fn find(&self, run: &str) -> Result<Found, String> {
-        if let Some(live) = self.live_run(run) {
+        if let Some(live) = self.live_run(run).filter(|live| live.end().is_none()) {
             return Ok(Found::Live(live));
         }
-        recorded(&self.folder, run).map(|recorded| match self.live_run(recorded.id()) {
+        let recorded = recorded(&self.folder, run)?;
+        // After it has ended here, another process may have resumed it.
+        let is_same = |live: &Arc<LiveRun>| match live.end() {
+            Some(Ok(end)) => recorded.details.end.as_ref() == Some(&end),
+            Some(Err(_)) | None => true,
+        };
+        Ok(match self.live_run(recorded.id()).filter(is_same) {
             Some(live) => Found::Live(live),
             None => Found::Recorded(Box::new(recorded)),
         })

@@ -313,6 +313,41 @@ async fn what_no_rule_asks_for_is_denied_where_no_one_attends() {
     assert_eq!(desk.open(), []);
 }
 
+#[tokio::test]
+async fn who_answers_inputs_does_not_attend_to_permissions() {
+    let desk = Questions::default();
+    let _attendance = desk.attend_inputs();
+    let answer = ask(&desk, "historian", "read .env", "`.env` is a protected file", true).await;
+    assert_eq!((answer.is_allowed, answer.from), (false, AnswerSource::NoOne));
+    // A written rule waits for a person.
+    let asking = ask(&desk, "historian", "git log", "bash: prompt", false);
+    let answering = async { desk.answer(None, "once", ada(AnswerSource::CommandLine)).unwrap() };
+    let (answer, ()) = tokio::join!(asking, answering);
+    assert_eq!((answer.is_allowed, answer.from), (true, AnswerSource::CommandLine));
+}
+
+#[test]
+fn a_run_that_is_abandoned_waits_and_denies_nothing() {
+    let world = World::new(
+        "let a = session \"First\"\ninput topic: \"Optional topic\"\noutput o = \"{a} {topic}\"\n",
+    );
+    let desk = Questions::default();
+    let attendance = desk.attend();
+    let leaving = {
+        let desk = desk.clone();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let asked = runtime.block_on(desk.next(&mut Default::default()));
+            desk.abandon();
+            asked
+        })
+    };
+    let end = world.execute(&reply("First", "one"), Start::New, desk);
+    assert!(leaving.join().unwrap().unwrap().is_optional);
+    drop(attendance);
+    assert_eq!((end.status, summaries(&end)), (RunStatus::Waiting, vec!["topic: Optional topic".to_owned()]));
+}
+
 #[tokio::test(start_paused = true)]
 async fn waiting_is_no_part_of_a_timeout() {
     let desk = Questions::default();

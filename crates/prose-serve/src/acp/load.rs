@@ -71,6 +71,17 @@ impl Session {
         Ok(history.stage())
     }
 
+    /// Whether a run that was stopped is still stopped, and not resumed or removed by another process.
+    pub(super) async fn is_stopped(&self, run: SmolStr) -> bool {
+        let folder = Arc::clone(&self.folder);
+        let reading = tokio::task::spawn_blocking(move || recorded(&folder, &run));
+        let recorded = reading.await.ok().and_then(Result::ok);
+        recorded.is_some_and(|recorded| {
+            let status = recorded.details.summary.status;
+            status.can_be_resumed() && status != RunState::Failed
+        })
+    }
+
     /// Reads a run, after what was `known` of it.
     async fn history(&self, run: SmolStr, known: Option<Arc<Shown>>) -> Option<History> {
         let (folder, names_program) = (Arc::clone(&self.folder), self.program.is_none());

@@ -243,8 +243,15 @@ impl Session {
     async fn next(self: &Arc<Self>, stage: &mut Stage, text: &str) -> Result<Next, Json> {
         let (word, rest, is_command) = commands::split(text);
         let named = commands::path_of(&self.folder, word);
-        if let Stage::Elsewhere(run) = stage {
-            *stage = self.stage_of(run.clone()).await?;
+        let of_another_process = match stage {
+            Stage::Elsewhere(run) => Some(run.clone()),
+            Stage::Stopped { run, .. } if !self.is_stopped(run.clone()).await => Some(run.clone()),
+            _ => None,
+        };
+        if let Some(run) = of_another_process {
+            // Without the run, the next prompt starts another one.
+            *stage = Stage::Ready { failed: None };
+            *stage = self.stage_of(run).await?;
         }
         if is_command && (named.is_some() || word == commands::RESUME) {
             if let Stage::Live { live, .. } = stage {
