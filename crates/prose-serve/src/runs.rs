@@ -412,7 +412,7 @@ pub(crate) fn list(folder: &Folder) -> Result<Vec<RunSummary>, String> {
 }
 
 /// The events of a recorded run. The last line of a run that continues may be just being written.
-pub(crate) fn events(folder: &Path) -> Result<impl Iterator<Item = Event>, StateError> {
+pub(crate) fn events(folder: &Path) -> Result<impl Iterator<Item = Event> + use<>, StateError> {
     Ok(JournalReader::open(&folder.join(JOURNAL_FILE))?.map_while(Result::ok))
 }
 

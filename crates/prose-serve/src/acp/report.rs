@@ -71,5 +71,5 @@ pub(super) fn question(question: &OpenQuestion) -> String {
 
 /// Why a run did not complete, in one line.
 pub(super) fn error(end: &RunEnd) -> String {
-    one_line(&ending(end)).into_owned()
+    one_line(&ending(end))
 }
