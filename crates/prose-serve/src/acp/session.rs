@@ -3,6 +3,7 @@
 mod requests;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use prose_acp::{Chunk, SessionNotification, StopReason, Update, code, error};
@@ -39,6 +40,8 @@ pub(super) struct Session {
     turn: Mutex<Option<watch::Sender<bool>>>,
     pub(super) stage: AsyncMutex<Stage>,
     shown: Mutex<Arc<Shown>>,
+    /// The number of questions that the client was asked with options.
+    questions: AtomicU64,
     /// Held while updates are sent, so that they stay in order.
     sending: AsyncMutex<()>,
 }
@@ -124,6 +127,7 @@ impl Session {
             turn: Mutex::default(),
             stage: AsyncMutex::new(Stage::Ready { failed: None }),
             shown: Mutex::default(),
+            questions: AtomicU64::new(0),
             sending: AsyncMutex::default(),
         }
     }
@@ -170,6 +174,11 @@ impl Session {
             turn.send_replace(true);
         }
         self.runs.stop_all().await;
+    }
+
+    /// The number of the next question with options. Questions of resumed runs have numbers of earlier ones.
+    fn next_question(&self) -> u64 {
+        self.questions.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Sends an update.

@@ -43,7 +43,7 @@ async fn a_prompt_runs_a_program() {
         [x] let notes = session: reviewer
         [x] output report = session "Sum up"
         message: Here is what the task comes down to. Took notes into account. What matters most is the details, and the rest follows from it. Next comes the rest. [offline]
-        notice: Run RUN: 2 sessions
+        notice: Run RUN: 2 sessions done
         -> end_turn
     "#]]
     .assert_eq(&shown);
@@ -110,7 +110,7 @@ async fn missing_inputs_are_asked() {
         [x] input b: "The second"
         [x] output c = session "{a} and {b}"
         message: Started from krill and followed it to whales. Compared with the rest, whales is the smaller part. What matters most is whales, and the rest follows from it. As far as krill goes, this can go ahead as planned. [offline]
-        notice: Run RUN: 1 session
+        notice: Run RUN: 1 session done
         -> end_turn
     "#]]
     .assert_eq(&shown);
@@ -140,7 +140,7 @@ async fn a_question_ends_the_turn_and_the_next_prompt_answers_it() {
         [x] input topic: "What is it about?"
         [x] output report = session "Write about {topic}"
         message: Started from whales and followed it to the details. Took draft into account. What matters most is the details, and the rest follows from it. Compared with the rest, whales is the smaller part. One open question about the rest remains. [offline]
-        notice: Run RUN: 2 sessions
+        notice: Run RUN: 2 sessions done
         -> end_turn
     "#]]
     .assert_eq(&answered);
@@ -172,7 +172,7 @@ async fn a_cancelled_run_is_resumed_by_the_next_prompt() {
         [x] let a = session "One"
         [ ] let b = session "Two"
         [ ] output c = "{a} {b}"
-        notice: Run RUN: 1 session, 4 tokens
+        notice: Run RUN: 1 session done, 1 interrupted, 4 tokens
         -> cancelled
     "#]]
     .assert_eq(&cancelled);
@@ -185,7 +185,7 @@ async fn a_cancelled_run_is_resumed_by_the_next_prompt() {
         [x] let b = session "Two"
         [x] output c = "{a} {b}"
         message: Done: One Done: Two
-        notice: Run RUN: 2 sessions, 8 tokens
+        notice: Run RUN: 2 sessions done, 1 reused, 8 tokens
         -> end_turn
     "#]]
     .assert_eq(&resumed);
@@ -234,7 +234,7 @@ async fn an_earlier_run_is_shown_and_its_question_answered() {
         [x] input topic: "What is it about?"
         [x] output report = session "Write about {topic}"
         message: Started from whales and followed it to the details. Took draft into account. What matters most is the details, and the rest follows from it. Compared with the rest, whales is the smaller part. One open question about the rest remains. [offline]
-        notice: Run RUN: 2 sessions
+        notice: Run RUN: 2 sessions done, 1 reused
         -> end_turn
     "#]]
     .assert_eq(&answered);
@@ -252,7 +252,7 @@ async fn an_earlier_run_is_shown_and_its_question_answered() {
         [x] input topic: "What is it about?"
         [x] output report = session "Write about {topic}"
         message: Started from whales and followed it to the details. Took draft into account. What matters most is the details, and the rest follows from it. Compared with the rest, whales is the smaller part. One open question about the rest remains. [offline]
-        notice: Run RUN: 2 sessions
+        notice: Run RUN: 2 sessions done, 1 reused
         -> {}
     "#]]
     .assert_eq(&loaded);
@@ -277,7 +277,7 @@ async fn a_failed_program_fails_the_turn() {
         call RUN/1: completed Here is what the task comes down to. Com
         [x] session "One"
         [x] throw "No luck" (failed)
-        notice: Run RUN: 1 session
+        notice: Run RUN: 1 session done
         -> error -32603: the program failed at line 2: No luck
         -> error -32603: `wrong.prose` has 1 error and is not run:
         line 2: unknown statement `sesion`; did you mean `session`?
@@ -345,7 +345,20 @@ async fn choices_are_options() {
     let session = editor.session().await;
     editor.choice = Some("no");
     let shown = editor.prompt(&session, "chooses").await;
-    expect![[r#""#]].assert_eq(&shown);
+    expect![[r#"
+        call RUN/1: One (in_progress)
+        call RUN/1: completed Looked into the task and the details. Wh
+        call RUN/question-1: go: Ship it? (yes/no) (pending)
+        asked: yes (allow_once), no (allow_once)
+        call RUN/question-1: completed no
+        [x] let a = session "One"
+        [x] input go: "Ship it? (yes/no)"
+        [x] output b = "{go}"
+        message: no
+        notice: Run RUN: 1 session done
+        -> end_turn
+    "#]]
+    .assert_eq(&shown);
     assert_eq!(sources_of_inputs(editor.path()), ["acp"]);
     editor.close().await;
 }
@@ -358,7 +371,37 @@ async fn choices_that_are_closed_are_answered_by_the_next_prompt() {
     for text in ["chooses", "maybe", "Y"] {
         shown.push_str(&format!("\n{text}\n{}", editor.prompt(&session, text).await));
     }
-    expect![[r#""#]].assert_eq(&shown);
+    expect![[r#"
+
+        chooses
+        call RUN/1: One (in_progress)
+        call RUN/1: completed Looked into the task and the details. Wh
+        [x] let a = session "One"
+        [>] input go: "Ship it? (yes/no)"
+        [ ] output b = "{go}"
+        call RUN/question-1: go: Ship it? (yes/no) (pending)
+        asked: yes (allow_once), no (allow_once)
+        call RUN/question-1: failed No answer
+        message: Ship it? (yes/no)
+        -> end_turn
+
+        maybe
+        notice: `maybe` is not one of the answers; choose one of [y]es, [n]o
+        call RUN/question-2: go: Ship it? (yes/no) (pending)
+        asked: yes (allow_once), no (allow_once)
+        call RUN/question-2: failed No answer
+        message: Ship it? (yes/no)
+        -> end_turn
+
+        Y
+        [x] let a = session "One"
+        [x] input go: "Ship it? (yes/no)"
+        [x] output b = "{go}"
+        message: yes
+        notice: Run RUN: 1 session done
+        -> end_turn
+    "#]]
+    .assert_eq(&shown);
     editor.close().await;
 }
 
@@ -370,7 +413,23 @@ async fn choices_are_answered_after_a_restart() {
     let mut editor = editor.restarted().await;
     let mut shown = editor.load(&session).await;
     shown.push_str(&editor.prompt(&session, "y").await);
-    expect![[r#""#]].assert_eq(&shown);
+    expect![[r#"
+        user: /chooses
+        call RUN/1: One (in_progress)
+        call RUN/1: completed Looked into the task and the details. Wh
+        message: Ship it? (yes/no)
+        [x] let a = session "One"
+        [ ] input go: "Ship it? (yes/no)"
+        [ ] output b = "{go}"
+        -> {}
+        [x] let a = session "One"
+        [x] input go: "Ship it? (yes/no)"
+        [x] output b = "{go}"
+        message: yes
+        notice: Run RUN: 1 session done, 1 reused
+        -> end_turn
+    "#]]
+    .assert_eq(&shown);
     editor.close().await;
 }
 
@@ -387,7 +446,46 @@ async fn limits_are_options() {
     let loaded = editor.load(&session).await;
     editor.choice = Some("once");
     let resumed = editor.prompt(&session, "/resume").await;
-    expect![[r#""#]].assert_eq(&format!("{closed}\n{loaded}\n{resumed}"));
+    expect![[r#"
+        call RUN/1: One (in_progress)
+        call RUN/1: completed Done
+        call RUN/2: Two (in_progress)
+        call RUN/2: pending 
+        [x] let a = session "One"
+        [>] output b = session "Two"
+        call RUN/question-1: A session asks for permission: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more (1 session (`limits.run.ask-sessions`)) (pending)
+        asked: Allow once (allow_once), Allow for this run (allow_always), Deny (reject_once)
+        call RUN/question-1: failed No answer
+        message: A session asks for permission: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more (1 session (`limits.run.ask-sessions`))
+
+        Answer with one of [o]nce, [r]un, [d]eny.
+        -> end_turn
+
+        user: /two
+        call RUN/1: One (in_progress)
+        call RUN/1: completed Done
+        call RUN/2: Two (in_progress)
+        call RUN/2: failed the run was stopped
+        [x] let a = session "One"
+        [ ] output b = session "Two"
+        message: A session asks for permission: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more (1 session (`limits.run.ask-sessions`))
+
+        Answer with one of [o]nce, [r]un, [d]eny.
+        -> {}
+
+        call RUN/2: in_progress 
+        call RUN/2: pending 
+        call RUN/question-1: A session asks for permission: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more (1 session (`limits.run.ask-sessions`)) (pending)
+        asked: Allow once (allow_once), Allow for this run (allow_always), Deny (reject_once)
+        call RUN/question-1: completed Allow once
+        call RUN/2: in_progress 
+        call RUN/2: completed Done
+        [x] let a = session "One"
+        [x] output b = session "Two"
+        message: Done
+        notice: Run RUN: 2 sessions done, 1 reused, 13 tokens
+        -> end_turn
+    "#]].assert_eq(&format!("{closed}\n{loaded}\n{resumed}"));
     editor.close().await;
 }
 
@@ -464,7 +562,7 @@ async fn a_run_of_another_process_is_used_after_its_end() {
     let loaded = other.load(&session).await;
     assert!(loaded.contains("is executed by another process"), "{loaded}");
     let refused = other.prompt(&session, "whales").await;
-    assert!(refused.starts_with("-> error") && refused.contains("another process"), "{refused}");
+    assert!(refused.contains("-> error") && refused.contains("another process"), "{refused}");
     editor.prompt(&session, "krill").await;
     let used = other.prompt(&session, "/asks").await;
     assert!(used.contains("user: krill\n") && used.contains("message: What is it about?\n"), "{used}");

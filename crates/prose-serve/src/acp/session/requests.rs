@@ -87,7 +87,7 @@ async fn request(session: &Session, live: &LiveRun, question: &OpenQuestion) -> 
     // What is allowed is seen as a whole.
     let content = (title != summary).then(|| call_text(&bounded(&question.prompt, MAX_TEXT)));
     let call = ToolCall {
-        tool_call_id: format!("{}/question-{}", live.id, question.id),
+        tool_call_id: format!("{}/question-{}", live.id, session.next_question()),
         title: Some(title),
         kind: Some("other".to_owned()),
         status: Some(CallStatus::Pending),
