@@ -179,6 +179,9 @@ impl Recorded {
 /// Receives the events of a run on the thread that executes it; the second argument is false for recorded events that are executed again.
 pub(crate) type Observer = Box<dyn FnMut(&Event, bool) + Send>;
 
+/// Receives the id and the folder of a run before it starts.
+type Prepared = Box<dyn FnOnce(&str, &Path) + Send>;
+
 /// A run that is to be executed.
 pub(crate) struct Launch {
     pub(crate) request: RunRequest,
@@ -187,8 +190,8 @@ pub(crate) struct Launch {
     /// Who answers its questions: an agent with [`AnswerSource::Mcp`], which leaves permissions and limits to a person, or a person with
     /// [`AnswerSource::Acp`].
     pub(crate) source: AnswerSource,
-    /// Receives its folder before it starts.
-    pub(crate) prepared: Option<Box<dyn FnOnce(&str, &Path) + Send>>,
+    /// Receives its folder.
+    pub(crate) prepared: Option<Prepared>,
     /// Receives its events.
     pub(crate) observer: Option<Observer>,
 }

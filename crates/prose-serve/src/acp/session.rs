@@ -421,12 +421,11 @@ impl Session {
 
     /// Answers a question with the text of a prompt. One that is not offered is reported, and the question is asked again.
     async fn answer(&self, live: &LiveRun, question: QuestionId, text: &Value) {
-        match live.answer(question, text) {
-            Err(error @ (AnswerError::NotOffered { .. } | AnswerError::Empty)) => {
-                self.write(Chunk::notice(format!("{error}\n\n"))).await;
-            }
-            // It may have been answered elsewhere meanwhile.
-            Ok(()) | Err(_) => {}
+        // With other errors, it was answered elsewhere meanwhile.
+        if let Err(error @ (AnswerError::NotOffered { .. } | AnswerError::Empty)) =
+            live.answer(question, text)
+        {
+            self.write(Chunk::notice(format!("{error}\n\n"))).await;
         }
     }
 
