@@ -32,11 +32,11 @@ impl Expenses {
                     let agent = agents.remove(&request);
                     let is_spent = effect == "session" || usage.is_some();
                     if event.seq >= seq && is_spent && !work.is_reused {
-                        let work = Work { usage, ..work };
+                        let work = Work { usage, ..*work };
                         each.push(Expense { request: Some(request), effect, agent, requests: 1, work });
                     }
                 }
-                EventKind::Expense(expense) if event.seq >= seq => each.push(expense),
+                EventKind::Expense(expense) if event.seq >= seq => each.push(*expense),
                 _ => {}
             }
         }

@@ -196,7 +196,7 @@ pub fn read_head(path: &Path) -> Result<(u64, RunHead), StateError> {
     }
     let event = lines.event()?;
     match event.kind {
-        EventKind::RunStarted(head) => Ok((event.at, head)),
+        EventKind::RunStarted(head) => Ok((event.at, *head)),
         _ => Err(damaged("must be the start of a run")),
     }
 }

@@ -529,7 +529,7 @@ impl Recording for JournalRecording {
             match self.places.event_at(self.offsets[order as usize]).map(|event| event.kind) {
                 Ok(EventKind::Effect { outcome, work, .. }) => {
                     self.reused += 1;
-                    self.last_work = Work { is_reused: self.matching == Matching::Asked, ..work };
+                    self.last_work = Work { is_reused: self.matching == Matching::Asked, ..*work };
                     return Some((id, outcome));
                 }
                 Ok(EventKind::SessionStarted { task, .. }) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use prose_vm::activity::{AgentSession, Work};
 use prose_vm::effect::{Failure, Outcome, RequestId, SessionTask, Usage};
-use prose_vm::event::{Event, EventKind, Expense};
+use prose_vm::event::{Event, EventKind};
 use prose_vm::place::{Place, Site};
 use serde::Serialize;
 use smol_str::SmolStr;
@@ -107,9 +107,10 @@ impl Requests {
                     _ => (RequestStatus::Complete, None),
                 };
             }
-            EventKind::Expense(Expense { request: Some(request), effect, work, .. }) => {
-                let record = self.record(event, *request, effect);
-                record.add(work, work.usage);
+            EventKind::Expense(expense) => {
+                let Some(request) = expense.request else { return };
+                let record = self.record(event, request, &expense.effect);
+                record.add(&expense.work, expense.work.usage);
                 if record.status == RequestStatus::Running {
                     record.status = RequestStatus::Cancelled;
                 }

@@ -54,7 +54,7 @@ impl Event {
 #[allow(missing_docs, reason = "the parts of an event are named for what they are")]
 pub enum EventKind {
     /// The run starts. Always the first event.
-    RunStarted(RunHead),
+    RunStarted(Box<RunHead>),
     /// The definitions of a program have been collected (R5).
     Defined {
         /// The number of the program, 0 for the started one.
@@ -234,10 +234,10 @@ pub enum EventKind {
         began: Option<u64>,
         /// What the backend reported while it worked on the request: usage, denials, the agent's session.
         #[serde(default, skip_serializing_if = "Work::is_empty")]
-        work: Work,
+        work: Box<Work>,
     },
     /// A request has used something, and the run has no outcome of it.
-    Expense(Expense),
+    Expense(Box<Expense>),
     /// A person commands something while the run is executed (decision 25). Recorded before it takes effect; a resumed run repeats it.
     Commanded {
         #[serde(flatten)]
@@ -290,9 +290,11 @@ impl EventKind {
     /// The usage of the request of an `effect` or `expense` event.
     pub fn usage(&self) -> Option<Usage> {
         match self {
-            EventKind::Effect { work: Work { usage: Some(usage), .. }, .. } => Some(*usage),
             // Runs of earlier versions have it in the reply only.
-            EventKind::Effect { outcome: Outcome::Reply(reply), .. } => reply.usage,
+            EventKind::Effect { work, outcome, .. } => match outcome {
+                Outcome::Reply(reply) => work.usage.or(reply.usage),
+                _ => work.usage,
+            },
             EventKind::Expense(expense) => expense.work.usage,
             _ => None,
         }

@@ -360,7 +360,7 @@ impl Runner<'_> {
                 fingerprint: fingerprint(&request.effect),
                 outcome: outcome.clone(),
                 began,
-                work,
+                work: Box::new(work),
             },
         };
         let is_recalled = !is_live && !is_skipped && request.effect.needs_agent();

@@ -3,7 +3,6 @@
 use expect_test::expect;
 use prose_harness::record;
 use prose_harness::script::Script;
-use prose_vm::activity::Work;
 use prose_vm::effect::{
     Choice, Effect, Failure, Memory, Outcome, Reply, Request, RequestId, SummaryLength, Verdict,
 };
@@ -35,7 +34,7 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         backoff_cap_ms: 60_000,
         inputs: inputs.into_iter().map(|(name, value)| (name.into(), value)).collect(),
     };
-    let mut told = vec![(place(""), EventKind::RunStarted(head))];
+    let mut told = vec![(place(""), EventKind::RunStarted(Box::new(head)))];
     for (index, (asked, outcome)) in answered.iter().enumerate() {
         let request = RequestId(index as u64);
         let at = asked.place.clone();
@@ -66,7 +65,7 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
                 fingerprint,
                 outcome: outcome.clone(),
                 began: None,
-                work: Work::default(),
+                work: Box::default(),
             },
         ));
         if let (Effect::Choose(question), Outcome::Choice(choice)) = (&asked.effect, outcome) {

@@ -222,7 +222,7 @@ fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
                 told = SessionRecord { started: Some((event, task)), ..SessionRecord::default() };
             }
             EventKind::Effect { request, outcome, began, work, .. } if *request == wanted => {
-                told.work = work.clone();
+                told.work = Work::clone(work);
                 told.effect = Some((outcome.clone(), *began));
                 told.usage = Usage::sum([told.usage, event.kind.usage()]);
             }

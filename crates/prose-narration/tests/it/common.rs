@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use prose_narration::{Markers, Narrator};
-use prose_vm::activity::Work;
 use prose_vm::effect::*;
 use prose_vm::error::{ErrorKind, RuntimeError};
 use prose_vm::event::*;
@@ -76,7 +75,7 @@ impl Play {
     pub(crate) fn new(state: StateMode, inputs: &[(&str, Value)]) -> Self {
         let mut play = Self::default();
         let inputs: Vec<_> = inputs.iter().map(|(name, value)| ((*name).into(), value.clone())).collect();
-        play.emit(EventKind::RunStarted(RunHead {
+        play.emit(EventKind::RunStarted(Box::new(RunHead {
             version: JOURNAL_VERSION,
             run: "20260115-143052-a7b3c9".into(),
             program: "main.prose".into(),
@@ -89,7 +88,7 @@ impl Play {
             backoff_cap_ms: 60_000,
             inputs,
             ..RunHead::default()
-        }));
+        })));
         play
     }
 
@@ -252,7 +251,7 @@ impl Play {
             fingerprint: "".into(),
             outcome: outcome.clone(),
             began: None,
-            work: Work::default(),
+            work: Box::default(),
         });
     }
 

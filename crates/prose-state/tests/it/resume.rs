@@ -354,7 +354,7 @@ fn dollars(dollars: u32) -> Work {
 fn paid(request: &Request, outcome: Outcome, used: u32) -> EventKind {
     let mut kind = effect(request, outcome);
     if let EventKind::Effect { work, .. } = &mut kind {
-        *work = dollars(used);
+        **work = dollars(used);
     }
     kind
 }
@@ -373,7 +373,7 @@ fn what_a_run_has_used_is_kept_when_its_program_changes() {
     run.tell("s1", 1, paid(&a, reply("a!"), 10));
     run.enter("s2", 2);
     let b = run.ask("s2", 2, "b", 0);
-    run.tell("s2", 2, EventKind::Expense(expense(&b, 5)));
+    run.tell("s2", 2, EventKind::Expense(Box::new(expense(&b, 5))));
     run.enter("s3", 3);
     let c = run.ask("s3", 3, "c", 0);
     run.tell("s3", 3, paid(&c, Outcome::Failed(Failure::session("it broke")), 20));
@@ -392,10 +392,10 @@ fn what_a_run_has_used_is_kept_when_its_program_changes() {
     // The next change carries the total on, once.
     let mut run = Driver::on(store, "changed");
     run.head("three.prose");
-    run.tell("", 0, EventKind::Expense(total.clone()));
+    run.tell("", 0, EventKind::Expense(Box::new(total.clone())));
     let mut kind = effect(&a, reply("a!"));
     if let EventKind::Effect { work, .. } = &mut kind {
-        *work = reused;
+        **work = reused;
     }
     run.tell("s1", 1, kind);
     run.store.commit().unwrap();

@@ -7,7 +7,6 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use prose_state::filesystem::FilesystemStore;
 use prose_state::folder::Project;
-use prose_vm::activity::Work;
 use prose_vm::effect::{
     Binding, BindingKind, ContextItem, Effect, Outcome, Reply, Request, RequestId, SessionTask, fingerprint,
 };
@@ -93,7 +92,7 @@ impl Driver {
             backoff_cap_ms: 60_000,
             ..RunHead::default()
         };
-        self.tell("", 0, EventKind::RunStarted(head));
+        self.tell("", 0, EventKind::RunStarted(Box::new(head)));
     }
 
     /// Events from here on are about an imported program.
@@ -276,7 +275,7 @@ pub(crate) fn effect(request: &Request, outcome: Outcome) -> EventKind {
         fingerprint: fingerprint(&request.effect),
         outcome,
         began: None,
-        work: Work::default(),
+        work: Box::default(),
     }
 }
 

@@ -269,7 +269,7 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
     let start = |kind| NewEvent { place: Place::root(), site: None, frame: 0, nesting: 0, kind };
     let (name, from) =
         settings.origin.clone().unwrap_or_else(|| (program.name.clone(), program.from.clone()));
-    world.emit(start(EventKind::RunStarted(RunHead {
+    world.emit(start(EventKind::RunStarted(Box::new(RunHead {
         version: settings.journal_version,
         run: settings.run.clone(),
         program: name,
@@ -288,7 +288,7 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         backoff_ms: settings.backoff_ms,
         backoff_cap_ms: settings.backoff_cap_ms,
         inputs: settings.inputs.clone(),
-    })));
+    }))));
     let run = Rc::new(Run {
         world: Rc::clone(&world),
         programs: Cell::default(),

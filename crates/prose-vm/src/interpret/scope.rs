@@ -1,11 +1,10 @@
 //! Frames, variables and where they are looked up (R14 to R21, R80 to R85).
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use crate::effect::{Binding, BindingKind};
@@ -28,8 +27,8 @@ pub(crate) struct Scope {
     own: Option<SmolStr>,
     /// With the order in which they were first bound.
     variables: RefCell<FxHashMap<SmolStr, (usize, Variable)>>,
-    /// What was found out here last, the newest first: variables, and results that nothing captures.
-    recent: RefCell<VecDeque<Variable>>,
+    /// What was found out here last: variables, and results that nothing captures. The newest one comes last, and older ones of the same name may be left.
+    recent: RefCell<Vec<Variable>>,
     /// The named outputs of a frame, in the order in which they were first given (R86).
     pub(crate) outputs: RefCell<Vec<(SmolStr, Value)>>,
     /// What frames that were called from here have bound and left at their end, with their execution ids: the newest of each name (A9).
@@ -172,14 +171,17 @@ impl Scope {
     /// Remembers what was found out.
     pub(crate) fn remember(&self, result: Variable) {
         let mut recent = self.recent.borrow_mut();
-        recent.retain(|known| known.name != result.name);
-        recent.push_front(result);
-        recent.truncate(RECENT);
+        recent.push(result);
+        // Looking for the name each time would cost more than all else that a session needs here.
+        if recent.len() == 2 * RECENT {
+            *recent = newest(&recent);
+            recent.reverse();
+        }
     }
 
     /// What was found out here last, the newest first.
     pub(crate) fn recent(&self) -> Vec<Variable> {
-        self.recent.borrow().iter().cloned().collect()
+        newest(&self.recent.borrow())
     }
 
     /// The variables of this very scope, in the order in which they were bound.
@@ -253,6 +255,12 @@ impl Scope {
             (id, suffix) => format!("{base}__{id}{suffix}"),
         }
     }
+}
+
+/// The newest results of different names, the newest first.
+fn newest(results: &[Variable]) -> Vec<Variable> {
+    let mut names = FxHashSet::default();
+    results.iter().rev().filter(|result| names.insert(&result.name)).take(RECENT).cloned().collect()
 }
 
 /// Where the value of a session goes.

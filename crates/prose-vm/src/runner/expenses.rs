@@ -55,7 +55,7 @@ impl Runner<'_> {
     ) -> Result<(), RunError> {
         self.seq += 1;
         self.usage = Usage::sum([self.usage, expense.work.usage]);
-        let event = self.unrecorded_event(EventKind::Expense(expense));
+        let event = self.unrecorded_event(EventKind::Expense(Box::new(expense)));
         self.record(&Event { place, site, ..event }, true)
     }
 
