@@ -100,9 +100,32 @@ impl<'db> CallGraph<'db> {
         self.by_name.get(name).into_iter().flatten().map(|at| &self.blocks[*at])
     }
 
+    /// Visits the blocks that a run which comes to a call surely comes to. What follows from one that is not new is left out.
+    pub(crate) fn visit_certain(&self, call: &Call<'db>, mut is_new: impl FnMut(&SmolStr) -> bool) {
+        let mut waiting = vec![&call.block];
+        while let Some(name) = waiting.pop() {
+            if is_new(name) {
+                let calls = self.named(name).flat_map(|block| &block.calls).filter(|call| call.is_certain);
+                waiting.extend(calls.map(|call| &call.block));
+            }
+        }
+    }
+
     /// Whether a run of a block may come to a call of the same block.
     pub fn is_recursive(&self, name: &str) -> bool {
-        self.leads(name, name)
+        let mut seen: FxHashSet<&str> = FxHashSet::default();
+        let mut waiting = vec![name];
+        while let Some(block) = waiting.pop() {
+            for call in self.named(block).flat_map(|caller| &caller.calls) {
+                if call.block == name {
+                    return true;
+                }
+                if seen.insert(&call.block) {
+                    waiting.push(&call.block);
+                }
+            }
+        }
+        false
     }
 
     /// Whether a run of one of some blocks may come to a call of a block. Where very many blocks lead there, one of them is taken to be
@@ -147,22 +170,6 @@ impl<'db> CallGraph<'db> {
         (0..names.len()).for_each(|name| search.visit_all_from(name));
         let cycles = names.into_iter().filter_map(|(name, at)| Some((name.clone(), search.cycle_of[at]?)));
         cycles.collect()
-    }
-
-    fn leads(&self, from: &str, to: &str) -> bool {
-        let mut seen: FxHashSet<&str> = FxHashSet::default();
-        let mut waiting = vec![from];
-        while let Some(block) = waiting.pop() {
-            for call in self.named(block).flat_map(|caller| &caller.calls) {
-                if call.block == to {
-                    return true;
-                }
-                if seen.insert(&call.block) {
-                    waiting.push(&call.block);
-                }
-            }
-        }
-        false
     }
 }
 

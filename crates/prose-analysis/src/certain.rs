@@ -46,53 +46,36 @@ fn collect(body: &Body, list: ListId, certain: &mut Vec<StmtId>) -> bool {
 
 fn collect_of(body: &Body, stmt: StmtId, certain: &mut Vec<StmtId>) -> bool {
     let of_value = |value: &Option<Value>, certain: &mut Vec<StmtId>| matches!(value, Some(Value::Stmt(stmt)) if collect_of(body, *stmt, certain));
+    // What is in a body that may not run is not certain, but it may leave the block before what follows.
+    let may_be_left = |list: ListId| body.may_leave(list) || body.may_jump(list);
     certain.push(stmt);
     match &body[stmt].stmt {
-        Stmt::Let { value, .. } | Stmt::Assign { value, .. } => return of_value(value, certain),
-        Stmt::Output { name, value } => {
-            let leaves = of_value(value, certain);
-            // An output without a name leaves the block (B5).
-            return leaves || name.is_none();
-        }
+        Stmt::Let { value, .. } | Stmt::Assign { value, .. } => of_value(value, certain),
+        // An output without a name leaves the block (B5).
+        Stmt::Output { name, value } => of_value(value, certain) || name.is_none(),
         Stmt::Return(value) => {
             of_value(value, certain);
-            return true;
+            true
         }
-        Stmt::Throw(_) | Stmt::Break | Stmt::Continue => return true,
-        Stmt::Chain(links) => return links.iter().any(|link| collect_of(body, *link, certain)),
+        Stmt::Throw(_) | Stmt::Break | Stmt::Continue => true,
+        Stmt::Chain(links) => links.iter().any(|link| collect_of(body, *link, certain)),
         Stmt::Do { body: Some(list) } | Stmt::Parallel { body: Some(list), .. } => {
-            return collect(body, *list, certain);
+            collect(body, *list, certain)
         }
         Stmt::Repeat { body: Some(list), count, .. } => {
             let is_certain = count.is_some_and(|count| matches!(body[count].expr, Expr::Number(_)));
             // A `break` leaves no more than the loop.
-            return match is_certain {
-                true => collect(body, *list, certain) && body.may_leave(*list),
-                false => body.may_leave(*list),
-            };
+            (!is_certain || collect(body, *list, certain)) && body.may_leave(*list)
         }
-        // What is in a body that may not run is not certain, but it may leave the block before what follows.
         Stmt::If { branches, otherwise } => {
-            return branches
-                .iter()
-                .filter_map(|branch| branch.body)
-                .chain(*otherwise)
-                .any(|list| body.may_leave(list) || body.may_jump(list));
+            branches.iter().filter_map(|branch| branch.body).chain(*otherwise).any(may_be_left)
         }
-        Stmt::Choice { options, .. } => {
-            return options
-                .iter()
-                .filter_map(|option| option.body)
-                .any(|list| body.may_leave(list) || body.may_jump(list));
-        }
-        Stmt::For { body: Some(list), .. } | Stmt::Loop { body: Some(list), .. } => {
-            return body.may_leave(*list);
-        }
+        Stmt::Choice { options, .. } => options.iter().filter_map(|option| option.body).any(may_be_left),
+        Stmt::For { body: Some(list), .. } | Stmt::Loop { body: Some(list), .. } => body.may_leave(*list),
         // An error may be thrown anywhere.
-        Stmt::Try { .. } | Stmt::Assert { .. } => return true,
-        _ => {}
+        Stmt::Try { .. } | Stmt::Assert { .. } => true,
+        _ => false,
     }
-    false
 }
 
 impl Body {

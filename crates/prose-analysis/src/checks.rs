@@ -24,9 +24,11 @@ mod ungranted;
 mod unused;
 
 use std::cell::OnceCell;
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
 use std::sync::Arc;
 
-use prose_syntax::{Code, Diagnostic, TextRange};
+use prose_syntax::{Code, Diagnostic, Fix, TextRange};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
@@ -81,7 +83,19 @@ impl<'db> Finding<'db> {
         self
     }
 
-    /// The same with a fix.
+    /// The same with a fix in the statement, if there is one.
+    pub(crate) fn with_fix(mut self, fix: impl Into<Option<Fix>>) -> Self {
+        self.diagnostic = self.diagnostic.with_fix(fix);
+        self
+    }
+
+    /// The same, lenient if the case is known to be harmless.
+    pub(crate) fn with_lenient(mut self, lenient: bool) -> Self {
+        self.diagnostic.lenient = lenient;
+        self
+    }
+
+    /// The same with a fix that changes more.
     pub(crate) fn with_repair(mut self, repair: impl Into<Option<Repair<'db>>>) -> Self {
         self.repairs.extend(repair.into());
         self
@@ -124,6 +138,20 @@ impl<'db> Checker<'_, 'db> {
     fn report(&mut self, finding: impl Into<Finding<'db>>) {
         self.findings.push(finding.into());
     }
+}
+
+/// The items whose key an earlier item has: the key, the first item that has it, and the item.
+fn repeated<K: Eq + Hash + Copy, T: Copy>(
+    items: impl IntoIterator<Item = (K, T)>,
+) -> impl Iterator<Item = (K, T, T)> {
+    let mut firsts = FxHashMap::default();
+    items.into_iter().filter_map(move |(key, item)| match firsts.entry(key) {
+        Entry::Occupied(first) => Some((key, *first.get(), item)),
+        Entry::Vacant(place) => {
+            place.insert(item);
+            None
+        }
+    })
 }
 
 /// The findings of a statement.

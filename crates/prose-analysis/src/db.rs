@@ -81,7 +81,7 @@ impl Database {
         let remote = match program.origin(self) {
             Origin::Local => None,
             Origin::Remote(origin) => Some(Location::Remote(Remote {
-                registry: program.settings(self).registry(self).clone(),
+                registry: program.project(self).registry.clone(),
                 reference: origin.reference.clone(),
             })),
         };
@@ -106,20 +106,18 @@ impl Database {
 
     /// The requested paths, in no order.
     pub(crate) fn asked_for_files(&self) -> Vec<PathBuf> {
-        let path = |location: &Location| match location {
-            Location::File(path) => Some(path.clone()),
-            Location::Remote(_) => None,
-        };
-        self.asked.iter().filter_map(|location| path(&location)).collect()
+        self.asked.iter().filter_map(|location| location.file().map(Path::to_owned)).collect()
     }
 
     /// The requested remote programs, in no order.
     pub(crate) fn remotes(&self) -> Vec<Remote> {
-        let remote = |location: &Location| match location {
-            Location::Remote(remote) => Some(remote.clone()),
-            Location::File(_) => None,
-        };
-        self.asked.iter().filter_map(|location| remote(&location)).collect()
+        self.asked.iter().filter_map(|location| location.remote().cloned()).collect()
+    }
+
+    /// Sets the content of a place and the note about it.
+    pub(crate) fn set_place(&mut self, location: Location, content: Content, note: Option<Arc<Note>>) {
+        self.set_content(location.clone(), content);
+        self.set_note(&location, note);
     }
 
     /// Sets the content of a place.
@@ -135,8 +133,7 @@ impl Database {
         }
     }
 
-    /// Sets the note about a place.
-    pub(crate) fn set_note(&mut self, location: &Location, note: Option<Arc<Note>>) {
+    fn set_note(&mut self, location: &Location, note: Option<Arc<Note>>) {
         if let Some(place) = self.known_place(location).filter(|place| *place.note(self) != note) {
             place.set_note(self).to(note);
         }
@@ -247,9 +244,9 @@ pub struct SourceFile {
     /// Its text.
     #[returns(ref)]
     pub text: Text,
-    /// The settings that it is under.
-    #[returns(copy)]
-    pub settings: Settings,
+    /// The project that it belongs to.
+    #[returns(ref)]
+    pub project: Project,
     /// Where the text came from.
     #[returns(ref)]
     pub origin: Origin,
@@ -285,27 +282,57 @@ pub type MissingSkills = Arc<BTreeMap<NamedSkill, MissingSkill>>;
 /// The harnesses of agents, by the names of the agents.
 pub type AgentHarnesses = Arc<BTreeMap<SmolStr, SmolStr>>;
 
-/// The settings that change what a program means. Levels and profiles do not: they are applied to what the analysis finds.
-#[salsa::input(debug)]
-pub struct Settings {
-    /// The models that have a name of their own (decision 5), with what they stand for.
-    #[returns(ref)]
-    pub models: Arc<BTreeMap<SmolStr, String>>,
-    /// Where programs come from that are not on this machine.
-    #[returns(ref)]
+/// Aliases of models (decision 5), with the model ids.
+pub type Models = Arc<BTreeMap<SmolStr, String>>;
+
+/// The settings of a project that change what its programs mean. Levels and profiles do not: they are applied to what the analysis finds.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Project {
+    /// The aliases of models.
+    pub models: Models,
+    /// The sources of programs that are not local.
     pub registry: Registry,
-    /// The harness that the project configures, whose sessions the permissions are for.
-    #[returns(ref)]
+    /// The configured harness, whose sessions the permissions are for.
     pub harness: Option<SmolStr>,
     /// The harnesses of agents with one of their own.
-    #[returns(ref)]
     pub agent_harnesses: AgentHarnesses,
-    /// The rights that the project grants to fetched programs.
-    #[returns(ref)]
+    /// The rights of fetched programs.
     pub grants: Arc<Grants>,
-    /// The names of the MCP servers that the project configures.
-    #[returns(ref)]
+    /// The names of the configured MCP servers.
     pub servers: Arc<BTreeSet<SmolStr>>,
+}
+
+impl Project {
+    /// A project with its aliases of models and its registry.
+    pub fn new<'a>(
+        aliases: impl IntoIterator<Item = (&'a String, &'a String)>,
+        registry: impl Into<Registry>,
+    ) -> Self {
+        let models = aliases.into_iter().map(|(name, id)| (name.into(), id.clone())).collect();
+        Self { models: Models::new(models), registry: registry.into(), ..Self::default() }
+    }
+
+    /// The same project with a harness.
+    pub fn with_harness(self, harness: impl Into<SmolStr>) -> Self {
+        Self { harness: Some(harness.into()), ..self }
+    }
+
+    /// The same project with harnesses of agents.
+    pub fn with_agent_harnesses<'a>(self, agents: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let agents = agents.into_iter().map(|(agent, harness)| (agent.into(), harness.into()));
+        Self { agent_harnesses: Arc::new(agents.collect()), ..self }
+    }
+
+    /// The same project with rights of fetched programs.
+    pub fn with_grants(self, grants: Grants) -> Self {
+        Self { grants: Arc::new(grants), ..self }
+    }
+
+    /// The same project with MCP servers.
+    pub fn with_servers<'a>(self, names: impl IntoIterator<Item = &'a str>) -> Self {
+        let servers = names.into_iter().map(SmolStr::from).collect();
+        Self { servers: Arc::new(servers), ..self }
+    }
 }
 
 /// A place that a program may be imported from.

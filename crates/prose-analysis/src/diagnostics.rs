@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prose_syntax::lines::{line_end, line_start, size};
 use prose_syntax::{
     Code, Diagnostic, Fix, FixSafety, NameRole, Related, Severity, TextEdit, TextRange, TextSize,
     UndecidedName,
@@ -13,7 +14,6 @@ use crate::checks::{self, Finding, RelatedPlace};
 use crate::db::{Db, SourceFile};
 use crate::ignores;
 use crate::index::lookup;
-use crate::lines::{line_end, line_start, size};
 use crate::repairs::{self, Repair};
 use crate::statements::chunks::chunks;
 use crate::statements::{TopStatement, body, parse};
@@ -116,7 +116,7 @@ fn decide_by_names(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) {
             }
             NameRole::SessionAgent if !named.variables.is_empty() || named.local.is_some() => {
                 let edit = TextEdit::replace(range, format!("\"{{{name}}}\""));
-                let fix = Fix::suggestion("Interpolate the variable in a text", vec![edit]);
+                let fix = Fix::suggestion("Interpolate the variable in a text", edit);
                 let message =
                     format!("`{name}` is a variable; interpolate it in a text: `session \"{{{name}}}\"`");
                 variables.insert(name);

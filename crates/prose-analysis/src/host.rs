@@ -1,21 +1,21 @@
 //! The analysis host: the programs of a session, kept up to date.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_rights::Grants;
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Level};
 use rustc_hash::FxHashMap;
 use salsa::Setter;
 use smol_str::SmolStr;
 
-use crate::db::{AgentHarnesses, Content, Database, Place, Settings, SourceFile, Text};
+use crate::db::{Content, Database, Place, SourceFile, Text};
+pub use crate::db::{Models, Project};
 use crate::diagnostics::release;
 use crate::importers::Importers;
 use crate::imports::import_places;
-use crate::location::{Fetched, Location, Note, Origin, Registry, Remote, normalized};
+use crate::location::{Fetched, Location, Note, Origin, Remote, normalized};
 use crate::skills::{MissingSkills, NamedSkill, named_skills};
 
 /// The state of the analysis: the programs of a session, by their paths.
@@ -23,75 +23,12 @@ use crate::skills::{MissingSkills, NamedSkill, named_skills};
 pub struct AnalysisHost {
     db: Database,
     files: FxHashMap<PathBuf, SourceFile>,
-    settings: FxHashMap<Project, Settings>,
     importers: Importers,
     listing: Option<Listing>,
 }
 
 /// Lists the names of the programs in a folder. The analysis itself reads no folder.
 pub type Listing = fn(&Path) -> Vec<String>;
-
-/// Aliases of models, with the model ids.
-pub type Models = Arc<BTreeMap<SmolStr, String>>;
-
-/// The settings of a project that affect the analysis.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Project {
-    /// The aliases of models.
-    pub models: Models,
-    /// The sources of programs that are not local.
-    pub registry: Registry,
-    /// The configured harness.
-    pub harness: Option<SmolStr>,
-    /// The harnesses of agents with one of their own.
-    pub agent_harnesses: AgentHarnesses,
-    /// The rights of fetched programs.
-    pub grants: Arc<Grants>,
-    /// The names of the configured MCP servers.
-    pub servers: Arc<BTreeSet<SmolStr>>,
-}
-
-impl Project {
-    /// A project with its aliases of models and its registry.
-    pub fn new<'a>(
-        aliases: impl IntoIterator<Item = (&'a String, &'a String)>,
-        registry: impl Into<Registry>,
-    ) -> Self {
-        let models = aliases.into_iter().map(|(name, id)| (name.into(), id.clone())).collect();
-        Self {
-            models: Models::new(models),
-            registry: registry.into(),
-            harness: None,
-            agent_harnesses: AgentHarnesses::default(),
-            grants: Arc::default(),
-            servers: Arc::default(),
-        }
-    }
-
-    /// The same project with a harness.
-    pub fn with_harness(mut self, harness: impl Into<SmolStr>) -> Self {
-        self.harness = Some(harness.into());
-        self
-    }
-
-    /// The same project with harnesses of agents.
-    pub fn with_agent_harnesses<'a>(mut self, agents: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let agents = agents.into_iter().map(|(agent, harness)| (agent.into(), harness.into()));
-        self.agent_harnesses = Arc::new(agents.collect());
-        self
-    }
-
-    /// The same project with rights of fetched programs.
-    pub fn with_grants(self, grants: Grants) -> Self {
-        Self { grants: Arc::new(grants), ..self }
-    }
-
-    /// The same project with MCP servers.
-    pub fn with_servers<'a>(self, names: impl IntoIterator<Item = &'a str>) -> Self {
-        let servers = names.into_iter().map(SmolStr::from).collect();
-        Self { servers: Arc::new(servers), ..self }
-    }
-}
 
 impl AnalysisHost {
     /// A host without programs on the given database.
@@ -139,12 +76,11 @@ impl AnalysisHost {
                 *file
             }
             None => {
-                let settings = self.settings(Project::default());
                 let file = SourceFile::new(
                     &self.db,
                     Arc::from(path),
                     text,
-                    settings,
+                    Project::default(),
                     Origin::Local,
                     0,
                     MissingSkills::default(),
@@ -153,10 +89,8 @@ impl AnalysisHost {
                 file
             }
         };
-        let location = Location::File(normalized(path));
-        self.db.set_content(location.clone(), Content::Program(file));
         // A note about a missing program no longer applies.
-        self.db.set_note(&location, None);
+        self.db.set_place(Location::File(normalized(path)), Content::Program(file), None);
         self.importers.changed(file);
         file
     }
@@ -194,50 +128,20 @@ impl AnalysisHost {
 
     /// Sets the project of a program.
     pub fn set_project(&mut self, file: SourceFile, project: Project) {
-        let settings = self.settings(project);
-        if file.settings(&self.db) != settings {
-            file.set_settings(&mut self.db).to(settings);
+        if !self.has_project(file, &project) {
+            file.set_project(&mut self.db).to(project);
             self.importers.changed(file);
         }
     }
 
     /// The project of a program, if it is set.
     pub fn project(&self, file: SourceFile) -> Project {
-        let settings = file.settings(&self.db);
-        Project {
-            models: Arc::clone(settings.models(&self.db)),
-            registry: settings.registry(&self.db).clone(),
-            harness: settings.harness(&self.db).clone(),
-            agent_harnesses: Arc::clone(settings.agent_harnesses(&self.db)),
-            grants: Arc::clone(settings.grants(&self.db)),
-            servers: Arc::clone(settings.servers(&self.db)),
-        }
+        file.project(&self.db).clone()
     }
 
     /// Whether this project is set for a program.
     pub fn has_project(&self, file: SourceFile, project: &Project) -> bool {
-        let settings = file.settings(&self.db);
-        *settings.models(&self.db) == project.models
-            && *settings.registry(&self.db) == project.registry
-            && *settings.harness(&self.db) == project.harness
-            && *settings.agent_harnesses(&self.db) == project.agent_harnesses
-            && *settings.grants(&self.db) == project.grants
-            && *settings.servers(&self.db) == project.servers
-    }
-
-    fn settings(&mut self, project: Project) -> Settings {
-        let db = &self.db;
-        *self.settings.entry(project).or_insert_with_key(|project| {
-            Settings::new(
-                db,
-                Arc::clone(&project.models),
-                project.registry.clone(),
-                project.harness.clone(),
-                Arc::clone(&project.agent_harnesses),
-                Arc::clone(&project.grants),
-                Arc::clone(&project.servers),
-            )
-        })
+        file.project(&self.db) == project
     }
 
     /// Removes the program at a path: imports do not find it until it is loaded again.
@@ -253,8 +157,7 @@ impl AnalysisHost {
         }
         let location = Location::File(normalized(path));
         if self.db.is_asked_for(&location) {
-            self.db.set_content(location.clone(), Content::Unknown);
-            self.db.set_note(&location, None);
+            self.db.set_place(location, Content::Unknown, None);
         }
     }
 
@@ -283,8 +186,7 @@ impl AnalysisHost {
 
     /// The programs that import from a path, whether or not it exists; in no order.
     pub fn importers_at(&mut self, path: &Path) -> Vec<SourceFile> {
-        let place = self.db.known_place(&Location::File(normalized(path)));
-        place.map(|place| self.importers.of_place(&self.db, place).into_iter().collect()).unwrap_or_default()
+        self.importers_of_location(&Location::File(normalized(path)))
     }
 
     /// The paths that some program imports from, or did once, without a loaded program; in no order.
@@ -295,7 +197,11 @@ impl AnalysisHost {
 
     /// The programs that import a remote program; in no order.
     pub fn importers_of(&mut self, remote: &Remote) -> Vec<SourceFile> {
-        let place = self.db.known_place(&Location::Remote(remote.clone()));
+        self.importers_of_location(&Location::Remote(remote.clone()))
+    }
+
+    fn importers_of_location(&mut self, location: &Location) -> Vec<SourceFile> {
+        let place = self.db.known_place(location);
         place.map(|place| self.importers.of_place(&self.db, place).into_iter().collect()).unwrap_or_default()
     }
 
@@ -336,17 +242,16 @@ impl AnalysisHost {
                             waiting.push(file);
                         }
                         Err(LoadError::Unreadable(why)) => {
-                            self.db.set_content(location.clone(), Content::Missing);
                             let note = Note { code: Code::E143, message: why, better: None };
-                            self.db.set_note(&location, Some(Arc::new(note)));
+                            self.db.set_place(location, Content::Missing, Some(Arc::new(note)));
                         }
                         Err(LoadError::Missing) => {
                             let near = self.listing.zip(path.parent()).and_then(|(listing, folder)| {
                                 let names = names.entry(folder.to_owned()).or_insert_with(|| listing(folder));
                                 nearest_program(path, names)
                             });
-                            self.db.set_content(location.clone(), Content::Missing);
-                            self.db.set_note(&location, near.map(|near| Arc::new(Note::near_miss(near))));
+                            let note = near.map(|near| Arc::new(Note::near_miss(near)));
+                            self.db.set_place(location, Content::Missing, note);
                         }
                     },
                     Location::Remote(remote) => {
@@ -379,8 +284,7 @@ impl AnalysisHost {
         let location = Location::Remote(remote.clone());
         let place = self.db.known_place(&location);
         if place.is_some_and(|place| place.program(&self.db).is_none()) {
-            self.db.set_content(location.clone(), Content::Unknown);
-            self.db.set_note(&location, None);
+            self.db.set_place(location, Content::Unknown, None);
         }
     }
 
@@ -405,8 +309,7 @@ impl AnalysisHost {
             None if is_missing => Content::Missing,
             None => Content::Unknown,
         };
-        self.db.set_content(location.clone(), content);
-        self.db.set_note(&location, fetched.note);
+        self.db.set_place(location, content, fetched.note);
         file
     }
 }

@@ -9,10 +9,9 @@
 
 use std::cell::Cell;
 
+use prose_syntax::lines::{LINE_BREAKS, line_end, line_start, size};
 use prose_syntax::{Code, Diagnostic, Fix, Parse, SyntaxKind, TextEdit, TextRange, TextSize, suggest};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-use crate::lines::{LINE_BREAKS, line_end, line_start, size};
 
 /// What no comment switches off.
 const NEVER_IGNORED: &[Code] = &[Code::E001, Code::E111];
@@ -192,8 +191,7 @@ impl<'a> Source<'a> {
         if word != IGNORE && word != IGNORE_FILE {
             // Other comments may begin like this; one with brackets after a word that is nearly right is meant for us.
             let near = list.and_then(|_| suggest::nearest(word, [IGNORE, IGNORE_FILE], |word| word))?;
-            let rename =
-                Fix::safe(format!("Change to `{near}`"), vec![TextEdit::replace(place(written), near)]);
+            let rename = Fix::safe(format!("Change to `{near}`"), TextEdit::replace(place(written), near));
             let message = format!("`{word}` has no effect; did you mean `{near}`?");
             return Some(Err(problem(message).with_fix(rename)));
         }
@@ -239,8 +237,7 @@ impl<'a> Source<'a> {
                 [only] => format!("`{}` is not reported here, so the comment has no effect", only.name),
                 _ => "none of these codes is reported here, so the comment has no effect".to_owned(),
             };
-            let remove =
-                Fix::safe("Remove the comment", vec![TextEdit::delete(self.removable(ignore.comment))]);
+            let remove = Fix::safe("Remove the comment", TextEdit::delete(self.removable(ignore.comment)));
             problems.push(Diagnostic::new(Code::W137, ignore.comment, message).with_fix(remove));
             return;
         }
@@ -263,7 +260,7 @@ impl<'a> Source<'a> {
             };
             let remove = (ignore.listed.len() > 1).then(|| {
                 let edit = TextEdit::delete(entry(&ignore.listed, index));
-                Fix::safe(format!("Remove `{name}`"), vec![edit])
+                Fix::safe(format!("Remove `{name}`"), edit)
             });
             problems
                 .push(Diagnostic::new(Code::W137, listed.range, message).with_fix(rename).with_fix(remove));

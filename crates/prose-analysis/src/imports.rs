@@ -24,6 +24,16 @@ pub enum Imported {
     Unknown,
 }
 
+impl Imported {
+    /// The loaded program.
+    pub fn program(self) -> Option<SourceFile> {
+        match self {
+            Imported::Program(program) => Some(program),
+            Imported::Missing | Imported::Unknown => None,
+        }
+    }
+}
+
 /// Resolves the path of an import in a file.
 pub fn imported(db: &dyn Db, file: SourceFile, path: impl Into<SmolStr>) -> Imported {
     target(db, Symbol::new(db, file, path.into()))
@@ -36,21 +46,13 @@ pub fn note(db: &dyn Db, file: SourceFile, path: &str) -> Option<Arc<Note>> {
 
 /// The remote program that the path of an import names.
 pub fn remote(db: &dyn Db, file: SourceFile, path: &str) -> Option<Remote> {
-    match place(db, file, path)?.location(db) {
-        Location::Remote(remote) => Some(remote.clone()),
-        Location::File(_) => None,
-    }
+    place(db, file, path)?.location(db).remote().cloned()
 }
 
 /// The remote programs that a file imports and that are not loaded.
 pub fn missing_remotes(db: &dyn Db, file: SourceFile) -> Vec<Remote> {
-    let missing_remotes = import_places(db, file).iter().filter(|place| place.program(db).is_none());
-    missing_remotes
-        .filter_map(|place| match place.location(db) {
-            Location::Remote(remote) => Some(remote.clone()),
-            Location::File(_) => None,
-        })
-        .collect()
+    let missing = import_places(db, file).iter().filter(|place| place.program(db).is_none());
+    missing.filter_map(|place| place.location(db).remote().cloned()).collect()
 }
 
 /// The program that the path of a `use` names in a file (decision 16).
@@ -81,9 +83,7 @@ fn place(db: &dyn Db, importer: SourceFile, path: &str) -> Option<Place> {
             }
             Location::File(wanted)
         }
-        reference => {
-            Location::Remote(Remote { registry: importer.settings(db).registry(db).clone(), reference })
-        }
+        reference => Location::Remote(Remote { registry: importer.project(db).registry.clone(), reference }),
     };
     Some(db.place(location))
 }
@@ -97,13 +97,7 @@ pub(crate) fn import_places(db: &dyn Db, file: SourceFile) -> FxHashSet<Place> {
 /// The loaded programs that a file imports.
 #[salsa::tracked(returns(ref))]
 pub fn imported_programs(db: &dyn Db, file: SourceFile) -> Vec<SourceFile> {
-    import_paths(db, file)
-        .into_iter()
-        .filter_map(|path| match imported(db, file, path) {
-            Imported::Program(program) => Some(program),
-            Imported::Missing | Imported::Unknown => None,
-        })
-        .collect()
+    import_paths(db, file).into_iter().filter_map(|path| imported(db, file, path).program()).collect()
 }
 
 /// The paths that a file imports, as they are written.

@@ -18,7 +18,6 @@ mod ignores;
 mod importers;
 pub mod imports;
 pub mod index;
-mod lines;
 pub mod location;
 mod lower;
 pub mod model;

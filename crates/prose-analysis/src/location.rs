@@ -17,6 +17,24 @@ pub enum Location {
     Remote(Remote),
 }
 
+impl Location {
+    /// The path of a local file.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Location::File(path) => Some(path),
+            Location::Remote(_) => None,
+        }
+    }
+
+    /// The remote program.
+    pub(crate) fn remote(&self) -> Option<&Remote> {
+        match self {
+            Location::Remote(remote) => Some(remote),
+            Location::File(_) => None,
+        }
+    }
+}
+
 /// A remote program: in a registry, at an address or in a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Remote {

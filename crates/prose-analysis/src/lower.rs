@@ -134,8 +134,8 @@ fn words_of_errors(node: &rowan::GreenNodeData, lost: &mut Vec<SmolStr>) {
 /// Whether a node was not understood, or stands where it is no part of the program: what it binds and uses is not known then.
 pub(crate) fn is_lost(parent: &rowan::GreenNodeData, node: &rowan::GreenNodeData) -> bool {
     use SyntaxKind::*;
-    let parent_kind = kind_of(parent.kind());
-    match kind_of(node.kind()) {
+    let parent_kind = SyntaxKind::from(parent.kind());
+    match SyntaxKind::from(node.kind()) {
         ERROR => true,
         // Lines that are indented too far.
         BLOCK => matches!(parent_kind, BLOCK | SOURCE_FILE),
@@ -151,7 +151,7 @@ pub(crate) fn is_lost(parent: &rowan::GreenNodeData, node: &rowan::GreenNodeData
 
 /// Whether something in the header of a block was not understood.
 pub(crate) fn has_broken_header(block: &rowan::GreenNodeData) -> bool {
-    block.children().filter_map(NodeOrToken::into_node).any(|part| match kind_of(part.kind()) {
+    block.children().filter_map(NodeOrToken::into_node).any(|part| match SyntaxKind::from(part.kind()) {
         SyntaxKind::ERROR => true,
         SyntaxKind::BLOCK => false,
         _ => has_broken_header(part),
@@ -164,17 +164,13 @@ pub(crate) fn words(node: &rowan::GreenNodeData, found: &mut Vec<SmolStr>) {
         match child {
             NodeOrToken::Node(node) => words(node, found),
             NodeOrToken::Token(token) => {
-                let kind = kind_of(token.kind());
+                let kind = SyntaxKind::from(token.kind());
                 if kind == SyntaxKind::IDENT || kind.is_keyword() {
                     found.push(token.text().into());
                 }
             }
         }
     }
-}
-
-pub(crate) fn kind_of(raw: rowan::SyntaxKind) -> SyntaxKind {
-    <prose_syntax::ProseLanguage as rowan::Language>::kind_from_raw(raw)
 }
 
 fn word(token: &SyntaxToken) -> Word {

@@ -408,6 +408,16 @@ pub enum Value {
     Expr(ExprId),
 }
 
+impl Value {
+    /// The expression.
+    pub fn expr(self) -> Option<ExprId> {
+        match self {
+            Value::Expr(expr) => Some(expr),
+            Value::Stmt(_) => None,
+        }
+    }
+}
+
 /// `model: opus`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Property {

@@ -3,12 +3,12 @@
 use std::cell::{Cell, OnceCell};
 
 use prose_syntax::fix::line_ending;
+use prose_syntax::lines::{indentation, line_start, size};
 use prose_syntax::{Fix, SyntaxKind, TextEdit, TextRange, TextSize};
 use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
 use crate::index::Site;
-use crate::lines::{line_start, size};
 use crate::model::{Stmt, StmtData, StmtId};
 use crate::statements::{TopStatement, body, statements};
 
@@ -140,37 +140,36 @@ pub(crate) fn edits<'db>(
             let edit = match properties.first() {
                 Some(first) => {
                     let at = first.range.start() + start;
-                    let indentation = indentation(text, at);
-                    TextEdit::insert(at, format!("persist: true{newline}{indentation}"))
+                    TextEdit::insert(at, format!("persist: true{newline}{}", indentation_at(text, at)))
                 }
                 None => {
                     let at = stmt.range.end() + start;
-                    let indentation = indentation(text, stmt.range.start() + start);
+                    let indentation = indentation_at(text, stmt.range.start() + start);
                     TextEdit::insert(at, format!("{newline}{indentation}  persist: true"))
                 }
             };
-            Fix::suggestion(title, vec![edit])
+            Fix::suggestion(title, edit)
         }
         Repair::AddAgent { name } => Fix::suggestion(
             format!("Add an agent `{name}`"),
-            vec![TextEdit::insert(above(), lines(&[&format!("agent {name}:"), "  prompt: \"\"", ""]))],
+            TextEdit::insert(above(), lines(&[&format!("agent {name}:"), "  prompt: \"\"", ""])),
         ),
         Repair::AddBlock { name, params } => {
             let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
             let header = format!("block {name}{params}:");
             Fix::suggestion(
                 format!("Add a block `{name}`"),
-                vec![TextEdit::insert(above(), lines(&[&header, "  session \"\"", ""]))],
+                TextEdit::insert(above(), lines(&[&header, "  session \"\"", ""])),
             )
         }
         Repair::AddInput { name } => {
             let at = surroundings.inputs(db, file).unwrap_or_else(above);
             Fix::suggestion(
                 format!("Add an input `{name}`"),
-                vec![TextEdit::insert(
+                TextEdit::insert(
                     at,
                     lines(&[&format!("input {name}: \"{}\"", name.replace(['_', '-'], " ")), ""]),
-                )],
+                ),
             )
         }
         Repair::ChangeConst { name } => {
@@ -179,7 +178,7 @@ pub(crate) fn edits<'db>(
             let stmt = &body[body[name.name].stmt];
             let Stmt::Let { is_const: true, .. } = stmt.stmt else { return None };
             let keyword = TextRange::at(stmt.range.start() + start, TextSize::of("const"));
-            Fix::suggestion("Declare it with `let`", vec![TextEdit::replace(keyword, "let")])
+            Fix::suggestion("Declare it with `let`", TextEdit::replace(keyword, "let"))
         }
         Repair::PassContext { session, names, captured } => {
             let mut edits = Vec::new();
@@ -211,7 +210,7 @@ pub(crate) fn edits<'db>(
             // The comment above a statement of the file is about that; what is left of a statement keeps its own.
             let is_statement = range.start() == TextSize::new(0);
             let first = if is_statement { surroundings.above_comments(lines.start()) } else { lines.start() };
-            Fix::suggestion(title.clone(), vec![TextEdit::delete(TextRange::new(first, lines.end()))])
+            Fix::suggestion(title.clone(), TextEdit::delete(TextRange::new(first, lines.end())))
         }
     })
 }
@@ -220,7 +219,7 @@ pub(crate) fn edits<'db>(
 fn context_edit(text: &str, start: TextSize, session: &StmtData, context: &str) -> Option<TextEdit> {
     let newline = line_ending(text);
     let range = session.range + start;
-    let indentation = indentation(text, range.start());
+    let indentation = indentation_at(text, range.start());
     let Stmt::Session { properties, .. } = &session.stmt else { return None };
     if let Some(last) = properties.last() {
         let at = last.range.end() + start;
@@ -240,9 +239,8 @@ fn context_edit(text: &str, start: TextSize, session: &StmtData, context: &str) 
     (is_first && is_last).then(|| TextEdit::insert(at, format!("{newline}{indentation}  {context}")))
 }
 
-fn indentation(text: &str, at: TextSize) -> &str {
-    let line = &text[line_start(text, at.into())..];
-    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+fn indentation_at(text: &str, at: TextSize) -> &str {
+    indentation(&text[line_start(text, at.into())..])
 }
 
 /// The start of the comment lines directly above a line, or of the line itself.
@@ -266,13 +264,11 @@ fn above_comments(text: &str, at: TextSize) -> TextSize {
 /// The range with the rest of its first and its last line, if nothing else is on them.
 fn whole_lines(text: &str, range: TextRange) -> TextRange {
     let start = line_start(text, range.start().into());
-    let indentation = &text[start..usize::from(range.start())];
-    if !indentation.trim().is_empty() {
+    if !text[start..usize::from(range.start())].trim().is_empty() {
         return range;
     }
     let rest = &text[usize::from(range.end())..];
-    let blank = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-    let end = usize::from(range.end()) + blank;
+    let end = usize::from(range.end()) + indentation(rest).len();
     let newline =
         if text[end..].starts_with("\r\n") { 2 } else { usize::from(text[end..].starts_with(['\n', '\r'])) };
     if newline == 0 && end < text.len() {
@@ -282,5 +278,5 @@ fn whole_lines(text: &str, range: TextRange) -> TextRange {
 }
 
 fn remove_unreachable(lines: TextRange) -> Fix {
-    Fix::suggestion("Remove the unreachable statements", vec![TextEdit::delete(lines)])
+    Fix::suggestion("Remove the unreachable statements", TextEdit::delete(lines))
 }

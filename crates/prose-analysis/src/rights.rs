@@ -21,7 +21,7 @@ pub struct Requests {
 pub fn identity(db: &dyn Db, file: SourceFile) -> Option<Identity> {
     match file.origin(db) {
         Origin::Local => None,
-        Origin::Remote(origin) => Some(Identity::new(&origin.reference, &file.settings(db).registry(db).url)),
+        Origin::Remote(origin) => Some(Identity::new(&origin.reference, &file.project(db).registry.url)),
     }
 }
 
@@ -131,10 +131,7 @@ fn of_rule(body: &Body, about: About, value: ExprId) -> Vec<Right> {
     };
     let rule = match &body[value].expr {
         Expr::Array(items) => {
-            let pattern = |item: &Value| match item {
-                Value::Expr(expr) => literal(*expr).map(str::to_owned),
-                Value::Stmt(_) => None,
-            };
+            let pattern = |item: &Value| item.expr().and_then(literal).map(str::to_owned);
             items.iter().map(pattern).collect::<Option<Vec<String>>>().map(PermissionRule::Patterns)
         }
         Expr::Bool(is_allowed) => {

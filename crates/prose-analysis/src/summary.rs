@@ -67,8 +67,6 @@ pub struct Bound {
     pub called_block: Option<SmolStr>,
     /// Whether the value is made from what the name stood for before.
     pub from_itself: bool,
-    /// Whether the binding stands in a body that may run again.
-    pub in_loop: bool,
 }
 
 /// A name that is used.
@@ -88,8 +86,6 @@ pub struct Used {
     pub is_local: bool,
     /// Whether a session resumes the agent.
     pub resumes: bool,
-    /// Whether it stands in a body that may run again.
-    pub in_loop: bool,
 }
 
 /// The facts of an agent.
@@ -284,7 +280,6 @@ impl Builder<'_> {
                 // Only what stands twice is of interest, and declarations do rarely.
                 from_itself: data.kind == NameKind::Output
                     && value.is_some_and(|value| body.mentions(value, &data.text)),
-                in_loop: body.is_in_loop(body[data.stmt].scope),
             });
         }
         for (_, data) in body.exprs() {
@@ -312,7 +307,6 @@ impl Builder<'_> {
                 block: block_of(data.scope),
                 is_local: body.local(id).is_some(),
                 resumes: matches!(&body[data.stmt].stmt, Stmt::Resume { .. }),
-                in_loop: body.is_in_loop(data.scope),
             });
         }
         self.summary
@@ -393,12 +387,12 @@ fn block(
     }
 }
 
-/// The names that are bound to a value of their own.
 /// A text of several lines without the blanks that only serve the layout of the program.
 fn without_layout(text: &str) -> SmolStr {
     text.trim().lines().map(str::trim).collect::<Vec<_>>().join("\n").into()
 }
 
+/// The names that are bound to a value of their own.
 fn named_values(body: &Body) -> Vec<(NameId, Value)> {
     let mut values = Vec::new();
     for (_, data) in body.stmts() {
@@ -433,17 +427,13 @@ impl Body {
     /// The names of skills that a value holds.
     pub(crate) fn skills(&self, value: ExprId) -> Vec<(ExprId, &Text)> {
         let Expr::Array(items) = &self[value].expr else { return Vec::new() };
-        let exprs = items.iter().filter_map(|item| match item {
-            Value::Expr(expr) => Some(*expr),
-            Value::Stmt(_) => None,
-        });
+        let exprs = items.iter().filter_map(|item| item.expr());
         exprs.filter_map(|expr| Some((expr, self.text(expr)?))).collect()
     }
 
     /// The program that a value is the result of.
     pub(crate) fn called_program(&self, value: Value) -> Option<SmolStr> {
-        let Value::Expr(expr) = value else { return None };
-        let Expr::Call { callee: Some(callee), .. } = &self[expr].expr else { return None };
+        let Expr::Call { callee: Some(callee), .. } = &self[value.expr()?].expr else { return None };
         self.name_of(*callee).map(|callee| self[callee].text.clone())
     }
 

@@ -115,14 +115,10 @@ impl Setting for ServerName {
     }
 
     fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
-        match value.get_ref().as_str() {
-            Some(name) => {
-                // The table of servers may come later.
-                reader.named_servers.push((value.span(), name.to_owned()));
-                Some(Self(name.to_owned()))
-            }
-            None => reader.wrong::<Self, _>(value),
-        }
+        let name = reader.parsed(value, |name| Some(Self(name.to_owned())))?;
+        // The table of servers may come later.
+        reader.named_servers.push((value.span(), name.0.clone()));
+        Some(name)
     }
 }
 
@@ -176,15 +172,7 @@ impl Setting for ServerUrl {
                     })
             })
         });
-        match url {
-            Some(url) => Some(Self(url.to_owned())),
-            // It may contain a key, so it is not repeated.
-            None => {
-                let message = format!("`{}` must be {}", reader.name(), Self::expected());
-                reader.report(Code::E142, value.span(), message, None);
-                None
-            }
-        }
+        url.map(|url| Self(url.to_owned())).or_else(|| reader.wrong_secret::<Self, _>(value))
     }
 }
 

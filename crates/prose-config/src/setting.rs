@@ -206,6 +206,24 @@ impl<'a> Reader<'a> {
         self.wrong_with_fix::<T, R>(value, None, None)
     }
 
+    /// Reports a value that is not what it should be without repeating it: it may be a key that was written in its place.
+    pub(crate) fn wrong_secret<T: Setting, R>(&mut self, value: &Spanned<DeValue<'_>>) -> Option<R> {
+        let message = format!("`{}` must be {}", self.name(), T::expected());
+        self.report(Code::E142, value.span(), message, None);
+        None
+    }
+
+    /// Reports a value that must not be a string. The fix removes the quotes around one that `is_meant`.
+    fn wrong_string<T: Setting>(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        is_meant: impl Fn(&str) -> bool,
+    ) -> Option<T> {
+        let unquoted = value.get_ref().as_str().filter(|text| is_meant(text));
+        let fix = unquoted.map(|text| self.replace(value.span(), text, "Remove the quotes", FixSafety::Safe));
+        self.wrong_with_fix::<T, _>(value, None, fix)
+    }
+
     /// Reports a value that is not what it should be, where one can tell what was probably meant.
     pub(crate) fn wrong_with_fix<T: Setting, R>(
         &mut self,
@@ -299,7 +317,7 @@ impl<'a> Reader<'a> {
         title: impl Into<String>,
         safety: FixSafety,
     ) -> Fix {
-        Fix { title: title.into(), safety, edits: vec![TextEdit::replace(self.range(span), text)] }
+        Fix::new(title, safety, TextEdit::replace(self.range(span), text))
     }
 
     pub(crate) fn unknown_key<T: Setting>(
@@ -415,10 +433,8 @@ impl Setting for NonZeroU32 {
             DeValue::Integer(number) => u32::from_str_radix(number.as_str(), number.radix()).ok(),
             _ => None,
         };
-        let unquoted = value.get_ref().as_str().filter(|text| text.parse::<NonZeroU32>().is_ok());
-        let fix =
-            unquoted.map(|text| reader.replace(value.span(), text, "Remove the quotes", FixSafety::Safe));
-        number.and_then(NonZeroU32::new).or_else(|| reader.wrong_with_fix::<Self, _>(value, None, fix))
+        let is_meant = |text: &str| text.parse::<NonZeroU32>().is_ok();
+        number.and_then(NonZeroU32::new).or_else(|| reader.wrong_string(value, is_meant))
     }
 }
 
@@ -436,12 +452,9 @@ impl Setting for bool {
     }
 
     fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
-        if let DeValue::Boolean(value) = value.get_ref() {
-            return Some(*value);
+        match value.get_ref() {
+            DeValue::Boolean(value) => Some(*value),
+            _ => reader.wrong_string(value, |text| matches!(text, "true" | "false")),
         }
-        let unquoted = value.get_ref().as_str().filter(|text| ["true", "false"].contains(text));
-        let fix =
-            unquoted.map(|text| reader.replace(value.span(), text, "Remove the quotes", FixSafety::Safe));
-        reader.wrong_with_fix::<Self, _>(value, None, fix)
     }
 }

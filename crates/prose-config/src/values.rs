@@ -175,15 +175,8 @@ impl Setting for Variable {
     }
 
     fn read(value: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
-        match value.get_ref().as_str().filter(|name| is_name(name) && !name.contains('-')) {
-            Some(name) => Some(Self(name.to_owned())),
-            // It may be a key that was written in its place, so it is not repeated.
-            None => {
-                let message = format!("`{}` must be {}", reader.name(), Self::expected());
-                reader.report(Code::E142, value.span(), message, None);
-                None
-            }
-        }
+        let name = value.get_ref().as_str().filter(|name| is_name(name) && !name.contains('-'));
+        name.map(|name| Self(name.to_owned())).or_else(|| reader.wrong_secret::<Self, _>(value))
     }
 }
 

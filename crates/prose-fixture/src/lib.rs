@@ -150,7 +150,7 @@ impl FixtureFile {
 }
 
 /// Removes a newline at the start, and the spaces that all lines have in common.
-fn dedent(fixture: &str) -> String {
+pub fn dedent(fixture: &str) -> String {
     let fixture = fixture.strip_prefix("\r\n").or_else(|| fixture.strip_prefix('\n')).unwrap_or(fixture);
     let common = fixture
         .lines()

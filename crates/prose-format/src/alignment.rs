@@ -1,6 +1,7 @@
 //! Alignment of comments at the ends of consecutive lines.
 
 use prose_syntax::SyntaxKind::COMMENT;
+use prose_syntax::lines::line_start;
 
 use crate::gap::Gap;
 use crate::pieces::Place;
@@ -62,6 +63,5 @@ fn finish(group: &mut Vec<Trailing>, gaps: &mut [Gap]) {
 
 /// How many characters the last line of a text has.
 fn width_of(text: &str) -> usize {
-    let start = text.rfind(['\n', '\r']).map_or(0, |at| at + 1);
-    text[start..].chars().count()
+    text[line_start(text, text.len())..].chars().count()
 }

@@ -13,6 +13,7 @@ use std::collections::{HashMap, HashSet};
 use prose_syntax::ast::{ArrowChain, AstNode};
 use prose_syntax::chains::{as_statements, end};
 use prose_syntax::fix::line_ending;
+use prose_syntax::lines::{line_end, line_start, size};
 use prose_syntax::{Parse, SyntaxKind, SyntaxNode, TextEdit, TextRange, TextSize, parse};
 
 use crate::{apply, format};
@@ -47,14 +48,13 @@ fn lines_of(text: &str, comment: TextRange) -> TextRange {
 
 /// Where the line after that of an offset starts.
 fn next_line(text: &str, at: TextSize) -> TextSize {
-    let rest = &text[usize::from(at)..];
-    let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
-    let line_break = match &rest.as_bytes()[end..] {
+    let end = line_end(text, at.into());
+    let line_break = match &text.as_bytes()[end..] {
         [b'\r', b'\n', ..] => 2,
         [] => 0,
         _ => 1,
     };
-    at + size(end + line_break)
+    size(end + line_break)
 }
 
 /// Whether the meaning of a text depends on its indentation: the texts inside it decide where it ends (L10).
@@ -74,8 +74,7 @@ fn without_chains_as_branches(text: String) -> String {
             continue;
         }
         let start = chain.text_range().start();
-        let before = &text[..usize::from(start)];
-        let indent = &before[before.rfind(['\n', '\r']).map_or(0, |at| at + 1)..];
+        let indent = &text[line_start(&text, start.into())..start.into()];
         // One space is a level, too, and properties that stand two further right stay below their session.
         edits.push(TextEdit::insert(start, format!("do:{}{indent} ", line_ending(&text))));
     }
@@ -102,7 +101,7 @@ fn without_nested_definitions(text: String) -> String {
                 continue;
             }
             let range = definition.text_range();
-            let start = text[..usize::from(range.start())].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+            let start = line_start(&text, range.start().into());
             let end = end(&definition);
             // Its lines stay further right than its header, which is all that they have to.
             hoisted += &text[TextRange::new(range.start(), end)];
@@ -188,11 +187,6 @@ impl Around<'_> {
         let elsewhere = self.of_program.get_or_init(names).count(name);
         elsewhere + if is_definition(self.statement) { in_statement() } else { 0 }
     }
-}
-
-fn size(bytes: usize) -> TextSize {
-    // Longer texts than that have no tree.
-    TextSize::new(bytes as u32)
 }
 
 /// The program with statements in place of arrow chains.

@@ -1,6 +1,7 @@
 //! Indentation of a line while it is typed.
 
 use prose_syntax::SyntaxKind::*;
+use prose_syntax::lines::{self, indentation, line_end, size};
 use prose_syntax::{Parse, SyntaxNode, TextEdit, TextRange, TextSize};
 
 use crate::layout::INDENT;
@@ -12,31 +13,26 @@ pub const TYPED: [&str; 2] = ["\n", ":"];
 /// a clause such as `else:` is dedented to the statement that it belongs to.
 pub fn edits_after_typing(parse: &Parse, text: &str, at: TextSize, typed: &str) -> Vec<TextEdit> {
     let Some(before) = text.get(..usize::from(at)) else { return Vec::new() };
-    let line_start = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
-    if is_in_literal(&parse.syntax(), TextSize::new(line_start as u32)) {
+    let line_start = lines::line_start(text, before.len());
+    if is_in_literal(&parse.syntax(), size(line_start)) {
         return Vec::new();
     }
-    let line = &text[line_start..];
-    let line = &line[..line.find(['\n', '\r']).unwrap_or(line.len())];
+    let line = &text[line_start..line_end(text, line_start)];
     let wanted = match typed {
         "\n" => column_of_new_line(parse, text, line_start),
         ":" => column_of_clause(parse, text, line_start, line),
         _ => None,
     };
-    let indentation = line.len() - line.trim_start_matches([' ', '\t']).len();
-    let Some(wanted) =
-        wanted.map(|column| " ".repeat(column)).filter(|wanted| *wanted != line[..indentation])
-    else {
-        return Vec::new();
-    };
-    let range = TextRange::at(TextSize::new(line_start as u32), TextSize::new(indentation as u32));
-    vec![TextEdit { range, new_text: wanted }]
+    let present = indentation(line);
+    let wanted = wanted.map(|column| " ".repeat(column)).filter(|wanted| wanted != present);
+    let range = TextRange::at(size(line_start), TextSize::of(present));
+    wanted.map(|wanted| TextEdit::replace(range, wanted)).into_iter().collect()
 }
 
 fn column_of_new_line(parse: &Parse, text: &str, line_start: usize) -> Option<usize> {
     let above = lines_above(parse, text, line_start).find(|line| !line.text.trim().is_empty())?;
     let code = without_comment(parse, &above);
-    let code_end = TextSize::new((above.start + code.len()) as u32);
+    let code_end = size(above.start + code.len());
     // A text whose end is missing, because it has just been taken to the new line, may end with a colon as well.
     let opens = code.ends_with([':', '(', '[', '{']) && !ends_in_literal(&parse.syntax(), code_end);
     Some(above.column() + if opens { INDENT as usize } else { 0 })
@@ -87,7 +83,7 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn column(&self) -> usize {
-        self.text.len() - self.text.trim_start_matches([' ', '\t']).len()
+        indentation(self.text).len()
     }
 
     fn is_comment(&self) -> bool {
@@ -103,20 +99,17 @@ fn lines_above<'a>(parse: &Parse, text: &'a str, line_start: usize) -> impl Iter
         if end == 0 {
             return None;
         }
-        let above = text[..end]
-            .trim_end_matches(['\n', '\r'])
-            .len()
-            .max(text[..end - 1].rfind(['\n', '\r']).map_or(0, |at| at + 1));
-        let start = text[..above].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let above = text[..end].trim_end_matches(['\n', '\r']).len().max(lines::line_start(text, end - 1));
+        let start = lines::line_start(text, above);
         end = start;
         Some(Line { start, text: &text[start..above] })
     })
-    .filter(move |line| !is_in_literal(&root, TextSize::new(line.start as u32)))
+    .filter(move |line| !is_in_literal(&root, size(line.start)))
 }
 
 /// The line without its comment.
 fn without_comment<'a>(parse: &Parse, line: &Line<'a>) -> &'a str {
-    let range = TextRange::at(TextSize::new(line.start as u32), TextSize::of(line.text));
+    let range = TextRange::at(size(line.start), TextSize::of(line.text));
     let mut end = line.text.len();
     let mut token = parse.syntax().token_at_offset(range.start()).right_biased();
     while let Some(found) = token.filter(|token| token.text_range().start() < range.end()) {

@@ -1,6 +1,7 @@
 //! The statements that a selection touches.
 
 use prose_syntax::SyntaxKind::{self, *};
+use prose_syntax::lines::{line_start, size};
 use prose_syntax::{NodeOrToken, SyntaxNode, TextRange, TextSize};
 
 use crate::layout::Part;
@@ -18,8 +19,8 @@ pub(crate) fn part(root: &SyntaxNode, text: &str, range: TextRange) -> Option<Pa
         .map(|child| child.text_range())
         .filter(|child| child.start() <= range.end() && range.start() <= child.end());
     let whole = touched.reduce(TextRange::cover)?;
-    let line = &text[..usize::from(whole.start())];
-    let indentation = &line[line.rfind(['\n', '\r']).map_or(0, |at| at + 1)..];
+    let start = usize::from(whole.start());
+    let indentation = &text[line_start(text, start)..start];
     // What follows a header on its line is not a line of its own.
     let starts_line = indentation.bytes().all(|byte| byte == b' ');
     Some(if starts_line {
@@ -41,5 +42,5 @@ fn without_blanks(text: &str, range: TextRange) -> Option<TextRange> {
     let trailing = selected.len() - selected.trim_end().len();
     let start = usize::from(range.start()) + leading;
     let end = usize::from(range.end()).saturating_sub(trailing).max(start);
-    Some(TextRange::new(TextSize::new(start as u32), TextSize::new(end as u32)))
+    Some(TextRange::new(size(start), size(end)))
 }

@@ -1,8 +1,8 @@
 //! Checks that two programs differ only in layout.
 
+use prose_syntax::Parse;
 use prose_syntax::SyntaxKind::{self, *};
-use prose_syntax::{Parse, ProseLanguage};
-use rowan::{Children, GreenNodeData, Language, NodeOrToken};
+use rowan::{Children, GreenNodeData, NodeOrToken};
 
 /// Whether the trees have the same nodes, tokens and comments in the same order. Layout does not count, nor does a comma before the
 /// end of a list.
@@ -59,7 +59,7 @@ impl<'a> Signs<'a> {
     fn advance(&mut self) -> Option<Sign<'a>> {
         if let Some(root) = self.root.take() {
             self.open.push(root.children());
-            return Some(Sign::Enter(kind_of(root.kind())));
+            return Some(Sign::Enter(SyntaxKind::from(root.kind())));
         }
         loop {
             match self.open.last_mut()?.next() {
@@ -69,9 +69,9 @@ impl<'a> Signs<'a> {
                 }
                 Some(NodeOrToken::Node(node)) => {
                     self.open.push(node.children());
-                    return Some(Sign::Enter(kind_of(node.kind())));
+                    return Some(Sign::Enter(SyntaxKind::from(node.kind())));
                 }
-                Some(NodeOrToken::Token(token)) => match kind_of(token.kind()) {
+                Some(NodeOrToken::Token(token)) => match SyntaxKind::from(token.kind()) {
                     COMMENT => self.comments.push((self.tokens, token.text().trim_end())),
                     kind if kind.is_trivia() => {}
                     kind => return Some(Sign::Token(kind, token.text())),
@@ -101,8 +101,4 @@ impl<'a> Iterator for Signs<'a> {
         self.tokens += 1;
         Some(sign)
     }
-}
-
-fn kind_of(kind: rowan::SyntaxKind) -> SyntaxKind {
-    ProseLanguage::kind_from_raw(kind)
 }

@@ -148,7 +148,7 @@ impl<'db> About<'db> {
 
     /// The model that `prose.toml` has a name for.
     fn aliased(&self, name: &str) -> Option<&'db str> {
-        let models = self.statement.file(self.db).settings(self.db).models(self.db);
+        let models = &self.statement.file(self.db).project(self.db).models;
         models.get(name).map(|model| model.as_str()).filter(|model| !model.is_empty())
     }
 

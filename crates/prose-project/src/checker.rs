@@ -198,7 +198,7 @@ impl<'a> Checker<'a> {
                 }
                 needs.are_unknown |= imported(db, file, path) == Imported::Unknown;
                 if *file.origin(db) == Origin::Local {
-                    let registry = file.settings(db).registry(db).clone();
+                    let registry = file.project(db).registry.clone();
                     needs.roots.push(Remote { registry, reference });
                 }
             }

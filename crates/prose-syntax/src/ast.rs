@@ -78,7 +78,8 @@ macro_rules! node_enum {
     };
 }
 
-/// Declares accessors of a node: `name: Kind` for the first child of a kind, `name: [Kind]` for all of them.
+/// Declares accessors of a node: `name: Kind` for the first child of a kind, `name: (Kind 2)` for the one after two others, `name: [Kind]` for
+/// all of them, and `name: [Kind in List]` for those in the children of another kind.
 macro_rules! accessors {
     ($node:ident $($(#[$meta:meta])* $name:ident: $kind:tt,)*) => {
         impl $node {
@@ -89,6 +90,18 @@ macro_rules! accessors {
         $(#[$meta])*
         pub fn $name(&self) -> impl Iterator<Item = $kind> + use<> {
             crate::ast::children(self)
+        }
+    };
+    (@ $(#[$meta:meta])* $name:ident: [$kind:ident in $list:ident]) => {
+        $(#[$meta])*
+        pub fn $name(&self) -> impl Iterator<Item = $kind> + use<> {
+            crate::ast::children::<$list, _>(self).flat_map(|list| crate::ast::children(&list))
+        }
+    };
+    (@ $(#[$meta:meta])* $name:ident: ($kind:ident $nth:literal)) => {
+        $(#[$meta])*
+        pub fn $name(&self) -> Option<$kind> {
+            crate::ast::children(self).nth($nth)
         }
     };
     (@ $(#[$meta:meta])* $name:ident: $kind:ident) => {
@@ -161,40 +174,30 @@ impl AstNode for Value {
     }
 }
 
-impl SourceFile {
+accessors! { SourceFile
     /// The top-level statements, without lines that were not understood.
-    pub fn statements(&self) -> impl Iterator<Item = Statement> + use<> {
-        children(self)
-    }
+    statements: [Statement],
 }
 
-impl Block {
+accessors! { Block
     /// The statements of the block, without lines that were not understood.
-    pub fn statements(&self) -> impl Iterator<Item = Statement> + use<> {
-        children(self)
-    }
+    statements: [Statement],
 }
 
-impl Name {
-    /// The name itself.
-    pub fn token(&self) -> Option<SyntaxToken> {
-        token(self, SyntaxKind::IDENT)
-    }
+macro_rules! names {
+    ($($node:ident)*) => {$(
+        impl $node {
+            /// The name itself.
+            pub fn token(&self) -> Option<SyntaxToken> {
+                token(self, SyntaxKind::IDENT)
+            }
 
-    /// The name as text.
-    pub fn text(&self) -> String {
-        self.0.text().to_string()
-    }
+            /// The name as text.
+            pub fn text(&self) -> String {
+                self.0.text().to_string()
+            }
+        }
+    )*};
 }
 
-impl NameRef {
-    /// The name itself.
-    pub fn token(&self) -> Option<SyntaxToken> {
-        token(self, SyntaxKind::IDENT)
-    }
-
-    /// The name as text.
-    pub fn text(&self) -> String {
-        self.0.text().to_string()
-    }
-}
+names! { Name NameRef }

@@ -2,6 +2,7 @@
 
 use crate::ast::{ArrowChain, AstNode, Statement};
 use crate::fix::line_ending;
+use crate::lines::line_start;
 use crate::{SyntaxKind, SyntaxNode, TextEdit, TextRange, TextSize};
 
 /// The edits that make a statement of each session of an arrow chain, in their order. Where the chain is a value, its last session is.
@@ -29,7 +30,7 @@ pub fn as_statements(chain: &ArrowChain, text: &str) -> Option<Vec<TextEdit>> {
     }
     let start = statement.text_range().start();
     let before = &text[..usize::from(start)];
-    let indent = &before[before.rfind(['\n', '\r']).map_or(0, |at| at + 1)..];
+    let indent = &before[line_start(before, before.len())..];
     let (last, earlier) = links.split_last()?;
     if earlier.is_empty() || !indent.bytes().all(|byte| byte == b' ') {
         return None;

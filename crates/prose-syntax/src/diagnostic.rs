@@ -170,24 +170,24 @@ pub struct Fix {
 }
 
 impl Fix {
-    /// A fix. The edits do not overlap, and are in the order of the text.
-    pub fn new(title: impl Into<String>, safety: FixSafety, edits: Vec<TextEdit>) -> Self {
-        Self { title: shortened(title.into()), safety, edits }
+    /// A fix of one edit or several, which do not overlap and are in the order of the text.
+    pub fn new(title: impl Into<String>, safety: FixSafety, edits: impl Into<Vec<TextEdit>>) -> Self {
+        Self { title: shortened(title.into()), safety, edits: edits.into() }
     }
 
     /// A fix that can be applied without asking.
-    pub fn safe(title: impl Into<String>, edits: Vec<TextEdit>) -> Self {
+    pub fn safe(title: impl Into<String>, edits: impl Into<Vec<TextEdit>>) -> Self {
         Self::new(title, FixSafety::Safe, edits)
     }
 
     /// An unsafe fix, which the user has to confirm.
-    pub fn suggestion(title: impl Into<String>, edits: Vec<TextEdit>) -> Self {
+    pub fn suggestion(title: impl Into<String>, edits: impl Into<Vec<TextEdit>>) -> Self {
         Self::new(title, FixSafety::Unsafe, edits)
     }
 
     /// An unsafe fix that replaces a range with the probable intention.
     pub fn change(range: TextRange, to: &str) -> Self {
-        Self::suggestion(format!("Change to `{to}`"), vec![TextEdit::replace(range, to)])
+        Self::suggestion(format!("Change to `{to}`"), TextEdit::replace(range, to))
     }
 }
 
@@ -207,6 +207,12 @@ pub struct TextEdit {
     pub range: TextRange,
     /// The new text.
     pub new_text: String,
+}
+
+impl From<TextEdit> for Vec<TextEdit> {
+    fn from(edit: TextEdit) -> Self {
+        vec![edit]
+    }
 }
 
 impl TextEdit {

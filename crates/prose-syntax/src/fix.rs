@@ -8,6 +8,7 @@ use rowan::TextRange;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Fix, FixSafety, TextEdit};
+use crate::lines::LINE_BREAKS;
 use crate::severity::Severity;
 
 /// The maximum number of passes. A fix may uncover another diagnostic with a fix, and so on.
@@ -16,8 +17,6 @@ const MAX_PASSES: usize = 100;
 /// So many passes in a row may leave as many diagnostics as there were. What such a row did is then reverted: fixes that
 /// undo each other, or one that never helps, would continue forever.
 const MAX_IDLE_PASSES: usize = 10;
-
-const LINE_BREAKS: [char; 2] = ['\n', '\r'];
 
 /// The result of applying fixes to a text.
 #[derive(Debug, Clone, PartialEq, Eq)]

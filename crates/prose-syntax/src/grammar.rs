@@ -301,13 +301,9 @@ fn right_hand_side(p: &mut Parser<'_>) {
     if block_expression_keyword(p).is_none()
         && let Some((keyword, kind)) = unknown::nearest_value_keyword(p)
     {
-        let range = p.range();
-        p.error_with_fix(
-            Code::E107,
-            range,
-            format!("unknown keyword `{}`; did you mean `{keyword}`?", recovery::shorten(p.token_text())),
-            fix(format!("Change to `{keyword}`"), FixSafety::Safe, TextEdit::replace(range, keyword)),
-        );
+        let word = recovery::shorten(p.token_text());
+        let message = format!("unknown keyword `{word}`; did you mean `{keyword}`?");
+        p.error_with_change(Code::E107, p.range(), keyword, FixSafety::Safe, message);
         return block_expression(p, kind);
     }
     match block_expression_keyword(p) {
@@ -383,25 +379,15 @@ fn header_end(p: &mut Parser<'_>, header: &str) {
     }
     if block_expression_keyword(p).is_some() {
         // The body is on the line of the header.
-        let at = p.previous_end();
-        p.error_with_fix(
-            Code::E005,
-            TextRange::empty(at),
-            format!("expected `:` before the body of `{header}`"),
-            fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
-        );
+        p.missing(":", FixSafety::Safe, format!("expected `:` before the body of `{header}`"));
         return;
     }
     recovery::braces_around_body(p);
     if p.token_text() == "then" && matches!(p.nth(1), COLON | LINE_END) {
-        let superfluous = TextRange::new(p.previous_end(), p.range().end());
         let colon = if p.nth(1) == COLON { "" } else { ":" };
-        p.error_with_fix(
-            Code::E108,
-            p.range(),
-            format!("unexpected `then`; a `{header}` line ends with `:`"),
-            fix("Remove `then`", FixSafety::Safe, TextEdit::replace(superfluous, colon)),
-        );
+        let message = format!("unexpected `then`; a `{header}` line ends with `:`");
+        let edit = TextEdit::replace(p.range_after_previous(), colon);
+        p.error_with_fix(Code::E108, p.range(), message, fix("Remove `then`", FixSafety::Safe, edit));
     }
     recovery::unexpected(p);
     p.start(ERROR);
@@ -499,7 +485,7 @@ fn expect_name(p: &mut Parser<'_>, code: Code, what: &str) -> bool {
         UNKNOWN => return recovery::invalid_name(p),
         NUMBER | DURATION => (p.range(), format!("{what} cannot start with a digit")),
         kind if kind.is_string() => return recovery::quoted_name(p, NAME, code, what),
-        _ => (recovery::missing_at(p), format!("expected {what}")),
+        _ => (p.missing_at(), format!("expected {what}")),
     };
     p.error(code, range, message);
     false

@@ -165,7 +165,7 @@ impl LayoutPass<'_> {
             self.tokens.range(index),
             "unexpected Markdown fence; keep only the lines between the fences",
         )
-        .with_fix(Fix::safe("Remove the fence", vec![TextEdit::delete(TextRange::new(start, end))]))
+        .with_fix(Fix::safe("Remove the fence", TextEdit::delete(TextRange::new(start, end))))
     }
 
     /// Reports tabs before the current token, which starts a line. Comments between the lines may be indented as they like, but
@@ -277,7 +277,7 @@ impl LayoutPass<'_> {
         self.diagnostics.push(Diagnostic::new(Code::E102, range, format!(
                 "this line is indented by {column}, but the lines above are indented by {outer} and {inner}; \
                  indent it by one of the two"
-            )).with_fix(Fix::new(format!("Indent by {inner}"), FixSafety::Unsafe, vec![TextEdit::replace(range, " ".repeat(inner as usize))])));
+            )).with_fix(Fix::new(format!("Indent by {inner}"), FixSafety::Unsafe, TextEdit::replace(range, " ".repeat(inner as usize)))));
     }
 
     /// The whitespace before the current token, which starts a line.
@@ -374,7 +374,7 @@ impl LayoutPass<'_> {
 fn slash_comment(range: TextRange) -> Diagnostic {
     let slashes = TextRange::at(range.start(), TextSize::new(2));
     Diagnostic::new(Code::E110, slashes, "a comment starts with `#`")
-        .with_fix(Fix::safe("Change `//` to `#`", vec![TextEdit::replace(slashes, "#")]))
+        .with_fix(Fix::safe("Change `//` to `#`", TextEdit::replace(slashes, "#")))
 }
 
 fn conflict_marker(range: TextRange, line: &str) -> Diagnostic {

@@ -27,26 +27,46 @@ pub(crate) struct Tokens {
 #[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
 #[logos(extras = LexerState)]
 enum Raw {
-    #[regex(r"[ \t\x0C]+")]
-    Whitespace,
-    #[regex(r"\r\n|\n|\r", |lex| lex.extras.line_start = lex.span().end)]
-    Newline,
-    #[regex(r"#[^\r\n]*", allow_greedy = true)]
-    Comment,
-    #[token("\u{FEFF}")]
-    ByteOrderMark,
-    #[regex(r"[\p{XID_Start}_]\p{XID_Continue}*(-\p{XID_Continue}+)*")]
-    Word,
-    #[regex(r"[0-9]+(\.[0-9]+)?")]
-    Number,
-    #[regex(r"[0-9]+(\.[0-9]+)?(ms|s|m|h)")]
-    Duration,
+    /// A token that is what it looks like, wherever it is.
+    #[regex(r"[ \t\x0C]+", |_| WHITESPACE)]
+    #[regex(r"\r\n|\n|\r", |lex| lex.extras.newline(lex.span().end))]
+    #[regex(r"#[^\r\n]*", |_| COMMENT, allow_greedy = true)]
+    #[regex(r"[\p{XID_Start}_]\p{XID_Continue}*(-\p{XID_Continue}+)*", |lex| keyword_or_name(lex.slice()))]
+    #[regex(r"[0-9]+(\.[0-9]+)?", |_| NUMBER)]
+    #[regex(r"[0-9]+(\.[0-9]+)?(ms|s|m|h)", |_| DURATION)]
+    #[regex(r"'[^'\r\n]*'", |_| SINGLE_QUOTED)]
+    #[regex(r"[A-Za-z0-9_]*[^\x00-\x7F\u{FEFF}]([A-Za-z0-9_]|[^\x00-\x7F\u{FEFF}])*", |_| UNKNOWN, priority = 1)]
+    #[token("->", |_| ARROW)]
+    #[token("==", |_| EQ_EQ)]
+    #[token("!=", |_| BANG_EQ)]
+    #[token("<=", |_| LT_EQ)]
+    #[token(">=", |_| GT_EQ)]
+    #[token("<", |_| LT)]
+    #[token(">", |_| GT)]
+    #[token("=", |_| EQ)]
+    #[token("+", |_| PLUS)]
+    #[token("-", |_| MINUS)]
+    #[token("*", |_| STAR)]
+    #[token("/", |_| SLASH)]
+    #[token("|", |_| PIPE)]
+    #[token(":", |_| COLON)]
+    #[token(",", |_| COMMA)]
+    #[token(".", |_| DOT)]
+    #[token("...", |_| ELLIPSIS)]
+    #[token("?", |_| QUESTION)]
+    #[token("(", |_| L_PAREN)]
+    #[token(")", |_| R_PAREN)]
+    #[token("[", |_| L_BRACKET)]
+    #[token("]", |_| R_BRACKET)]
+    #[token("{", |_| L_BRACE)]
+    #[token("}", |_| R_BRACE)]
+    Plain(SyntaxKind),
     #[token("\"", |lex| lex.extras.literal(lex.source(), lex.span(), literals::one_line_string))]
     #[token("\"\"\"", |lex| lex.extras.literal(lex.source(), lex.span(), literals::triple_string))]
     #[regex(r"\*\*+", |lex| lex.extras.literal(lex.source(), lex.span(), literals::discretion))]
     Literal(Literal),
-    #[regex(r"'[^'\r\n]*'")]
-    SingleQuoted,
+    #[token("\u{FEFF}")]
+    ByteOrderMark,
     #[regex(r"//[^\r\n]*", allow_greedy = true)]
     SlashComment,
     #[regex(r"```+")]
@@ -55,56 +75,10 @@ enum Raw {
     #[token("=======")]
     #[token(">>>>>>>")]
     StrayMark,
-    #[regex(r"[A-Za-z0-9_]*[^\x00-\x7F\u{FEFF}]([A-Za-z0-9_]|[^\x00-\x7F\u{FEFF}])*", priority = 1)]
-    OtherWord,
-    #[token("->")]
-    Arrow,
-    #[token("==")]
-    EqEq,
-    #[token("!=")]
-    BangEq,
-    #[token("<=")]
-    LtEq,
-    #[token(">=")]
-    GtEq,
-    #[token("<")]
-    Lt,
-    #[token(">")]
-    Gt,
-    #[token("=")]
-    Eq,
-    #[token("+")]
-    Plus,
-    #[token("-")]
-    Minus,
-    #[token("*")]
-    Star,
-    #[token("/")]
-    Slash,
-    #[token("|")]
-    Pipe,
-    #[token(":")]
-    Colon,
-    #[token(",")]
-    Comma,
-    #[token(".")]
-    Dot,
-    #[token("...")]
-    Ellipsis,
-    #[token("?")]
-    Question,
-    #[token("(")]
-    LParen,
-    #[token(")")]
-    RParen,
-    #[token("[")]
-    LBracket,
-    #[token("]")]
-    RBracket,
-    #[token("{")]
-    LBrace,
-    #[token("}")]
-    RBrace,
+}
+
+fn keyword_or_name(word: &str) -> SyntaxKind {
+    SyntaxKind::from_keyword(word).unwrap_or(IDENT)
 }
 
 /// What the lexer remembers from token to token.
@@ -115,6 +89,11 @@ struct LexerState {
 }
 
 impl LexerState {
+    fn newline(&mut self, end: usize) -> SyntaxKind {
+        self.line_start = end;
+        NEWLINE
+    }
+
     fn literal(&mut self, text: &str, opener: logos::Span, scan: literals::Scan) -> Literal {
         let start = opener.start;
         let literal = scan(text, opener, self.line_start, &mut self.memory);
@@ -122,49 +101,6 @@ impl LexerState {
             self.line_start = start + newline + 1;
         }
         literal
-    }
-}
-
-impl Raw {
-    fn kind(self, text: &str) -> SyntaxKind {
-        match self {
-            Raw::Whitespace => WHITESPACE,
-            Raw::Newline => NEWLINE,
-            Raw::Comment => COMMENT,
-            Raw::ByteOrderMark => BYTE_ORDER_MARK,
-            Raw::Word => SyntaxKind::from_keyword(text).unwrap_or(IDENT),
-            Raw::Number => NUMBER,
-            Raw::Duration => DURATION,
-            Raw::Literal(literal) => literal.kind,
-            Raw::SingleQuoted => SINGLE_QUOTED,
-            Raw::SlashComment => SLASH_COMMENT,
-            Raw::StrayMark => UNKNOWN,
-            Raw::OtherWord => UNKNOWN,
-            Raw::Arrow => ARROW,
-            Raw::EqEq => EQ_EQ,
-            Raw::BangEq => BANG_EQ,
-            Raw::LtEq => LT_EQ,
-            Raw::GtEq => GT_EQ,
-            Raw::Lt => LT,
-            Raw::Gt => GT,
-            Raw::Eq => EQ,
-            Raw::Plus => PLUS,
-            Raw::Minus => MINUS,
-            Raw::Star => STAR,
-            Raw::Slash => SLASH,
-            Raw::Pipe => PIPE,
-            Raw::Colon => COLON,
-            Raw::Comma => COMMA,
-            Raw::Dot => DOT,
-            Raw::Ellipsis => ELLIPSIS,
-            Raw::Question => QUESTION,
-            Raw::LParen => L_PAREN,
-            Raw::RParen => R_PAREN,
-            Raw::LBracket => L_BRACKET,
-            Raw::RBracket => R_BRACKET,
-            Raw::LBrace => L_BRACE,
-            Raw::RBrace => R_BRACE,
-        }
     }
 }
 
@@ -193,9 +129,9 @@ pub(crate) fn lex(text: &str) -> Tokens {
                 foreign_trivia.push(list.len());
                 STRAY_LINE
             }
-            Ok(Raw::ByteOrderMark) if start > 0 => UNKNOWN,
-            Ok(raw) => raw.kind(lexer.slice()),
-            Err(()) => UNKNOWN,
+            Ok(Raw::ByteOrderMark) if start == 0 => BYTE_ORDER_MARK,
+            Ok(Raw::Plain(kind)) => kind,
+            Ok(Raw::ByteOrderMark | Raw::StrayMark) | Err(()) => UNKNOWN,
         };
         list.push(Token { kind, start: start as u32 });
     }

@@ -14,7 +14,7 @@ mod grammar;
 pub mod keywords;
 mod layout;
 mod lexer;
-mod lines;
+pub mod lines;
 mod literals;
 pub mod names;
 pub mod options;

@@ -2,6 +2,32 @@
 
 use std::ops::Range;
 
+use rowan::TextSize;
+
+/// The ends of lines; `\r\n` is both, one after the other.
+pub const LINE_BREAKS: [char; 2] = ['\n', '\r'];
+
+/// The start of the line of an offset.
+pub fn line_start(text: &str, offset: usize) -> usize {
+    text[..offset].rfind(LINE_BREAKS).map_or(0, |at| at + 1)
+}
+
+/// The end of the line of an offset, before its line break.
+pub fn line_end(text: &str, offset: usize) -> usize {
+    text[offset..].find(LINE_BREAKS).map_or(text.len(), |length| offset + length)
+}
+
+/// The spaces and tabs that a line starts with.
+pub fn indentation(line: &str) -> &str {
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+/// An offset in a text that was parsed, as the tree counts it.
+pub fn size(bytes: usize) -> TextSize {
+    // The text was parsed, so its length fits.
+    TextSize::new(bytes as u32)
+}
+
 /// Where the lines of a text are. A line ends at a line feed, at a carriage return, or at both in this order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineIndex {
@@ -42,6 +68,14 @@ impl LineIndex {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_found_in_texts_without_index() {
+        let text = "a\r\n\t b\rc";
+        let lines = [0, 1, 4, 7].map(|at| &text[line_start(text, at)..line_end(text, at)]);
+        assert_eq!(lines, ["a", "a", "\t b", "c"]);
+        assert_eq!(["", "a", " \ta b", "  "].map(indentation), ["", "", " \t", "  "]);
+    }
 
     #[test]
     fn lines_end_at_line_feeds_and_carriage_returns() {

@@ -11,6 +11,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Fix, FixSafety, TextEdit, UndecidedName};
 use crate::layout::{Layout, Lexeme};
 use crate::lexer::Tokens;
+use crate::lines::{indentation, line_start};
 use crate::severity::Severity;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
@@ -187,6 +188,21 @@ impl<'a> Parser<'a> {
         self.end_before(self.at)
     }
 
+    /// Where something is missing: after the last token of the line, or at the token that is in its place.
+    pub(crate) fn missing_at(&self) -> TextRange {
+        if self.at_line_end() { TextRange::empty(self.previous_end()) } else { self.range() }
+    }
+
+    /// The range of the current token and the space before it.
+    pub(crate) fn range_after_previous(&self) -> TextRange {
+        TextRange::new(self.previous_end(), self.range().end())
+    }
+
+    /// The range of the current token and the space after it.
+    pub(crate) fn range_before_next(&self) -> TextRange {
+        TextRange::new(self.range().start(), self.nth_range(1).start())
+    }
+
     /// The range of the last token that was passed.
     pub(crate) fn previous_range(&self) -> TextRange {
         self.lexemes[..self.at]
@@ -261,10 +277,7 @@ impl<'a> Parser<'a> {
 
     /// The whitespace that starts the physical line of `offset`.
     pub(crate) fn indentation_at(&self, offset: TextSize) -> &'a str {
-        let before = &self.text[..usize::from(offset)];
-        let start = before.rfind(['\n', '\r']).map_or(0, |newline| newline + 1);
-        let line = &self.text[start..];
-        &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+        indentation(&self.text[line_start(self.text, offset.into())..])
     }
 }
 
@@ -468,6 +481,55 @@ impl Parser<'_> {
         }
     }
 
+    /// Reports that something is missing: after the last token of the line, or at the token that is in its place.
+    pub(crate) fn expected(&mut self, code: Code, message: impl Into<String>) {
+        self.error(code, self.missing_at(), message);
+    }
+
+    /// Reports that `missing` is missing after the last token. The fix inserts it.
+    pub(crate) fn missing(&mut self, missing: &str, safety: FixSafety, message: impl Into<String>) {
+        let at = self.previous_end();
+        let title = format!("Insert `{}`", missing.trim());
+        let fix = fix(title, safety, TextEdit::insert(at, missing));
+        self.error_with_fix(Code::E005, TextRange::empty(at), message, fix);
+    }
+
+    /// Reports a sign after a word, where `expected` should be. The fix puts that right after the word.
+    pub(crate) fn wrong_sign(
+        &mut self,
+        sign: TextRange,
+        expected: &str,
+        safety: FixSafety,
+        message: impl Into<String>,
+    ) {
+        let after_word = TextRange::new(self.previous_end(), sign.end());
+        let title = format!("Change `{}` to `{}`", self.text_at(sign), expected.trim());
+        let fix = fix(title, safety, TextEdit::replace(after_word, expected));
+        self.error_with_fix(Code::E005, sign, message, fix);
+    }
+
+    /// Reports text in the place of which `meant` should be. The fix replaces it.
+    pub(crate) fn error_with_change(
+        &mut self,
+        code: Code,
+        range: TextRange,
+        meant: &str,
+        safety: FixSafety,
+        message: impl Into<String>,
+    ) {
+        let title = format!("Change to `{meant}`");
+        self.error_with_fix(code, range, message, fix(title, safety, TextEdit::replace(range, meant)));
+    }
+
+    /// Reports the current token as one that only other languages have here, and passes it. The fix removes it with the space around it
+    /// that is in `removed`.
+    pub(crate) fn superfluous(&mut self, removed: TextRange, safety: FixSafety, message: impl Into<String>) {
+        let title = format!("Remove `{}`", self.token_text());
+        let fix = fix(title, safety, TextEdit::delete(removed));
+        self.error_with_fix(Code::E108, self.range(), message, fix);
+        self.bump_error(1);
+    }
+
     /// Reports something that does not affect the rest of the line.
     pub(crate) fn note(
         &mut self,
@@ -557,5 +619,5 @@ pub(crate) fn safe_if(is_clear: bool) -> FixSafety {
 
 /// A fix of one edit.
 pub(crate) fn fix(title: impl Into<String>, safety: FixSafety, edit: TextEdit) -> Option<Fix> {
-    Some(Fix::new(title, safety, vec![edit]))
+    Some(Fix::new(title, safety, edit))
 }

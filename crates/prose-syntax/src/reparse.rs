@@ -8,10 +8,7 @@
 use rowan::{GreenNodeData, GreenTokenData, NodeOrToken, TextRange, TextSize};
 
 use crate::parse::{Parse, parse};
-use crate::syntax_kind::{
-    ProseLanguage,
-    SyntaxKind::{self, *},
-};
+use crate::syntax_kind::SyntaxKind::{self, *};
 
 impl Parse {
     /// The parse of the text after one edit: `old_range` of the old text was replaced by `inserted` bytes, which gave
@@ -166,12 +163,12 @@ fn nth_boundary(children: &[Child<'_>], from: usize, count: usize) -> usize {
 fn is_boundary(children: &[Child<'_>], index: usize) -> bool {
     let NodeOrToken::Node(node) = children[index].element else { return false };
     // A property that is not indented belongs to the agent or session above, if there is one.
-    if kind_of(node.kind()) == PROPERTY {
+    if SyntaxKind::from(node.kind()) == PROPERTY {
         return false;
     }
     let starts_line = match index.checked_sub(1).map(|before| &children[before].element) {
         None => true,
-        Some(NodeOrToken::Token(token)) => kind_of(token.kind()) == NEWLINE,
+        Some(NodeOrToken::Token(token)) => SyntaxKind::from(token.kind()) == NEWLINE,
         Some(NodeOrToken::Node(_)) => false,
     };
     starts_line && first_token(node).is_some_and(starts_statement)
@@ -194,17 +191,13 @@ fn ends_with_try<'a>(children: impl DoubleEndedIterator<Item = GreenElement<'a>>
     children
         .rev()
         .filter_map(NodeOrToken::into_node)
-        .find(|node| kind_of(node.kind()) != ERROR)
-        .is_some_and(|node| kind_of(node.kind()) == TRY || ends_with_try(node.children()))
+        .find(|node| SyntaxKind::from(node.kind()) != ERROR)
+        .is_some_and(|node| SyntaxKind::from(node.kind()) == TRY || ends_with_try(node.children()))
 }
 
 fn first_token(node: &GreenNodeData) -> Option<SyntaxKind> {
     node.children().find_map(|child| match child {
         NodeOrToken::Node(node) => first_token(node),
-        NodeOrToken::Token(token) => Some(kind_of(token.kind())),
+        NodeOrToken::Token(token) => Some(SyntaxKind::from(token.kind())),
     })
-}
-
-fn kind_of(raw: rowan::SyntaxKind) -> SyntaxKind {
-    <ProseLanguage as rowan::Language>::kind_from_raw(raw)
 }

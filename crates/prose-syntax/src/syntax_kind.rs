@@ -372,6 +372,13 @@ impl From<SyntaxKind> for rowan::SyntaxKind {
     }
 }
 
+impl From<rowan::SyntaxKind> for SyntaxKind {
+    fn from(raw: rowan::SyntaxKind) -> Self {
+        // Trees are built from `SyntaxKind` alone, so the number is always in the table.
+        SyntaxKind::ALL[raw.0 as usize]
+    }
+}
+
 /// The language tag of the rowan tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProseLanguage {}
@@ -380,8 +387,7 @@ impl rowan::Language for ProseLanguage {
     type Kind = SyntaxKind;
 
     fn kind_from_raw(raw: rowan::SyntaxKind) -> SyntaxKind {
-        // Trees are built from `SyntaxKind` alone, so the number is always in the table.
-        SyntaxKind::ALL[raw.0 as usize]
+        raw.into()
     }
 
     fn kind_to_raw(kind: SyntaxKind) -> rowan::SyntaxKind {

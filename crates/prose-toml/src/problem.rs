@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use prose_syntax::text::shorten;
-use prose_syntax::{Fix, FixSafety, TextEdit, TextRange};
+use prose_syntax::{Fix, TextEdit, TextRange};
 use toml::de::Error;
 
 use crate::lines::Lines;
@@ -45,11 +45,7 @@ impl Problem {
     /// A header whose bracket is missing at a place.
     pub(crate) fn missing_bracket(place: usize) -> Self {
         let range = text_range(place..place);
-        let fix = Fix {
-            title: "Insert `]`".to_owned(),
-            safety: FixSafety::Safe,
-            edits: vec![TextEdit::insert(range.start(), "]")],
-        };
+        let fix = Fix::safe("Insert `]`", TextEdit::insert(range.start(), "]"));
         Self { range, message: "missing `]` after the table name".to_owned(), fix: Some(fix) }
     }
 }
@@ -93,10 +89,8 @@ impl Mistake<'_> {
     fn fix(&self, range: TextRange) -> Option<Fix> {
         let word = self.found;
         let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
-        (self.is_value() && !word.is_empty() && word.chars().all(is_word)).then(|| Fix {
-            title: "Put into quotes".to_owned(),
-            safety: FixSafety::Safe,
-            edits: vec![TextEdit::replace(range, format!("\"{word}\""))],
-        })
+        let edit = TextEdit::replace(range, format!("\"{word}\""));
+        (self.is_value() && !word.is_empty() && word.chars().all(is_word))
+            .then(|| Fix::safe("Put into quotes", edit))
     }
 }

@@ -123,7 +123,7 @@ impl Program {
             agents: FxHashMap::default(),
             blocks: FxHashMap::default(),
             unnamed: Vec::new(),
-            models: Arc::clone(file.settings(db).models(db)),
+            models: Arc::clone(&file.project(db).models),
             lines: Arc::clone(line_index(db, file)),
             text,
             incomplete_calls: Vec::new(),

@@ -74,10 +74,7 @@ impl Checker<'_, '_> {
 
     /// Whether a loop, catch or pipeline variable answers to a use.
     fn is_local_there(&self, data: &RefData) -> bool {
-        let answer = self
-            .body
-            .scopes_around(data.scope)
-            .find_map(|scope| self.body.answers.get(&(scope, data.text.clone())));
-        answer.is_some_and(|name| self.body[*name].kind.is_local())
+        let answer = self.body.answer_around(data.scope, &data.text);
+        answer.is_some_and(|name| self.body[name].kind.is_local())
     }
 }

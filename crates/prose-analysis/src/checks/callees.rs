@@ -91,7 +91,7 @@ impl Checker<'_, '_> {
             Some(inside) => {
                 let options = TextRange::new(inside - TextSize::of('('), call.end());
                 let edit = TextEdit::delete(TextRange::new(end, call.end()));
-                let fix = Fix::suggestion("Remove the parentheses", vec![edit]);
+                let fix = Fix::suggestion("Remove the parentheses", edit);
                 Diagnostic::new(Code::E004, options, message).with_fix(fix)
             }
             // The collection is in parentheses of its own, whose end is not that of the value.

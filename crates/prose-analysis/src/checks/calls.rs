@@ -7,10 +7,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use super::names::did_you_mean;
-use super::{Checker, Finding};
+use super::{Checker, Finding, repeated};
 use crate::contract::{contract, inputs, may_have_output};
 use crate::db::SourceFile;
-use crate::imports::{Imported, imported};
+use crate::imports::imported;
 use crate::index::{Site, Symbol, lookup};
 use crate::model::*;
 use crate::neighbours::MANY;
@@ -174,11 +174,8 @@ impl<'db> Checker<'_, 'db> {
             "argument `{}` is at the position of `{goes_to}`; other interpreters bind by position",
             name.text
         );
-        let mut finding = Finding::new(Code::W142, name.range, message);
-        if let Some(fix) = self.reorder(params, arguments) {
-            finding = finding.with_fix(fix);
-        }
-        self.report(finding.with_site(Some(site), takes(params)));
+        let finding = Finding::new(Code::W142, name.range, message);
+        self.report(finding.with_fix(self.reorder(params, arguments)).with_site(Some(site), takes(params)));
     }
 
     /// The fix that puts arguments in the order of the parameters that they name, if each names one.
@@ -193,7 +190,8 @@ impl<'db> Checker<'_, 'db> {
         let edits = arguments.iter().zip(ordered?).filter(|(there, argument)| there.range != argument.range);
         let edits =
             edits.map(|(there, argument)| TextEdit::replace(there.range, self.source(argument.range)));
-        Some(Fix::suggestion("Put the arguments in the order of the parameters", edits.collect()))
+        let title = "Put the arguments in the order of the parameters";
+        Some(Fix::suggestion(title, edits.collect::<Vec<_>>()))
     }
 
     /// The program that a callee or the result of a call names, if it is known, and its interface.
@@ -201,9 +199,7 @@ impl<'db> Checker<'_, 'db> {
         let named = self.look_up(name)?;
         let [site] = named.imports.as_slice() else { return None };
         let path = summary(self.db, site.statement).import(site.name)?.path.clone()?;
-        let Imported::Program(file) = imported(self.db, self.file, path) else {
-            return None;
-        };
+        let file = imported(self.db, self.file, path).program()?;
         Some(Program { name: name.clone(), file })
     }
 
@@ -288,15 +284,12 @@ impl<'db> Checker<'_, 'db> {
             meant => meant.iter().map(|(_, input)| format!("{input}: …")).collect::<Vec<_>>().join(", "),
         };
         let message = format!("inputs of a program must be passed by name: `{example}`");
-        let mut diagnostic = Diagnostic::new(Code::E027, range, message);
-        if meant.len() == positional.len() {
-            let name = |(argument, input): &(&&Argument, &&SmolStr)| {
-                TextEdit::insert(argument.range.start(), format!("{input}: "))
-            };
-            diagnostic =
-                diagnostic.with_fix(Fix::suggestion("Name the inputs", meant.iter().map(name).collect()));
-        }
-        self.report(diagnostic);
+        let name = |(argument, input): &(&&Argument, &&SmolStr)| {
+            TextEdit::insert(argument.range.start(), format!("{input}: "))
+        };
+        let edits: Vec<TextEdit> = meant.iter().map(name).collect();
+        let fix = (edits.len() == positional.len()).then(|| Fix::suggestion("Name the inputs", edits));
+        self.report(Diagnostic::new(Code::E027, range, message).with_fix(fix));
         positional.len()
     }
 
@@ -316,13 +309,14 @@ impl<'db> Checker<'_, 'db> {
         };
         let meant = near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         let message = format!("`{}` has no input `{}`{has}{meant}", program.name, name.text);
-        let mut diagnostic = Diagnostic::new(Code::E027, name.range, message);
-        if let Some(near) = near {
-            diagnostic = diagnostic.with_fix(Fix::change(name.range, &near));
-        } else if let Some(at) = arguments.iter().position(|other| std::ptr::eq(other, argument)) {
-            diagnostic = diagnostic.with_fix(remove(arguments, at..at + 1));
-        }
-        self.report(diagnostic);
+        let fix = match near {
+            Some(near) => Some(Fix::change(name.range, &near)),
+            None => arguments
+                .iter()
+                .position(|other| std::ptr::eq(other, argument))
+                .and_then(|at| remove(arguments, at..at + 1)),
+        };
+        self.report(Diagnostic::new(Code::E027, name.range, message).with_fix(fix));
     }
 
     fn missing_inputs(
@@ -340,10 +334,8 @@ impl<'db> Checker<'_, 'db> {
             listed(&names, "and"),
             program.name,
         );
-        let mut finding = Finding::new(Code::E026, range, message);
-        if let Some(fix) = self.give_inputs(range, arguments, &names) {
-            finding = finding.with_fix(fix);
-        }
+        let fix = self.give_inputs(range, arguments, &names);
+        let mut finding = Finding::new(Code::E026, range, message).with_fix(fix);
         for name in &names {
             let site = self.input_sites(program, name).next();
             finding = finding.with_site(site, format!("`{name}` is declared here"));
@@ -362,7 +354,7 @@ impl<'db> Checker<'_, 'db> {
             Some(last) => TextEdit::insert(last.range.end(), format!(", {given}")),
             None => TextEdit::insert(self.after_parenthesis(callee.end())?, given),
         };
-        Some(Fix::suggestion(format!("Pass {}", listed(names, "and")), vec![edit]))
+        Some(Fix::suggestion(format!("Pass {}", listed(names, "and")), edit))
     }
 
     /// The place after the parenthesis that opens next.
@@ -472,46 +464,35 @@ impl<'db> Checker<'_, 'db> {
     /// Reports names that are bound twice in one list.
     fn names_twice(&mut self, names: &[NameId], what: &str) {
         let body = self.body;
-        let mut firsts: FxHashMap<&SmolStr, NameId> = FxHashMap::default();
-        for name in names {
-            let data = &body[*name];
-            let first = firsts.entry(&data.text).or_insert(*name);
-            if first != name {
-                let message = format!("duplicate {what} `{}`; rename one of them", data.text);
-                let diagnostic = Diagnostic::new(Code::E134, data.range, message)
-                    .with_related(body[*first].range, "first given here");
-                self.report(diagnostic);
-            }
+        let names = names.iter().map(|name| (&body[*name].text, body[*name].range));
+        for (text, first, range) in repeated(names) {
+            let message = format!("duplicate {what} `{text}`; rename one of them");
+            let diagnostic = Diagnostic::new(Code::E134, range, message);
+            self.report(diagnostic.with_related(first, "first given here"));
         }
     }
 
     /// Reports named arguments that are given twice.
     fn named_twice(&mut self, arguments: &[Argument]) {
-        let mut firsts: FxHashMap<&SmolStr, &Word> = FxHashMap::default();
-        for (position, argument) in arguments.iter().enumerate() {
-            let Some(name) = &argument.name else { continue };
-            let first = *firsts.entry(&name.text).or_insert(name);
-            if !std::ptr::eq(first, name) {
-                let message = format!("argument `{}` is already given", name.text);
-                let diagnostic = Diagnostic::new(Code::E134, name.range, message)
-                    .with_related(first.range, "first given here")
+        let names = arguments.iter().enumerate().filter_map(|(position, argument)| {
+            let name = argument.name.as_ref()?;
+            Some((&name.text, (position, name.range)))
+        });
+        for (text, (_, first), (position, range)) in repeated(names) {
+            let diagnostic =
+                Diagnostic::new(Code::E134, range, format!("argument `{text}` is already given"))
+                    .with_related(first, "first given here")
                     .with_fix(remove(arguments, position..position + 1));
-                self.report(diagnostic);
-            }
+            self.report(diagnostic);
         }
     }
 
     fn keys_twice(&mut self, entries: &[Entry]) {
-        let mut keys: FxHashMap<&SmolStr, TextRange> = FxHashMap::default();
-        for key in entries.iter().filter_map(|entry| entry.key.as_ref()) {
-            if let Some(first) = keys.get(&key.text) {
-                let message = format!("duplicate key `{}`; this value replaces the first", key.text);
-                let diagnostic =
-                    Diagnostic::new(Code::W139, key.range, message).with_related(*first, "first given here");
-                self.report(diagnostic);
-            } else {
-                keys.insert(&key.text, key.range);
-            }
+        let keys = entries.iter().filter_map(|entry| entry.key.as_ref());
+        for (text, first, range) in repeated(keys.map(|key| (&key.text, key.range))) {
+            let message = format!("duplicate key `{text}`; this value replaces the first");
+            let diagnostic = Diagnostic::new(Code::W139, range, message);
+            self.report(diagnostic.with_related(first, "first given here"));
         }
     }
 }
@@ -546,7 +527,7 @@ fn remove(arguments: &[Argument], range: std::ops::Range<usize>) -> Option<Fix> 
             (None, None) => first.range.cover(last.range),
         };
     let title = if range.len() == 1 { "Remove the argument" } else { "Remove the arguments" };
-    Some(Fix::suggestion(title, vec![TextEdit::delete(covered)]))
+    Some(Fix::suggestion(title, TextEdit::delete(covered)))
 }
 
 /// More names than these are not read, and the messages about each of many would be as long as the program.

@@ -1,11 +1,11 @@
 //! Control flow: conditions, loops, choices, errors, and what is assigned to.
 
 use prose_syntax::suggest::nearest;
-use prose_syntax::{Code, Diagnostic, Fix, SyntaxKind, TextEdit, TextRange, TextSize};
+use prose_syntax::{Code, Diagnostic, Fix, FixSafety, SyntaxKind, TextEdit, TextRange, TextSize};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
-use super::{Checker, Finding};
+use super::{Checker, Finding, repeated};
 use crate::index::{Site, VariableSite};
 use crate::model::*;
 
@@ -158,8 +158,8 @@ impl<'a> Checker<'a, '_> {
         let keyword = keyword(self.body[id].range, "loop");
         let edit = TextEdit::insert(keyword.end(), " (max: 10)");
         let message = "unbounded loop; add a condition, `max`, `break` or `return`";
-        let diagnostic = Diagnostic::new(Code::W113, keyword, message)
-            .with_fix(Fix::suggestion("Add `(max: 10)`", vec![edit]));
+        let diagnostic =
+            Diagnostic::new(Code::W113, keyword, message).with_fix(Fix::suggestion("Add `(max: 10)`", edit));
         self.report(diagnostic);
     }
 
@@ -189,17 +189,11 @@ impl<'a> Checker<'a, '_> {
 
     fn labels(&mut self, options: &[ChoiceOption]) {
         let body = self.body;
-        let mut labels: FxHashMap<&str, TextRange> = FxHashMap::default();
-        for label in options.iter().filter_map(|option| option.label) {
-            let Some(text) = body.string(label) else { continue };
-            let range = body[label].range;
-            let first = *labels.entry(text).or_insert(range);
-            if first != range {
-                let message = format!("duplicate label `{text}`; the model cannot distinguish the options");
-                let diagnostic =
-                    Diagnostic::new(Code::W112, range, message).with_related(first, "first used here");
-                self.report(diagnostic);
-            }
+        let labels = options.iter().filter_map(|option| option.label);
+        let labels = labels.filter_map(|label| Some((body.string(label)?, body[label].range)));
+        for (text, first, range) in repeated(labels) {
+            let message = format!("duplicate label `{text}`; the model cannot distinguish the options");
+            self.report(Diagnostic::new(Code::W112, range, message).with_related(first, "first used here"));
         }
     }
 
@@ -219,9 +213,8 @@ impl<'a> Checker<'a, '_> {
         let [first, others @ ..] = catches else { return };
         for second in others {
             let message = "unreachable `catch`; the first `catch` handles every error";
-            let diagnostic = Diagnostic::new(Code::W122, second.keyword, message)
-                .with_related(first.keyword, "errors are handled here");
-            self.report(diagnostic);
+            let diagnostic = Diagnostic::new(Code::W122, second.keyword, message);
+            self.report(diagnostic.with_related(first.keyword, "errors are handled here"));
         }
         let Some(list) = list else { return };
         let statements = &self.body[list].stmts;
@@ -268,18 +261,17 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn empty_message(&mut self, message: Option<ExprId>) {
-        let Some(message) = message else { return };
-        if self.body.text(message).is_some_and(|text| text.blank) {
-            let range = self.body[message].range;
-            self.report(Diagnostic::new(Code::W111, range, "the message is empty; describe what went wrong"));
-        }
+        self.empty_text(message, Code::W111, "the message is empty; describe what went wrong");
     }
 
     fn description(&mut self, description: Option<ExprId>) {
-        let Some(description) = description else { return };
-        if self.body.text(description).is_some_and(|text| text.blank) {
-            let message = "the description is empty; describe the value";
-            self.report(Diagnostic::new(Code::W136, self.body[description].range, message));
+        self.empty_text(description, Code::W136, "the description is empty; describe the value");
+    }
+
+    fn empty_text(&mut self, text: Option<ExprId>, code: Code, message: &str) {
+        let Some(expr) = text else { return };
+        if self.body.text(expr).is_some_and(|text| text.blank) {
+            self.report(Diagnostic::new(code, self.body[expr].range, message));
         }
     }
 
@@ -296,25 +288,18 @@ impl<'a> Checker<'a, '_> {
             data.list.is_some_and(|list| self.body[self.body[list].owner].syntax == SyntaxKind::PARALLEL);
         let binding = if is_branch { format!("{text} = ") } else { format!("let {text} = ") };
         let message = format!("named sessions are deprecated; write `{binding}session: …`");
-        let mut diagnostic = Diagnostic::new(Code::W130, range, message);
         // One that is a value is bound to another name already.
         let stands_alone = data.list.is_some() || self.body.root() == Some(id);
-        if stands_alone {
+        let fix = stands_alone.then(|| {
             let session = keyword(data.range, "session");
-            let edits = vec![
-                TextEdit::insert(session.start(), binding.clone()),
-                TextEdit::delete(TextRange::new(session.end(), range.end())),
-            ];
-            let title = format!("Write `{binding}session: …`");
             // A variable of that name has its own declaration.
             let is_only = is_branch || self.look_up(text).is_some_and(|named| named.variables.len() == 1);
-            diagnostic = diagnostic.with_fix(if is_only {
-                Fix::safe(title, edits)
-            } else {
-                Fix::suggestion(title, edits)
-            });
-        }
-        self.report(diagnostic);
+            let safety = if is_only { FixSafety::Safe } else { FixSafety::Unsafe };
+            let title = format!("Write `{binding}session: …`");
+            let rest = TextEdit::delete(TextRange::new(session.end(), range.end()));
+            Fix::new(title, safety, [TextEdit::insert(session.start(), binding), rest])
+        });
+        self.report(Diagnostic::new(Code::W130, range, message).with_fix(fix));
     }
 
     /// An assignment to a name that nothing declares (R17).
@@ -331,7 +316,7 @@ impl<'a> Checker<'a, '_> {
         let is_first = match in_file || named.first_root_variable().is_some() {
             true => named.first_root_variable().is_some_and(|first| first.site == here),
             // The first of the names that are only assigned answers to it.
-            false => self.body.answers.get(&(scope, text.clone())) == Some(&name),
+            false => self.body.answer(scope, text) == Some(name),
         };
         if !is_first {
             return;
@@ -342,12 +327,11 @@ impl<'a> Checker<'a, '_> {
             Some(near) => format!("`{text}` is not declared; did you mean `{near}`?"),
             None => format!("`{text}` is not declared; declare it with `let {text} = …`"),
         };
-        let mut diagnostic = Diagnostic::new(Code::W138, range, message);
-        if let Some(near) = near {
-            diagnostic = diagnostic.with_fix(Fix::change(range, &near));
-        }
         let edit = TextEdit::insert(data.range.start(), "let ");
-        self.report(diagnostic.with_fix(Fix::suggestion(format!("Declare `{text}` with `let`"), vec![edit])));
+        let diagnostic = Diagnostic::new(Code::W138, range, message)
+            .with_fix(near.map(|near| Fix::change(range, &near)))
+            .with_fix(Fix::suggestion(format!("Declare `{text}` with `let`"), edit));
+        self.report(diagnostic);
     }
 
     fn nearest_declared(&self, text: &SmolStr) -> Option<SmolStr> {

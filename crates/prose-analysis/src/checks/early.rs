@@ -1,6 +1,7 @@
 //! Variables that are read before anything binds them.
 
 use std::cell::OnceCell;
+use std::collections::hash_map::Entry;
 
 use prose_syntax::{Code, SyntaxKind, TextRange};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -209,15 +210,13 @@ fn first_calls<'db>(
     // The calls are in the order of the text.
     for call in graph.root.iter().filter(|call| call.is_certain) {
         let Some(position) = positions.get(&call.statement).copied() else { continue };
-        let mut waiting = vec![call.block.clone()];
-        while let Some(name) = waiting.pop() {
-            if first.contains_key(&name) {
-                continue;
+        graph.visit_certain(call, |name| match first.entry(name.clone()) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(place) => {
+                place.insert(FirstCall { position, statement: call.statement, id: call.id });
+                true
             }
-            let calls = graph.named(&name).flat_map(|block| &block.calls).filter(|call| call.is_certain);
-            waiting.extend(calls.map(|call| call.block.clone()));
-            first.insert(name, FirstCall { position, statement: call.statement, id: call.id });
-        }
+        });
     }
     first
 }

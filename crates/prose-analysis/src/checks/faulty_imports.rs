@@ -10,7 +10,7 @@ use super::imports::{display, with_imports};
 use super::{Finding, Found};
 use crate::db::{Db, SourceFile};
 use crate::diagnostics::error_count;
-use crate::imports::{ImportSite, Imported, cycle, first_cycle, import_sites, imported, imported_programs};
+use crate::imports::{ImportSite, cycle, first_cycle, import_sites, imported, imported_programs};
 use crate::location::Origin;
 use crate::model::Stmt;
 use crate::statements::{TopStatement, body};
@@ -19,7 +19,7 @@ use crate::statements::{TopStatement, body};
 pub(super) fn check(db: &dyn Db, file: SourceFile) -> Found<'_> {
     let mut found = Vec::new();
     for import in import_sites(db, file) {
-        let Imported::Program(program) = imported(db, file, import.path.clone()) else { continue };
+        let Some(program) = imported(db, file, import.path.clone()).program() else { continue };
         // A cycle is reported as such, and each program in it reports its own errors.
         if cycle(db, file, program).is_some() {
             continue;

@@ -49,12 +49,9 @@ impl Checker<'_, '_> {
                 self.report(Diagnostic::new(Code::E011, range, message));
             }
             Err(why) => {
-                let mut diagnostic =
-                    Diagnostic::new(Code::E012, text.content, format!("the path `{written}` {why}"));
-                if let Some(meant) = probable_path(written) {
-                    diagnostic = diagnostic.with_fix(Fix::change(text.content, &meant));
-                }
-                self.report(diagnostic);
+                let fix = probable_path(written).map(|meant| Fix::change(text.content, &meant));
+                let message = format!("the path `{written}` {why}");
+                self.report(Diagnostic::new(Code::E012, text.content, message).with_fix(fix));
             }
             Ok(reference) => self.program_at(text, written, &reference),
         }
@@ -76,10 +73,8 @@ impl Checker<'_, '_> {
 
     fn note(&mut self, text: &Text, note: Option<&Note>) {
         let Some(note) = note else { return };
-        let diagnostic = Diagnostic::new(note.code, text.content, note.message.clone());
-        self.report(
-            diagnostic.with_fix(note.better.as_ref().map(|better| Fix::change(text.content, better))),
-        );
+        let fix = note.better.as_ref().map(|better| Fix::change(text.content, better));
+        self.report(Diagnostic::new(note.code, text.content, note.message.clone()).with_fix(fix));
     }
 
     fn no_file(&mut self, text: &Text, written: &str, note: Option<&Note>) {
@@ -97,7 +92,7 @@ impl Checker<'_, '_> {
             diagnostic = diagnostic.with_fix(Fix::change(text.content, &near));
         } else if Path::new(written).extension().is_none() {
             let edit = TextEdit::insert(text.content.end(), ".prose");
-            diagnostic = diagnostic.with_fix(Fix::suggestion("Add `.prose`", vec![edit]));
+            diagnostic = diagnostic.with_fix(Fix::suggestion("Add `.prose`", edit));
         }
         self.report(diagnostic);
     }
@@ -136,11 +131,8 @@ impl Checker<'_, '_> {
             }
         };
         let range = if text.blank { body[source].range } else { text.content };
-        let mut diagnostic = Diagnostic::new(Code::W006, range, message);
-        if let Some(meant) = probable_source(written) {
-            diagnostic = diagnostic.with_fix(Fix::change(text.content, &meant));
-        }
-        self.report(diagnostic);
+        let fix = probable_source(written).map(|meant| Fix::change(text.content, &meant));
+        self.report(Diagnostic::new(Code::W006, range, message).with_fix(fix));
     }
 }
 

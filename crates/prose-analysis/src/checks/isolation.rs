@@ -10,11 +10,11 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use prose_syntax::text::one_line;
-use prose_syntax::{Code, TextRange, TextSize};
+use prose_syntax::{Code, TextRange};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use self::phrases::phrases;
+use self::phrases::{Phrase, phrases};
 use super::{Finding, Found};
 use crate::db::{Db, SourceFile};
 use crate::index::{Named, Site, lookup};
@@ -37,15 +37,6 @@ pub(crate) struct Isolated<'db> {
     statement: TopStatement<'db>,
     stmt: StmtId,
     phrases: Vec<Phrase>,
-}
-
-/// A phrase, relative to the statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Phrase {
-    range: TextRange,
-    words: Vec<SmolStr>,
-    is_work: bool,
-    is_plural: bool,
 }
 
 /// The sessions of a chunk that are passed nothing and refer to something.
@@ -83,14 +74,7 @@ fn isolated_in<'db>(member: &Member<'db>, resolution: &Resolution, found: &mut V
         let mut all = Vec::new();
         for text in texts {
             let source = tree.syntax().text().slice(text.content).to_string();
-            // Every offset is one in the text of a file, whose length fits.
-            let at = |offset: usize| text.content.start() + TextSize::new(offset as u32);
-            all.extend(phrases(&source).into_iter().map(|phrase| Phrase {
-                range: TextRange::new(at(phrase.range.start), at(phrase.range.end)),
-                words: phrase.words,
-                is_work: phrase.is_work,
-                is_plural: phrase.is_plural,
-            }));
+            all.extend(phrases(&source, text.content.start()));
         }
         if !all.is_empty() {
             found.push(Isolated { statement: *statement, stmt, phrases: all });
@@ -264,7 +248,7 @@ impl<'db> Place<'_, 'db> {
                 && !self.is_apart(data.stmt, session)
         };
         let scopes = body.scopes_around(body[session].scope);
-        let mut answers = scopes.filter_map(|scope| body.answers.get(&(scope, name.clone())).copied());
+        let mut answers = scopes.filter_map(|scope| body.answer(scope, name));
         if let Some(name) = answers.find(|name| is_before(*name)) {
             return Some(Site { statement: self.statement, name });
         }

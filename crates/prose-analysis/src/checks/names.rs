@@ -107,85 +107,66 @@ impl<'db> Checker<'_, 'db> {
     }
 
     fn undefined(&self, data: &RefData) -> Finding<'db> {
-        let name = &data.text;
+        let (name, range) = (&data.text, data.range);
         let named = self.named(name);
-        let range = data.range;
         let is_agent = !named.agents.is_empty();
         let is_block = !named.blocks.is_empty();
         let is_program = !named.imports.is_empty();
-        let is_variable = || named.local.is_some() || self.is_variable(name, data.scope);
-        let insert = |title: &str, before: &str| {
-            Fix::suggestion(title.to_owned(), vec![TextEdit::insert(range.start(), before)])
-        };
+        let is_variable = named.local.is_some() || self.is_variable(name, data.scope);
         match data.kind {
+            RefKind::Agent if is_program => {
+                let message =
+                    format!("`{name}` is an imported program, not an agent; call it with `{name}(…)`");
+                Finding::new(Code::E007, range, message)
+            }
+            RefKind::Agent if is_block => {
+                let message = format!("`{name}` is a block, not an agent; call it with `do {name}`");
+                let repair = Repair::AddAgent { name: name.clone() };
+                Finding::new(Code::E007, range, message).with_repair(repair)
+            }
             RefKind::Agent => {
-                if is_program {
-                    let message =
-                        format!("`{name}` is an imported program, not an agent; call it with `{name}(…)`");
-                    return Finding::new(Code::E007, range, message);
-                }
-                if is_variable() && !is_block {
-                    let message = format!(
+                let message = match is_variable {
+                    true => format!(
                         "`{name}` is a variable, not an agent; pass it to a session with `context: {name}`"
-                    );
-                    return self
-                        .with_nearest(Code::E007, range, message, name, |named| !named.agents.is_empty());
-                }
-                let finding = match () {
-                    () if is_block => Finding::new(
-                        Code::E007,
-                        range,
-                        format!("`{name}` is a block, not an agent; call it with `do {name}`"),
                     ),
-                    () => self.with_nearest(
-                        Code::E007,
-                        range,
-                        format!("agent `{name}` is not defined"),
-                        name,
-                        |named| !named.agents.is_empty(),
-                    ),
+                    false => format!("agent `{name}` is not defined"),
                 };
-                finding.with_repair(Repair::AddAgent { name: name.clone() })
+                let repair = (!is_variable).then(|| Repair::AddAgent { name: name.clone() });
+                let is_agent = |named: &Named<'db>| !named.agents.is_empty();
+                self.with_nearest(Code::E007, range, message, name, is_agent).with_repair(repair)
+            }
+            RefKind::Block if is_agent => {
+                let message = format!("`{name}` is an agent, not a block; run it with `session: {name}`");
+                Finding::new(Code::E117, range, message)
+            }
+            RefKind::Block if is_program => {
+                let message = format!(
+                    "`{name}` is an imported program, not a block; call it with `{name}(…)` without `do`"
+                );
+                Finding::new(Code::E117, range, message)
             }
             RefKind::Block => {
-                if is_agent {
-                    let message = format!("`{name}` is an agent, not a block; run it with `session: {name}`");
-                    return Finding::new(Code::E117, range, message);
-                }
-                if is_program {
-                    let message = format!(
-                        "`{name}` is an imported program, not a block; call it with `{name}(…)` without `do`"
-                    );
-                    return Finding::new(Code::E117, range, message);
-                }
-                if is_variable() {
-                    let message = format!(
+                let message = match is_variable {
+                    true => format!(
                         "`{name}` is a variable, not a block; interpolate it as `{{{name}}}` in a text"
-                    );
-                    return self
-                        .with_nearest(Code::E117, range, message, name, |named| !named.blocks.is_empty());
-                }
-                let params = self.arguments_of_call(data);
-                self.with_nearest(
-                    Code::E117,
-                    range,
-                    format!("block `{name}` is not defined"),
-                    name,
-                    |named| !named.blocks.is_empty(),
-                )
-                .with_repair(Repair::AddBlock { name: name.clone(), params })
+                    ),
+                    false => format!("block `{name}` is not defined"),
+                };
+                let params = || self.arguments_of_call(data);
+                let repair =
+                    (!is_variable).then(|| Repair::AddBlock { name: name.clone(), params: params() });
+                let is_block = |named: &Named<'db>| !named.blocks.is_empty();
+                self.with_nearest(Code::E117, range, message, name, is_block).with_repair(repair)
+            }
+            RefKind::Callee if is_block => {
+                let message = format!("`{name}` is a block; call it with `do {name}(…)`");
+                Finding::new(Code::E025, range, message).with_fix(call_of_block(data))
+            }
+            RefKind::Callee if is_agent => {
+                let message = format!("`{name}` is an agent, not a program; run it with `session: {name}`");
+                Finding::new(Code::E025, range, message)
             }
             RefKind::Callee => {
-                if is_block {
-                    let message = format!("`{name}` is a block; call it with `do {name}(…)`");
-                    let fix = insert(&format!("Call the block with `do {name}`"), "do ");
-                    return Diagnostic::new(Code::E025, range, message).with_fix(fix).into();
-                }
-                if is_agent {
-                    let message =
-                        format!("`{name}` is an agent, not a program; run it with `session: {name}`");
-                    return Finding::new(Code::E025, range, message);
-                }
                 let message = match FUNCTIONS.contains(&name.as_str()) {
                     true => format!("function `{name}` is not defined; only imported programs can be called"),
                     false => format!("program `{name}` is not imported"),
@@ -197,22 +178,14 @@ impl<'db> Checker<'_, 'db> {
     }
 
     fn undefined_variable(&self, data: &RefData, named: &Named<'db>) -> Finding<'db> {
-        let name = &data.text;
-        let range = data.range;
+        let (name, range) = (&data.text, data.range);
         let in_string = matches!(data.place, Place::OneLine | Place::Agent { .. });
         let code = if in_string { Code::E120 } else { Code::E119 };
         if !named.blocks.is_empty() {
             let message =
                 format!("`{name}` is a block, not a variable; bind its result with `let x = do {name}`");
-            let finding = Diagnostic::new(code, range, message);
-            if in_string {
-                return finding.into();
-            }
-            let fix = Fix::suggestion(
-                format!("Call the block with `do {name}`"),
-                vec![TextEdit::insert(range.start(), "do ")],
-            );
-            return finding.with_fix(fix).into();
+            let fix = (!in_string).then(|| call_of_block(data));
+            return Finding::new(code, range, message).with_fix(fix);
         }
         if !named.agents.is_empty() {
             let message = format!(
@@ -234,14 +207,9 @@ impl<'db> Checker<'_, 'db> {
             _ => None,
         };
         if let Some(constant) = constant.filter(|_| !in_string) {
-            let fix = Fix::safe(format!("Change to `{constant}`"), vec![TextEdit::replace(range, constant)]);
-            return Diagnostic::new(
-                code,
-                range,
-                format!("`{name}` is not defined; did you mean `{constant}`?"),
-            )
-            .with_fix(fix)
-            .into();
+            let message = format!("`{name}` is not defined; did you mean `{constant}`?");
+            let fix = Fix::safe(format!("Change to `{constant}`"), TextEdit::replace(range, constant));
+            return Finding::new(code, range, message).with_fix(fix);
         }
         // `depth-1` is one name; with a known `depth` it was meant as a difference.
         if let Some((left, right)) = name.split_once('-')
@@ -249,14 +217,12 @@ impl<'db> Checker<'_, 'db> {
         {
             let message =
                 format!("variable `{name}` is not defined; write a difference as `{left} - {right}`");
-            let fix = Fix::suggestion(
-                "Put spaces around `-`",
-                vec![TextEdit::replace(range, format!("{left} - {right}"))],
-            );
-            return Diagnostic::new(code, range, message).with_fix(fix).into();
+            let edit = TextEdit::replace(range, format!("{left} - {right}"));
+            let fix = Fix::suggestion("Put spaces around `-`", edit);
+            return Finding::new(code, range, message).with_fix(fix);
         }
         let message = format!("variable `{name}` is not defined");
-        let mut finding = self.with_nearest_visible(code, message, data);
+        let mut finding = did_you_mean(code, range, message, name, self.visible_variables(data));
         let confused = confused(self.db, self.file).as_ref().filter(|confused| confused.unknown == *name);
         if let Some(Confused { unused, .. }) = confused {
             finding.diagnostic.message.push_str(&format!("; did you mean the unused `{unused}`?"));
@@ -267,23 +233,14 @@ impl<'db> Checker<'_, 'db> {
             if confused.is_none() {
                 finding.diagnostic.message.push_str("; a condition in words must be between `**`");
             }
-            let edits = vec![TextEdit::insert(range.start(), "**"), TextEdit::insert(range.end(), "**")];
-            let fix = Fix::suggestion("Put the condition between `**`", edits);
-            match finding.diagnostic.fix {
-                Some(_) => finding.diagnostic.other_fixes.push(fix),
-                None => finding.diagnostic.fix = Some(fix),
-            }
+            let edits = [TextEdit::insert(range.start(), "**"), TextEdit::insert(range.end(), "**")];
+            finding = finding.with_fix(Fix::suggestion("Put the condition between `**`", edits));
         }
-        let finding = match in_string {
-            true if finding.diagnostic.fix.is_none() => {
-                let at = range.start() - prose_syntax::TextSize::new(1);
-                let fix = Fix::suggestion("Write a literal brace", vec![TextEdit::insert(at, "\\")]);
-                let mut finding = finding;
-                finding.diagnostic.other_fixes.push(fix);
-                finding
-            }
-            _ => finding,
-        };
+        if in_string && finding.diagnostic.fix.is_none() {
+            let at = range.start() - prose_syntax::TextSize::new(1);
+            let fix = Fix::suggestion("Write a literal brace", TextEdit::insert(at, "\\"));
+            finding.diagnostic.other_fixes.push(fix);
+        }
         finding.with_repair(Repair::AddInput { name: name.clone() })
     }
 
@@ -324,10 +281,6 @@ impl<'db> Checker<'_, 'db> {
         }
         let near = neighbours(self.db, self.file).of(near);
         near.filter(|name| names.get(name).is_some_and(|named| fits(named))).collect()
-    }
-
-    fn with_nearest_visible(&self, code: Code, message: String, data: &RefData) -> Finding<'db> {
-        did_you_mean(code, data.range, message, &data.text, self.visible_variables(data))
     }
 
     /// The names of the variables that can be seen, or may be at run time; of very many, those that are near to the word.
@@ -371,10 +324,7 @@ impl<'db> Checker<'_, 'db> {
         };
         let message =
             format!("`{{{}}}` is literal text here; did you mean the variable `{nearest}`?", data.text);
-        let fix = Fix::suggestion(
-            format!("Change to `{nearest}`"),
-            vec![TextEdit::replace(data.range, nearest.as_str())],
-        );
+        let fix = Fix::change(data.range, nearest);
         self.report(Diagnostic::new(Code::W127, data.range, message).with_fix(fix));
     }
 
@@ -402,9 +352,8 @@ impl<'db> Checker<'_, 'db> {
         } else {
             format!("`{}` is bound only inside block `{block}`, which is never called", data.text)
         };
-        let finding = Diagnostic::new(Code::W107, data.range, message).with_lenient(!*is_called);
-        let site = first.site;
-        self.report(Finding::from(finding).with_site(Some(site), format!("`{}` is bound here", data.text)));
+        let finding = Finding::new(Code::W107, data.range, message).with_lenient(!*is_called);
+        self.report(finding.with_site(Some(first.site), format!("`{}` is bound here", data.text)));
     }
 
     /// The loop, catch or pipeline variable of some body that a name which stands for nothing is that of.
@@ -498,7 +447,7 @@ impl<'db> Checker<'_, 'db> {
             }
             Target::Name(id) => {
                 let data = &self.body[id];
-                let answer = self.body.answers.get(&(data.scope, data.text.clone())).copied();
+                let answer = self.body.answer(data.scope, &data.text);
                 let declared_here = answer.filter(|name| self.body[*name].kind != NameKind::Assigned);
                 let declared = match declared_here {
                     Some(name) => Some((Site { statement: self.statement, name }, self.body[name].kind)),
@@ -531,11 +480,26 @@ impl<'db> Checker<'_, 'db> {
     }
 }
 
-impl Finding<'_> {
-    pub(crate) fn with_fix(mut self, fix: Fix) -> Self {
-        self.diagnostic = self.diagnostic.with_fix(fix);
-        self
+/// The fix that puts `do` before the name of a block.
+fn call_of_block(data: &RefData) -> Fix {
+    let edit = TextEdit::insert(data.range.start(), "do ");
+    Fix::suggestion(format!("Call the block with `do {}`", data.text), edit)
+}
+
+/// A finding that proposes the nearest of some names, or says what else to do.
+pub(super) fn did_you_mean_or<'db>(
+    code: Code,
+    range: TextRange,
+    message: String,
+    name: &str,
+    names: Vec<SmolStr>,
+    hint: impl FnOnce() -> String,
+) -> Finding<'db> {
+    let mut finding = did_you_mean(code, range, message, name, names);
+    if finding.diagnostic.fix.is_none() {
+        finding.diagnostic.add_to_message(format!("; {}", hint()));
     }
+    finding
 }
 
 /// A finding that proposes the nearest of some names.
@@ -550,8 +514,8 @@ pub(crate) fn did_you_mean<'db>(
     names.sort();
     match nearest(name, names, |name| name.as_str()) {
         Some(near) => {
-            let fix = Fix::change(range, &near);
-            Diagnostic::new(code, range, format!("{message}; did you mean `{near}`?")).with_fix(fix).into()
+            let message = format!("{message}; did you mean `{near}`?");
+            Finding::new(code, range, message).with_fix(Fix::change(range, &near))
         }
         None => Finding::new(code, range, message),
     }

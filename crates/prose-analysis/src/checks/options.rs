@@ -88,15 +88,14 @@ impl Checker<'_, '_> {
                 format!("`{keyword}` has no option `{}`; it has {}", name.text, listed(&known, "and"))
             }
         };
-        let mut diagnostic = Diagnostic::new(Code::W128, name.range, message);
-        if is_strategy && let Some(value) = modifier.value {
-            let label = TextRange::new(name.range.start(), self.body[value].range.start());
-            let fix = Fix::suggestion("Remove the name", vec![TextEdit::delete(label)]);
-            diagnostic = diagnostic.with_fix(fix);
-        } else if let Some(near) = near {
-            diagnostic = diagnostic.with_fix(Fix::change(name.range, near.name));
-        }
-        self.report(diagnostic);
+        let fix = match modifier.value {
+            Some(value) if is_strategy => {
+                let label = TextRange::new(name.range.start(), self.body[value].range.start());
+                Some(Fix::suggestion("Remove the name", TextEdit::delete(label)))
+            }
+            _ => near.map(|near| Fix::change(name.range, near.name)),
+        };
+        self.report(Diagnostic::new(Code::W128, name.range, message).with_fix(fix));
     }
 
     /// A value without a name, where only `parallel` has one.
@@ -135,7 +134,7 @@ impl Checker<'_, '_> {
                 let mut diagnostic = Diagnostic::new(Code::E126, count.range, message);
                 if let Some(strategy) = strategy {
                     let edit = TextEdit::replace(strategy.range, "\"any\"");
-                    let fix = Fix::suggestion("Change the strategy to `\"any\"`", vec![edit]);
+                    let fix = Fix::suggestion("Change the strategy to `\"any\"`", edit);
                     diagnostic =
                         diagnostic.with_related(strategy.range, "the strategy is given here").with_fix(fix);
                 }
@@ -145,13 +144,11 @@ impl Checker<'_, '_> {
             }
             Known::Nothing => {
                 let message = "`count` requires the strategy `\"any\"`";
-                let mut diagnostic = Diagnostic::new(Code::E126, count.range, message);
-                if let Some(first) = given.first() {
+                let fix = given.first().map(|first| {
                     let edit = TextEdit::insert(first.range.start(), "\"any\", ");
-                    diagnostic =
-                        diagnostic.with_fix(Fix::suggestion("Add the strategy `\"any\"`", vec![edit]));
-                }
-                self.report(diagnostic);
+                    Fix::suggestion("Add the strategy `\"any\"`", edit)
+                });
+                self.report(Diagnostic::new(Code::E126, count.range, message).with_fix(fix));
             }
             Known::Wrong => {}
         }
@@ -171,7 +168,7 @@ impl Checker<'_, '_> {
         if FAILURE_POLICIES.iter().any(|policy| policy.name == word) {
             let message = format!("`\"{word}\"` is a failure policy; write `on-fail: \"{word}\"`");
             let edit = TextEdit::replace(range, format!("on-fail: \"{word}\""));
-            let fix = Fix::suggestion("Name it `on-fail`", vec![edit]);
+            let fix = Fix::suggestion("Name it `on-fail`", edit);
             self.report(Diagnostic::new(Code::E124, range, message).with_fix(fix));
             return Known::Wrong;
         }
@@ -229,7 +226,7 @@ impl Checker<'_, '_> {
     fn bare(&mut self, range: TextRange, word: &str) {
         let message = format!("`{word}` should be in quotes; without them it looks like a variable");
         let edit = TextEdit::replace(range, format!("\"{word}\""));
-        let fix = Fix::safe("Put it in quotes", vec![edit]);
+        let fix = Fix::safe("Put it in quotes", edit);
         self.report(Diagnostic::new(Code::W131, range, message).with_fix(fix));
     }
 
@@ -278,13 +275,11 @@ impl Checker<'_, '_> {
             return;
         }
         let message = format!("{what} must be a whole number, such as {example}");
-        let mut diagnostic = Diagnostic::new(Code::E137, data.range, message);
         let digits = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        if let Some(number) = self.body.string(value).filter(digits) {
-            let edit = TextEdit::replace(data.range, number);
-            diagnostic = diagnostic.with_fix(Fix::safe("Remove the quotes", vec![edit]));
-        }
-        self.report(diagnostic);
+        let number = self.body.string(value).filter(digits);
+        let edit = number.map(|number| TextEdit::replace(data.range, number));
+        let fix = edit.map(|edit| Fix::safe("Remove the quotes", edit));
+        self.report(Diagnostic::new(Code::E137, data.range, message).with_fix(fix));
     }
 
     fn collection(&mut self, value: ExprId) {
@@ -336,5 +331,5 @@ fn removal(given: &[Modifier], position: usize) -> Option<Fix> {
     let modifier = given.get(position)?;
     let before = given.get(position.checked_sub(1)?)?;
     let range = TextRange::new(before.range.end(), modifier.range.end());
-    Some(Fix::suggestion("Remove the option", vec![TextEdit::delete(range)]))
+    Some(Fix::suggestion("Remove the option", TextEdit::delete(range)))
 }

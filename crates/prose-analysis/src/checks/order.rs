@@ -3,10 +3,11 @@
 //! All of it is found in summaries, so an edit that changes no summary does not bring it about again.
 
 use std::cell::OnceCell;
+use std::collections::hash_map::Entry;
 
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Fix, SyntaxKind, TextEdit, TextRange, TextSize};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use super::{Finding, Found, RelatedPlace};
@@ -15,6 +16,7 @@ use crate::db::{Db, SourceFile};
 use crate::index::{Site, index, is_probably_misspelled};
 use crate::model::*;
 use crate::neighbours::{MANY, Neighbours};
+use crate::repairs::Repair;
 use crate::statements::chunks::summarized;
 use crate::statements::{TopStatement, body, summary};
 use crate::summary::{Bound, Persist, Summary};
@@ -89,46 +91,32 @@ impl<'db> Order<'_, 'db> {
     }
 
     /// A finding at a name that was bound before at `first`.
-    fn again(
-        &self,
-        code: Code,
-        site: Site<'db>,
-        first: Site<'db>,
-        message: String,
-    ) -> (TopStatement<'db>, Finding<'db>) {
+    fn again(&self, code: Code, site: Site<'db>, first: Site<'db>, message: String) -> Finding<'db> {
         let finding = Finding::new(code, self.range(site.statement, site.name), message);
-        (site.statement, finding.with_site(Some(first), "first defined here"))
+        finding.with_site(Some(first), "first defined here")
     }
 
     fn definitions(&self, found: &mut Found<'db>) {
-        let mut agents: First<'_, &SmolStr> = First::default();
-        let mut blocks: First<'_, &SmolStr> = First::default();
+        let mut definitions: First<'_, (NameKind, &SmolStr)> = First::default();
         for (site, _, bound) in self.names() {
-            let name = &bound.text;
-            match bound.kind {
-                NameKind::Agent => {
-                    if let Some(first) = agents.get(name) {
-                        let message = format!("agent `{name}` is already defined; rename one of them");
-                        found.push(self.again(Code::E006, site, *first, message));
-                    } else {
-                        agents.insert(name, site);
-                    }
+            let code = match bound.kind {
+                NameKind::Agent => Code::E006,
+                NameKind::Block => Code::E118,
+                _ => continue,
+            };
+            match definitions.entry((bound.kind, &bound.text)) {
+                Entry::Occupied(first) => {
+                    let (what, name) = (bound.kind.noun(), &bound.text);
+                    let message = format!("{what} `{name}` is already defined; rename one of them");
+                    found.push((site.statement, self.again(code, site, *first.get(), message)));
                 }
-                NameKind::Block => {
-                    if let Some(first) = blocks.get(name) {
-                        let message = format!("block `{name}` is already defined; rename one of them");
-                        found.push(self.again(Code::E118, site, *first, message));
-                    } else {
-                        blocks.insert(name, site);
-                    }
-                }
-                _ => {}
+                Entry::Vacant(place) => _ = place.insert(site),
             }
         }
-        let mut reported = rustc_hash::FxHashSet::default();
+        let mut reported = FxHashSet::default();
         for (site, _, bound) in self.names() {
-            let Some(agent) = agents.get(&bound.text) else { continue };
             let name = &bound.text;
+            let Some(agent) = definitions.get(&(NameKind::Agent, name)) else { continue };
             let (code, lenient) = match bound.kind {
                 NameKind::Agent | NameKind::Import => continue,
                 NameKind::Block => (Code::E123, false),
@@ -138,8 +126,8 @@ impl<'db> Order<'_, 'db> {
                 continue;
             }
             let message = format!("`{name}` is also the name of an agent; rename one of them");
-            let mut finding = Finding::new(code, self.range(site.statement, site.name), message);
-            finding.diagnostic.lenient = lenient;
+            let finding =
+                Finding::new(code, self.range(site.statement, site.name), message).with_lenient(lenient);
             found.push((site.statement, finding.with_site(Some(*agent), "the agent is defined here")));
         }
     }
@@ -165,36 +153,32 @@ impl<'db> Order<'_, 'db> {
                         .first()
                         .and_then(|import| import.name)
                         .map(|name| Site { statement: *first, name });
-                    let mut finding =
-                        Finding::new(Code::E010, range, message).with_site(first, "first imported here");
-                    finding.diagnostic.lenient = name != *first_name;
                     let title = "Remove the second import".to_owned();
-                    let repair = crate::repairs::Repair::RemoveLines { title, range };
-                    found.push((*statement, finding.with_repair(repair)));
+                    let finding = Finding::new(Code::E010, range, message)
+                        .with_site(first, "first imported here")
+                        .with_lenient(name != *first_name)
+                        .with_repair(Repair::RemoveLines { title, range });
+                    found.push((*statement, finding));
                     continue;
                 }
                 if let Some(path) = &import.path {
                     paths.insert(path, (*statement, name));
                 }
                 let (Some(name), Some(site)) = (name, site) else { continue };
-                match names.get(name) {
-                    Some(first) => {
+                match names.entry(name) {
+                    Entry::Occupied(first) => {
                         let message = format!(
                             "another program is already imported as `{name}`; rename this one with `as`"
                         );
-                        let range = body(self.db, *statement)[import.stmt].range;
-                        let mut item = self.again(Code::E133, site, *first, message);
-                        if !import.has_alias {
-                            let at = range.end();
+                        let fix = (!import.has_alias).then(|| {
+                            let at = body(self.db, *statement)[import.stmt].range.end();
                             let edit = TextEdit::insert(at, format!(" as {name}2"));
-                            item.1 =
-                                item.1.with_fix(Fix::suggestion(format!("Import as `{name}2`"), vec![edit]));
-                        }
-                        found.push(item);
+                            Fix::suggestion(format!("Import as `{name}2`"), edit)
+                        });
+                        let finding = self.again(Code::E133, site, *first.get(), message);
+                        found.push((*statement, finding.with_fix(fix)));
                     }
-                    None => {
-                        names.insert(name, site);
-                    }
+                    Entry::Vacant(place) => _ = place.insert(site),
                 }
             }
         }
@@ -228,22 +212,21 @@ impl<'db> Order<'_, 'db> {
                 in_header.entry((site.statement, name)).or_insert(site);
             }
             in_file.entry((name, group)).or_insert(site);
-            match group {
+            let finding = match group {
                 Group::Input => {
                     if let Some(first) = first_in_file {
-                        let message = format!("input `{name}` is already declared");
-                        let mut item = self.again(Code::E021, site, first, message);
                         // On paths that exclude each other an input may be asked for twice.
                         if first_in_list.is_none() && bound.list.is_some() {
                             continue;
                         }
-                        item.1 = item.1.with_repair(self.remove(site, "the second input"));
-                        found.push(item);
-                        continue;
-                    }
-                    if let Some(variable) = in_list.get(&(list, name, Group::Variable)) {
+                        let message = format!("input `{name}` is already declared");
+                        let finding = self.again(Code::E021, site, first, message);
+                        finding.with_repair(self.remove(site, "the second input"))
+                    } else if let Some(variable) = in_list.get(&(list, name, Group::Variable)) {
                         let message = format!("variable `{name}` is already declared");
-                        found.push(self.again(Code::E019, site, *variable, message));
+                        self.again(Code::E019, site, *variable, message)
+                    } else {
+                        continue;
                     }
                 }
                 Group::Variable => {
@@ -255,30 +238,21 @@ impl<'db> Order<'_, 'db> {
                     if let Some(first) = first_in_list.or(input) {
                         let message =
                             format!("variable `{name}` is already declared; assign to it with `{name} = …`");
-                        let mut item = self.again(Code::E019, site, first, message);
-                        if let Some(fix) = self.assign(site) {
-                            item.1 = item.1.with_fix(fix);
-                        }
-                        found.push(item);
+                        self.again(Code::E019, site, first, message).with_fix(self.assign(site))
                     } else if let Some(outer) =
                         self.declared_around(site, summary, bound, &in_list, &in_header)
                     {
                         let message = format!(
                             "variable `{name}` is already declared outside of this body; assign to it with `{name} = …`"
                         );
-                        let finding =
-                            Finding::new(Code::W105, self.range(site.statement, site.name), message)
-                                .with_site(Some(outer), "declared here");
-                        let finding = match self.assign(site) {
-                            Some(fix) => finding.with_fix(fix),
-                            None => finding,
-                        };
-                        found.push((site.statement, finding));
+                        Finding::new(Code::W105, self.range(site.statement, site.name), message)
+                            .with_site(Some(outer), "declared here")
+                            .with_fix(self.assign(site))
                     } else if let Some(first) = first_in_file {
                         let message = format!("`{name}` is also declared elsewhere in the program");
-                        let mut item = self.again(Code::E019, site, first, message);
-                        item.1.diagnostic.lenient = true;
-                        found.push(item);
+                        self.again(Code::E019, site, first, message).with_lenient(true)
+                    } else {
+                        continue;
                     }
                 }
                 Group::Output => {
@@ -288,40 +262,38 @@ impl<'db> Order<'_, 'db> {
                         .filter(|_| bound.block.is_none());
                     if let Some(first) = first_in_list.or(first_in_file) {
                         let message = format!("output `{name}` is already declared; this one replaces it");
-                        let mut item = self.again(Code::E024, site, first, message);
-                        item.1.diagnostic.lenient = first_in_list.is_none();
-                        found.push(item);
+                        self.again(Code::E024, site, first, message).with_lenient(first_in_list.is_none())
                     } else if let Some(variable) = variable {
                         let message = format!(
                             "output `{name}` replaces the variable of the same name; rename one of them"
                         );
-                        let mut item = self.again(Code::E128, site, *variable, message);
                         // That of a block is another one, and gone when the block ends.
                         let is_of_block = self
                             .summary(variable.statement)
                             .name(variable.name)
                             .is_some_and(|variable| variable.block.is_some());
-                        item.1.diagnostic.lenient = is_of_block
+                        let is_harmless = is_of_block
                             || bound.from_itself
                             || is_probably_misspelled(self.db, self.file, name);
-                        found.push(item);
+                        self.again(Code::E128, site, *variable, message).with_lenient(is_harmless)
+                    } else {
+                        continue;
                     }
                 }
                 Group::Branch => {
+                    let variable = || in_file.get(&(name, Group::Variable)).copied();
                     if let Some(first) = first_in_list {
                         let message = format!("duplicate branch name `{name}`; one result would be lost");
-                        found.push(self.again(Code::E127, site, first, message));
+                        self.again(Code::E127, site, first, message)
+                    } else if let Some(first) = first_in_file.or_else(variable) {
+                        let message = format!("`{name}` is also bound elsewhere in the program");
+                        self.again(Code::E127, site, first, message).with_lenient(true)
                     } else {
-                        let first = first_in_file.or_else(|| in_file.get(&(name, Group::Variable)).copied());
-                        if let Some(first) = first {
-                            let message = format!("`{name}` is also bound elsewhere in the program");
-                            let mut item = self.again(Code::E127, site, first, message);
-                            item.1.diagnostic.lenient = true;
-                            found.push(item);
-                        }
+                        continue;
                     }
                 }
-            }
+            };
+            found.push((site.statement, finding));
         }
     }
 
@@ -336,13 +308,12 @@ impl<'db> Order<'_, 'db> {
         let stmt = &body[body[site.name].stmt];
         let Stmt::Let { is_const: false, destructured: false, .. } = stmt.stmt else { return None };
         let keyword = TextRange::new(stmt.range.start(), body[site.name].range.start());
-        Some(Fix::suggestion("Assign to it without `let`", vec![TextEdit::delete(keyword)]))
+        Some(Fix::suggestion("Assign to it without `let`", TextEdit::delete(keyword)))
     }
 
-    fn remove(&self, site: Site<'db>, what: &str) -> crate::repairs::Repair<'db> {
+    fn remove(&self, site: Site<'db>, what: &str) -> Repair<'db> {
         let body = body(self.db, site.statement);
-        let range = body[body[site.name].stmt].range;
-        crate::repairs::Repair::RemoveLines { title: format!("Remove {what}"), range }
+        Repair::RemoveLines { title: format!("Remove {what}"), range: body[body[site.name].stmt].range }
     }
 
     /// The declaration of a name in a list around a nested declaration of the same frame (A4).
@@ -396,9 +367,7 @@ impl<'db> Order<'_, 'db> {
         let here = body(self.db, site.statement);
         let data = &here[site.name];
         let around = here[data.scope].parent;
-        let in_statement = around.and_then(|scope| {
-            here.scopes_around(scope).find_map(|scope| here.answers.get(&(scope, data.text.clone())).copied())
-        });
+        let in_statement = around.and_then(|scope| here.answer_around(scope, &data.text));
         let outer = match in_statement {
             Some(name) => Some(Site { statement: site.statement, name }),
             None => {
@@ -420,10 +389,8 @@ impl<'db> Order<'_, 'db> {
                 let bound = summary.name(input.name);
                 if runs || bound.is_some_and(|bound| bound.list.is_some()) {
                     let message = format!("input `{}` must come before the first statement", input.text);
-                    found.push((
-                        *statement,
-                        Finding::new(Code::E022, self.range(*statement, input.name), message),
-                    ));
+                    let range = self.range(*statement, input.name);
+                    found.push((*statement, Finding::new(Code::E022, range, message)));
                 }
             }
             runs |= summary.runs && statement.kind(self.db) != SyntaxKind::BLOCK_DEF;
@@ -432,10 +399,10 @@ impl<'db> Order<'_, 'db> {
 
     /// Resumed agents that can have no memory yet (C1), and sessions that drop the one they have (C3).
     fn memory(&self, found: &mut Found<'db>) {
-        let mut spawned: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
+        let mut spawned: FxHashSet<&SmolStr> = FxHashSet::default();
         // When a block runs is not known, and it may be what starts the memory.
-        let mut spawned_in_blocks: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
-        let mut reported: rustc_hash::FxHashSet<&SmolStr> = rustc_hash::FxHashSet::default();
+        let mut spawned_in_blocks: FxHashSet<&SmolStr> = FxHashSet::default();
+        let mut reported: FxHashSet<&SmolStr> = FxHashSet::default();
         for (statement, summary) in self.statements {
             for used in summary.uses.iter().filter(|used| used.kind == RefKind::Agent) {
                 if used.block.is_some() {
@@ -452,13 +419,11 @@ impl<'db> Order<'_, 'db> {
                     let message =
                         format!("agent `{name}` has no memory yet; start it with `session: {name}`");
                     let keyword = self.resume_keyword(*statement, used.id);
+                    let edit = keyword.map(|keyword| TextEdit::replace(keyword, "session"));
+                    // Either of the two may be meant.
+                    let fix = edit.map(|edit| Fix::suggestion("Start it with `session`", edit));
                     let mut finding = Finding::new(Code::E018, range(), message);
-                    if let Some(keyword) = keyword {
-                        let edit = TextEdit::replace(keyword, "session");
-                        // Either of the two may be meant.
-                        let fix = Fix::suggestion("Start it with `session`", vec![edit]);
-                        finding.diagnostic.other_fixes.push(fix);
-                    }
+                    finding.diagnostic.other_fixes.extend(fix);
                     found.push((*statement, finding));
                 } else if !used.resumes && matches!(persist, Persist::Run | Persist::Longer) && is_spawned {
                     let message = format!(

@@ -7,9 +7,9 @@ use prose_syntax::text::enumerated;
 use prose_syntax::{Code, Diagnostic, Fix, TextEdit, TextRange, TextSize};
 use smol_str::SmolStr;
 
-use super::names::did_you_mean;
+use super::Checker;
+use super::names::did_you_mean_or;
 use super::properties::{Expected, Shape, quote};
-use super::{Checker, Finding};
 use crate::model::{self, *};
 use crate::skills::agent_of;
 
@@ -56,7 +56,7 @@ impl<'db> Checker<'_, 'db> {
             let after_name = TextRange::new(property.name.range.end(), range.end());
             Fix::suggestion(
                 "Write one permission per line",
-                vec![TextEdit::replace(after_name, format!(":{lines}"))],
+                TextEdit::replace(after_name, format!(":{lines}")),
             )
         });
         Diagnostic::new(Code::E015, range, message).with_fix(fix)
@@ -69,15 +69,8 @@ impl<'db> Checker<'_, 'db> {
         }
         let known = PERMISSIONS.iter().map(|kind| SmolStr::new_static(kind.name)).collect();
         let message = format!("unknown permission `{text}`");
-        let finding = did_you_mean(Code::W008, *range, message, text, known);
-        self.report(match finding.diagnostic.fix {
-            Some(_) => finding,
-            None => Finding::new(
-                Code::W008,
-                *range,
-                format!("unknown permission `{text}`; the host may not support it"),
-            ),
-        });
+        let hint = || "the host may not support it".to_owned();
+        self.report(did_you_mean_or(Code::W008, *range, message, text, known, hint));
     }
 
     fn permission_value(&mut self, entry: &Property) {
@@ -120,7 +113,7 @@ impl<'db> Checker<'_, 'db> {
                     None => {
                         let array = format!("[{}]", self.source(range));
                         let edit = TextEdit::replace(range, array);
-                        let fix = Fix::suggestion("Wrap it in brackets", vec![edit]);
+                        let fix = Fix::suggestion("Wrap it in brackets", edit);
                         ("a pattern must be in brackets: `[\"docs/**\"]`".to_owned(), fix)
                     }
                 };
@@ -169,9 +162,9 @@ impl<'db> Checker<'_, 'db> {
 
     /// The configured harness of an agent or session.
     fn harness_of(&self, owner: StmtId) -> Option<&'db SmolStr> {
-        let settings = self.file.settings(self.db);
-        let own = agent_of(self.body, owner).and_then(|agent| settings.agent_harnesses(self.db).get(agent));
-        own.or(settings.harness(self.db).as_ref())
+        let project = self.file.project(self.db);
+        let own = agent_of(self.body, owner).and_then(|agent| project.agent_harnesses.get(agent));
+        own.or(project.harness.as_ref())
     }
 
     /// Reports the MCP servers in patterns of `mcp` that the project does not configure. Agents have no others.
@@ -182,12 +175,10 @@ impl<'db> Checker<'_, 'db> {
         if About::of(&entry.name.text) != Some(About::Mcp) || !self.harness_of(owner).is_some_and(is_agent) {
             return;
         }
-        let servers = self.file.settings(self.db).servers(self.db);
+        let servers = &self.file.project(self.db).servers;
         for item in items {
-            let Value::Expr(expr) = item else { continue };
-            let Some(text) = self.body.text(*expr).filter(|text| text.interpolations.is_empty()) else {
-                continue;
-            };
+            let text = item.expr().and_then(|expr| self.body.text(expr));
+            let Some(text) = text.filter(|text| text.interpolations.is_empty()) else { continue };
             let Some(pattern) = text.value.as_deref() else { continue };
             let name = pattern.split('/').next().unwrap_or_default();
             // Placeholders stand for any server, and what is excluded need not exist.
@@ -199,21 +190,15 @@ impl<'db> Checker<'_, 'db> {
             let range = TextRange::at(text.content.start(), TextSize::of(name));
             let message = format!("server `{name}` is not configured");
             let known = servers.iter().cloned().collect();
-            let mut finding = did_you_mean(Code::W153, range, message, name, known);
-            if finding.diagnostic.fix.is_none() {
-                finding.diagnostic.add_to_message(format!("; add `[mcp.servers.{name}]` to `prose.toml`"));
-            }
-            self.report(finding);
+            let hint = || format!("add `[mcp.servers.{name}]` to `prose.toml`");
+            self.report(did_you_mean_or(Code::W153, range, message, name, known, hint));
         }
     }
 
     fn patterns(&mut self, items: &[Value]) {
         for item in items {
             let range = self.body.value_range(*item);
-            let shape = match item {
-                Value::Expr(expr) => Shape::of(self.body, *expr),
-                Value::Stmt(_) => Shape::Block,
-            };
+            let shape = Shape::of_value(self.body, *item);
             let is_pattern = matches!(shape, Shape::Text(text) if text.kind != TextKind::Discretion);
             // A name that nothing binds is a mistake of its own.
             let is_missing = matches!(item, Value::Expr(expr)
@@ -229,7 +214,7 @@ impl<'db> Checker<'_, 'db> {
             let fix = match item {
                 Value::Expr(expr) if self.body.name_of(*expr).is_some() => {
                     let text = format!("\"{{{}}}\"", self.source(range));
-                    Some(Fix::suggestion("Interpolate it in a string", vec![TextEdit::replace(range, text)]))
+                    Some(Fix::suggestion("Interpolate it in a string", TextEdit::replace(range, text)))
                 }
                 _ => shape.is_literal().then(|| quote(self.source(range), range)),
             };
@@ -280,12 +265,10 @@ impl<'db> Checker<'_, 'db> {
         }
         let texts: Vec<Option<(&str, TextRange)>> = items
             .iter()
-            .map(|item| match item {
-                Value::Expr(expr) => {
-                    let text = self.body.string(*expr).filter(|text| !text.trim().is_empty())?;
-                    Some((text, self.body[*expr].range))
-                }
-                Value::Stmt(_) => None,
+            .map(|item| {
+                let expr = item.expr()?;
+                let text = self.body.string(expr).filter(|text| !text.trim().is_empty())?;
+                Some((text, self.body[expr].range))
             })
             .collect();
         for (index, text) in texts.iter().enumerate() {
@@ -315,7 +298,7 @@ impl<'db> Checker<'_, 'db> {
                         let edit = TextEdit::delete(self.item_with_comma(items, index));
                         Diagnostic::new(Code::W123, range, message)
                             .with_related(place, "given here")
-                            .with_fix(Fix::suggestion(format!("Remove `{text}`"), vec![edit]))
+                            .with_fix(Fix::suggestion(format!("Remove `{text}`"), edit))
                     })
             };
             if let Some(diagnostic) = diagnostic {

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::calls::listed;
-use super::names::did_you_mean;
+use super::names::did_you_mean_or;
 use super::{Checker, Finding};
 use crate::model::{self, *};
 use crate::repairs::Repair;
@@ -115,7 +115,7 @@ impl<'db> Checker<'_, 'db> {
         let behind = behind.map(|start| TextRange::new(range.end(), start)).filter(|gap| is_on_line(*gap));
         match (before, behind) {
             (Some(gap), _) | (None, Some(gap)) => {
-                finding.with_fix(Fix::suggestion(title, vec![TextEdit::delete(range.cover(gap))]))
+                finding.with_fix(Fix::suggestion(title, TextEdit::delete(range.cover(gap))))
             }
             (None, None) if self.indentation(range).is_some() => {
                 finding.with_repair(Repair::RemoveLines { title, range })
@@ -143,22 +143,15 @@ impl<'db> Checker<'_, 'db> {
     fn model(&mut self, shape: Shape<'_>, range: TextRange) {
         match shape {
             Shape::Word(word) => {
-                let aliases = self.file.settings(self.db).models(self.db);
+                let aliases = &self.file.project(self.db).models;
                 if Word::is_one_of(word, MODELS) || aliases.contains_key(word) {
                     return;
                 }
                 let known =
                     MODELS.iter().map(|model| SmolStr::new_static(model.name)).chain(aliases.keys().cloned());
                 let message = format!("unknown model `{word}`");
-                let finding = did_you_mean(Code::E008, range, message, word, known.collect());
-                let finding = match finding.diagnostic.fix {
-                    Some(_) => finding,
-                    None => Finding::new(
-                        Code::E008,
-                        range,
-                        format!("unknown model `{word}`; use {}, or a quoted model id", listed(MODELS, "or")),
-                    ),
-                };
+                let hint = || format!("use {}, or a quoted model id", listed(MODELS, "or"));
+                let finding = did_you_mean_or(Code::E008, range, message, word, known.collect(), hint);
                 self.report(finding.with_fix(quote(word, range)));
             }
             Shape::Text(text) if text.kind != TextKind::Discretion => {
@@ -345,8 +338,7 @@ impl<'db> Checker<'_, 'db> {
                 Shape::Word(word) => Some(format!("[\"{word}\"]")),
                 _ => None,
             };
-            let fix =
-                fix.map(|text| Fix::suggestion("Wrap it in brackets", vec![TextEdit::replace(range, text)]));
+            let fix = fix.map(|text| Fix::suggestion("Wrap it in brackets", TextEdit::replace(range, text)));
             self.report(Diagnostic::new(Code::E013, range, message).with_fix(fix));
             return;
         };
@@ -358,30 +350,20 @@ impl<'db> Checker<'_, 'db> {
         }
         for item in items {
             let range = self.body.value_range(*item);
-            let shape = match item {
-                Value::Expr(expr) => Shape::of(self.body, *expr),
-                Value::Stmt(_) => Shape::Block,
+            let shape = Shape::of_value(self.body, *item);
+            let message = match shape {
+                Shape::Text(text) if text.kind != TextKind::Discretion && !text.blank => {
+                    self.skill(owner, text);
+                    continue;
+                }
+                Shape::Text(text) if text.kind != TextKind::Discretion => {
+                    "the name of a skill must not be empty".to_owned()
+                }
+                Shape::Word(word) => format!("a skill must be in quotes: `\"{word}\"`"),
+                _ => "a skill must be a string in quotes".to_owned(),
             };
-            match shape {
-                Shape::Text(text) if text.kind == TextKind::Discretion => {
-                    let message = "a skill must be a string in quotes";
-                    self.report(Diagnostic::new(Code::E014, range, message));
-                }
-                Shape::Text(text) if text.blank => {
-                    self.report(Diagnostic::new(Code::E014, range, "the name of a skill must not be empty"));
-                }
-                Shape::Text(text) => self.skill(owner, text),
-                Shape::Word(word) => {
-                    let message = format!("a skill must be in quotes: `\"{word}\"`");
-                    let diagnostic = Diagnostic::new(Code::E014, range, message);
-                    self.report(diagnostic.with_fix(quote(word, range)));
-                }
-                shape => {
-                    let fix = shape.is_literal().then(|| quote(self.source(range), range));
-                    let message = "a skill must be a string in quotes";
-                    self.report(Diagnostic::new(Code::E014, range, message).with_fix(fix));
-                }
-            }
+            let fix = shape.is_literal().then(|| quote(self.source(range), range));
+            self.report(Diagnostic::new(Code::E014, range, message).with_fix(fix));
         }
     }
 
@@ -389,15 +371,10 @@ impl<'db> Checker<'_, 'db> {
         let Some(name) = text.value.as_ref().filter(|_| text.interpolations.is_empty()) else { return };
         let named = NamedSkill { agent: agent_of(self.body, owner).cloned(), name: name.clone() };
         if let Some(MissingSkill { message, near }) = self.file.missing_skills(self.db).get(&named) {
-            let finding = match near {
-                Some(near) => {
-                    let message = format!("{message}; did you mean `{near}`?");
-                    Diagnostic::new(Code::W152, text.content, message)
-                        .with_fix(Fix::change(text.content, near))
-                }
-                None => Diagnostic::new(Code::W152, text.content, message.clone()),
-            };
-            return self.report(finding);
+            let meant = near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let fix = near.as_ref().map(|near| Fix::change(text.content, near));
+            let diagnostic = Diagnostic::new(Code::W152, text.content, format!("{message}{meant}"));
+            return self.report(diagnostic.with_fix(fix));
         }
         let named = self.look_up(name).unwrap_or_default();
         // The reference brings skills in with `use` too.
@@ -406,17 +383,13 @@ impl<'db> Checker<'_, 'db> {
         }
         let skills = self.names_of_file(name, |named| named.is_skill || !named.imports.is_empty());
         let message = format!("skill `{name}` is not imported");
-        let mut finding = did_you_mean(Code::W007, text.content, message, name, skills);
-        if finding.diagnostic.fix.is_none() {
-            // A source such as `github:owner/skill` is the name of nothing that a `use` could bring.
-            let is_slug =
-                name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-            finding.diagnostic.add_to_message(match is_slug {
-                true => format!("; add `use \"handle/{name}\"` unless the host provides it"),
-                false => "; the host must provide it".to_owned(),
-            });
-        }
-        self.report(finding);
+        // A source such as `github:owner/skill` is the name of nothing that a `use` could bring.
+        let is_slug = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+        let hint = || match is_slug {
+            true => format!("add `use \"handle/{name}\"` unless the host provides it"),
+            false => "the host must provide it".to_owned(),
+        };
+        self.report(did_you_mean_or(Code::W007, text.content, message, name, skills, hint));
     }
 
     fn retry_on_agent(&mut self, properties: &[Property]) {
@@ -457,7 +430,7 @@ impl<'db> Checker<'_, 'db> {
         let diagnostic = Diagnostic::new(Code::W124, backoff.name.range, message);
         let add = self.indentation(backoff.range).map(|indentation| {
             let line = format!("retry: 3\n{indentation}");
-            Fix::suggestion("Add `retry: 3`", vec![TextEdit::insert(backoff.range.start(), line)])
+            Fix::suggestion("Add `retry: 3`", TextEdit::insert(backoff.range.start(), line))
         });
         let finding = Finding::from(diagnostic.with_fix(add));
         let finding = self.with_removal(finding, properties, backoff, "Remove `backoff`".into());
@@ -509,6 +482,10 @@ impl<'a> Shape<'a> {
             Expr::Object(_) => Shape::Object,
             _ => Shape::Unknown,
         }
+    }
+
+    pub(super) fn of_value(body: &'a Body, value: Value) -> Self {
+        value.expr().map_or(Shape::Block, |expr| Shape::of(body, expr))
     }
 
     /// Whether it is a single word or number, which quotes make a string.
@@ -577,7 +554,7 @@ impl Expected {
 
 pub(super) fn quote(text: &str, range: TextRange) -> Fix {
     let quoted = format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-    Fix::suggestion("Put it in quotes", vec![TextEdit::replace(range, quoted)])
+    Fix::suggestion("Put it in quotes", TextEdit::replace(range, quoted))
 }
 
 fn is_duration(text: &str) -> bool {

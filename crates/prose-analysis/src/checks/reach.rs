@@ -28,7 +28,6 @@ pub(crate) struct Reached<'db> {
 #[salsa::tracked(returns(ref))]
 pub(crate) fn reached(db: &dyn Db, file: SourceFile) -> Reached<'_> {
     let mut reached = Reached::default();
-    let mut waiting: Vec<SmolStr> = Vec::new();
     let graph = call_graph(db, file);
     for (statement, summary) in summarized(db, file) {
         if reached.last.is_some() {
@@ -38,16 +37,10 @@ pub(crate) fn reached(db: &dyn Db, file: SourceFile) -> Reached<'_> {
             reached.last.get_or_insert(statement);
         }
     }
-    let is_sure = |statement| !reached.unsure.contains(statement);
-    let calls = graph.root.iter().filter(|call| call.is_certain && is_sure(&call.statement));
-    waiting.extend(calls.map(|call| call.block.clone()));
-    while let Some(name) = waiting.pop() {
-        if reached.blocks.contains(&name) {
-            continue;
+    for call in graph.root.iter().filter(|call| call.is_certain) {
+        if !reached.unsure.contains(&call.statement) {
+            graph.visit_certain(call, |name| reached.blocks.insert(name.clone()));
         }
-        let calls = graph.named(&name).flat_map(|block| &block.calls).filter(|call| call.is_certain);
-        waiting.extend(calls.map(|call| call.block.clone()));
-        reached.blocks.insert(name);
     }
     reached
 }

@@ -5,7 +5,7 @@ use prose_syntax::Code;
 use super::faulty_imports::path_of;
 use super::{Finding, Found};
 use crate::db::{Db, SourceFile};
-use crate::imports::{Imported, import_sites, imported};
+use crate::imports::{import_sites, imported};
 use crate::location::Origin;
 use crate::rights::{self, Requests, identity};
 
@@ -16,10 +16,10 @@ pub(super) fn check(db: &dyn Db, file: SourceFile) -> Found<'_> {
         return found;
     }
     for import in import_sites(db, file) {
-        let Imported::Program(program) = imported(db, file, import.path.clone()) else { continue };
+        let Some(program) = imported(db, file, import.path.clone()).program() else { continue };
         // Other local programs report their own imports.
         let Some(own) = identity(db, program) else { continue };
-        let missing = rights::missing(db, program, file.settings(db).grants(db));
+        let missing = rights::missing(db, program, &file.project(db).grants);
         let Some(first) = missing.first() else { continue };
         let Some((statement, range)) = path_of(db, import) else { continue };
         let message = match first.identity == own {

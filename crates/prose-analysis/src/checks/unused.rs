@@ -29,69 +29,45 @@ fn names(checker: &mut Checker<'_, '_>) {
             continue;
         }
         let uses = named.uses;
-        // The typo is reported where it is.
-        let is_meant = || is_probably_misspelled(checker.db, checker.file, name);
-        let whole = body[data.stmt].range;
-        let remove =
-            |what: &str| Repair::RemoveLines { title: format!("Remove {what} `{name}`"), range: whole };
-        match data.kind {
+        let is_first_input = || {
+            // A second declaration is reported as that.
+            let site = Site { statement: checker.statement, name: id };
+            let mut inputs = named.variables.iter().filter(|variable| variable.kind == NameKind::Input);
+            inputs.next().is_none_or(|first| first.site == site)
+        };
+        let (code, message, removed) = match data.kind {
             NameKind::Agent if !(uses.agent || uses.variable && named.variables.is_empty()) => {
-                if is_meant() {
-                    continue;
-                }
-                let message = format!("agent `{name}` is never used");
-                checker
-                    .report(Finding::new(Code::W116, data.range, message).with_repair(remove("the agent")));
+                (Code::W116, format!("agent `{name}` is never used"), Some("the agent"))
             }
             NameKind::Block if !uses.block => {
-                if is_meant() {
-                    continue;
-                }
-                let message = format!("block `{name}` is never called");
-                checker
-                    .report(Finding::new(Code::W117, data.range, message).with_repair(remove("the block")));
+                (Code::W117, format!("block `{name}` is never called"), Some("the block"))
             }
             NameKind::Import if !uses.program && !uses.skill => {
-                if is_meant() {
-                    continue;
-                }
-                let message = format!("imported program `{name}` is never called");
-                checker.report(
-                    Finding::new(Code::W120, data.range, message).with_repair(remove("the import of")),
-                );
+                (Code::W120, format!("imported program `{name}` is never called"), Some("the import of"))
             }
-            NameKind::Input if !uses.variable => {
-                // A second declaration is reported as that.
-                let site = Site { statement: checker.statement, name: id };
-                let mut inputs = named.variables.iter().filter(|variable| variable.kind == NameKind::Input);
-                if is_meant() || inputs.next().is_some_and(|first| first.site != site) {
-                    continue;
-                }
-                let message = format!("input `{name}` is never used");
-                checker
-                    .report(Finding::new(Code::W119, data.range, message).with_repair(remove("the input")));
+            NameKind::Input if !uses.variable && is_first_input() => {
+                (Code::W119, format!("input `{name}` is never used"), Some("the input"))
             }
             // A name that is only assigned is reported as not declared.
             NameKind::Let | NameKind::Const | NameKind::Session | NameKind::Branch
-                if !uses.variable && !checker.is_result(data) =>
+                if !uses.variable && !checker.is_result(data) && reported.insert((data.scope, name)) =>
             {
-                if !reported.insert((data.scope, name)) || is_meant() {
-                    continue;
-                }
-                let message = format!("variable `{name}` is never read");
-                let diagnostic = Diagnostic::new(Code::W115, data.range, message);
-                let fix = checker.keep_value_only(id);
-                checker.report(diagnostic.with_fix(fix));
+                (Code::W115, format!("variable `{name}` is never read"), None)
             }
             NameKind::Param if !uses.variable => {
-                if is_meant() {
-                    continue;
-                }
-                let message = format!("parameter `{name}` is never read");
-                checker.report(Diagnostic::new(Code::W115, data.range, message));
+                (Code::W115, format!("parameter `{name}` is never read"), None)
             }
-            _ => {}
+            _ => continue,
+        };
+        // The typo is reported where it is.
+        if is_probably_misspelled(checker.db, checker.file, name) {
+            continue;
         }
+        let range = body[data.stmt].range;
+        let repair =
+            removed.map(|what| Repair::RemoveLines { title: format!("Remove {what} `{name}`"), range });
+        let finding = Finding::new(code, data.range, message).with_repair(repair);
+        checker.report(finding.with_fix(checker.keep_value_only(id)));
     }
 }
 
@@ -122,7 +98,7 @@ impl Checker<'_, '_> {
             return None;
         }
         let before = TextRange::new(stmt.range.start(), value.range.start());
-        Some(Fix::suggestion("Run it without binding the result", vec![TextEdit::delete(before)]))
+        Some(Fix::suggestion("Run it without binding the result", TextEdit::delete(before)))
     }
 }
 

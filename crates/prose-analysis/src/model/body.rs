@@ -151,9 +151,12 @@ impl Body {
         {
             return None;
         }
-        self.scopes_around(data.scope)
-            .find_map(|scope| self.answers.get(&(scope, data.text.clone())))
-            .copied()
+        self.answer_around(data.scope, &data.text)
+    }
+
+    /// The name that answers to a text in the innermost of a scope and those around it that has one.
+    pub(crate) fn answer_around(&self, scope: ScopeId, text: &SmolStr) -> Option<NameId> {
+        self.scopes_around(scope).find_map(|scope| self.answer(scope, text))
     }
 
     /// The name that answers to a text in a scope other than that of the file: the first one, but one that is only assigned if no other does.

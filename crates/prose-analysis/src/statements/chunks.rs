@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
-use crate::lower::{self, kind_of};
+use crate::lower;
 use crate::statements::{Key, TopStatement, Tree, parse};
 use crate::summary::Summary;
 
@@ -179,7 +179,7 @@ pub(crate) struct Member<'db> {
 pub(crate) fn members<'db>(db: &'db dyn Db, chunk: Chunk<'db>) -> Vec<Member<'db>> {
     let mut alike: FxHashMap<(SyntaxKind, u64), u32> = FxHashMap::default();
     let members = chunk.nodes(db).0.iter().zip(0..).map(|(node, position)| {
-        let (kind, name) = (kind_of(node.kind()), name(node));
+        let (kind, name) = (SyntaxKind::from(node.kind()), name(node));
         let nth = alike.entry((kind, name)).or_default();
         let key = Key { kind, name, nth: *nth };
         *nth += 1;
@@ -225,7 +225,7 @@ fn file_summaries(db: &dyn Db, file: SourceFile) -> Vec<Summarized<'_>> {
 fn name(node: &GreenNodeData) -> u64 {
     let name = node.children().filter_map(NodeOrToken::into_node);
     let mut name =
-        name.filter(|node| matches!(kind_of(node.kind()), SyntaxKind::NAME | SyntaxKind::NAME_REF));
+        name.filter(|node| matches!(SyntaxKind::from(node.kind()), SyntaxKind::NAME | SyntaxKind::NAME_REF));
     name.next().map_or(0, |name| {
         let mut hasher = FxHasher::default();
         hash_text(name, &mut 64, &mut hasher);
@@ -243,7 +243,7 @@ fn header(node: &GreenNodeData) -> u64 {
     for child in node.children() {
         match child {
             NodeOrToken::Node(node)
-                if matches!(kind_of(node.kind()), SyntaxKind::BLOCK | SyntaxKind::PROPERTY_LIST) =>
+                if matches!(SyntaxKind::from(node.kind()), SyntaxKind::BLOCK | SyntaxKind::PROPERTY_LIST) =>
             {
                 break;
             }

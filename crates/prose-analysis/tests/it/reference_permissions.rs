@@ -1,6 +1,6 @@
 //! The rows of the reference's tables of rules about skills and permissions: a wrong and a right program each, in the strict profile.
 
-use crate::support::check_strict;
+use crate::support::{check_rule, check_strict};
 
 /// Permissions that are right.
 const GRANTED: &str = r#"
@@ -14,7 +14,7 @@ const GRANTED: &str = r#"
 /// Skills: must be an array. E013.
 #[test]
 fn skills_without_array() {
-    check_strict(
+    check_rule(
         r#"
         use "alice/search"
         agent writer:
@@ -23,14 +23,14 @@ fn skills_without_array() {
         #         ^^^^^^^^ error[E013] `skills` must be an array: `skills: ["web-search"]`
         session: writer
         "#,
+        GRANTED,
     );
-    check_strict(GRANTED);
 }
 
 /// Skills: a name must be a string. E014.
 #[test]
 fn skill_without_quotes() {
-    check_strict(
+    check_rule(
         r#"
         use "alice/search"
         agent writer:
@@ -40,8 +40,8 @@ fn skill_without_quotes() {
         #                            ^ error[E014] a string in quotes
         session: writer
         "#,
+        GRANTED,
     );
-    check_strict(GRANTED);
 }
 
 /// Skills: not imported. W007.
@@ -72,7 +72,7 @@ fn skill_that_is_not_imported() {
 /// Skills: empty array. W010.
 #[test]
 fn empty_skills() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           prompt: "Write"
@@ -80,14 +80,14 @@ fn empty_skills() {
         #         ^^ warning[W010]
         session: writer
         "#,
+        GRANTED,
     );
-    check_strict(GRANTED);
 }
 
 /// Permissions: must be a block. E015.
 #[test]
 fn permissions_without_block() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           prompt: "Write"
@@ -95,8 +95,6 @@ fn permissions_without_block() {
         #              ^^^^ error[E015] `permissions` must be a block with one permission per line, such as `bash: deny`
         session: writer
         "#,
-    );
-    check_strict(
         r#"
         agent writer:
           prompt: "Write"
@@ -110,7 +108,7 @@ fn permissions_without_block() {
 /// Permissions: a pattern must be a string. E016.
 #[test]
 fn permission_pattern_without_quotes() {
-    check_strict(
+    check_rule(
         r#"
         const folder = "docs/**"
         agent writer:
@@ -122,8 +120,6 @@ fn permission_pattern_without_quotes() {
         #           ^^^^^^ error[E016] the reference requires a string as a pattern; interpolate a variable: `"{name}"`
         session: writer
         "#,
-    );
-    check_strict(
         r#"
         agent writer:
           prompt: "Write"
@@ -138,7 +134,7 @@ fn permission_pattern_without_quotes() {
 /// Permissions: unknown type. W008.
 #[test]
 fn unknown_kind_of_permission() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           prompt: "Write"
@@ -147,8 +143,6 @@ fn unknown_kind_of_permission() {
         #   ^^^^^^^^^^ warning[W008] unknown permission `filesystem`; the host may not support it
         session: writer
         "#,
-    );
-    check_strict(
         r#"
         agent writer:
           prompt: "Write"
@@ -166,7 +160,7 @@ fn unknown_kind_of_permission() {
 /// Permissions: unknown value. W009.
 #[test]
 fn unknown_permission_value() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           prompt: "Write"
@@ -175,8 +169,6 @@ fn unknown_permission_value() {
         #         ^^^^^ warning[W009] unknown permission value `maybe`; use `allow`, `deny`, `prompt` or an array of patterns
         session: writer
         "#,
-    );
-    check_strict(
         r#"
         agent writer:
           prompt: "Write"

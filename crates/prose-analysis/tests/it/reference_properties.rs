@@ -1,7 +1,7 @@
 //! The rows of the reference's tables of rules about strings, agents, sessions, `resume`, retries and context: a wrong and a right
 //! program each, in the strict profile.
 
-use crate::support::check_strict;
+use crate::support::{check_rule, check_strict};
 
 /// An agent that is right.
 const AGENT: &str = r#"
@@ -15,13 +15,11 @@ const AGENT: &str = r#"
 /// Strings: unterminated string.
 #[test]
 fn unterminated_string() {
-    check_strict(
+    check_rule(
         r#"
         session "Say hello
         #       ^^^^^^^^^^ error[E001]
         "#,
-    );
-    check_strict(
         r#"
         session "Say hello"
         "#,
@@ -31,13 +29,11 @@ fn unterminated_string() {
 /// Strings: unknown escape sequence.
 #[test]
 fn unknown_escape() {
-    check_strict(
+    check_rule(
         r#"
         session "Read C:\dir"
         #               ^^ error[E002]
         "#,
-    );
-    check_strict(
         r#"
         session "Read C:\\dir and say \"hello\"\n\t\{so}"
         "#,
@@ -47,13 +43,11 @@ fn unknown_escape() {
 /// Strings: empty string as prompt. Sessions: empty prompt. W001.
 #[test]
 fn empty_session_text() {
-    check_strict(
+    check_rule(
         r#"
         session ""
         #       ^^ warning[W001] the text of the session is empty; describe the task
         "#,
-    );
-    check_strict(
         r#"
         let note = ""
         session "Say hello"
@@ -65,13 +59,11 @@ fn empty_session_text() {
 /// Strings: undefined interpolation variable.
 #[test]
 fn undefined_interpolation() {
-    check_strict(
+    check_rule(
         r#"
         session "Write about {topic}"
         #                     ^^^^^ error[E120]
         "#,
-    );
-    check_strict(
         r#"
         input topic: "What to write about"
         session "Write about {topic}, with {} as they are"
@@ -82,7 +74,7 @@ fn undefined_interpolation() {
 /// Agents: duplicate agent name. E006.
 #[test]
 fn duplicate_agent() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           prompt: "Write"
@@ -91,8 +83,6 @@ fn duplicate_agent() {
           prompt: "Write well"
         session: writer
         "#,
-    );
-    check_strict(
         r#"
         agent writer:
           prompt: "Write"
@@ -107,7 +97,7 @@ fn duplicate_agent() {
 /// Agents: invalid model value. E008.
 #[test]
 fn invalid_model() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           model: turbo
@@ -115,8 +105,6 @@ fn invalid_model() {
           prompt: "Write"
         session: writer
         "#,
-    );
-    check_strict(
         r#"
         agent writer:
           model: sonnet
@@ -134,15 +122,13 @@ fn invalid_model() {
 /// Agents: empty prompt property. W004.
 #[test]
 fn empty_prompt_of_an_agent() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           prompt: ""
         #         ^^ warning[W004] the prompt is empty; describe the agent and how it works
         session: writer
         "#,
-    );
-    check_strict(
         r#"
         agent writer:
           prompt: "Write"
@@ -154,7 +140,7 @@ fn empty_prompt_of_an_agent() {
 /// Agents: duplicate property. E009.
 #[test]
 fn duplicate_property_of_an_agent() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           model: opus
@@ -163,8 +149,6 @@ fn duplicate_property_of_an_agent() {
         # ^^^^^ error[E009] property `model` is already set
         session: writer
         "#,
-    );
-    check_strict(
         r#"
         agent writer:
           model: opus
@@ -177,7 +161,7 @@ fn duplicate_property_of_an_agent() {
 /// Agents and sessions: unknown property. W005.
 #[test]
 fn unknown_property() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           prompt: "Write"
@@ -185,8 +169,6 @@ fn unknown_property() {
         # ^^^^^^ warning[W005] unknown property `colour`; it has no effect
         session: writer
         "#,
-    );
-    check_strict(
         r#"
         agent writer:
           prompt: "Write"
@@ -206,7 +188,7 @@ fn session_without_prompt_and_agent() {
         #<^^^^^^^ error[E003]
         "#,
     );
-    check_strict(
+    check_rule(
         r#"
         session analysis:
         #       ^^^^^^^^ error[E003] neither an agent
@@ -214,8 +196,6 @@ fn session_without_prompt_and_agent() {
         session "Sum up"
           context: analysis
         "#,
-    );
-    check_strict(
         r#"
         agent writer:
           prompt: "Write"
@@ -228,27 +208,25 @@ fn session_without_prompt_and_agent() {
 /// Sessions: undefined agent reference. `resume`: undefined agent reference. E007.
 #[test]
 fn undefined_agent() {
-    check_strict(
+    check_rule(
         r#"
         session: writer
         #        ^^^^^^ error[E007]
         resume: editor
         #       ^^^^^^ error[E007]
         "#,
+        AGENT,
     );
-    check_strict(AGENT);
 }
 
 /// Sessions: whitespace-only prompt. W002.
 #[test]
 fn blank_session_text() {
-    check_strict(
+    check_rule(
         r#"
         session "  "
         #       ^^^^ warning[W002] the text of the session is only whitespace; describe the task
         "#,
-    );
-    check_strict(
         r#"
         session " Say hello "
         "#,
@@ -267,15 +245,13 @@ fn long_prompt() {
 /// Sessions: duplicate property. E009.
 #[test]
 fn duplicate_property_of_a_session() {
-    check_strict(
+    check_rule(
         r#"
         session "Say hello"
           retry: 3
           retry: 5
         # ^^^^^ error[E009] property `retry` is already set
         "#,
-    );
-    check_strict(
         r#"
         session "Say hello"
           retry: 3
@@ -287,7 +263,7 @@ fn duplicate_property_of_a_session() {
 /// `resume`: on an agent that is not persistent. E017.
 #[test]
 fn resumed_agent_without_memory() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           prompt: "Write"
@@ -295,8 +271,6 @@ fn resumed_agent_without_memory() {
         resume: writer
         #       ^^^^^^ error[E017]
         "#,
-    );
-    check_strict(
         r#"
         agent writer:
           prompt: "Write"
@@ -310,7 +284,7 @@ fn resumed_agent_without_memory() {
 /// `resume`: with no existing memory. E018.
 #[test]
 fn resume_before_the_first_session() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           prompt: "Write"
@@ -318,14 +292,14 @@ fn resume_before_the_first_session() {
         resume: writer
         #       ^^^^^^ error[E018]
         "#,
+        AGENT,
     );
-    check_strict(AGENT);
 }
 
 /// `resume`: `session:` of a persistent agent with memory. W011.
 #[test]
 fn session_that_ignores_memory() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           prompt: "Write"
@@ -334,8 +308,8 @@ fn session_that_ignores_memory() {
         session: writer
         #        ^^^^^^ warning[W011]
         "#,
+        AGENT,
     );
-    check_strict(AGENT);
 }
 
 /// When a block runs is not known, so its sessions start no memory that one behind it would drop.
@@ -357,7 +331,7 @@ fn a_session_after_a_block_with_one() {
 /// Agents: `persist:` is `true`, `project` or a string.
 #[test]
 fn invalid_persist() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           prompt: "Write"
@@ -365,8 +339,6 @@ fn invalid_persist() {
         #          ^^^^^^^ error[E132] unknown kind of memory `forever`; use `true`, `false`, `project`, `user` or a path in quotes
         session: writer
         "#,
-    );
-    check_strict(
         r#"
         agent writer:
           prompt: "Write"
@@ -379,7 +351,7 @@ fn invalid_persist() {
 /// Context: an item of an array that is no name. E136.
 #[test]
 fn context_array_of_more_than_names() {
-    check_strict(
+    check_rule(
         r#"
         let note = session "Take a note"
         session "Sum up"
@@ -387,8 +359,6 @@ fn context_array_of_more_than_names() {
         #                 ^^^^^^^^ error[E136] an array in `context:` must hold names of variables; bind this with `let` and pass its name
         #                           ^^^^^^^^^^ error[E136] an array in `context:` must hold names of variables; bind this with `let` and pass its name
         "#,
-    );
-    check_strict(
         r#"
         let note = session "Take a note"
         let other = session "Take another"
@@ -401,14 +371,12 @@ fn context_array_of_more_than_names() {
 /// Retry: the count is positive. E112.
 #[test]
 fn retry_of_zero() {
-    check_strict(
+    check_rule(
         r#"
         session "Try"
           retry: 0
         #        ^ error[E112]
         "#,
-    );
-    check_strict(
         r#"
         session "Try"
           retry: 1
@@ -419,7 +387,7 @@ fn retry_of_zero() {
 /// Retry: the count is a whole number. E112 for a fraction, E137 for what is no number.
 #[test]
 fn retry_that_is_no_whole_number() {
-    check_strict(
+    check_rule(
         r#"
         session "Try"
           retry: 1.5
@@ -428,8 +396,6 @@ fn retry_that_is_no_whole_number() {
           retry: "three"
         #        ^^^^^^^ error[E137] `retry` must be a number of retries, such as `retry: 3`
         "#,
-    );
-    check_strict(
         r#"
         session "Try"
           retry: 3
@@ -440,14 +406,12 @@ fn retry_that_is_no_whole_number() {
 /// Retry: more than ten. W109.
 #[test]
 fn many_retries() {
-    check_strict(
+    check_rule(
         r#"
         session "Try"
           retry: 11
         #        ^^ warning[W109] 11 retries are too many; a session that failed 10 times rarely succeeds
         "#,
-    );
-    check_strict(
         r#"
         session "Try"
           retry: 10
@@ -458,15 +422,13 @@ fn many_retries() {
 /// Retry: invalid backoff strategy. E130.
 #[test]
 fn invalid_backoff() {
-    check_strict(
+    check_rule(
         r#"
         session "Try"
           retry: 3
           backoff: quadratic
         #          ^^^^^^^^^ error[E130] unknown backoff `quadratic`; use `none`, `linear` or `exponential`
         "#,
-    );
-    check_strict(
         r#"
         session "One"
           retry: 3
@@ -484,7 +446,7 @@ fn invalid_backoff() {
 /// Retry: on an agent. W110.
 #[test]
 fn retry_on_an_agent() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           prompt: "Write"
@@ -492,8 +454,6 @@ fn retry_on_an_agent() {
         # ^^^^^ warning[W110] belongs to a session
         session: writer
         "#,
-    );
-    check_strict(
         r#"
         agent writer:
           prompt: "Write"

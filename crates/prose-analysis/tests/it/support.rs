@@ -51,6 +51,15 @@ pub(crate) fn check_strict(fixture: &str) {
     check_in(Profile::Strict, fixture);
 }
 
+/// A rule of the reference: what the strict profile reports is marked in the wrong program, and it reports nothing about the right one.
+#[track_caller]
+pub(crate) fn check_rule(wrong: &str, right: &str) {
+    let has_marks = |program| Fixture::parse(program).files.iter().any(|file| !file.marks.is_empty());
+    assert!(has_marks(wrong) && !has_marks(right), "only the wrong program has marks");
+    check_strict(wrong);
+    check_strict(right);
+}
+
 #[track_caller]
 pub(crate) fn check_in(profile: Profile, fixture: &str) {
     let fixture = Fixture::parse(fixture);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
-use crate::support::{check, mended};
+use crate::support::{check, check_text, mended};
 use expect_test::expect;
 use proptest::prelude::*;
 use prose_config::Config;
@@ -12,50 +12,32 @@ use prose_syntax::{Code, Profile};
 
 #[test]
 fn one_broken_line_leaves_the_others_in_effect() {
-    let config = check(
-        r#"
+    let config = check(expect![[r#"
         hello world
+        #     | error[E141] invalid TOML: key with no value, expected `=`
         {}
+        #<| error[E141] invalid TOML: invalid key-value pair, expected key
         = 1
+        #<| error[E141] invalid TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
         [check]
         profile
+        #      | error[E141] invalid TOML: key with no value, expected `=`
         profile = strict
+        #         ^^^^^^ error[E141] `strict` is not a TOML value; strings need quotes (fix: Put into quotes)
         profile =
+        #        | error[E141] missing value after `=`
         profile = "strict
+        #                | error[E141] invalid TOML: invalid basic string, expected `"`
         profile = "strict" yes
+        #                  | error[E141] invalid TOML: unexpected key or value, expected newline, `#`
         profile = "stri\qct"
+        #               | error[E141] invalid TOML: missing escaped value, expected `b`, `e`, `f`, `n`, `r`, `\`, `"`, `x`, `u`, `U`
         profile = "strict"
         [run]
         max-parallel = 2 # right
         max-iterations = 3 4
-        "#,
-        expect![[r#"
-            hello world
-            #     | error[E141] invalid TOML: key with no value, expected `=`
-            {}
-            #<| error[E141] invalid TOML: invalid key-value pair, expected key
-            = 1
-            #<| error[E141] invalid TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
-            [check]
-            profile
-            #      | error[E141] invalid TOML: key with no value, expected `=`
-            profile = strict
-            #         ^^^^^^ error[E141] `strict` is not a TOML value; strings need quotes (fix: Put into quotes)
-            profile =
-            #        | error[E141] missing value after `=`
-            profile = "strict
-            #                | error[E141] invalid TOML: invalid basic string, expected `"`
-            profile = "strict" yes
-            #                  | error[E141] invalid TOML: unexpected key or value, expected newline, `#`
-            profile = "stri\qct"
-            #               | error[E141] invalid TOML: missing escaped value, expected `b`, `e`, `f`, `n`, `r`, `\`, `"`, `x`, `u`, `U`
-            profile = "strict"
-            [run]
-            max-parallel = 2 # right
-            max-iterations = 3 4
-            #                ^^^ error[E141] `3 4` is not a TOML value; strings need quotes
-        "#]],
-    );
+        #                ^^^ error[E141] `3 4` is not a TOML value; strings need quotes
+    "#]]);
     assert_eq!(config.check.profile, Profile::Strict);
     assert_eq!(config.run.max_parallel.map(NonZeroU32::get), Some(2));
     assert_eq!(config.run.max_iterations.get(), 1000);
@@ -64,7 +46,7 @@ fn one_broken_line_leaves_the_others_in_effect() {
 #[test]
 fn a_header_without_bracket_is_a_header_all_the_same() {
     let text = "[models]\nfast = \"a/b\"\n[check\nprofile = \"strict\"\n  [run  \nmax-parallel = 0\n";
-    let config = check(
+    let config = check_text(
         text,
         expect![[r#"
             [models]
@@ -88,32 +70,20 @@ fn a_header_without_bracket_is_a_header_all_the_same() {
 
 #[test]
 fn other_broken_headers_keep_what_is_below_them() {
-    check(
-        r#"
+    check(expect![[r#"
         []
+        #| error[E141] invalid TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
         profile = "strict"
         [check.]
+        #      | error[E141] invalid TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
         profile = "strict"
         [check] profile = "strict"
+        #       | error[E141] invalid TOML: unexpected key or value, expected newline, `#`
         levels = {}
         [run]]
+        #    | error[E141] invalid TOML: unexpected key or value, expected newline, `#`
         max-parallel = 2
-        "#,
-        expect![[r#"
-            []
-            #| error[E141] invalid TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
-            profile = "strict"
-            [check.]
-            #      | error[E141] invalid TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
-            profile = "strict"
-            [check] profile = "strict"
-            #       | error[E141] invalid TOML: unexpected key or value, expected newline, `#`
-            levels = {}
-            [run]]
-            #    | error[E141] invalid TOML: unexpected key or value, expected newline, `#`
-            max-parallel = 2
-        "#]],
-    );
+    "#]]);
 }
 
 #[test]
@@ -126,70 +96,42 @@ fn a_bracket_without_key_swallows_nothing() {
 
 #[test]
 fn the_first_of_two_counts() {
-    let config = check(
-        r#"
+    let config = check(expect![[r#"
         [check]
         profile = "strict"
         profile = "default"
+        #<^^^^^^^ error[E141] `profile` is already defined; only the first one is used
         [run]
         max-parallel = 2
         [check]
+        #^^^^^ error[E141] `check` is already defined; write its keys in one place
         levels = { W101 = "off" }
         [run.max-parallel]
+        #    ^^^^^^^^^^^^ error[E141] `max-parallel` is already defined; write its keys in one place
         x = 1
-        "#,
-        expect![[r#"
-            [check]
-            profile = "strict"
-            profile = "default"
-            #<^^^^^^^ error[E141] `profile` is already defined; only the first one is used
-            [run]
-            max-parallel = 2
-            [check]
-            #^^^^^ error[E141] `check` is already defined; write its keys in one place
-            levels = { W101 = "off" }
-            [run.max-parallel]
-            #    ^^^^^^^^^^^^ error[E141] `max-parallel` is already defined; write its keys in one place
-            x = 1
-        "#]],
-    );
+    "#]]);
     assert_eq!(config.check.profile, Profile::Strict);
     assert_eq!(config.check.levels.len(), 1);
 }
 
 #[test]
 fn what_is_never_closed_ends_before_the_next_statement() {
-    let config = check(
-        r#"
+    let config = check(expect![[r#"
         [check.per-file-ignores]
         "a.prose" = [
+        #           ^ error[E141] unclosed `[`
           "W101",
         "b.prose" = ["W102"]
         [models]
         fast = """provider/
+        #      ^^^ error[E141] unclosed `"""`
         slow = "provider/large"
         small = { x = 1,
+        #       ^ error[E141] unclosed `{`
           y = 2
         [run]
         max-parallel = 2
-        "#,
-        expect![[r#"
-            [check.per-file-ignores]
-            "a.prose" = [
-            #           ^ error[E141] unclosed `[`
-              "W101",
-            "b.prose" = ["W102"]
-            [models]
-            fast = """provider/
-            #      ^^^ error[E141] unclosed `"""`
-            slow = "provider/large"
-            small = { x = 1,
-            #       ^ error[E141] unclosed `{`
-              y = 2
-            [run]
-            max-parallel = 2
-        "#]],
-    );
+    "#]]);
     assert_eq!(config.check.per_file_ignores.entries().len(), 1);
     assert_eq!(config.models.keys().collect::<Vec<_>>(), ["slow"]);
     assert_eq!(config.run.max_parallel.map(NonZeroU32::get), Some(2));
@@ -197,34 +139,20 @@ fn what_is_never_closed_ends_before_the_next_statement() {
 
 #[test]
 fn an_error_inside_of_a_long_value_takes_the_value_with_it() {
-    let config = check(
-        r#"
+    let config = check(expect![[r#"
         [check.per-file-ignores]
         "a.prose" = [
           "W101"
           "W102"
+        # | error[E141] invalid TOML: missing comma between array elements, expected `,`
         ]
         "b.prose" = [
           W103,
+        # ^^^^ error[E141] `W103` is not a TOML value; strings need quotes (fix: Put into quotes)
         ]
         [check]
         profile = "strict"
-        "#,
-        expect![[r#"
-            [check.per-file-ignores]
-            "a.prose" = [
-              "W101"
-              "W102"
-            # | error[E141] invalid TOML: missing comma between array elements, expected `,`
-            ]
-            "b.prose" = [
-              W103,
-            # ^^^^ error[E141] `W103` is not a TOML value; strings need quotes (fix: Put into quotes)
-            ]
-            [check]
-            profile = "strict"
-        "#]],
-    );
+    "#]]);
     assert_eq!(config.check.profile, Profile::Strict);
     assert!(config.check.per_file_ignores.entries().is_empty());
 }

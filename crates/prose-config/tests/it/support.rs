@@ -2,14 +2,20 @@
 
 use expect_test::Expect;
 use prose_config::Config;
-use prose_fixture::{Fixture, render};
+use prose_fixture::{Fixture, dedent, render};
 use prose_syntax::{Diagnostic, FixSafety};
 
-/// Compares what is said about a text, with the settings that are in effect all the same.
+/// Checks what is said about settings, as marks below their lines. Returns the settings that are in effect all the same.
 #[track_caller]
-pub(crate) fn check(text: &str, expect: Expect) -> Config {
-    let fixture = Fixture::parse(text);
-    let text = &fixture.files[0].text;
+pub(crate) fn check(marked: Expect) -> Config {
+    let unmarked = render(&Fixture::parse(marked.data()).files[0].text, &[]);
+    check_text(&unmarked, marked)
+}
+
+/// The same for settings that are used without their marks, too.
+#[track_caller]
+pub(crate) fn check_text(text: &str, expect: Expect) -> Config {
+    let text = &dedent(text);
     let (config, problems) = Config::parse(text);
     expect.assert_eq(&render(text, &problems.iter().map(labelled).collect::<Vec<_>>()));
     config

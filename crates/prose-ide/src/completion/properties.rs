@@ -106,7 +106,7 @@ pub(super) fn words(context: &mut Context<'_>, words: &[Word]) {
 /// The models that the settings give a name.
 pub(super) fn aliases(context: &mut Context<'_>) {
     let db = context.cursor.db;
-    for (alias, model) in context.cursor.file.settings(db).models(db).iter() {
+    for (alias, model) in context.cursor.file.project(db).models.iter() {
         context.add(context.item(CompletionKind::Value, alias.as_str()).detail(model.as_str()));
     }
 }

@@ -77,7 +77,7 @@ fn agent<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
     let value = |name: &str| properties.iter().find(|property| property.name.text == name);
     let mut facts = Vec::new();
     if let Some(model) = value("model").and_then(|model| body.text(model.value?)?.value.clone()) {
-        let alias = site.statement.file(db).settings(db).models(db).get(&model).filter(|id| !id.is_empty());
+        let alias = site.statement.file(db).project(db).models.get(&model).filter(|id| !id.is_empty());
         let alias = alias.map(|alias| format!(" ({})", inline(alias))).unwrap_or_default();
         facts.push(format!("- Model: {}{alias}", inline(&model)));
     }

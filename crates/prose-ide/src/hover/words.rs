@@ -72,7 +72,7 @@ pub(super) fn of_option_value(statement: SyntaxKind, option: Option<&str>, value
 /// Documentation of the value of a `model:`.
 pub(super) fn of_model(db: &dyn Db, file: SourceFile, name: &str) -> String {
     let title = format!("**{}**", inline(name));
-    match file.settings(db).models(db).get(name) {
+    match file.project(db).models.get(name) {
         Some(model) if model.is_empty() => {
             format!("{title} — a model alias with an invalid value in `prose.toml`")
         }

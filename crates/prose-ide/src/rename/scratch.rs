@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::host::{LoadError, Loader, Project};
+use prose_analysis::host::{LoadError, Loader};
 use prose_analysis::location::{Fetched, FetchedProgram, Location, Origin, Remote};
 use prose_analysis::model::{Body, NameKind, RefKind};
 use prose_analysis::statements::{body, statements};
@@ -100,9 +100,7 @@ impl Copies {
         let mut host = AnalysisHost::default();
         let copy = |original: &SourceFile| {
             let file = host.set_text(original.path(db), Text::new(original.text(db).shared()));
-            let settings = original.settings(db);
-            let (models, registry) = (Arc::clone(settings.models(db)), settings.registry(db).clone());
-            host.set_project(file, Project { models, registry, ..Project::default() });
+            host.set_project(file, original.project(db).clone());
             host.set_lines_above(file, original.lines_above(db));
             file
         };

@@ -15,7 +15,7 @@ fn at_cursor(fixture: &str) -> (String, Vec<Completion>) {
     let (index, offset) = fixture.cursor.expect("the fixture has a cursor");
     let models = [("fast".into(), "vendor/fast-1".to_owned())];
     let models = Arc::new(models.into_iter().collect());
-    let registry = files[index].settings(host.db()).registry(host.db()).clone();
+    let registry = files[index].project(host.db()).registry.clone();
     host.set_project(files[index], Project { models, registry, ..Project::default() });
     let paths: (Vec<&str>, Vec<&str>) =
         fixture.files.iter().map(|file| file.path.as_str()).partition(|path| path.starts_with('/'));

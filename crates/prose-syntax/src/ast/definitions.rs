@@ -3,7 +3,7 @@
 use super::{
     AstNode, Block, Discretion, Expression, Modifier, ModifierList, Name, NameRef, PropertyList, Str, Value,
 };
-use super::{accessors, child, children, nodes, token};
+use super::{accessors, nodes, token};
 use crate::SyntaxKind;
 
 nodes! {
@@ -41,13 +41,8 @@ accessors! { Use
 accessors! { Import
     /// The name of the skill.
     skill: Str,
-}
-
-impl Import {
     /// Where the skill comes from.
-    pub fn source(&self) -> Option<Str> {
-        children(self).nth(1)
-    }
+    source: (Str 1),
 }
 
 accessors! { Input
@@ -78,15 +73,10 @@ accessors! { BlockDef
     name: Name,
     /// The parameters, where there are parentheses.
     params: ParamList,
+    /// Modifiers such as `max_depth: 5`.
+    modifiers: [Modifier in ModifierList],
     /// The body.
     body: Block,
-}
-
-impl BlockDef {
-    /// Modifiers such as `max_depth: 5`.
-    pub fn modifiers(&self) -> impl Iterator<Item = Modifier> + use<> {
-        child::<ModifierList>(self).into_iter().flat_map(|list| list.modifiers())
-    }
 }
 
 accessors! { ParamList

@@ -1,7 +1,7 @@
 //! Expressions.
 
-use super::{AstNode, Name, Str};
-use super::{accessors, child, children, node_enum, nodes, token};
+use super::{AstNode, Name, Str, Value};
+use super::{accessors, child, node_enum, nodes, token};
 use crate::{SyntaxKind, SyntaxToken};
 
 node_enum! {
@@ -63,11 +63,9 @@ impl Literal {
     }
 }
 
-impl Array {
-    /// The items that are plain expressions. See [`super::Value`] for sessions among them.
-    pub fn items(&self) -> impl Iterator<Item = super::Value> + use<> {
-        children(self)
-    }
+accessors! { Array
+    /// The items: expressions, and sessions among them.
+    items: [Value],
 }
 
 accessors! { Object
@@ -87,12 +85,12 @@ impl ObjectEntry {
     }
 
     /// The value.
-    pub fn value(&self) -> Option<super::Value> {
+    pub fn value(&self) -> Option<Value> {
         let start = token(self, SyntaxKind::COLON).map(|colon| colon.text_range().end());
         self.syntax()
             .children()
             .filter(|node| start.is_none_or(|start| node.text_range().start() >= start))
-            .find_map(super::Value::cast)
+            .find_map(Value::cast)
     }
 }
 
@@ -118,13 +116,8 @@ accessors! { ArgList
 accessors! { Arg
     /// The name of a named argument.
     name: Name,
-}
-
-impl Arg {
     /// The value.
-    pub fn value(&self) -> Option<super::Value> {
-        child(self)
-    }
+    value: Value,
 }
 
 accessors! { Field
@@ -142,21 +135,16 @@ impl Field {
 accessors! { Index
     /// What the item is of.
     base: Expression,
+    /// What is between the brackets.
+    index: (Expression 1),
 }
 
-impl Index {
-    /// What is between the brackets.
-    pub fn index(&self) -> Option<Expression> {
-        children(self).nth(1)
-    }
+accessors! { Binary
+    /// The operands from left to right.
+    operands: [Value],
 }
 
 impl Binary {
-    /// The operands from left to right.
-    pub fn operands(&self) -> impl Iterator<Item = super::Value> + use<> {
-        children(self)
-    }
-
     /// The operators between them.
     pub fn operators(&self) -> impl Iterator<Item = SyntaxToken> + use<> {
         self.0
@@ -181,18 +169,10 @@ impl Unary {
 accessors! { Ternary
     /// What decides.
     condition: Expression,
-}
-
-impl Ternary {
     /// The value where the condition holds.
-    pub fn then(&self) -> Option<Expression> {
-        children(self).nth(1)
-    }
-
+    then: (Expression 1),
     /// The value where it does not.
-    pub fn otherwise(&self) -> Option<Expression> {
-        children(self).nth(2)
-    }
+    otherwise: (Expression 2),
 }
 
 accessors! { Paren

@@ -1,7 +1,7 @@
 //! Sessions, control flow and jumps.
 
 use super::{ArgList, AstNode, Block, Discretion, Expression, Name, NameRef, ParamList, Str, Value};
-use super::{accessors, child, children, node_enum, nodes, token};
+use super::{accessors, child, node_enum, nodes, token};
 use crate::{SyntaxKind, SyntaxToken};
 
 node_enum! {
@@ -119,25 +119,15 @@ accessors! { Session
     name: Name,
     /// The agent.
     agent: NameRef,
-}
-
-impl Session {
     /// The properties on the session's line and below it.
-    pub fn properties(&self) -> impl Iterator<Item = Property> + use<> {
-        children::<PropertyList, _>(self).flat_map(|list| list.properties())
-    }
+    properties: [Property in PropertyList],
 }
 
 accessors! { Resume
     /// The agent that continues.
     agent: NameRef,
-}
-
-impl Resume {
     /// The properties below the line.
-    pub fn properties(&self) -> impl Iterator<Item = Property> + use<> {
-        children::<PropertyList, _>(self).flat_map(|list| list.properties())
-    }
+    properties: [Property in PropertyList],
 }
 
 accessors! { ArrowChain
@@ -178,36 +168,28 @@ accessors! { DoCall
     arguments: ArgList,
 }
 
-impl Parallel {
+accessors! { Parallel
     /// The strategy, policy and count.
-    pub fn modifiers(&self) -> impl Iterator<Item = Modifier> + use<> {
-        child::<ModifierList>(self).into_iter().flat_map(|list| list.modifiers())
-    }
+    modifiers: [Modifier in ModifierList],
 }
 
-/// The name of the item, and of the index.
-macro_rules! loop_names {
-    ($($node:ident)*) => {$(
-        impl $node {
-            /// The name of the item.
-            pub fn item(&self) -> Option<Name> {
-                child(self)
-            }
-
-            /// The name of the index.
-            pub fn index(&self) -> Option<Name> {
-                children(self).nth(1)
-            }
-
-            /// What is iterated over.
-            pub fn collection(&self) -> Option<Expression> {
-                child(self)
-            }
-        }
-    )*};
+accessors! { For
+    /// The name of the item.
+    item: Name,
+    /// The name of the index.
+    index: (Name 1),
+    /// What is iterated over.
+    collection: Expression,
 }
 
-loop_names! { For ParallelFor }
+accessors! { ParallelFor
+    /// The name of the item.
+    item: Name,
+    /// The name of the index.
+    index: (Name 1),
+    /// What is iterated over.
+    collection: Expression,
+}
 
 accessors! { Repeat
     /// How often.
@@ -221,17 +203,14 @@ accessors! { Loop
     condition: Expression,
     /// The name after `as`.
     index: Name,
+    /// Modifiers such as `max: 5`.
+    modifiers: [Modifier in ModifierList],
 }
 
 impl Loop {
     /// `until` or `while`; none for an unconditional loop.
     pub fn condition_keyword(&self) -> Option<SyntaxToken> {
         token(self, SyntaxKind::UNTIL_KW).or_else(|| token(self, SyntaxKind::WHILE_KW))
-    }
-
-    /// Modifiers such as `max: 5`.
-    pub fn modifiers(&self) -> impl Iterator<Item = Modifier> + use<> {
-        child::<ModifierList>(self).into_iter().flat_map(|list| list.modifiers())
     }
 }
 
@@ -250,13 +229,8 @@ accessors! { CatchClause
 accessors! { Choice
     /// What the choice is made by.
     criterion: Expression,
-}
-
-impl Choice {
     /// The options in order.
-    pub fn options(&self) -> impl Iterator<Item = ChoiceOption> + use<> {
-        child::<Block>(self).into_iter().flat_map(|block| children(&block))
-    }
+    options: [ChoiceOption in Block],
 }
 
 accessors! { ChoiceOption

@@ -18,9 +18,7 @@ pub(super) enum Followed {
 /// A condition: a discretion, or an expression over values.
 pub(super) fn condition(p: &mut Parser<'_>, followed: Followed) {
     if p.at(COLON) || p.at_line_end() {
-        let range = recovery::missing_at(p);
-        p.error(Code::E005, range, "expected a condition, such as `**the tests pass**`");
-        return;
+        return p.expected(Code::E005, "expected a condition, such as `**the tests pass**`");
     }
     let start = p.range();
     // `if the tests pass:` – words in a row are no expression.
@@ -45,14 +43,10 @@ pub(super) fn condition(p: &mut Parser<'_>, followed: Followed) {
             return;
         }
         if p.at(EQ) {
-            let equals = p.range();
-            p.error_with_fix(
-                Code::E005,
-                equals,
-                "expected `==` to compare values, found `=`",
-                fix("Change `=` to `==`", FixSafety::Safe, TextEdit::replace(equals, "==")),
-            );
-            return;
+            let edit = TextEdit::replace(p.range(), "==");
+            let message = "expected `==` to compare values, found `=`";
+            let fix = fix("Change `=` to `==`", FixSafety::Safe, edit);
+            return p.error_with_fix(Code::E005, p.range(), message, fix);
         }
         if p.at(UNKNOWN) && p.token_text() == "&" {
             recovery::unexpected(p);

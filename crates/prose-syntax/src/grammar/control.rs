@@ -77,51 +77,26 @@ fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
         if p.eat(AS_KW) {
             expect_name(p, Code::E005, "a name for the error");
         } else if p.at_name() && p.nth(1) == AS_KW {
-            let class = TextRange::new(p.range().start(), p.nth_range(1).start());
-            p.error_with_fix(
-                Code::E108,
-                p.range(),
-                "`catch` handles every error and takes no type",
-                fix("Remove the type", FixSafety::Safe, TextEdit::delete(class)),
-            );
-            p.bump_error(1);
+            type_of_error(p, p.range_before_next(), FixSafety::Safe);
             p.bump();
             expect_name(p, Code::E005, "a name for the error");
         } else if p.kind().is_string() {
-            let class = TextRange::new(keyword.end(), p.range().end());
-            p.error_with_fix(
-                Code::E108,
-                p.range(),
-                "`catch` handles every error and takes no type",
-                fix("Remove the type", FixSafety::Unsafe, TextEdit::delete(class)),
-            );
-            p.bump_error(1);
+            type_of_error(p, p.range_after_previous(), FixSafety::Unsafe);
             if p.eat(AS_KW) {
                 expect_name(p, Code::E005, "a name for the error");
             }
         } else if p.at_name() {
-            let at = p.range().start();
-            let is_clear = p.nth(1) == COLON;
-            p.error_with_fix(
-                Code::E005,
-                p.range(),
-                "expected `as` before the name of the error: `catch as error:`",
-                fix("Insert `as`", safe_if(is_clear), TextEdit::insert(at, "as ")),
-            );
+            let message = "expected `as` before the name of the error: `catch as error:`";
+            let safety = safe_if(p.nth(1) == COLON);
+            let fix = fix("Insert `as`", safety, TextEdit::insert(p.range().start(), "as "));
+            p.error_with_fix(Code::E005, p.range(), message, fix);
             super::name(p);
         } else if p.at(L_PAREN) && p.nth(1).is_name() && p.nth(2) == R_PAREN {
             let parenthesis = p.range().cover(p.nth_range(2));
             let name = p.nth_text(1);
-            p.error_with_fix(
-                Code::E108,
-                parenthesis,
-                format!("expected `as` before the name of the error: `catch as {name}:`"),
-                fix(
-                    format!("Change to `as {name}`"),
-                    FixSafety::Safe,
-                    TextEdit::replace(parenthesis, format!("as {name}")),
-                ),
-            );
+            let message = format!("expected `as` before the name of the error: `catch as {name}:`");
+            let meant = format!("as {name}");
+            p.error_with_change(Code::E108, parenthesis, &meant, FixSafety::Safe, message);
             p.bump();
             super::name(p);
             p.bump();
@@ -135,6 +110,13 @@ fn clause_of_try(p: &mut Parser<'_>, clause: SyntaxKind) {
         body(p, keyword, "finally");
     }
     p.finish();
+}
+
+/// The type of an error after `catch`, as other languages have it.
+fn type_of_error(p: &mut Parser<'_>, removed: TextRange, safety: FixSafety) {
+    let fix = fix("Remove the type", safety, TextEdit::delete(removed));
+    p.error_with_fix(Code::E108, p.range(), "`catch` handles every error and takes no type", fix);
+    p.bump_error(1);
 }
 
 /// `choice **which**:` with its options
@@ -190,22 +172,13 @@ pub(super) fn option(p: &mut Parser<'_>, parent: Parent, after_error: bool) {
             .take_while(|&ahead| !(p.nth(ahead) == COLON && p.nth(ahead + 1) == LINE_END))
             .count();
         if words == 0 {
-            let range = recovery::missing_at(p);
-            p.error(Code::E005, range, "expected a label: `option \"label\":`");
+            p.expected(Code::E005, "expected a label: `option \"label\":`");
         } else {
             let range = p.range().cover(p.nth_range(words - 1));
-            let text = p.text_at(range).replace('\\', "\\\\").replace('"', "\\\"");
-            let is_clear = !text.contains('"');
-            p.error_with_fix(
-                Code::E005,
-                range,
-                "the label of an option must be in quotes",
-                fix(
-                    "Put the label in quotes",
-                    safe_if(is_clear),
-                    TextEdit::replace(range, format!("\"{text}\"")),
-                ),
-            );
+            let label = recovery::string_of(p.text_at(range));
+            let safety = safe_if(!p.text_at(range).contains('"'));
+            let fix = fix("Put the label in quotes", safety, TextEdit::replace(range, label));
+            p.error_with_fix(Code::E005, range, "the label of an option must be in quotes", fix);
             p.bump_error(words);
         }
     }
@@ -220,12 +193,9 @@ pub(super) fn if_statement(p: &mut Parser<'_>) {
     let keyword = p.range();
     p.start(IF);
     if p.kind().is_discretion() {
-        p.error_with_fix(
-            Code::E005,
-            keyword,
-            "expected `if` or `loop until` before the condition",
-            fix("Insert `if`", FixSafety::Unsafe, TextEdit::insert(keyword.start(), "if ")),
-        );
+        let message = "expected `if` or `loop until` before the condition";
+        let edit = TextEdit::insert(keyword.start(), "if ");
+        p.error_with_fix(Code::E005, keyword, message, fix("Insert `if`", FixSafety::Unsafe, edit));
     } else {
         p.bump_as(IF_KW);
     }
@@ -270,16 +240,8 @@ fn clause_of_if(p: &mut Parser<'_>, clause: SyntaxKind) {
     p.start(ELIF_CLAUSE);
     if is_else_if(p) {
         let range = keyword.cover(p.nth_range(1));
-        p.error_with_fix(
-            Code::E108,
-            range,
-            "unexpected `else if`; use `elif`",
-            fix(
-                "Change to `elif`",
-                safe_if((0..p.rest_of_line()).any(|ahead| p.nth(ahead) == COLON)),
-                TextEdit::replace(range, "elif"),
-            ),
-        );
+        let safety = safe_if((0..p.rest_of_line()).any(|ahead| p.nth(ahead) == COLON));
+        p.error_with_change(Code::E108, range, "elif", safety, "unexpected `else if`; use `elif`");
         p.bump();
         p.bump();
     } else {
@@ -294,18 +256,14 @@ fn clause_of_if(p: &mut Parser<'_>, clause: SyntaxKind) {
 /// A clause below a statement that cannot have it.
 pub(super) fn orphan_clause(p: &mut Parser<'_>, keyword: SyntaxKind, parent: Parent, after_error: bool) {
     if parent != Parent::Unknown && !after_error {
-        let range = p.range();
         let (clause, owner) = match keyword {
             ELIF_KW => ("elif", "if"),
             ELSE_KW => ("else", "if"),
             CATCH_KW => ("catch", "try"),
             _ => ("finally", "try"),
         };
-        p.error(
-            Code::E104,
-            range,
-            format!("`{clause}` has no matching `{owner}` above it at this indentation"),
-        );
+        let message = format!("`{clause}` has no matching `{owner}` above it at this indentation");
+        p.error(Code::E104, p.range(), message);
     }
     match keyword {
         ELIF_KW | ELSE_KW => clause_of_if(p, keyword),
@@ -349,12 +307,8 @@ pub(super) fn jump(p: &mut Parser<'_>, keyword: SyntaxKind, parent: Parent) {
     if p.loops == 0 && parent != Parent::Unknown {
         let range = p.range();
         let word = if keyword == BREAK_KW { "break" } else { "continue" };
-        p.error_with_fix(
-            Code::E114,
-            range,
-            format!("`{word}` outside of a loop"),
-            fix(format!("Remove `{word}`"), FixSafety::Unsafe, TextEdit::delete(range)),
-        );
+        let fix = fix(format!("Remove `{word}`"), FixSafety::Unsafe, TextEdit::delete(range));
+        p.error_with_fix(Code::E114, range, format!("`{word}` outside of a loop"), fix);
     }
     p.start(if keyword == BREAK_KW { BREAK } else { CONTINUE });
     p.bump_as(keyword);
@@ -390,8 +344,7 @@ pub(super) fn assert(p: &mut Parser<'_>) {
         } else if p.at_string() {
             expressions::string(p);
         } else {
-            let range = recovery::missing_at(p);
-            p.error(Code::E005, range, "expected a message after `:`");
+            p.expected(Code::E005, "expected a message after `:`");
         }
     }
     p.finish();

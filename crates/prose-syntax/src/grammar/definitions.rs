@@ -7,7 +7,7 @@ use super::{
     property_lists, recovery, right_hand_side,
 };
 use crate::codes::Code;
-use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::diagnostic::{FixSafety, TextEdit};
 use crate::names;
 use crate::parser::{Parser, fix, safe_if};
 use crate::syntax_kind::SyntaxKind::{self, *};
@@ -24,13 +24,9 @@ pub(super) fn use_statement(p: &mut Parser<'_>) {
         if p.eat(AS_KW) {
             expect_name(p, Code::E005, "a name after `as`");
         } else if p.at_name() {
-            let range = p.range();
-            p.error_with_fix(
-                Code::E005,
-                range,
-                "expected `as` before the name",
-                fix("Insert `as`", safe_if(p.rest_of_line() == 1), TextEdit::insert(range.start(), "as ")),
-            );
+            let edit = TextEdit::insert(p.range().start(), "as ");
+            let fix = fix("Insert `as`", safe_if(p.rest_of_line() == 1), edit);
+            p.error_with_fix(Code::E005, p.range(), "expected `as` before the name", fix);
             name(p);
         }
     } else {
@@ -43,9 +39,7 @@ pub(super) fn use_statement(p: &mut Parser<'_>) {
 /// A path without quotes: `use alice/research as research`.
 fn bare_path(p: &mut Parser<'_>) {
     if p.at_line_end() {
-        let range = recovery::missing_at(p);
-        p.error(Code::E106, range, "expected the path of a program: `use \"handle/slug\"`");
-        return;
+        return p.expected(Code::E106, "expected the path of a program: `use \"handle/slug\"`");
     }
     let words = (0..p.rest_of_line()).take_while(|&ahead| p.nth(ahead) != AS_KW).count().max(1);
     let range = p.range().cover(p.nth_range(words - 1));
@@ -130,19 +124,12 @@ pub(super) fn import_statement(p: &mut Parser<'_>) {
     let quick_fix =
         replacement.and_then(|text| fix("Change to `use`", FixSafety::Unsafe, TextEdit::replace(line, text)));
     if skill.is_some() && source.is_some() {
-        p.note(
-            Code::W103,
-            keyword,
-            "`import … from` is deprecated and only names a skill; import programs with `use \"path\"`",
-            quick_fix,
-        );
+        let message =
+            "`import … from` is deprecated and only names a skill; import programs with `use \"path\"`";
+        p.note(Code::W103, keyword, message, quick_fix);
     } else {
-        p.error_with_fix(
-            Code::E108,
-            keyword,
-            "import programs with `use \"path\"` or `use \"path\" as name`",
-            quick_fix,
-        );
+        let message = "import programs with `use \"path\"` or `use \"path\" as name`";
+        p.error_with_fix(Code::E108, keyword, message, quick_fix);
     }
     p.finish();
     end_of_statement(p);
@@ -158,12 +145,9 @@ pub(super) fn input(p: &mut Parser<'_>) {
             expressions::string(p);
         }
         COLON | LINE_END => {
-            p.error_with_fix(
-                Code::E020,
-                keyword,
-                "`input` needs a name: `input topic: \"what it is for\"`",
-                fix("Name it `topic`", FixSafety::Unsafe, TextEdit::insert(keyword.end(), " topic")),
-            );
+            let message = "`input` needs a name: `input topic: \"what it is for\"`";
+            let fix = fix("Name it `topic`", FixSafety::Unsafe, TextEdit::insert(keyword.end(), " topic"));
+            p.error_with_fix(Code::E020, keyword, message, fix);
             p.eat(COLON);
             prompt(p);
         }
@@ -173,29 +157,17 @@ pub(super) fn input(p: &mut Parser<'_>) {
                     if p.at_line_end() {
                         recovery::missing_value(p);
                     } else if p.at_name() {
-                        let range = p.rest_of_line_range();
-                        let quick_fix = recovery::quoted(p, range, FixSafety::Unsafe);
-                        p.error_with_fix(
-                            Code::E004,
-                            range,
-                            "the description of an input must be in quotes",
-                            quick_fix,
-                        );
-                        p.skip_line();
+                        let message = "the description of an input must be in quotes";
+                        recovery::unquoted_text(p, Code::E004, p.rest_of_line_range(), message);
                     }
                     prompt(p);
                 } else if p.at(EQ) {
-                    let equals = p.range();
-                    let after_name = TextRange::new(p.previous_end(), equals.end());
-                    p.error_with_fix(
-                        Code::E005,
-                        equals,
-                        "expected `:` and a description, found `=`; the caller provides the value of an input",
-                        fix("Change `=` to `:`", FixSafety::Unsafe, TextEdit::replace(after_name, ":")),
-                    );
+                    let message = "expected `:` and a description, found `=`; the caller provides the value of an input";
+                    p.wrong_sign(p.range(), ":", FixSafety::Unsafe, message);
                     p.skip_line();
                 } else if p.at_string() || p.kind().is_discretion() {
-                    missing_colon(p, "the name of an input and its description");
+                    let message = "expected `:` between the name of an input and its description";
+                    p.missing(":", FixSafety::Safe, message);
                     prompt(p);
                 }
             }
@@ -211,16 +183,6 @@ fn prompt(p: &mut Parser<'_>) {
     } else if p.kind().is_discretion() {
         p.bump();
     }
-}
-
-fn missing_colon(p: &mut Parser<'_>, between: &str) {
-    let at = p.previous_end();
-    p.error_with_fix(
-        Code::E005,
-        TextRange::empty(at),
-        format!("expected `:` between {between}"),
-        fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
-    );
 }
 
 /// `output name = value`, or `output value`, which returns
@@ -239,24 +201,16 @@ pub(super) fn output(p: &mut Parser<'_>) {
             right_hand_side(p);
         }
         _ if p.at(EQ) => {
-            p.error_with_fix(
-                Code::E023,
-                keyword,
-                "`output` needs a name before `=`: `output report = …`",
-                fix("Name it `result`", FixSafety::Unsafe, TextEdit::insert(keyword.end(), " result")),
-            );
+            let message = "`output` needs a name before `=`: `output report = …`";
+            let fix = fix("Name it `result`", FixSafety::Unsafe, TextEdit::insert(keyword.end(), " result"));
+            p.error_with_fix(Code::E023, keyword, message, fix);
             p.bump();
             right_hand_side(p);
         }
         COLON if p.at_name() && super::block_expression_keyword(p).is_none() => {
-            let colon = p.nth_range(1);
-            p.error_with_fix(
-                Code::E005,
-                colon,
-                "expected `=` after the name of an output, found `:`",
-                fix("Change `:` to `=`", FixSafety::Safe, TextEdit::replace(colon, " =")),
-            );
             name(p);
+            let message = "expected `=` after the name of an output, found `:`";
+            p.wrong_sign(p.range(), " =", FixSafety::Safe, message);
             p.bump();
             right_hand_side(p);
         }
@@ -306,12 +260,8 @@ pub(super) fn block(p: &mut Parser<'_>) {
     }
     if p.at(ARROW) && p.nth(1).is_name() {
         let result = TextRange::new(p.previous_end(), p.nth_range(1).end());
-        p.error_with_fix(
-            Code::E108,
-            p.range().cover(p.nth_range(1)),
-            "a block takes no return type",
-            fix("Remove the return type", FixSafety::Safe, TextEdit::delete(result)),
-        );
+        let fix = fix("Remove the return type", FixSafety::Safe, TextEdit::delete(result));
+        p.error_with_fix(Code::E108, p.range().cover(p.nth_range(1)), "a block takes no return type", fix);
         p.bump_error(2);
     }
     modifiers::bare_modifiers(p, "block");
@@ -342,8 +292,7 @@ pub(super) fn binding(p: &mut Parser<'_>, keyword: SyntaxKind) {
     if p.eat(EQ) {
         right_hand_side(p);
     } else if p.at_line_end() {
-        let range = recovery::missing_at(p);
-        p.error(Code::E005, range, format!("expected `=` and a value: `{word} name = …`"));
+        p.expected(Code::E005, format!("expected `=` and a value: `{word} name = …`"));
     } else if matches!(p.kind(), COLON | EQ_EQ)
         || super::block_expression_keyword(p).is_some()
         || p.at_string()
@@ -358,12 +307,8 @@ pub(super) fn binding(p: &mut Parser<'_>, keyword: SyntaxKind) {
 fn missing_equals(p: &mut Parser<'_>) {
     if p.at(COLON) && p.nth(2) == EQ {
         let annotation = p.range().cover(p.nth_range(1));
-        p.error_with_fix(
-            Code::E108,
-            annotation,
-            "variables have no types",
-            fix("Remove the type", FixSafety::Safe, TextEdit::delete(annotation)),
-        );
+        let fix = fix("Remove the type", FixSafety::Safe, TextEdit::delete(annotation));
+        p.error_with_fix(Code::E108, annotation, "variables have no types", fix);
         p.bump_error(3);
         return;
     }
@@ -372,27 +317,15 @@ fn missing_equals(p: &mut Parser<'_>) {
             EQ => p.range().cover(p.nth_range(1)),
             _ => p.range(),
         };
-        let written = p.text_at(sign);
-        let after_name = TextRange::new(p.previous_end(), sign.end());
-        p.error_with_fix(
-            Code::E005,
-            sign,
-            format!("expected `=` after the name of a variable, found `{written}`"),
-            fix(format!("Change `{written}` to `=`"), FixSafety::Safe, TextEdit::replace(after_name, " =")),
-        );
+        let message = format!("expected `=` after the name of a variable, found `{}`", p.text_at(sign));
+        p.wrong_sign(sign, " =", FixSafety::Safe, message);
         p.start(ERROR);
         p.bump();
         p.eat(EQ);
         p.finish();
         return;
     }
-    let at = p.previous_end();
-    p.error_with_fix(
-        Code::E005,
-        TextRange::empty(at),
-        "expected `=` between a variable and its value",
-        fix("Insert `=`", FixSafety::Safe, TextEdit::insert(at, " =")),
-    );
+    p.missing(" =", FixSafety::Safe, "expected `=` between a variable and its value");
 }
 
 /// `name = value`
@@ -430,13 +363,8 @@ fn name_with_braces(p: &mut Parser<'_>) {
         Code::E115,
         range,
         "a name cannot contain braces; to keep one result per item, collect them in an array",
-        names::is_name(&plain).then(|| {
-            Fix::new(
-                format!("Rename to `{plain}`"),
-                FixSafety::Unsafe,
-                vec![TextEdit::replace(range, plain.clone())],
-            )
-        }),
+        fix(format!("Rename to `{plain}`"), FixSafety::Unsafe, TextEdit::replace(range, &plain))
+            .filter(|_| names::is_name(&plain)),
     );
     p.bump_error(words);
 }

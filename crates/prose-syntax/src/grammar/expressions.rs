@@ -40,8 +40,7 @@ fn ternary(p: &mut Parser<'_>, calls: Calls) -> SyntaxKind {
         if p.eat(COLON) {
             binary(p, 0, calls);
         } else {
-            let range = recovery::missing_at(p);
-            p.error(Code::E005, range, "expected `:` in `condition ? one : other`");
+            p.expected(Code::E005, "expected `:` in `condition ? one : other`");
         }
         p.finish();
         kind = TERNARY;
@@ -115,15 +114,15 @@ fn postfix(p: &mut Parser<'_>, calls: Calls) -> SyntaxKind {
             DOT if p.nth(1).is_name() => {
                 p.start_at(checkpoint, FIELD);
                 p.bump();
-                name_of_field(p);
+                // The name is resolved through what comes before it, so it is not a reference of its own.
+                p.bump_as(IDENT);
                 p.finish();
                 kind = FIELD;
             }
             DOT => {
                 p.start_at(checkpoint, FIELD);
                 p.bump();
-                let range = recovery::missing_at(p);
-                p.error(Code::E005, range, "expected a property name after `.`");
+                p.expected(Code::E005, "expected a property name after `.`");
                 p.finish();
                 return FIELD;
             }
@@ -163,11 +162,6 @@ fn from_clause(p: &mut Parser<'_>) {
         p.bump();
         string(p);
     }
-}
-
-/// The name after a dot is resolved through what comes before it, so it is not a reference of its own.
-fn name_of_field(p: &mut Parser<'_>) {
-    p.bump_as(IDENT);
 }
 
 pub(super) fn starts_value(kind: SyntaxKind) -> bool {
@@ -243,9 +237,9 @@ pub(super) fn string(p: &mut Parser<'_>) -> SyntaxKind {
     if p.at(SINGLE_QUOTED) {
         recovery::single_quoted(p);
         p.bump_error(1);
-        return STRING;
+    } else {
+        p.bump();
     }
-    p.bump();
     STRING
 }
 
@@ -257,15 +251,9 @@ pub(super) fn arguments(p: &mut Parser<'_>) {
             name(p);
             p.bump();
         } else if p.at_name() && p.nth(1) == EQ {
-            let equals = p.nth_range(1);
             name(p);
-            let after_name = TextRange::new(p.previous_end(), equals.end());
-            p.error_with_fix(
-                Code::E005,
-                equals,
-                "expected `:` after the name of an argument, found `=`",
-                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(after_name, ":")),
-            );
+            let message = "expected `:` after the name of an argument, found `=`";
+            p.wrong_sign(p.range(), ":", FixSafety::Safe, message);
             p.bump_error(1);
         }
         let kind = expression(p);
@@ -312,7 +300,6 @@ pub(super) fn list(
             continue;
         }
         if starts_value(p.kind()) && !p.line_has_error() && !is_header_colon(p) {
-            let at = p.previous_end();
             // Two items without a space between them may be one that is broken, and so may be those before a broken string.
             let is_clear = !p.is_glued()
                 && !p.at(FROM_KW)
@@ -320,12 +307,7 @@ pub(super) fn list(
                 && !p.nth(1).is_name()
                 && (0..p.rest_of_line())
                     .all(|ahead| !matches!(p.nth(ahead), UNTERMINATED_STRING | UNTERMINATED_DISCRETION));
-            p.error_with_fix(
-                Code::E005,
-                TextRange::empty(at),
-                "expected `,` between two items",
-                fix("Insert `,`", safe_if(is_clear), TextEdit::insert(at, ",")),
-            );
+            p.missing(",", safe_if(is_clear), "expected `,` between two items");
             continue;
         }
         if is_header_colon(p) {

@@ -3,7 +3,7 @@
 use rowan::{TextRange, TextSize};
 
 use crate::codes::Code;
-use crate::diagnostic::{Fix, FixSafety, TextEdit};
+use crate::diagnostic::{FixSafety, TextEdit};
 use crate::parser::{Parser, fix, safe_if};
 use crate::syntax_kind::SyntaxKind::*;
 
@@ -125,18 +125,9 @@ pub(super) fn string_prefix(p: &mut Parser<'_>) {
     if !is_prefix {
         return;
     }
-    let range = p.range();
-    p.error_with_fix(
-        Code::E108,
-        range,
-        format!("unexpected `{}` before a string; `{{name}}` in it is always interpolated", p.token_text()),
-        fix(
-            format!("Remove `{}`", p.token_text()),
-            safe_if(p.nth(1) == STRING_LITERAL),
-            TextEdit::delete(range),
-        ),
-    );
-    p.bump_error(1);
+    let prefix = p.token_text();
+    let message = format!("unexpected `{prefix}` before a string; `{{name}}` in it is always interpolated");
+    p.superfluous(p.range(), safe_if(p.nth(1) == STRING_LITERAL), message);
 }
 
 /// Words that say how a value is waited for. Passes them, so that what they come before comes next.
@@ -146,14 +137,9 @@ pub(super) fn words_of_waiting(p: &mut Parser<'_>) {
         && p.nth(2) != EQ
     {
         let word = p.token_text();
-        let superfluous = TextRange::new(p.range().start(), p.nth_range(1).start());
-        p.error_with_fix(
-            Code::E108,
-            p.range(),
-            format!("unexpected `{word}`; statements run in order, those in `parallel:` concurrently"),
-            fix(format!("Remove `{word}`"), FixSafety::Safe, TextEdit::delete(superfluous)),
-        );
-        p.bump_error(1);
+        let message =
+            format!("unexpected `{word}`; statements run in order, those in `parallel:` concurrently");
+        p.superfluous(p.range_before_next(), FixSafety::Safe, message);
     }
 }
 
@@ -162,12 +148,9 @@ pub(super) fn parameters_of_agent(p: &mut Parser<'_>) {
     let open = p.range();
     let Some(close) = (1..p.rest_of_line()).find(|&ahead| p.nth(ahead) == R_PAREN) else { return };
     let range = open.cover(p.nth_range(close));
-    p.error_with_fix(
-        Code::E108,
-        range,
-        "an agent takes no parameters; pass values with the `context:` of each session",
-        Some(Fix::new("Remove the parentheses", safe_if(close == 1), vec![TextEdit::delete(range)])),
-    );
+    let message = "an agent takes no parameters; pass values with the `context:` of each session";
+    let fix = fix("Remove the parentheses", safe_if(close == 1), TextEdit::delete(range));
+    p.error_with_fix(Code::E108, range, message, fix);
     p.bump_error(close + 1);
 }
 
@@ -210,13 +193,10 @@ pub(super) fn call_that_prints(p: &mut Parser<'_>) {
         return;
     }
     let call = p.range().cover(p.nth_range(3));
-    let text = p.nth_text(2);
-    p.error_with_fix(
-        Code::E108,
-        p.range(),
-        format!("unknown function `{}`; run a `session`, or return a result with `output`", p.token_text()),
-        fix("Change to `session`", FixSafety::Unsafe, TextEdit::replace(call, format!("session {text}"))),
-    );
+    let (word, session) = (p.token_text(), format!("session {}", p.nth_text(2)));
+    let message = format!("unknown function `{word}`; run a `session`, or return a result with `output`");
+    let fix = fix("Change to `session`", FixSafety::Unsafe, TextEdit::replace(call, session));
+    p.error_with_fix(Code::E108, p.range(), message, fix);
 }
 
 /// A comment as other languages start it: `-- text`, `/* text */`. Returns whether there is one.
@@ -225,12 +205,9 @@ pub(super) fn comment(p: &mut Parser<'_>) -> bool {
     if rule > 2 && rule == p.rest_of_line() {
         let range = p.rest_of_line_range();
         let comment = format!("# {}", p.text_at(range));
-        p.error_with_fix(
-            Code::E110,
-            range,
-            "a line of dashes is not a statement; a comment starts with `#`",
-            fix("Convert to a comment", FixSafety::Safe, TextEdit::replace(range, comment)),
-        );
+        let message = "a line of dashes is not a statement; a comment starts with `#`";
+        let fix = fix("Convert to a comment", FixSafety::Safe, TextEdit::replace(range, comment));
+        p.error_with_fix(Code::E110, range, message, fix);
         p.skip_line();
         return true;
     }
@@ -240,12 +217,7 @@ pub(super) fn comment(p: &mut Parser<'_>) -> bool {
         return false;
     }
     let opener = TextRange::at(p.range().start(), TextSize::new(2));
-    p.error_with_fix(
-        Code::E110,
-        opener,
-        "a comment starts with `#`",
-        fix("Change to `#`", FixSafety::Safe, TextEdit::replace(opener, "#")),
-    );
+    p.error_with_change(Code::E110, opener, "#", FixSafety::Safe, "a comment starts with `#`");
     p.skip_line();
     true
 }
@@ -265,35 +237,22 @@ fn is_braced(p: &Parser<'_>) -> bool {
 /// Passes what `recovery` has no better word for than that it is unexpected. Returns whether there is one.
 pub(super) fn unexpected(p: &mut Parser<'_>) -> bool {
     if p.at(PIPE) && matches!(p.nth(1), SESSION_KW | RESUME_KW) {
-        let range = p.range();
-        p.error_with_fix(
-            Code::E108,
-            range,
-            "expected `->` between two sessions; `|` starts a stage over the items of an array",
-            fix("Change to `->`", FixSafety::Safe, TextEdit::replace(range, "->")),
-        );
+        let message = "expected `->` between two sessions; `|` starts a stage over the items of an array";
+        p.error_with_change(Code::E108, p.range(), "->", FixSafety::Safe, message);
         return true;
     }
     if p.at(PLUS) && p.text_at(p.previous_range()).ends_with('"') {
         let range = p.range();
         let quote = TextRange::new(p.previous_end() - TextSize::of('"'), p.nth_range(1).end());
         let is_name = p.nth(1) == IDENT && p.nth(2) == LINE_END;
-        let quick_fix = fix(
-            "Interpolate the value",
-            FixSafety::Safe,
-            TextEdit::replace(quote, format!("{{{}}}\"", p.nth_text(1))),
-        );
-        p.error_with_fix(
-            Code::E108,
-            range,
-            "unexpected `+` after a string; interpolate the value: `\"Write about {topic}\"`",
-            quick_fix.filter(|_| is_name),
-        );
+        let edit = TextEdit::replace(quote, format!("{{{}}}\"", p.nth_text(1)));
+        let fix = fix("Interpolate the value", FixSafety::Safe, edit).filter(|_| is_name);
+        let message = "unexpected `+` after a string; interpolate the value: `\"Write about {topic}\"`";
+        p.error_with_fix(Code::E108, range, message, fix);
         return true;
     }
     if p.token_text() == ";" && p.nth(1) != LINE_END {
-        let range = p.range();
-        p.error(Code::E004, range, "unexpected `;`; put each statement on its own line");
+        p.error(Code::E004, p.range(), "unexpected `;`; put each statement on its own line");
         return true;
     }
     range_of_numbers(p) || sign(p)

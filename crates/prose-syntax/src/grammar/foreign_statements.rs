@@ -124,7 +124,9 @@ pub(super) fn statement(p: &mut Parser<'_>, parent: Parent, after_error: bool) -
                     safe_if(
                         p.nth(1) != L_PAREN && !(word == "except" && p.nth(1).is_name() && p.nth(1) != AS_KW),
                     ),
-                    std::iter::once(TextEdit::replace(range, keyword)).chain(raised_text(p)).collect(),
+                    std::iter::once(TextEdit::replace(range, keyword))
+                        .chain(raised_text(p))
+                        .collect::<Vec<_>>(),
                 )),
             );
             keyword_statement(p, kind, parent, after_error);
@@ -171,28 +173,19 @@ fn refused_fix(p: &Parser<'_>, word: &str) -> Option<Fix> {
             } else {
                 (line, format!("\"Approve {name}?\""))
             };
-            fix(
-                "Change to `input`",
-                FixSafety::Unsafe,
-                TextEdit::replace(range, format!("input {name}: {question}")),
-            )
+            let edit = TextEdit::replace(range, format!("input {name}: {question}"));
+            fix("Change to `input`", FixSafety::Unsafe, edit)
         }
         "approve" => {
             let question = if p.nth(1).is_string() { p.nth_text(1) } else { "\"Approve?\"" };
-            fix(
-                "Change to `input`",
-                FixSafety::Unsafe,
-                TextEdit::replace(line, format!("input approval: {question}")),
-            )
+            let edit = TextEdit::replace(line, format!("input approval: {question}"));
+            fix("Change to `input`", FixSafety::Unsafe, edit)
         }
-        "exec" => fix(
-            "Change to `session`",
-            FixSafety::Unsafe,
-            TextEdit::replace(
-                line,
-                format!("session \"Run this command: {}", p.nth_text(1).trim_start_matches('"')),
-            ),
-        ),
+        "exec" => {
+            let command = p.nth_text(1).trim_start_matches('"');
+            let edit = TextEdit::replace(line, format!("session \"Run this command: {command}"));
+            fix("Change to `session`", FixSafety::Unsafe, edit)
+        }
         "pass" | "end" if p.rest_of_line() == 1 => {
             fix(format!("Remove `{word}`"), FixSafety::Safe, TextEdit::delete(line))
         }
@@ -206,19 +199,16 @@ fn bare_while(p: &mut Parser<'_>) {
     let word = p.token_text();
     if word == "while" && matches!(p.nth_text(1), "True" | "true") && p.nth(2) == COLON {
         let header = range.cover(p.nth_range(1));
-        p.error_with_fix(
+        p.error_with_change(
             Code::E108,
             header,
+            "loop",
+            FixSafety::Safe,
             "an infinite loop is written `loop:`",
-            fix("Change to `loop`", FixSafety::Safe, TextEdit::replace(header, "loop")),
         );
     }
-    p.error_with_fix(
-        Code::E108,
-        range,
-        format!("expected `loop` before `{word}`"),
-        fix("Insert `loop`", FixSafety::Safe, TextEdit::insert(range.start(), "loop ")),
-    );
+    let fix = fix("Insert `loop`", FixSafety::Safe, TextEdit::insert(range.start(), "loop "));
+    p.error_with_fix(Code::E108, range, format!("expected `loop` before `{word}`"), fix);
     loops::bare_while(p);
     end_of_statement(p);
 }
@@ -244,49 +234,28 @@ pub(super) fn after_session(p: &mut Parser<'_>, session: TextRange) {
     let range = p.range();
     match p.token_text() {
         "with" => {
-            let quick_fix = properties_of_object(p);
-            p.error_with_fix(
-                Code::E108,
-                range,
-                "unexpected `with`; indent properties below the session, such as `context: research`",
-                quick_fix,
-            );
-            p.skip_line();
+            let message =
+                "unexpected `with`; indent properties below the session, such as `context: research`";
+            p.error_with_fix(Code::E108, range, message, properties_of_object(p));
         }
         "as" if p.nth(1).is_name() => {
             let name = p.nth_text(1);
             let quick_fix = (p.rest_of_line() == 2).then(|| as_binding(p, session)).flatten();
-            p.error_with_fix(
-                Code::E108,
-                range,
-                format!("unexpected `as`; bind the result with `let {name} = session …`"),
-                quick_fix,
-            );
-            p.skip_line();
+            let message = format!("unexpected `as`; bind the result with `let {name} = session …`");
+            p.error_with_fix(Code::E108, range, message, quick_fix);
         }
         "then" if matches!(p.nth(1), SESSION_KW | RESUME_KW) => {
-            p.error_with_fix(
-                Code::E108,
-                range,
-                "unexpected `then`; chain sessions with `->`",
-                fix("Change to `->`", FixSafety::Safe, TextEdit::replace(range, "->")),
-            );
-            p.skip_line();
+            let message = "unexpected `then`; chain sessions with `->`";
+            p.error_with_change(Code::E108, range, "->", FixSafety::Safe, message);
         }
         word if properties::find(word).is_some() && expressions::starts_value(p.nth(1)) => {
-            p.error_with_fix(
-                Code::E005,
-                TextRange::empty(range.end()),
-                format!("expected `:` after `{word}`"),
-                fix("Insert `:`", FixSafety::Safe, TextEdit::insert(range.end(), ":")),
-            );
-            p.skip_line();
+            let fix = fix("Insert `:`", FixSafety::Safe, TextEdit::insert(range.end(), ":"));
+            let message = format!("expected `:` after `{word}`");
+            p.error_with_fix(Code::E005, TextRange::empty(range.end()), message, fix);
         }
-        _ => {
-            recovery::unexpected(p);
-            p.skip_line();
-        }
+        _ => recovery::unexpected(p),
     }
+    p.skip_line();
 }
 
 /// `session "text" as name` as `let name = session "text"`, where the session starts its line.
@@ -387,12 +356,8 @@ pub(super) fn thrown_object(p: &mut Parser<'_>) -> bool {
     }
     let object = p.rest_of_line_range();
     let message = p.nth_text(class + 2);
-    p.error_with_fix(
-        Code::E108,
-        object,
-        "`throw` takes a text: `throw \"what went wrong\"`",
-        fix("Throw the text", FixSafety::Safe, TextEdit::replace(object, message)),
-    );
+    let fix = fix("Throw the text", FixSafety::Safe, TextEdit::replace(object, message));
+    p.error_with_fix(Code::E108, object, "`throw` takes a text: `throw \"what went wrong\"`", fix);
     p.start(ERROR);
     for _ in 0..class + 2 {
         p.bump();

@@ -36,34 +36,24 @@ pub(super) fn parallel(p: &mut Parser<'_>) {
 pub(super) fn repeat(p: &mut Parser<'_>) {
     let keyword = p.range();
     if matches!(p.nth(1), UNTIL_KW | WHILE_KW) && p.nth(2).is_discretion() {
-        p.error_with_fix(
-            Code::E108,
-            keyword,
-            "`repeat` takes a number; use `loop` for a loop with a condition",
-            fix("Change to `loop`", FixSafety::Safe, TextEdit::replace(keyword, "loop")),
-        );
+        let message = "`repeat` takes a number; use `loop` for a loop with a condition";
+        p.error_with_change(Code::E108, keyword, "loop", FixSafety::Safe, message);
         return loop_statement(p);
     }
     p.start(REPEAT);
     p.bump_as(REPEAT_KW);
     if p.at(COLON) {
-        let range = p.range();
-        p.error(Code::E005, range, "expected a number of iterations: `repeat 3:`");
+        p.error(Code::E005, p.range(), "expected a number of iterations: `repeat 3:`");
     } else {
         check_count(p, "repeat");
         expressions::condition_before_modifiers(p);
     }
     if p.at_name() && p.token_text() == "times" {
-        superfluous_times(p);
+        p.superfluous(p.range_after_previous(), FixSafety::Safe, "unexpected `times`; write `repeat 3:`");
     }
     if matches!(p.token_text(), "with" | "for" | "using") && p.nth(1).is_name() && p.nth(2) == COLON {
-        let range = p.range();
-        p.error_with_fix(
-            Code::E005,
-            range,
-            format!("expected `as` before the name of the index: `as {}`", p.nth_text(1)),
-            fix("Change to `as`", FixSafety::Safe, TextEdit::replace(range, "as")),
-        );
+        let message = format!("expected `as` before the name of the index: `as {}`", p.nth_text(1));
+        p.error_with_change(Code::E005, p.range(), "as", FixSafety::Safe, message);
         p.bump_as(AS_KW);
         expect_name(p, Code::E005, "a name for the index");
     }
@@ -71,17 +61,6 @@ pub(super) fn repeat(p: &mut Parser<'_>) {
     header_end(p, "repeat");
     loop_body(p, keyword, "repeat");
     p.finish();
-}
-
-fn superfluous_times(p: &mut Parser<'_>) {
-    let range = TextRange::new(p.previous_end(), p.range().end());
-    p.error_with_fix(
-        Code::E108,
-        p.range(),
-        "unexpected `times`; write `repeat 3:`",
-        fix("Remove `times`", FixSafety::Safe, TextEdit::delete(range)),
-    );
-    p.bump_error(1);
 }
 
 /// `as i`
@@ -134,18 +113,11 @@ fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
         p.bump();
     }
     if p.at(IDENT) && p.token_text() == "each" && p.nth(1).is_name() && p.nth(1) != IN_KW {
-        let superfluous = TextRange::new(p.range().start(), p.nth_range(1).start());
-        p.error_with_fix(
-            Code::E108,
-            p.range(),
-            "unexpected `each`; write `for item in items:`",
-            fix("Remove `each`", FixSafety::Safe, TextEdit::delete(superfluous)),
-        );
-        p.bump_error(1);
+        let message = "unexpected `each`; write `for item in items:`";
+        p.superfluous(p.range_before_next(), FixSafety::Safe, message);
     }
     if p.at(IN_KW) && p.nth(1) != IN_KW {
-        let range = p.range();
-        p.error(Code::E005, range, "expected a name for the loop variable: `for item in items:`");
+        p.error(Code::E005, p.range(), "expected a name for the loop variable: `for item in items:`");
     } else {
         expect_name(p, Code::E005, "a name for the loop variable");
     }
@@ -153,30 +125,19 @@ fn for_header_and_body(p: &mut Parser<'_>, keyword: TextRange) {
         expect_name(p, Code::E005, "a name for the index");
     }
     if p.at_name() && p.token_text() == "of" {
-        let range = p.range();
-        p.error_with_fix(
-            Code::E108,
-            range,
-            "expected `in`, found `of`",
-            fix("Change `of` to `in`", FixSafety::Safe, TextEdit::replace(range, "in")),
-        );
+        let fix = fix("Change `of` to `in`", FixSafety::Safe, TextEdit::replace(p.range(), "in"));
+        p.error_with_fix(Code::E108, p.range(), "expected `in`, found `of`", fix);
         p.bump_as(IN_KW);
     } else if !p.eat(IN_KW) {
         let at = p.previous_end();
         let is_elsewhere = (0..p.rest_of_line()).any(|ahead| p.nth(ahead) == IN_KW);
-        let quick_fix = (!is_elsewhere && (p.at_name() || p.at(L_BRACKET)))
-            .then(|| TextEdit::insert(at, " in"))
-            .and_then(|edit| fix("Insert `in`", FixSafety::Safe, edit));
-        p.error_with_fix(
-            Code::E005,
-            TextRange::empty(at),
-            "expected `in` and a collection: `for item in items:`",
-            quick_fix,
-        );
+        let fix = fix("Insert `in`", FixSafety::Safe, TextEdit::insert(at, " in"))
+            .filter(|_| !is_elsewhere && (p.at_name() || p.at(L_BRACKET)));
+        let message = "expected `in` and a collection: `for item in items:`";
+        p.error_with_fix(Code::E005, TextRange::empty(at), message, fix);
     }
     if p.at(COLON) || p.at_line_end() {
-        let range = recovery::missing_at(p);
-        p.error(Code::E005, range, "expected a collection after `in`");
+        p.expected(Code::E005, "expected a collection after `in`");
     } else {
         foreign::range_call(p);
         expression(p);
@@ -194,14 +155,7 @@ pub(super) fn loop_statement(p: &mut Parser<'_>) {
     p.start(LOOP);
     p.bump_as(LOOP_KW);
     if p.token_text() == "forever" && p.nth(1) == COLON {
-        let superfluous = TextRange::new(p.previous_end(), p.range().end());
-        p.error_with_fix(
-            Code::E108,
-            p.range(),
-            "an infinite loop is written `loop:`",
-            fix("Remove `forever`", FixSafety::Safe, TextEdit::delete(superfluous)),
-        );
-        p.bump_error(1);
+        p.superfluous(p.range_after_previous(), FixSafety::Safe, "an infinite loop is written `loop:`");
     }
     loop_header(p, keyword);
     p.finish();
@@ -216,23 +170,15 @@ pub(super) fn bare_while(p: &mut Parser<'_>) {
 }
 
 fn loop_header(p: &mut Parser<'_>, keyword: TextRange) {
-    if p.at(NUMBER) && p.nth_text(1) == "times" {
-        loop_times(p, keyword);
+    if p.at(NUMBER) && (p.nth(1) == COLON || p.nth_text(1) == "times") {
+        counted_loop(p, keyword);
     } else if matches!(p.kind(), UNTIL_KW | WHILE_KW)
         || (p.at_name() && !p.at(AS_KW) && (p.nth(1) != COLON || p.nth(2) == LINE_END))
     {
         loop_keyword(p);
         condition(p, Followed::ByModifiers);
-    } else if p.at(NUMBER) && p.nth(1) == COLON {
-        counted_loop(p, keyword);
     } else if p.kind().is_discretion() {
-        let range = p.range();
-        p.error_with_fix(
-            Code::E005,
-            TextRange::empty(p.previous_end()),
-            "expected `until` or `while` before the condition of a loop",
-            fix("Insert `until`", FixSafety::Unsafe, TextEdit::insert(range.start(), "until ")),
-        );
+        missing_loop_keyword(p, true);
         p.bump();
     }
     if p.at(L_PAREN) {
@@ -250,7 +196,6 @@ fn loop_keyword(p: &mut Parser<'_>) {
         p.bump();
         return;
     }
-    let range = p.range();
     let word = p.token_text();
     let is_written_out = p.nth(1).is_discretion() || p.nth(1) == NOT_KW;
     let begun = |keyword: &&str| keyword.starts_with(word);
@@ -259,59 +204,35 @@ fn loop_keyword(p: &mut Parser<'_>) {
         nearest => nearest,
     };
     let Some(keyword) = nearest.filter(|_| is_written_out || p.rest_of_line() == 1) else {
-        p.error_with_fix(
-            Code::E005,
-            TextRange::empty(p.previous_end()),
-            "expected `until` or `while` before the condition of a loop",
-            fix("Insert `until`", FixSafety::Unsafe, TextEdit::insert(range.start(), "until ")).filter(
-                |_| {
-                    p.nth(1).is_discretion()
-                        || p.nth(1).is_name()
-                        || (p.nth(1) == COLON && p.nth(2) == LINE_END)
-                },
-            ),
-        );
-        return;
+        let is_condition =
+            p.nth(1).is_discretion() || p.nth(1).is_name() || (p.nth(1) == COLON && p.nth(2) == LINE_END);
+        return missing_loop_keyword(p, is_condition);
     };
-    p.error_with_fix(
-        Code::E004,
-        range,
-        format!("unexpected `{}`; did you mean `{keyword}`?", recovery::shorten(word)),
-        fix(
-            format!("Change to `{keyword}`"),
-            safe_if(is_written_out && p.nth(p.rest_of_line() - 1) == COLON),
-            TextEdit::replace(range, keyword),
-        ),
-    );
+    let message = format!("unexpected `{}`; did you mean `{keyword}`?", recovery::shorten(word));
+    let safety = safe_if(is_written_out && p.nth(p.rest_of_line() - 1) == COLON);
+    p.error_with_change(Code::E004, p.range(), keyword, safety, message);
     p.bump_as(if keyword == "until" { UNTIL_KW } else { WHILE_KW });
 }
 
-/// `loop 3:`
-fn counted_loop(p: &mut Parser<'_>, keyword: TextRange) {
-    p.error_with_fix(
-        Code::E108,
-        keyword.cover(p.range()),
-        "`loop` takes no number; use `repeat` for a fixed number of iterations",
-        fix(
-            format!("Change to `repeat {}`", p.token_text()),
-            FixSafety::Safe,
-            TextEdit::replace(keyword, "repeat"),
-        ),
-    );
-    p.bump();
+fn missing_loop_keyword(p: &mut Parser<'_>, is_condition: bool) {
+    let message = "expected `until` or `while` before the condition of a loop";
+    let fix = fix("Insert `until`", FixSafety::Unsafe, TextEdit::insert(p.range().start(), "until "));
+    p.error_with_fix(Code::E005, TextRange::empty(p.previous_end()), message, fix.filter(|_| is_condition));
 }
 
-fn loop_times(p: &mut Parser<'_>, keyword: TextRange) {
-    let times = TextRange::new(p.range().end(), p.nth_range(1).end());
-    p.error_with_fix(
-        Code::E108,
-        keyword.cover(p.nth_range(1)),
-        "`loop` takes no number; use `repeat` for a fixed number of iterations",
-        Some(Fix::safe(
-            format!("Change to `repeat {}`", p.token_text()),
-            vec![TextEdit::replace(keyword, "repeat"), TextEdit::delete(times)],
-        )),
-    );
+/// `loop 3:`, `loop 3 times:`
+fn counted_loop(p: &mut Parser<'_>, keyword: TextRange) {
+    let has_times = p.nth_text(1) == "times";
+    let last = p.nth_range(usize::from(has_times));
+    let mut edits = vec![TextEdit::replace(keyword, "repeat")];
+    if has_times {
+        edits.push(TextEdit::delete(TextRange::new(p.range().end(), last.end())));
+    }
+    let message = "`loop` takes no number; use `repeat` for a fixed number of iterations";
+    let fix = Fix::safe(format!("Change to `repeat {}`", p.token_text()), edits);
+    p.error_with_fix(Code::E108, keyword.cover(last), message, Some(fix));
     p.bump();
-    p.bump_as(IDENT);
+    if has_times {
+        p.bump_as(IDENT);
+    }
 }

@@ -1,7 +1,5 @@
 //! What changes how a statement runs, in parentheses after it: `(max: 3)`.
 
-use rowan::TextRange;
-
 use super::{expressions, name, recovery};
 use crate::codes::Code;
 use crate::diagnostic::{Fix, FixSafety, TextEdit};
@@ -70,23 +68,14 @@ fn modifier(p: &mut Parser<'_>) -> bool {
         }
     } else if p.at_name() && matches!(p.nth(1), EQ) {
         let equals = p.nth_range(1);
-        p.error_with_fix(
-            Code::E005,
-            equals,
-            "expected `:` after the name of an option: `(max: 5)`",
-            fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(equals, ":")),
-        );
+        let message = "expected `:` after the name of an option: `(max: 5)`";
+        let fix = fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(equals, ":"));
+        p.error_with_fix(Code::E005, equals, message, fix);
         found = false;
     } else if p.at_name() && matches!(p.nth(1), NUMBER | DURATION | STRING_LITERAL) && !p.nth_is_glued(1) {
         let modifier = p.token_text();
         name(p);
-        let at = p.previous_end();
-        p.error_with_fix(
-            Code::E005,
-            TextRange::empty(at),
-            format!("expected `:` after `{modifier}`"),
-            fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
-        );
+        p.missing(":", FixSafety::Safe, format!("expected `:` after `{modifier}`"));
         check_count(p, modifier);
         expressions::expression(p);
     } else if p.at_string() || p.at_name() || p.kind().is_discretion() {
@@ -120,10 +109,5 @@ pub(super) fn check_count(p: &mut Parser<'_>, what: &str) {
     };
     let whole = number.split('.').next().filter(|_| is_positive).and_then(|whole| whole.parse::<u32>().ok());
     let nearest = whole.unwrap_or(0).max(1);
-    let quick_fix = fix(
-        format!("Change to `{nearest}`"),
-        FixSafety::Unsafe,
-        TextEdit::replace(range, nearest.to_string()),
-    );
-    p.note(Code::E112, range, message, quick_fix);
+    p.note(Code::E112, range, message, Some(Fix::change(range, &nearest.to_string())));
 }

@@ -73,25 +73,20 @@ pub(super) fn stage(p: &mut Parser<'_>) {
 
 fn unknown_operator(p: &mut Parser<'_>) {
     if p.at(PIPE) && p.is_glued() {
-        let range = p.range();
-        p.error(Code::E108, range, "unknown operator `||`; use `or`");
+        p.error(Code::E108, p.range(), "unknown operator `||`; use `or`");
     }
     const OPERATORS: [&str; 4] = ["map", "filter", "reduce", "pmap"];
-    let range = recovery::missing_at(p);
     let word = p.token_text();
     let nearest = suggest::nearest(word, OPERATORS, |operator| operator).filter(|_| p.at_name());
     match nearest {
-        Some(operator) => p.error_with_fix(
-            Code::E116,
-            range,
-            format!("unknown pipeline operator `{}`; did you mean `{operator}`?", recovery::shorten(word)),
-            fix(format!("Change to `{operator}`"), FixSafety::Safe, TextEdit::replace(range, operator)),
-        ),
-        None => p.error(
-            Code::E116,
-            range,
-            "expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` after `|`",
-        ),
+        Some(operator) => {
+            let word = recovery::shorten(word);
+            let message = format!("unknown pipeline operator `{word}`; did you mean `{operator}`?");
+            p.error_with_change(Code::E116, p.missing_at(), operator, FixSafety::Safe, message);
+        }
+        None => {
+            p.expected(Code::E116, "expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` after `|`")
+        }
     }
     p.start(ERROR);
     while !p.at_line_end() && !p.at(COLON) && !p.at(PIPE) {
@@ -107,12 +102,9 @@ fn superfluous_names(p: &mut Parser<'_>, operator: &str) {
     }
     let Some(end) = (0..p.rest_of_line()).find(|&ahead| p.nth(ahead) == R_PAREN) else { return };
     let range = p.range().cover(p.nth_range(end));
-    p.error_with_fix(
-        Code::E116,
-        range,
-        format!("`{operator}` takes no parameters; its body uses the name `item`"),
-        fix("Remove the parentheses", FixSafety::Unsafe, TextEdit::delete(range)),
-    );
+    let message = format!("`{operator}` takes no parameters; its body uses the name `item`");
+    let fix = fix("Remove the parentheses", FixSafety::Unsafe, TextEdit::delete(range));
+    p.error_with_fix(Code::E116, range, message, fix);
     p.start(PARAM_LIST);
     p.bump();
     while !p.at(R_PAREN) && !p.at_line_end() {
@@ -128,10 +120,9 @@ fn superfluous_names(p: &mut Parser<'_>, operator: &str) {
 
 /// `(total, item)`
 fn reduce_names(p: &mut Parser<'_>) {
+    const MESSAGE: &str = "`reduce` takes two names: `reduce(total, item):`";
     if !p.at(L_PAREN) {
-        let range = recovery::missing_at(p);
-        p.error(Code::E116, range, "`reduce` takes two names: `reduce(total, item):`");
-        return;
+        return p.expected(Code::E116, MESSAGE);
     }
     p.start(PARAM_LIST);
     let open = p.range();
@@ -140,8 +131,7 @@ fn reduce_names(p: &mut Parser<'_>) {
     if p.eat(COMMA) {
         param(p);
     } else {
-        let range = recovery::missing_at(p);
-        p.error(Code::E116, range, "`reduce` takes two names: `reduce(total, item):`");
+        p.expected(Code::E116, MESSAGE);
     }
     close(p, open, R_PAREN);
     p.finish();

@@ -103,31 +103,22 @@ fn property_lines(p: &mut Parser<'_>, mut after_error: bool) {
                 let is_statement = statement_keyword(p).is_some() || (p.at_name() && p.nth(1) == EQ);
                 if is_statement && !statements_reported && !after_error {
                     statements_reported = true;
-                    p.error(
-                        Code::E101,
-                        p.range(),
-                        "expected a property; indent a statement like the line it follows",
-                    );
+                    let message = "expected a property; indent a statement like the line it follows";
+                    p.error(Code::E101, p.range(), message);
                 } else if is_statement {
                     statements_reported = true;
                     p.line_is_reported();
                 } else if p.at_name() {
                     let word = recovery::shorten(p.token_text());
-                    p.error(
-                        Code::E004,
-                        p.range(),
-                        format!("`{word}` is not a property; a property is written `name: value`"),
-                    );
+                    let message = format!("`{word}` is not a property; a property is written `name: value`");
+                    p.error(Code::E004, p.range(), message);
                     p.skip_line();
                     end_of_statement(p);
                     after_error = true;
                     continue;
                 } else if !after_error && expressions::starts_value(p.kind()) {
-                    p.error(
-                        Code::E004,
-                        p.range(),
-                        "this is not a property; a property is written `name: value`",
-                    );
+                    let message = "this is not a property; a property is written `name: value`";
+                    p.error(Code::E004, p.range(), message);
                 }
                 listed_statement(p, Parent::Unknown, true);
             }
@@ -174,30 +165,17 @@ pub(super) fn property(p: &mut Parser<'_>) {
             }
         }
         EQ => {
-            let range = p.range();
-            let after_name = TextRange::new(p.previous_end(), range.end());
-            p.error_with_fix(
-                Code::E005,
-                range,
-                format!("expected `:`, found `=`; a property is written `{property}: …`"),
-                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(after_name, ":")),
-            );
+            let message = format!("expected `:`, found `=`; a property is written `{property}: …`");
+            p.wrong_sign(p.range(), ":", FixSafety::Safe, message);
             p.bump_error(1);
             expressions::expression(p);
         }
         _ if p.at_line_end() => {
-            let at = p.previous_end();
-            p.error(Code::E005, TextRange::empty(at), format!("expected `:` and a value after `{property}`"));
+            p.expected(Code::E005, format!("expected `:` and a value after `{property}`"));
             properties_below(p);
         }
         _ => {
-            let at = p.previous_end();
-            p.error_with_fix(
-                Code::E005,
-                TextRange::empty(at),
-                format!("expected `:` after `{property}`"),
-                fix("Insert `:`", FixSafety::Safe, TextEdit::insert(at, ":")),
-            );
+            p.missing(":", FixSafety::Safe, format!("expected `:` after `{property}`"));
             expressions::expression(p);
         }
     }
@@ -208,23 +186,13 @@ pub(super) fn property(p: &mut Parser<'_>) {
 /// The `:` and the value of a property whose name was passed, both on the current line.
 pub(super) fn property_value(p: &mut Parser<'_>) {
     let property = p.text_at(p.previous_range());
+    let shown = recovery::shorten(property);
     if p.at(EQ) {
-        let after_name = TextRange::new(p.previous_end(), p.range().end());
-        p.error_with_fix(
-            Code::E005,
-            p.range(),
-            format!("expected `:`, found `=`; a property is written `{}: …`", recovery::shorten(property)),
-            fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(after_name, ":")),
-        );
+        let message = format!("expected `:`, found `=`; a property is written `{shown}: …`");
+        p.wrong_sign(p.range(), ":", FixSafety::Safe, message);
         p.bump();
     } else if !p.eat(COLON) {
-        let range = recovery::missing_at(p);
-        p.error(
-            Code::E005,
-            range,
-            format!("expected `:` after the property `{}`", recovery::shorten(property)),
-        );
-        return;
+        return p.expected(Code::E005, format!("expected `:` after the property `{shown}`"));
     }
     check_count(p, property);
     if property == "model" && bare_model_id(p) {
@@ -234,9 +202,7 @@ pub(super) fn property_value(p: &mut Parser<'_>) {
     let kind = expressions::expression(p);
     if kind == NAME_REF && (p.at_name() || p.at(UNKNOWN)) && p.nth(1) != COLON {
         let range = start.cover(p.rest_of_line_range());
-        let quick_fix = recovery::quoted(p, range, FixSafety::Unsafe);
-        p.error_with_fix(Code::E004, range, "a text of several words must be in quotes", quick_fix);
-        p.skip_line();
+        recovery::unquoted_text(p, Code::E004, range, "a text of several words must be in quotes");
     }
 }
 

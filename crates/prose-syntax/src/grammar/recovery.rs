@@ -92,17 +92,11 @@ pub(super) fn too_deep(p: &mut Parser<'_>, range: TextRange) {
     );
 }
 
-/// Where something is missing: after the last token of the line, or at the token that is in its place.
-pub(super) fn missing_at(p: &Parser<'_>) -> TextRange {
-    if p.at_line_end() { TextRange::empty(p.previous_end()) } else { p.range() }
-}
-
 /// A value was expected.
 pub(super) fn missing_value(p: &mut Parser<'_>) {
     if p.at_line_end() {
-        let range = missing_at(p);
         let behind = p.text_at(p.previous_range());
-        p.error(Code::E005, range, format!("expected a value after `{}`", shorten(behind)));
+        p.expected(Code::E005, format!("expected a value after `{}`", shorten(behind)));
     } else {
         unexpected(p);
     }
@@ -136,34 +130,24 @@ pub(super) fn unexpected(p: &mut Parser<'_>) {
                 TextEdit::replace(range, text.replace(['\u{a0}', '\u{200b}', '\u{3000}'], " ")),
             ),
         ),
-        UNKNOWN if text == "：" => p.error_with_fix(
-            Code::E004,
-            range,
-            "unexpected full-width colon; use `:`",
-            fix("Change to `:`", FixSafety::Safe, TextEdit::replace(range, ":")),
-        ),
+        UNKNOWN if text == "：" => {
+            let message = "unexpected full-width colon; use `:`";
+            p.error_with_change(Code::E004, range, ":", FixSafety::Safe, message);
+        }
         _ if foreign::unexpected(p) => {}
         _ if follows_string(p) => {
-            let quick_fix = escaped_quotes(p);
-            p.error_with_fix(
-                Code::E004,
-                range,
-                "the string ends before this; write a quote inside a string as `\\\"`",
-                quick_fix,
-            );
+            let message = "the string ends before this; write a quote inside a string as `\\\"`";
+            p.error_with_fix(Code::E004, range, message, escaped_quotes(p));
         }
         UNKNOWN if text.starts_with(['`', '\'']) && !text.starts_with("``") => {
-            let quick_fix = double_quotes(p);
-            p.error_with_fix(Code::E109, range, "a string must be in double quotes", quick_fix);
+            p.error_with_fix(Code::E109, range, "a string must be in double quotes", double_quotes(p));
         }
         UNKNOWN if text.contains(char::is_alphanumeric) => not_a_name(p),
         UNKNOWN => {
             let shown: String = text.chars().take(20).flat_map(char::escape_debug).collect();
             p.error(Code::E004, range, format!("unexpected `{shown}` outside of a string"));
         }
-        R_PAREN | R_BRACKET | R_BRACE => {
-            p.error(Code::E004, range, format!("unmatched closing `{text}`"));
-        }
+        R_PAREN | R_BRACKET | R_BRACE => p.error(Code::E004, range, format!("unmatched closing `{text}`")),
         kind if kind.is_string() => p.error(
             Code::E004,
             range,
@@ -207,14 +191,13 @@ fn double_quotes(p: &Parser<'_>) -> Option<Fix> {
     let range = TextRange::at(rest.start(), rowan::TextSize::new(len as u32));
     let is_clear =
         len == text.len() && text.len() > 1 && text.ends_with(quote) && !content.contains(['\\', quote]);
-    let string = format!("\"{}\"", content.replace('\\', "\\\\").replace('"', "\\\""));
-    fix("Use double quotes", safe_if(is_clear), TextEdit::replace(range, string))
+    fix("Use double quotes", safe_if(is_clear), TextEdit::replace(range, string_of(&content)))
         .filter(|_| !text.contains(['\n', '\r']))
 }
 
 fn straight_quotes(p: &Parser<'_>) -> Option<Fix> {
     let rest = p.rest_of_line_range();
-    let edits = p
+    let edits: Vec<TextEdit> = p
         .text_at(rest)
         .match_indices(['“', '”', '„'])
         .map(|(at, quote)| {
@@ -233,12 +216,11 @@ pub(super) fn single_quoted(p: &mut Parser<'_>) {
         // An apostrophe: the string ends at the last quote.
         double_quotes(p)
     } else {
-        let edits = (0..p.rest_of_line())
+        let edits: Vec<TextEdit> = (0..p.rest_of_line())
             .filter(|&ahead| p.nth(ahead) == SINGLE_QUOTED)
             .map(|ahead| {
                 let text = p.nth_text(ahead);
-                let content = text[1..text.len() - 1].replace('\\', "\\\\").replace('"', "\\\"");
-                TextEdit::replace(p.nth_range(ahead), format!("\"{content}\""))
+                TextEdit::replace(p.nth_range(ahead), string_of(&text[1..text.len() - 1]))
             })
             .collect();
         Some(Fix::safe("Use double quotes", edits))
@@ -253,20 +235,13 @@ fn doubled_quotes(p: &Parser<'_>) -> Option<Fix> {
         .count();
     let range = p.range().cover(p.nth_range(count));
     let text = p.text_at(range);
-    let content = text[1..text.len() - 1].replace("''", "'").replace('\\', "\\\\").replace('"', "\\\"");
-    fix("Use double quotes", FixSafety::Unsafe, TextEdit::replace(range, format!("\"{content}\"")))
+    let string = string_of(&text[1..text.len() - 1].replace("''", "'"));
+    fix("Use double quotes", FixSafety::Unsafe, TextEdit::replace(range, string))
 }
 
 /// A colon between a keyword and its value: `return: draft`.
 pub(super) fn superfluous_colon(p: &mut Parser<'_>, keyword: &str, safety: FixSafety) {
-    let range = p.range();
-    p.error_with_fix(
-        Code::E108,
-        range,
-        format!("unexpected `:` after `{keyword}`"),
-        fix("Remove `:`", safety, TextEdit::delete(range)),
-    );
-    p.bump_error(1);
+    p.superfluous(p.range(), safety, format!("unexpected `:` after `{keyword}`"));
 }
 
 /// A colon before the name of a definition instead of after it: `agent: writer`.
@@ -352,12 +327,18 @@ pub(super) fn braces_around_body(p: &mut Parser<'_>) {
     );
 }
 
-/// The rest of the line as a string.
-pub(super) fn quoted(p: &Parser<'_>, range: TextRange, safety: FixSafety) -> Option<Fix> {
-    let text = p.text_at(range);
+/// A text as a string of the language.
+pub(super) fn string_of(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Reports a text that has to be in quotes, which is the rest of the line, and passes it.
+pub(super) fn unquoted_text(p: &mut Parser<'_>, code: Code, range: TextRange, message: &str) {
     // What already holds quotes may need them elsewhere.
-    let string = format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-    fix("Put the text in quotes", safety, TextEdit::replace(range, string))
+    let string = string_of(p.text_at(range));
+    let fix = fix("Put the text in quotes", FixSafety::Unsafe, TextEdit::replace(range, string));
+    p.error_with_fix(code, range, message, fix);
+    p.skip_line();
 }
 
 /// Reports a text without quotes that starts at `start`, where its first word was taken for a name: `throw Nothing was found`.
@@ -371,9 +352,7 @@ pub(super) fn text_without_quotes(p: &mut Parser<'_>, start: TextRange, kind: Sy
         });
     if is_text && !p.line_has_error() {
         let range = start.cover(p.rest_of_line_range());
-        let quick_fix = quoted(p, range, FixSafety::Unsafe);
-        p.error_with_fix(Code::E004, range, "a text of several words must be in quotes", quick_fix);
-        p.skip_line();
+        unquoted_text(p, Code::E004, range, "a text of several words must be in quotes");
     }
 }
 

@@ -30,12 +30,9 @@ pub(super) fn session_chain(p: &mut Parser<'_>, keyword: SyntaxKind) {
         match p.kind() {
             keyword @ (SESSION_KW | RESUME_KW) => session(p, keyword),
             _ => {
-                let range = recovery::missing_at(p);
-                p.error(
-                    Code::E005,
-                    range,
-                    "expected `session` or `resume` after `->`, as in `session \"a\" -> session \"b\"`",
-                );
+                let message =
+                    "expected `session` or `resume` after `->`, as in `session \"a\" -> session \"b\"`";
+                p.expected(Code::E005, message);
                 p.skip_line();
             }
         }
@@ -95,13 +92,8 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
             }
         }
         EQ if p.nth(1).is_name() => {
-            let after_keyword = TextRange::new(p.previous_end(), p.range().end());
-            p.error_with_fix(
-                Code::E005,
-                p.range(),
-                "expected `:` before the name of the agent, found `=`",
-                fix("Change `=` to `:`", FixSafety::Safe, TextEdit::replace(after_keyword, ":")),
-            );
+            let message = "expected `:` before the name of the agent, found `=`";
+            p.wrong_sign(p.range(), ":", FixSafety::Safe, message);
             p.bump_error(1);
             name_ref(p);
         }
@@ -145,18 +137,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
         }
         kind if kind.is_name() && is_session => {
             let range = p.rest_of_line_range();
-            let text = p.text_at(range).replace('\\', "\\\\").replace('"', "\\\"");
-            p.error_with_fix(
-                Code::E003,
-                range,
-                "the text of a session must be in quotes",
-                fix(
-                    "Put the text in quotes",
-                    FixSafety::Unsafe,
-                    TextEdit::replace(range, format!("\"{text}\"")),
-                ),
-            );
-            p.skip_line();
+            recovery::unquoted_text(p, Code::E003, range, "the text of a session must be in quotes");
         }
         L_PAREN if is_session => foreign_statements::session_call(p),
         _ => {
@@ -229,14 +210,9 @@ fn rest_after_text(p: &mut Parser<'_>, session: TextRange) {
             });
         }
         COLON if p.nth(1) == LINE_END => {
-            let colon = p.range();
-            p.error_with_fix(
-                Code::E108,
-                colon,
-                "unexpected `:` after the text of a session; indent its properties on the lines below",
-                fix("Remove `:`", FixSafety::Safe, TextEdit::delete(colon)),
-            );
-            p.bump_error(1);
+            let message =
+                "unexpected `:` after the text of a session; indent its properties on the lines below";
+            p.superfluous(p.range(), FixSafety::Safe, message);
         }
         kind if kind.is_name() && p.nth(1) == COLON => {
             p.start(PROPERTY_LIST);
@@ -308,12 +284,8 @@ pub(super) fn do_statement(p: &mut Parser<'_>) {
                 bare_arguments(p);
             }
         } else {
-            let range = recovery::missing_at(p);
-            p.error(
-                Code::E005,
-                range,
-                "`do` takes the name of a block, or `:` and a body: `do review(\"x\")`",
-            );
+            let message = "`do` takes the name of a block, or `:` and a body: `do review(\"x\")`";
+            p.expected(Code::E005, message);
         }
     }
     p.finish();

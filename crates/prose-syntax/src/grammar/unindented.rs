@@ -103,7 +103,7 @@ pub(super) fn report(p: &mut Parser<'_>) {
     }
     let Some(mut found) = p.unindented.take() else { return };
     found.lines.sort_unstable();
-    let edits = found
+    let edits: Vec<TextEdit> = found
         .lines
         .chunk_by(|a, b| a == b)
         .map(|levels| TextEdit::insert(levels[0], "  ".repeat(levels.len())))

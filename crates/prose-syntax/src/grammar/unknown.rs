@@ -22,22 +22,19 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
     let range = p.range();
     let word = p.token_text();
     if p.nth(1) == COLON && properties::find(word).is_some() {
-        p.error(
-            Code::E004,
-            range,
-            format!("`{word}:` is a property; indent it below its `agent` or `session`"),
-        );
-        property_lists::property(p);
-        return;
+        let message = format!("`{word}:` is a property; indent it below its `agent` or `session`");
+        p.error(Code::E004, range, message);
+        return property_lists::property(p);
     }
     if p.nth(1) == COLON && p.kind().is_name() && matches!(p.nth(2), SESSION_KW | RESUME_KW | DO_KW) {
         let colon = p.nth_range(1);
         let after_name = TextRange::new(range.end(), colon.end());
+        let fix = fix("Change `:` to `=`", FixSafety::Safe, TextEdit::replace(after_name, " ="));
         p.error_with_fix(
             Code::E005,
             colon,
             format!("expected `=` after `{}`, found `:`", shorten(word)),
-            fix("Change `:` to `=`", FixSafety::Safe, TextEdit::replace(after_name, " =")),
+            fix,
         );
         p.skip_line();
         property_lists::properties_below(p);
@@ -46,15 +43,11 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
     }
     if p.nth(1) == COLON && p.nth(2) == EQ && p.nth_is_glued(2) {
         let sign = p.nth_range(1).cover(p.nth_range(2));
-        p.error_with_fix(
-            Code::E108,
-            sign,
-            format!(
-                "unexpected `:=`; declare a variable with `let {} = …` and assign to it with `=`",
-                shorten(word)
-            ),
-            fix("Change `:=` to `=`", FixSafety::Safe, TextEdit::replace(sign, "=")),
-        );
+        let name = shorten(word);
+        let message =
+            format!("unexpected `:=`; declare a variable with `let {name} = …` and assign to it with `=`");
+        let fix = fix("Change `:=` to `=`", FixSafety::Safe, TextEdit::replace(sign, "="));
+        p.error_with_fix(Code::E108, sign, message, fix);
         p.start(ASSIGNMENT);
         super::name_ref(p);
         p.bump_error(2);
@@ -84,14 +77,9 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         return;
     }
     if let Some((keyword, kind)) = nearest_keyword(p, parent) {
-        p.error_with_fix(
-            Code::E107,
-            range,
-            format!("unknown statement `{}`; did you mean `{keyword}`?", shorten(word)),
-            fix(format!("Change to `{keyword}`"), FixSafety::Safe, TextEdit::replace(range, keyword)),
-        );
-        keyword_statement(p, kind, parent, after_error);
-        return;
+        let message = format!("unknown statement `{}`; did you mean `{keyword}`?", shorten(word));
+        p.error_with_change(Code::E107, range, keyword, FixSafety::Safe, message);
+        return keyword_statement(p, kind, parent, after_error);
     }
     if p.is_among_items && matches!((p.nth(1), p.nth(2)), (LINE_END, _) | (COMMA, LINE_END)) {
         p.skip_line();
@@ -99,12 +87,9 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         return;
     }
     if p.nth(1) == L_PAREN {
-        p.error_with_fix(
-            Code::E005,
-            range,
-            format!("expected `block` before a definition: `block {}(…):`", shorten(word)),
-            fix("Insert `block`", FixSafety::Unsafe, TextEdit::insert(range.start(), "block ")),
-        );
+        let message = format!("expected `block` before a definition: `block {}(…):`", shorten(word));
+        let fix = fix("Insert `block`", FixSafety::Unsafe, TextEdit::insert(range.start(), "block "));
+        p.error_with_fix(Code::E005, range, message, fix);
         p.skip_line();
         end_of_statement(p);
         return;
@@ -182,23 +167,21 @@ fn fits(p: &Parser<'_>, keyword: SyntaxKind) -> bool {
 /// A value stands where a statement should.
 pub(super) fn value_without_effect(p: &mut Parser<'_>, kind: SyntaxKind, range: TextRange) {
     match kind {
-        STRING => p.error_with_fix(
-            Code::E004,
-            range,
-            "a text has no effect by itself; put `session` before it to run it",
-            fix("Insert `session`", FixSafety::Unsafe, TextEdit::insert(range.start(), "session ")),
-        ),
-        DISCRETION => p.error(
-            Code::E004,
-            range,
-            "a condition has no effect by itself; use it after `if`, `loop until` or `choice`",
-        ),
+        STRING => {
+            let message = "a text has no effect by itself; put `session` before it to run it";
+            let edit = TextEdit::insert(range.start(), "session ");
+            p.error_with_fix(Code::E004, range, message, fix("Insert `session`", FixSafety::Unsafe, edit));
+        }
         ERROR => {}
-        _ => p.error(
-            Code::E004,
-            range,
-            "unused value; bind it with `let name = …` or return it with `output …`",
-        ),
+        _ => {
+            let message = match kind {
+                DISCRETION => {
+                    "a condition has no effect by itself; use it after `if`, `loop until` or `choice`"
+                }
+                _ => "unused value; bind it with `let name = …` or return it with `output …`",
+            };
+            p.error(Code::E004, range, message);
+        }
     }
 }
 
@@ -206,16 +189,9 @@ pub(super) fn value_without_effect(p: &mut Parser<'_>, kind: SyntaxKind, range: 
 pub(super) fn compound_assignment(p: &mut Parser<'_>) {
     let (name, operator) = (p.token_text(), p.nth_text(1));
     let both = p.nth_range(1).cover(p.nth_range(2));
-    p.error_with_fix(
-        Code::E108,
-        both,
-        format!("unknown operator `{operator}=`; write `{name} = {name} {operator} …`"),
-        fix(
-            "Expand the assignment",
-            FixSafety::Safe,
-            TextEdit::replace(both, format!("= {name} {operator}")),
-        ),
-    );
+    let message = format!("unknown operator `{operator}=`; write `{name} = {name} {operator} …`");
+    let edit = TextEdit::replace(both, format!("= {name} {operator}"));
+    p.error_with_fix(Code::E108, both, message, fix("Expand the assignment", FixSafety::Safe, edit));
     p.skip_line();
     end_of_statement(p);
 }
@@ -223,12 +199,8 @@ pub(super) fn compound_assignment(p: &mut Parser<'_>) {
 /// A line that starts with `|` or `->` where there is nothing to continue.
 pub(super) fn orphan_continuation(p: &mut Parser<'_>, after_error: bool) {
     if !after_error {
-        let range = p.range();
-        p.error(
-            Code::E004,
-            range,
-            format!("unexpected `{}`; there is nothing above to continue", p.token_text()),
-        );
+        let message = format!("unexpected `{}`; there is nothing above to continue", p.token_text());
+        p.error(Code::E004, p.range(), message);
     }
     if p.at(PIPE) {
         pipelines::stage(p);

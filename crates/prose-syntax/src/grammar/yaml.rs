@@ -33,7 +33,7 @@ pub(super) fn list(p: &mut Parser<'_>, are_texts: bool) {
         } else {
             // Words in a row are no name of a variable either.
             is_clear &= are_texts && !text.is_empty() && !text.contains(['"', '\\', ':']);
-            items.push(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")));
+            items.push(recovery::string_of(text));
             p.skip_line();
         }
         if !p.eat(LINE_END) {
@@ -44,12 +44,9 @@ pub(super) fn list(p: &mut Parser<'_>, are_texts: bool) {
     let lines = TextRange::new(header_end, p.previous_end());
     is_clear &= !p.text_at(lines).contains('#');
     let array = format!(" [{}]", items.join(", "));
-    p.note(
-        Code::E108,
-        first,
-        "the items of a list must be in brackets, separated by commas: `[a, b]`",
-        fix("Write it as an array", safe_if(is_clear), TextEdit::replace(lines, array)),
-    );
+    let message = "the items of a list must be in brackets, separated by commas: `[a, b]`";
+    let fix = fix("Write it as an array", safe_if(is_clear), TextEdit::replace(lines, array));
+    p.note(Code::E108, first, message, fix);
     if is_indented && !p.eat(DEDENT) {
         recovery::rest_of_block(p, "an item of the list");
     }
@@ -137,12 +134,9 @@ pub(super) fn front_matter(p: &mut Parser<'_>) {
     p.bump_error(last);
     // The words are no code.
     p.retract_since(before);
-    p.error_with_fix(
-        Code::E108,
-        range,
-        "a program has no front matter; write it as comments starting with `#`",
-        fix("Convert to comments", FixSafety::Safe, TextEdit::replace(range, comments)),
-    );
+    let message = "a program has no front matter; write it as comments starting with `#`";
+    let fix = fix("Convert to comments", FixSafety::Safe, TextEdit::replace(range, comments));
+    p.error_with_fix(Code::E108, range, message, fix);
     p.eat(LINE_END);
 }
 
@@ -188,11 +182,7 @@ pub(super) fn definitions(p: &mut Parser<'_>) -> bool {
     });
     let text = lines.collect::<Vec<_>>().join("\n");
     let edit = TextEdit::replace(TextRange::new(range.start(), body.end()), text.trim_start_matches(outer));
-    p.error_with_fix(
-        Code::E108,
-        range,
-        message,
-        fix(format!("Define each with `{keyword}`"), FixSafety::Unsafe, edit),
-    );
+    let fix = fix(format!("Define each with `{keyword}`"), FixSafety::Unsafe, edit);
+    p.error_with_fix(Code::E108, range, message, fix);
     true
 }

@@ -1,13 +1,31 @@
 //! Shows what is reported about a program, where, and what fixes it.
 
 use expect_test::Expect;
-use prose_fixture::wording;
+use prose_fixture::{dedent, wording};
 use prose_syntax::{FixSafety, TextRange, TextSize, parse};
 
-/// Shows each diagnostic below its line, with what its fix would write.
+/// Checks what is reported about a program: each diagnostic stands below its line, with what its fix would write. The program is
+/// what is left without these lines.
 #[track_caller]
-pub(crate) fn check(text: &str, expect: Expect) {
-    let text = text.strip_prefix('\n').unwrap_or(text);
+pub(crate) fn check(expect: Expect) {
+    let shown = dedent(expect.data());
+    let program: String = shown.split_inclusive('\n').filter(|line| !is_about_line_above(line)).collect();
+    check_text(&program, expect);
+}
+
+/// Whether a line shows a diagnostic or a fix.
+fn is_about_line_above(line: &str) -> bool {
+    let line = line.trim_start_matches(' ');
+    let label = line.trim_start_matches('^');
+    let is_diagnostic = ["error[", "warning[", "info[", "hint["]
+        .iter()
+        .any(|severity| label.len() < line.len() && label.trim_start().starts_with(severity));
+    is_diagnostic || line.starts_with("fix: ") || line.starts_with("guess: ")
+}
+
+/// The same for a program with white space that would be lost between the lines of what is reported.
+#[track_caller]
+pub(crate) fn check_text(text: &str, expect: Expect) {
     let parse = parse(text);
     for found in parse.diagnostics() {
         wording::check_message(&found.message);

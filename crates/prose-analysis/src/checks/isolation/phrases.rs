@@ -4,13 +4,15 @@
 
 use std::ops::Range;
 
+use prose_syntax::lines::size;
+use prose_syntax::{TextRange, TextSize};
 use smol_str::SmolStr;
 
 /// A phrase that refers to something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Phrase {
-    /// The bytes of the text.
-    pub(super) range: Range<usize>,
+    /// Its place, relative to the statement.
+    pub(super) range: TextRange,
     /// What follows the determiner, in lower case.
     pub(super) words: Vec<SmolStr>,
     /// Whether it can only mean the result of earlier work. The other phrases do if a variable has that name.
@@ -291,8 +293,8 @@ fn first_sentence(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// The phrases of a text that refer to something.
-pub(super) fn phrases(text: &str) -> Vec<Phrase> {
+/// The phrases that refer to something, of a text that starts at a place in a statement.
+pub(super) fn phrases(text: &str, start: TextSize) -> Vec<Phrase> {
     let Some(mut tokens) = first_sentence(text) else { return Vec::new() };
     mark_clauses(&mut tokens);
     // What is read from a file is given by its path.
@@ -317,6 +319,7 @@ pub(super) fn phrases(text: &str) -> Vec<Phrase> {
             found.push(phrase);
         }
     }
+    found.iter_mut().for_each(|phrase| phrase.range += start);
     found
 }
 
@@ -341,7 +344,8 @@ fn before(tokens: &[Token], at: usize, back: usize) -> &str {
 
 fn phrase(tokens: &[Token], first: usize, last: usize, is_plural: bool) -> Phrase {
     let words = tokens[first + 1..=last.max(first)].iter().map(|token| token.word.clone()).collect();
-    Phrase { range: tokens[first].range.start..tokens[last].range.end, words, is_work: true, is_plural }
+    let range = TextRange::new(size(tokens[first].range.start), size(tokens[last].range.end));
+    Phrase { range, words, is_work: true, is_plural }
 }
 
 fn is_plural(word: &str) -> bool {
@@ -431,14 +435,16 @@ fn noun_phrase(tokens: &[Token], at: usize) -> Option<Phrase> {
 
 #[cfg(test)]
 mod tests {
+    use prose_syntax::TextSize;
+
     use super::phrases;
 
     /// The phrases that mean earlier work.
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let found = phrases(text);
+        let found = phrases(text, TextSize::new(0));
         let found: Vec<&str> =
-            found.iter().filter(|phrase| phrase.is_work).map(|phrase| &text[phrase.range.clone()]).collect();
+            found.iter().filter(|phrase| phrase.is_work).map(|phrase| &text[phrase.range]).collect();
         assert_eq!(found, expected, "{text}");
     }
 

@@ -1,6 +1,6 @@
 //! Parallel branches, errors, choices and conditions.
 
-use crate::support::check_strict;
+use crate::support::check_rule;
 
 /// A choice that is right.
 const CHOICE: &str = r#"
@@ -24,15 +24,13 @@ const IF: &str = r#"
 /// Parallel: Invalid join strategy. E124
 #[test]
 fn parallel_invalid_join_strategy() {
-    check_strict(
+    check_rule(
         r#"
         parallel ("fastest"):
         #         ^^^^^^^^^ error[E124] unknown strategy `fastest`
           session "One"
           session "Two"
         "#,
-    );
-    check_strict(
         r#"
         parallel ("first"):
           session "One"
@@ -44,15 +42,13 @@ fn parallel_invalid_join_strategy() {
 /// Parallel: Invalid on-fail policy. E125
 #[test]
 fn parallel_invalid_on_fail_policy() {
-    check_strict(
+    check_rule(
         r#"
         parallel (on-fail: "stop"):
         #                  ^^^^^^ error[E125] unknown failure policy `stop`
           session "One"
           session "Two"
         "#,
-    );
-    check_strict(
         r#"
         parallel (on-fail: "continue"):
           session "One"
@@ -64,15 +60,13 @@ fn parallel_invalid_on_fail_policy() {
 /// Parallel: Count without "any". E126
 #[test]
 fn parallel_count_without_any() {
-    check_strict(
+    check_rule(
         r#"
         parallel (count: 2):
         #         ^^^^^^^^ error[E126] `count` requires the strategy `"any"`
           session "One"
           session "Two"
         "#,
-    );
-    check_strict(
         r#"
         parallel ("any", count: 2):
           session "One"
@@ -84,15 +78,13 @@ fn parallel_count_without_any() {
 /// Parallel: Count less than 1. E112
 #[test]
 fn parallel_count_less_than_1() {
-    check_strict(
+    check_rule(
         r#"
         parallel ("any", count: 0):
         #                       ^ error[E112] `count` must be at least 1
           session "One"
           session "Two"
         "#,
-    );
-    check_strict(
         r#"
         parallel ("any", count: 1):
           session "One"
@@ -104,15 +96,13 @@ fn parallel_count_less_than_1() {
 /// Parallel: Count exceeds branches. W114
 #[test]
 fn parallel_count_exceeds_branches() {
-    check_strict(
+    check_rule(
         r#"
         parallel ("any", count: 3):
         #                       ^ warning[W114] `count` is 3, but there are only 2 branches
           session "One"
           session "Two"
         "#,
-    );
-    check_strict(
         r#"
         parallel ("any", count: 1):
           session "One"
@@ -124,7 +114,7 @@ fn parallel_count_exceeds_branches() {
 /// Parallel: Duplicate variable in parallel. E127
 #[test]
 fn parallel_duplicate_variable_in_parallel() {
-    check_strict(
+    check_rule(
         r#"
         parallel:
           a = session "One"
@@ -132,8 +122,6 @@ fn parallel_duplicate_variable_in_parallel() {
         # ^ error[E127] duplicate branch name `a`; one result would be lost
         output a
         "#,
-    );
-    check_strict(
         r#"
         parallel:
           a = session "One"
@@ -146,7 +134,7 @@ fn parallel_duplicate_variable_in_parallel() {
 /// Parallel: Duplicate variable in parallel (bound elsewhere). E127
 #[test]
 fn parallel_duplicate_variable_in_parallel_bound_elsewhere() {
-    check_strict(
+    check_rule(
         r#"
         let a = session "Zero"
         parallel:
@@ -155,8 +143,6 @@ fn parallel_duplicate_variable_in_parallel_bound_elsewhere() {
           b = session "Two"
         output [a, b]
         "#,
-    );
-    check_strict(
         r#"
         parallel:
           a = session "One"
@@ -169,7 +155,7 @@ fn parallel_duplicate_variable_in_parallel_bound_elsewhere() {
 /// Parallel: Variable conflicts with agent. E122
 #[test]
 fn parallel_variable_conflicts_with_agent() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           prompt: "Write"
@@ -180,8 +166,6 @@ fn parallel_variable_conflicts_with_agent() {
           other = session "Two"
         output [writer, other]
         "#,
-    );
-    check_strict(
         r#"
         agent writer:
           prompt: "Write"
@@ -197,7 +181,7 @@ fn parallel_variable_conflicts_with_agent() {
 /// Parallel: Undefined variable in object context. E119
 #[test]
 fn parallel_undefined_variable_in_object_context() {
-    check_strict(
+    check_rule(
         r#"
         parallel:
           a = session "One"
@@ -206,8 +190,6 @@ fn parallel_undefined_variable_in_object_context() {
           context: { a, b, c }
         #                  ^ error[E119] variable `c` is not defined
         "#,
-    );
-    check_strict(
         r#"
         parallel:
           a = session "One"
@@ -221,14 +203,12 @@ fn parallel_undefined_variable_in_object_context() {
 /// Try, throw and retry: Try without catch or finally. E105
 #[test]
 fn errors_try_without_catch_or_finally() {
-    check_strict(
+    check_rule(
         r#"
         try:
         #<^^^ error[E105] `try` needs a `catch:` or a `finally:`
           session "Deploy"
         "#,
-    );
-    check_strict(
         r#"
         try:
           session "Deploy"
@@ -241,7 +221,7 @@ fn errors_try_without_catch_or_finally() {
 /// Try, throw and retry: Error variable shadows outer. W106
 #[test]
 fn errors_error_variable_shadows_outer() {
-    check_strict(
+    check_rule(
         r#"
         let reason = session "Guess what may go wrong"
         try:
@@ -251,8 +231,6 @@ fn errors_error_variable_shadows_outer() {
           session "Explain {reason}"
         output reason
         "#,
-    );
-    check_strict(
         r#"
         let guess = session "Guess what may go wrong"
         try:
@@ -267,14 +245,12 @@ fn errors_error_variable_shadows_outer() {
 /// Try, throw and retry: Empty throw message. W111
 #[test]
 fn errors_empty_throw_message() {
-    check_strict(
+    check_rule(
         r#"
         if **the tests fail**:
           throw ""
         #       ^^ warning[W111] the message is empty
         "#,
-    );
-    check_strict(
         r#"
         if **the tests fail**:
           throw "The tests fail"
@@ -285,14 +261,12 @@ fn errors_empty_throw_message() {
 /// Try, throw and retry: Non-positive retry count. E112
 #[test]
 fn errors_non_positive_retry_count() {
-    check_strict(
+    check_rule(
         r#"
         session "Deploy"
           retry: 0
         #        ^ error[E112] `retry` must be at least 1
         "#,
-    );
-    check_strict(
         r#"
         session "Deploy"
           retry: 3
@@ -303,14 +277,12 @@ fn errors_non_positive_retry_count() {
 /// Try, throw and retry: Non-integer retry count. E112
 #[test]
 fn errors_non_integer_retry_count() {
-    check_strict(
+    check_rule(
         r#"
         session "Deploy"
           retry: 1.5
         #        ^^^ error[E112] `retry` must be a whole number
         "#,
-    );
-    check_strict(
         r#"
         session "Deploy"
           retry: 3
@@ -321,19 +293,19 @@ fn errors_non_integer_retry_count() {
 /// Choice: Choice without options. E131
 #[test]
 fn choices_choice_without_options() {
-    check_strict(
+    check_rule(
         r#"
         choice **which is best**:
         #<^^^^^^ error[E131] `choice` has no options; add one with `option "label":`
         "#,
+        CHOICE,
     );
-    check_strict(CHOICE);
 }
 
 /// Choice: Empty criteria. E129
 #[test]
 fn choices_empty_criteria() {
-    check_strict(
+    check_rule(
         r#"
         choice ****:
         #      ^^^^ error[E129] the criterion is empty
@@ -342,14 +314,14 @@ fn choices_empty_criteria() {
           option "two":
             session "Two"
         "#,
+        CHOICE,
     );
-    check_strict(CHOICE);
 }
 
 /// Choice: Duplicate option labels. W112
 #[test]
 fn choices_duplicate_option_labels() {
-    check_strict(
+    check_rule(
         r#"
         choice **which is best**:
           option "one":
@@ -358,14 +330,14 @@ fn choices_duplicate_option_labels() {
         #        ^^^^^ warning[W112] duplicate label `one`; the model cannot distinguish the options
             session "Two"
         "#,
+        CHOICE,
     );
-    check_strict(CHOICE);
 }
 
 /// Choice: Empty option body. W101
 #[test]
 fn choices_empty_option_body() {
-    check_strict(
+    check_rule(
         r#"
         choice **which is best**:
           option "one":
@@ -373,14 +345,14 @@ fn choices_empty_option_body() {
           option "two":
         # ^^^^^^ warning[W101] `option` has an empty body
         "#,
+        CHOICE,
     );
-    check_strict(CHOICE);
 }
 
 /// If: Empty condition. E129
 #[test]
 fn conditions_empty_condition() {
-    check_strict(
+    check_rule(
         r#"
         if ****:
         #  ^^^^ error[E129] the condition is empty
@@ -389,42 +361,42 @@ fn conditions_empty_condition() {
         #    ^^^^ error[E129] the condition is empty
           session "Two"
         "#,
+        IF,
     );
-    check_strict(IF);
 }
 
 /// If: Elif without if. E104
 #[test]
 fn conditions_elif_without_if() {
-    check_strict(
+    check_rule(
         r#"
         session "One"
         elif **the tests pass**:
         #<^^^^ error[E104] `elif` has no matching `if` above it at this indentation
           session "Two"
         "#,
+        IF,
     );
-    check_strict(IF);
 }
 
 /// If: Else without if. E104
 #[test]
 fn conditions_else_without_if() {
-    check_strict(
+    check_rule(
         r#"
         session "One"
         else:
         #<^^^^ error[E104] `else` has no matching `if` above it at this indentation
           session "Two"
         "#,
+        IF,
     );
-    check_strict(IF);
 }
 
 /// If: Multiple else. E104
 #[test]
 fn conditions_multiple_else() {
-    check_strict(
+    check_rule(
         r#"
         if **the tests pass**:
           session "One"
@@ -434,20 +406,20 @@ fn conditions_multiple_else() {
         #<^^^^ error[E104] this `if` already has an `else`
           session "Three"
         "#,
+        IF,
     );
-    check_strict(IF);
 }
 
 /// If: Empty body. W101
 #[test]
 fn conditions_empty_body() {
-    check_strict(
+    check_rule(
         r#"
         if **the tests pass**:
         #<^^ warning[W101] `if` has an empty body
         else:
           session "Two"
         "#,
+        IF,
     );
-    check_strict(IF);
 }

@@ -1,6 +1,6 @@
 //! Loops and pipelines.
 
-use crate::support::check_strict;
+use crate::support::check_rule;
 
 /// A loop that is right.
 const LOOP: &str = r#"
@@ -11,14 +11,12 @@ const LOOP: &str = r#"
 /// Repeat and for: Repeat count must be positive. E112
 #[test]
 fn fixed_loops_repeat_count_must_be_positive() {
-    check_strict(
+    check_rule(
         r#"
         repeat 0:
         #      ^ error[E112] the count of `repeat` must be at least 1
           session "Try"
         "#,
-    );
-    check_strict(
         r#"
         repeat 1:
           session "Try"
@@ -29,14 +27,12 @@ fn fixed_loops_repeat_count_must_be_positive() {
 /// Repeat and for: Repeat count must be integer. E112
 #[test]
 fn fixed_loops_repeat_count_must_be_integer() {
-    check_strict(
+    check_rule(
         r#"
         repeat 1.5:
         #      ^^^ error[E112] the count of `repeat` must be a whole number
           session "Try"
         "#,
-    );
-    check_strict(
         r#"
         repeat 2:
           session "Try"
@@ -47,14 +43,12 @@ fn fixed_loops_repeat_count_must_be_integer() {
 /// Repeat and for: Undefined collection variable. E119
 #[test]
 fn fixed_loops_undefined_collection_variable() {
-    check_strict(
+    check_rule(
         r#"
         for place in places:
         #            ^^^^^^ error[E119] variable `places` is not defined
           session "Search {place}"
         "#,
-    );
-    check_strict(
         r#"
         let places = ["attic", "cellar"]
         for place in places:
@@ -66,15 +60,13 @@ fn fixed_loops_undefined_collection_variable() {
 /// Repeat and for: Loop variable shadows outer. W106
 #[test]
 fn fixed_loops_loop_variable_shadows_outer() {
-    check_strict(
+    check_rule(
         r#"
         let place = session "Choose a place"
         for place in [place, "cellar"]:
         #   ^^^^^ warning[W106] `place` shadows a variable of the same name
           session "Search {place}"
         "#,
-    );
-    check_strict(
         r#"
         let chosen = session "Choose a place"
         for place in [chosen, "cellar"]:
@@ -86,14 +78,12 @@ fn fixed_loops_loop_variable_shadows_outer() {
 /// Loop: Loop without max or condition. W113
 #[test]
 fn unbounded_loops_loop_without_max_or_condition() {
-    check_strict(
+    check_rule(
         r#"
         loop:
         #<^^^^ warning[W113] unbounded loop; add a condition, `max`, `break` or `return`
           session "Try"
         "#,
-    );
-    check_strict(
         r#"
         loop (max: 5):
           session "Try"
@@ -104,59 +94,59 @@ fn unbounded_loops_loop_without_max_or_condition() {
 /// Loop: Max iterations <= 0. E112
 #[test]
 fn unbounded_loops_max_iterations_less_or_equal_0() {
-    check_strict(
+    check_rule(
         r#"
         loop until **all tests pass** (max: 0):
         #                                   ^ error[E112] `max` must be at least 1
           session "Try"
         "#,
+        LOOP,
     );
-    check_strict(LOOP);
 }
 
 /// Loop: Max iterations not integer. E112
 #[test]
 fn unbounded_loops_max_iterations_not_integer() {
-    check_strict(
+    check_rule(
         r#"
         loop until **all tests pass** (max: 2.5):
         #                                   ^^^ error[E112] `max` must be a whole number
           session "Try"
         "#,
+        LOOP,
     );
-    check_strict(LOOP);
 }
 
 /// Loop: Empty discretion condition. E129
 #[test]
 fn unbounded_loops_empty_discretion_condition() {
-    check_strict(
+    check_rule(
         r#"
         loop until **** (max: 5):
         #          ^^^^ error[E129] the condition is empty
           session "Try"
         "#,
+        LOOP,
     );
-    check_strict(LOOP);
 }
 
 /// Loop: Very short condition. W104
 #[test]
 fn unbounded_loops_very_short_condition() {
-    check_strict(
+    check_rule(
         r#"
         loop until **ok** (max: 5):
         #          ^^^^^^ warning[W104] condition `ok` is too short; write a sentence that the model can judge
           session "Try"
         "#,
+        LOOP,
     );
-    check_strict(LOOP);
 }
 
 /// Loop: Loop variable shadows outer. W106
 #[test]
 fn unbounded_loops_loop_variable_shadows_outer() {
-    check_strict(
+    check_rule(
         r#"
         let i = session "Choose a number"
         loop until **all tests pass** (max: 5) as i:
@@ -164,8 +154,6 @@ fn unbounded_loops_loop_variable_shadows_outer() {
           session "Try {i}"
         output i
         "#,
-    );
-    check_strict(
         r#"
         let n = session "Choose a number"
         loop until **all tests pass** (max: 5) as i:
@@ -178,14 +166,12 @@ fn unbounded_loops_loop_variable_shadows_outer() {
 /// Pipelines: Undefined input collection. E119
 #[test]
 fn pipelines_undefined_input_collection() {
-    check_strict(
+    check_rule(
         r#"
         output places | map:
         #      ^^^^^^ error[E119] variable `places` is not defined
           session "Search {item}"
         "#,
-    );
-    check_strict(
         r#"
         let places = ["attic", "cellar"]
         output places | map:
@@ -197,14 +183,12 @@ fn pipelines_undefined_input_collection() {
 /// Pipelines: Invalid pipe operator. E116
 #[test]
 fn pipelines_invalid_pipe_operator() {
-    check_strict(
+    check_rule(
         r#"
         output ["attic", "cellar"] | each:
         #                            ^^^^ error[E116] expected `map:`, `filter:`, `pmap:` or `reduce(total, item):` after `|`
           session "Search {item}"
         "#,
-    );
-    check_strict(
         r#"
         output ["attic", "cellar"] | map:
           session "Search {item}"
@@ -215,14 +199,12 @@ fn pipelines_invalid_pipe_operator() {
 /// Pipelines: Reduce without variables. E116
 #[test]
 fn pipelines_reduce_without_variables() {
-    check_strict(
+    check_rule(
         r#"
         output ["attic", "cellar"] | reduce:
         #                                  ^ error[E116] `reduce` takes two names: `reduce(total, item):`
           session "Search"
         "#,
-    );
-    check_strict(
         r#"
         output ["attic", "cellar"] | reduce(found, place):
           session "Search {place}, beside {found}"
@@ -233,15 +215,13 @@ fn pipelines_reduce_without_variables() {
 /// Pipelines: Pipeline variable shadows outer (implicit). W106
 #[test]
 fn pipelines_pipeline_variable_shadows_outer_implicit() {
-    check_strict(
+    check_rule(
         r#"
         let item = session "Choose"
         output [item, "cellar"] | map:
         #                         ^^^ warning[W106] `item` shadows a variable of the same name
           session "Search {item}"
         "#,
-    );
-    check_strict(
         r#"
         let chosen = session "Choose"
         output [chosen, "cellar"] | map:
@@ -253,15 +233,13 @@ fn pipelines_pipeline_variable_shadows_outer_implicit() {
 /// Pipelines: Pipeline variable shadows outer (explicit). W106
 #[test]
 fn pipelines_pipeline_variable_shadows_outer_explicit() {
-    check_strict(
+    check_rule(
         r#"
         let place = session "Choose"
         output [place, "cellar"] | reduce(found, place):
         #                                        ^^^^^ warning[W106] `place` shadows a variable of the same name
           session "Search {place}, beside {found}"
         "#,
-    );
-    check_strict(
         r#"
         let chosen = session "Choose"
         output [chosen, "cellar"] | reduce(found, place):

@@ -1,19 +1,17 @@
 //! Variables, blocks and their parameters.
 
-use crate::support::check_strict;
+use crate::support::check_rule;
 
 /// Variables: Duplicate variable name. E019
 #[test]
 fn variables_duplicate_variable_name() {
-    check_strict(
+    check_rule(
         r#"
         let draft = session "Write"
         let draft = session "Write again"
         #   ^^^^^ error[E019] variable `draft` is already declared; assign to it with `draft = …`
         output draft
         "#,
-    );
-    check_strict(
         r#"
         let draft = session "Write"
         let second = session "Write again"
@@ -25,7 +23,7 @@ fn variables_duplicate_variable_name() {
 /// Variables: Duplicate variable name (flat namespace). E019
 #[test]
 fn variables_duplicate_variable_name_flat_namespace() {
-    check_strict(
+    check_rule(
         r#"
         block first:
           let draft = session "Write"
@@ -39,8 +37,6 @@ fn variables_duplicate_variable_name_flat_namespace() {
         do first
         do second
         "#,
-    );
-    check_strict(
         r#"
         block first:
           let draft = session "Write"
@@ -59,15 +55,13 @@ fn variables_duplicate_variable_name_flat_namespace() {
 /// Variables: Const reassignment. E121
 #[test]
 fn variables_const_reassignment() {
-    check_strict(
+    check_rule(
         r#"
         const limit = 3
         limit = 4
         #<^^^^^ error[E121] cannot assign to constant `limit`; declare it with `let` to change it
         session "Write {limit} lines"
         "#,
-    );
-    check_strict(
         r#"
         let limit = 3
         limit = 4
@@ -79,14 +73,12 @@ fn variables_const_reassignment() {
 /// Variables: Undefined variable reference. E119
 #[test]
 fn variables_undefined_variable_reference() {
-    check_strict(
+    check_rule(
         r#"
         let copy = draft
         #          ^^^^^ error[E119] variable `draft` is not defined
         output copy
         "#,
-    );
-    check_strict(
         r#"
         let draft = session "Write"
         let copy = draft
@@ -98,7 +90,7 @@ fn variables_undefined_variable_reference() {
 /// Variables: Variable conflicts with agent. E122
 #[test]
 fn variables_variable_conflicts_with_agent() {
-    check_strict(
+    check_rule(
         r#"
         agent writer:
           prompt: "Write"
@@ -107,8 +99,6 @@ fn variables_variable_conflicts_with_agent() {
         #   ^^^^^^ error[E122] `writer` is also the name of an agent
         output writer
         "#,
-    );
-    check_strict(
         r#"
         agent writer:
           prompt: "Write"
@@ -122,14 +112,12 @@ fn variables_variable_conflicts_with_agent() {
 /// Variables: Undefined context variable. E119
 #[test]
 fn variables_undefined_context_variable() {
-    check_strict(
+    check_rule(
         r#"
         session "Sum up"
           context: findings
         #          ^^^^^^^^ error[E119] variable `findings` is not defined
         "#,
-    );
-    check_strict(
         r#"
         let findings = session "Research"
         session "Sum up"
@@ -141,13 +129,11 @@ fn variables_undefined_context_variable() {
 /// Blocks and their parameters: Undefined block reference. E117
 #[test]
 fn blocks_undefined_block_reference() {
-    check_strict(
+    check_rule(
         r#"
         do greet
         #  ^^^^^ error[E117] block `greet` is not defined
         "#,
-    );
-    check_strict(
         r#"
         block greet:
           session "Say hello"
@@ -160,7 +146,7 @@ fn blocks_undefined_block_reference() {
 /// Blocks and their parameters: Duplicate block definition. E118
 #[test]
 fn blocks_duplicate_block_definition() {
-    check_strict(
+    check_rule(
         r#"
         block greet:
           session "Say hello"
@@ -171,8 +157,6 @@ fn blocks_duplicate_block_definition() {
 
         do greet
         "#,
-    );
-    check_strict(
         r#"
         block greet:
           session "Say hello"
@@ -189,7 +173,7 @@ fn blocks_duplicate_block_definition() {
 /// Blocks and their parameters: Block name conflicts with agent. E123
 #[test]
 fn blocks_block_name_conflicts_with_agent() {
-    check_strict(
+    check_rule(
         r#"
         agent greet:
           prompt: "Greet"
@@ -200,8 +184,6 @@ fn blocks_block_name_conflicts_with_agent() {
 
         do greet
         "#,
-    );
-    check_strict(
         r#"
         agent greeter:
           prompt: "Greet"
@@ -217,14 +199,12 @@ fn blocks_block_name_conflicts_with_agent() {
 /// Blocks and their parameters: Empty block name. E005
 #[test]
 fn blocks_empty_block_name() {
-    check_strict(
+    check_rule(
         r#"
         block:
         #    ^ error[E005] expected a block name
           session "Say hello"
         "#,
-    );
-    check_strict(
         r#"
         block greet:
           session "Say hello"
@@ -237,7 +217,7 @@ fn blocks_empty_block_name() {
 /// Blocks and their parameters: Argument count mismatch. W108
 #[test]
 fn blocks_argument_count_mismatch() {
-    check_strict(
+    check_rule(
         r#"
         block greet(name):
           session "Say hello to {name}"
@@ -247,8 +227,6 @@ fn blocks_argument_count_mismatch() {
         do greet
         #  ^^^^^ warning[W108] `greet` takes 1 argument (`name`)
         "#,
-    );
-    check_strict(
         r#"
         block greet(name):
           session "Say hello to {name}"
@@ -261,7 +239,7 @@ fn blocks_argument_count_mismatch() {
 /// Blocks and their parameters: Parameter shadows outer. W106
 #[test]
 fn blocks_parameter_shadows_outer() {
-    check_strict(
+    check_rule(
         r#"
         let name = session "Choose a name"
 
@@ -271,8 +249,6 @@ fn blocks_parameter_shadows_outer() {
 
         do greet(name)
         "#,
-    );
-    check_strict(
         r#"
         let chosen = session "Choose a name"
 

@@ -1,6 +1,6 @@
 //! Imports, inputs, outputs and calls of programs.
 
-use crate::support::check_strict;
+use crate::support::check_rule;
 
 /// An import that is right.
 const IMPORT: &str = r#"
@@ -12,35 +12,35 @@ const IMPORT: &str = r#"
 /// Use statements: Empty path. E011
 #[test]
 fn use_empty_path() {
-    check_strict(
+    check_rule(
         r#"
         use "" as research
         #   ^^ error[E011] the path is empty
 
         output found = research(topic: "tides")
         "#,
+        IMPORT,
     );
-    check_strict(IMPORT);
 }
 
 /// Use statements: Invalid path format. E012
 #[test]
 fn use_invalid_path_format() {
-    check_strict(
+    check_rule(
         r#"
         use "@alice" as research
         #    ^^^^^^ error[E012] the path `@alice` has no `/`
 
         output found = research(topic: "tides")
         "#,
+        IMPORT,
     );
-    check_strict(IMPORT);
 }
 
 /// Use statements: Duplicate import. E010
 #[test]
 fn use_duplicate_import() {
-    check_strict(
+    check_rule(
         r#"
         use "@alice/research"
         use "@alice/research"
@@ -48,14 +48,14 @@ fn use_duplicate_import() {
 
         output found = research(topic: "tides")
         "#,
+        IMPORT,
     );
-    check_strict(IMPORT);
 }
 
 /// Use statements: Missing alias for dup. E133
 #[test]
 fn use_missing_alias_for_dup() {
-    check_strict(
+    check_rule(
         r#"
         use "@alice/research"
         use "@bob/research"
@@ -63,8 +63,6 @@ fn use_missing_alias_for_dup() {
 
         output found = research(topic: "tides")
         "#,
-    );
-    check_strict(
         r#"
         use "@alice/research"
         use "@bob/research" as second
@@ -78,13 +76,11 @@ fn use_missing_alias_for_dup() {
 /// Inputs: Empty input name. E020
 #[test]
 fn input_empty_input_name() {
-    check_strict(
+    check_rule(
         r#"
         input: "What to write about"
         #<^^^^^ error[E020] `input` needs a name: `input topic: "what it is for"`
         "#,
-    );
-    check_strict(
         r#"
         input topic: "What to write about"
 
@@ -96,15 +92,13 @@ fn input_empty_input_name() {
 /// Inputs: Empty description. W136
 #[test]
 fn input_empty_description() {
-    check_strict(
+    check_rule(
         r#"
         input topic: ""
         #            ^^ warning[W136] the description is empty
 
         session "Write about {topic}"
         "#,
-    );
-    check_strict(
         r#"
         input topic: "What to write about"
 
@@ -116,7 +110,7 @@ fn input_empty_description() {
 /// Inputs: Duplicate input name. E021
 #[test]
 fn input_duplicate_input_name() {
-    check_strict(
+    check_rule(
         r#"
         input topic: "What to write about"
         input topic: "What else"
@@ -124,8 +118,6 @@ fn input_duplicate_input_name() {
 
         session "Write about {topic}"
         "#,
-    );
-    check_strict(
         r#"
         input topic: "What to write about"
         input style: "How to write"
@@ -138,7 +130,7 @@ fn input_duplicate_input_name() {
 /// Inputs: Input after executable. E022
 #[test]
 fn input_input_after_executable() {
-    check_strict(
+    check_rule(
         r#"
         session "Say hello"
         input topic: "What to write about"
@@ -146,8 +138,6 @@ fn input_input_after_executable() {
 
         session "Write about {topic}"
         "#,
-    );
-    check_strict(
         r#"
         input topic: "What to write about"
 
@@ -160,13 +150,11 @@ fn input_input_after_executable() {
 /// Outputs: Empty output name. E023
 #[test]
 fn output_empty_output_name() {
-    check_strict(
+    check_rule(
         r#"
         output = session "Write"
         #<^^^^^^ error[E023] `output` needs a name before `=`: `output report = …`
         "#,
-    );
-    check_strict(
         r#"
         output report = session "Write"
         "#,
@@ -176,14 +164,12 @@ fn output_empty_output_name() {
 /// Outputs: Duplicate output name. E024
 #[test]
 fn output_duplicate_output_name() {
-    check_strict(
+    check_rule(
         r#"
         output report = session "Write"
         output report = session "Write again"
         #      ^^^^^^ error[E024] output `report` is already declared; this one replaces it
         "#,
-    );
-    check_strict(
         r#"
         output report = session "Write"
         output review = session "Review"
@@ -194,7 +180,7 @@ fn output_duplicate_output_name() {
 /// Outputs: Duplicate output name (in another body). E024
 #[test]
 fn output_duplicate_output_name_in_another_body() {
-    check_strict(
+    check_rule(
         r#"
         if **the draft is good**:
           output report = session "Publish"
@@ -202,8 +188,6 @@ fn output_duplicate_output_name_in_another_body() {
           output report = session "Write again"
         #        ^^^^^^ error[E024] output `report` is already declared; this one replaces it
         "#,
-    );
-    check_strict(
         r#"
         output report = session "Write"
         output review = session "Review"
@@ -214,15 +198,13 @@ fn output_duplicate_output_name_in_another_body() {
 /// Outputs: Output name conflicts. E128
 #[test]
 fn output_output_name_conflicts() {
-    check_strict(
+    check_rule(
         r#"
         let report = session "Draft"
         output report = session "Improve"
         #      ^^^^^^ error[E128] output `report` replaces the variable of the same name; rename one of them
           context: report
         "#,
-    );
-    check_strict(
         r#"
         let draft = session "Draft"
         output report = session "Improve"
@@ -234,19 +216,19 @@ fn output_output_name_conflicts() {
 /// Program invocation: Unknown program. E025
 #[test]
 fn invocation_unknown_program() {
-    check_strict(
+    check_rule(
         r#"
         output found = research(topic: "tides")
         #              ^^^^^^^^ error[E025] program `research` is not imported
         "#,
+        IMPORT,
     );
-    check_strict(IMPORT);
 }
 
 /// Program invocation: Missing required input. E026
 #[test]
 fn invocation_missing_required_input() {
-    check_strict(
+    check_rule(
         r#"
         //- /main.prose
         use "./research.prose"
@@ -258,8 +240,6 @@ fn invocation_missing_required_input() {
 
         output findings = session "Research {topic}"
         "#,
-    );
-    check_strict(
         r#"
         //- /main.prose
         use "./research.prose"
@@ -276,7 +256,7 @@ fn invocation_missing_required_input() {
 /// Program invocation: Unknown input name. E027
 #[test]
 fn invocation_unknown_input_name() {
-    check_strict(
+    check_rule(
         r#"
         //- /main.prose
         use "./research.prose"
@@ -288,8 +268,6 @@ fn invocation_unknown_input_name() {
 
         output findings = session "Research {topic}"
         "#,
-    );
-    check_strict(
         r#"
         //- /main.prose
         use "./research.prose"
@@ -306,7 +284,7 @@ fn invocation_unknown_input_name() {
 /// Program invocation: Unknown output property. E028
 #[test]
 fn invocation_unknown_output_property() {
-    check_strict(
+    check_rule(
         r#"
         //- /main.prose
         use "./research.prose"
@@ -320,8 +298,6 @@ fn invocation_unknown_output_property() {
 
         output findings = session "Research {topic}"
         "#,
-    );
-    check_strict(
         r#"
         //- /main.prose
         use "./research.prose"

@@ -2,201 +2,126 @@
 
 use expect_test::expect;
 
-use crate::shown::check;
+use crate::shown::{check, check_text};
 
 #[test]
 fn unterminated_literals() {
-    check(
-        r#"
-session "abc
-if **abc:
-  session "z"
-loop until **done (max: 3):
-  session "z"
-session "next"
-"#,
-        expect![[r#"
-            session "abc
-                    ^^^^ error[E001] unterminated string; expected a closing `"`
-                    fix: Insert the closing `"` => "session \"abc\""
-            if **abc:
-               ^^^^^ error[E001] unterminated condition; expected a closing `**`
-               fix: Insert the closing `**` => "if **abc**:"
-              session "z"
-            loop until **done (max: 3):
-                       ^^^^^^ error[E001] unterminated condition; expected a closing `**`
-                       fix: Insert the closing `**` => "loop until **done** (max: 3):"
-              session "z"
-            session "next"
-        "#]],
-    );
+    check(expect![[r#"
+        session "abc
+                ^^^^ error[E001] unterminated string; expected a closing `"`
+                fix: Insert the closing `"` => "session \"abc\""
+        if **abc:
+           ^^^^^ error[E001] unterminated condition; expected a closing `**`
+           fix: Insert the closing `**` => "if **abc**:"
+          session "z"
+        loop until **done (max: 3):
+                   ^^^^^^ error[E001] unterminated condition; expected a closing `**`
+                   fix: Insert the closing `**` => "loop until **done** (max: 3):"
+          session "z"
+        session "next"
+    "#]]);
 }
 
 #[test]
 fn an_unterminated_triple_string_costs_its_own_lines() {
-    check(
-        r#"
-agent a:
-  prompt: """
-    You write.
-    It is fun.
-  model: opus
-agent b:
-  prompt: """
-    You read.
-  """
-"#,
-        expect![[r#"
-            agent a:
-              prompt: """
-                      ^^^ error[E001] unterminated triple-quoted string; expected a closing `"""`
-                      guess: Insert the closing `"""` => "  \"\"\""
-                You write.
-                It is fun.
-              model: opus
-            agent b:
-              prompt: """
-                You read.
-              """
-        "#]],
-    );
+    check(expect![[r#"
+        agent a:
+          prompt: """
+                  ^^^ error[E001] unterminated triple-quoted string; expected a closing `"""`
+                  guess: Insert the closing `"""` => "  \"\"\""
+            You write.
+            It is fun.
+          model: opus
+        agent b:
+          prompt: """
+            You read.
+          """
+    "#]]);
 }
 
 #[test]
 fn an_unterminated_triple_string_with_text_left_of_it_is_one_mistake() {
-    check(
-        r#"
-agent a:
-  prompt: """
-You write.
-It is fun, and these are the rules:
-- one
-2. two
+    check(expect![[r#"
+        agent a:
+          prompt: """
+                  ^^^ error[E001] unterminated triple-quoted string; expected a closing `"""`
+                  guess: Insert the closing `"""` => "  \"\"\""
+        You write.
+        It is fun, and these are the rules:
+        - one
+        2. two
 
-# Style
-Be brief.
-  model: opus
-let x = """
-Some text here.
-sesion "y"
-"#,
-        expect![[r#"
-            agent a:
-              prompt: """
-                      ^^^ error[E001] unterminated triple-quoted string; expected a closing `"""`
-                      guess: Insert the closing `"""` => "  \"\"\""
-            You write.
-            It is fun, and these are the rules:
-            - one
-            2. two
-
-            # Style
-            Be brief.
-              model: opus
-            let x = """
-                    ^^^ error[E001] unterminated triple-quoted string; expected a closing `"""`
-                    guess: Insert the closing `"""` => "\"\"\""
-            Some text here.
-            sesion "y"
-            ^^^^^^ error[E107] unknown statement `sesion`; did you mean `session`?
-            fix: Change to `session` => "session \"y\""
-        "#]],
-    );
+        # Style
+        Be brief.
+          model: opus
+        let x = """
+                ^^^ error[E001] unterminated triple-quoted string; expected a closing `"""`
+                guess: Insert the closing `"""` => "\"\"\""
+        Some text here.
+        sesion "y"
+        ^^^^^^ error[E107] unknown statement `sesion`; did you mean `session`?
+        fix: Change to `session` => "session \"y\""
+    "#]]);
 }
 
 #[test]
 fn an_opener_that_lost_its_line() {
-    check(
-        r#"
-agent a:
-  @@@
-    You write.
-  """
-agent b:
-  prompt: """
-    You read.
-  """
-"#,
-        expect![[r#"
-            agent a:
-              @@@
-              ^ error[E004] unexpected `@` outside of a string
-                You write.
-                ^^^ error[E107] unknown statement `You`
-              """
-              ^^^ error[E001] unterminated triple-quoted string; expected a closing `"""`
-              guess: Insert the closing `"""` => "  \"\"\""
-            agent b:
-              prompt: """
-                You read.
-              """
-        "#]],
-    );
+    check(expect![[r#"
+        agent a:
+          @@@
+          ^ error[E004] unexpected `@` outside of a string
+            You write.
+            ^^^ error[E107] unknown statement `You`
+          """
+          ^^^ error[E001] unterminated triple-quoted string; expected a closing `"""`
+          guess: Insert the closing `"""` => "  \"\"\""
+        agent b:
+          prompt: """
+            You read.
+          """
+    "#]]);
 }
 
 #[test]
 fn an_unterminated_discretion_over_lines() {
-    check(
-        r#"
-input x: **
-  What is
-  the name?
+    check(expect![[r#"
+        input x: **
+                 ^^ error[E001] unterminated condition; expected a closing `**`
+                 guess: Insert the closing `**` => "**"
+          What is
+          the name?
 
-if **so**:
-  session "x"
-"#,
-        expect![[r#"
-            input x: **
-                     ^^ error[E001] unterminated condition; expected a closing `**`
-                     guess: Insert the closing `**` => "**"
-              What is
-              the name?
-
-            if **so**:
-              session "x"
-        "#]],
-    );
+        if **so**:
+          session "x"
+    "#]]);
 }
 
 #[test]
 fn unknown_escapes() {
-    check(
-        r#"
-session "C:\dir"
-session """C:\dir"""
-"#,
-        expect![[r#"
-            session "C:\dir"
-                       ^^ error[E002] unknown escape `\d`; write a backslash as `\\`
-                       fix: Double the backslash => "session \"C:\\\\dir\""
-            session """C:\dir"""
-        "#]],
-    );
+    check(expect![[r#"
+        session "C:\dir"
+                   ^^ error[E002] unknown escape `\d`; write a backslash as `\\`
+                   fix: Double the backslash => "session \"C:\\\\dir\""
+        session """C:\dir"""
+    "#]]);
 }
 
 #[test]
 fn a_wide_character_before_a_marker() {
-    check(
-        r#"
-if **a
-x 😀on**y
-z **b
-"#,
-        expect![[r#"
-            if **a
-               ^^^ error[E001] unterminated condition; expected a closing `**`
-               fix: Insert the closing `**` => "if **a**"
-            x 😀on**y
-            ^ error[E107] unknown statement `x`
-            z **b
-            ^ error[E107] unknown statement `z`
-        "#]],
-    );
+    check(expect![[r#"
+        if **a
+           ^^^ error[E001] unterminated condition; expected a closing `**`
+           fix: Insert the closing `**` => "if **a**"
+        x 😀on**y
+        ^ error[E107] unknown statement `x`
+        z **b
+        ^ error[E107] unknown statement `z`
+    "#]]);
 }
 
 #[test]
 fn characters_that_look_like_others() {
-    check(
+    check_text(
         "session\u{a0}\"x\"\nif **a**：\n  session \"y\"\n",
         expect![[r#"
             session "x"
