@@ -124,15 +124,11 @@ fn inside(node: &SyntaxNode) -> Option<TextRange> {
 /// Finds comments that are on lines of their own, with nothing between the lines.
 #[derive(Default)]
 struct CommentRuns {
-    run: Option<Run>,
+    /// From the end of the first comment of the run to that of the last one.
+    run: Option<TextRange>,
     /// Whether there is code before the present place on its line.
     after_code: bool,
     line_breaks: usize,
-}
-
-struct Run {
-    first: TextRange,
-    end: TextSize,
 }
 
 impl CommentRuns {
@@ -146,17 +142,16 @@ impl CommentRuns {
                 None
             }
             COMMENT if !self.after_code => {
-                let range = token.text_range();
+                let end = token.text_range().end();
+                let is_below_the_last = std::mem::take(&mut self.line_breaks) == 1;
                 match &mut self.run {
-                    Some(run) if self.line_breaks == 1 => {
-                        run.end = range.end();
-                        self.line_breaks = 0;
+                    Some(run) if is_below_the_last => {
+                        *run = TextRange::new(run.start(), end);
                         None
                     }
                     _ => {
                         let fold = self.take_run();
-                        self.run = Some(Run { first: range, end: range.end() });
-                        self.line_breaks = 0;
+                        self.run = Some(TextRange::empty(end));
                         fold
                     }
                 }
@@ -169,8 +164,7 @@ impl CommentRuns {
     }
 
     fn take_run(&mut self) -> Option<Fold> {
-        let run = self.run.take()?;
-        let range = TextRange::new(run.first.end(), run.end);
+        let range = self.run.take()?;
         (!range.is_empty()).then_some(Fold { range, kind: FoldKind::Comment })
     }
 }

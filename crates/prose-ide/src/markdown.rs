@@ -7,13 +7,7 @@ use prose_syntax::text::{self, one_line, shorten};
 
 /// A block of code, fenced so that nothing in it ends it.
 pub(crate) fn fenced(language: &str, code: &str) -> String {
-    let mut longest = 0;
-    let mut run = 0;
-    for char in code.chars() {
-        run = if char == '`' { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    let fence = "`".repeat((longest + 1).max(3));
+    let fence = "`".repeat((most_backticks(code) + 1).max(3));
     format!("{fence}{language}\n{}\n{fence}", code.trim_end())
 }
 
@@ -25,10 +19,14 @@ pub(crate) fn inline(code: &str) -> String {
     if code.is_empty() {
         return "``` ```".to_owned();
     }
-    let longest = code.split(|char| char != '`').map(str::len).max().unwrap_or(0);
-    let marks = "`".repeat(longest + 1);
+    let marks = "`".repeat(most_backticks(&code) + 1);
     let pad = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
     format!("{marks}{pad}{code}{pad}{marks}")
+}
+
+/// The most backticks in a row.
+fn most_backticks(code: &str) -> usize {
+    code.split(|char| char != '`').map(str::len).max().unwrap_or(0)
 }
 
 /// Text with markup escaped. Backticks are kept, since they quote names.

@@ -3,6 +3,7 @@
 use prose_syntax::{SyntaxKind, SyntaxKind::*, SyntaxNode, SyntaxToken, TextRange, TextSize};
 
 use crate::element::token_at;
+use crate::lines::{line_end, line_start};
 
 /// The ranges around `offset`, the smallest first, each around the one before it and larger.
 pub fn selection_ranges(root: &SyntaxNode, offset: TextSize) -> Vec<TextRange> {
@@ -59,12 +60,10 @@ fn word(token: &SyntaxToken, offset: TextSize) -> TextRange {
 /// The line at `offset`, as far as it lies in `range`, without the space around it.
 fn line(root: &SyntaxNode, range: TextRange, offset: TextSize) -> TextRange {
     let text = root.text().slice(range).to_string();
-    let (before, after) = text.split_at((offset - range.start()).into());
-    let is_break = |char| char == '\n' || char == '\r';
-    let before = &before[before.rfind(is_break).map_or(0, |index| index + 1)..];
-    let after = &after[..after.find(is_break).unwrap_or(after.len())];
-    let (trimmed_before, trimmed_after) = (before.trim_start(), after.trim_end());
-    TextRange::new(offset - TextSize::of(trimmed_before), offset + TextSize::of(trimmed_after))
+    let at = usize::from(offset - range.start());
+    let before = text[line_start(&text, at)..at].trim_start();
+    let after = text[at..line_end(&text, at)].trim_end();
+    TextRange::new(offset - TextSize::of(before), offset + TextSize::of(after))
 }
 
 /// What is between the quotes of a string or the markers of a condition.

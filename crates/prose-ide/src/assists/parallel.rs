@@ -6,7 +6,7 @@ use prose_syntax::ast::{Agent, AstNode, Parallel, Resume, Session, Statement, Va
 use prose_syntax::{SyntaxKind, SyntaxNode, TextEdit, TextRange};
 
 use super::Assist;
-use super::source::{INDENT, Names, Selection, Source, Used, are_branches, is_list};
+use super::source::{INDENT, Names, Selection, Source, Used, are_branches, has_memory, is_list};
 
 /// Selected sessions as branches of a `parallel`.
 pub(super) fn to_parallel(source: &Source<'_>) -> Option<Assist> {
@@ -108,12 +108,8 @@ impl Branch {
 fn share_memory(source: &Source<'_>, branches: &[Branch]) -> bool {
     let remembers = |name: &str| {
         let agents = source.root.descendants().filter_map(Agent::cast);
-        agents.filter(|agent| agent.name().is_some_and(|found| found.text() == name)).any(|agent| {
-            let properties = agent.properties().into_iter().flat_map(|list| list.properties());
-            properties
-                .into_iter()
-                .any(|property| property.name().is_some_and(|name| name.text() == "persist"))
-        })
+        let mut named = agents.filter(|agent| agent.name().is_some_and(|found| found.text() == name));
+        named.any(|agent| has_memory(&agent))
     };
     let mut agents: Vec<String> = branches.iter().filter_map(Branch::agent).collect();
     agents.retain(|name| remembers(name));

@@ -4,7 +4,7 @@ use prose_syntax::ast::{Agent, AstNode, Resume, Session};
 use prose_syntax::{SyntaxKind, SyntaxNode, TextEdit};
 
 use super::Assist;
-use super::source::Source;
+use super::source::{Source, has_memory};
 
 /// Replaces `session:` by `resume:` for an agent with a memory, and back.
 pub(super) fn resume(source: &Source<'_>) -> Option<Assist> {
@@ -39,9 +39,7 @@ fn replaced(
 fn remembers(source: &Source<'_>, name: &str) -> bool {
     let mut agents = source.root.descendants().filter_map(Agent::cast);
     let agent = agents.find(|agent| agent.name().is_some_and(|found| found.text() == name));
-    let list = agent.and_then(|agent| agent.properties());
-    let mut properties = list.into_iter().flat_map(|list| list.properties());
-    properties.any(|property| property.name().is_some_and(|name| name.text() == "persist"))
+    agent.is_some_and(|agent| has_memory(&agent))
 }
 
 #[cfg(test)]

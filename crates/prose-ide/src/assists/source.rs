@@ -5,7 +5,7 @@ use prose_analysis::resolve::{Resolved, resolve};
 use prose_analysis::statements::{body, parse, statements};
 use prose_analysis::{Db, SourceFile};
 use prose_syntax::SyntaxKind::*;
-use prose_syntax::ast::{AstNode, Statement};
+use prose_syntax::ast::{Agent, AstNode, Statement};
 pub(super) use prose_syntax::chains::end;
 use prose_syntax::fix::line_ending;
 use prose_syntax::{NodeOrToken, SyntaxElement, SyntaxKind, SyntaxNode, TextEdit, TextRange, TextSize};
@@ -392,6 +392,12 @@ impl Used<'_> {
     pub(super) fn is(&self, entity: &Entity<'_>) -> bool {
         self.entity.as_ref().is_some_and(|used| used.may_be(entity))
     }
+}
+
+/// Whether an agent keeps a memory.
+pub(super) fn has_memory(agent: &Agent) -> bool {
+    let mut properties = agent.properties().into_iter().flat_map(|list| list.properties());
+    properties.any(|property| property.name().is_some_and(|name| name.text() == "persist"))
 }
 
 /// Whether statements are the branches of a `parallel`.

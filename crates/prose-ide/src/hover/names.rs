@@ -139,6 +139,8 @@ fn block<'db>(db: &'db dyn Db, entity: &Entity<'db>, site: Site<'db>) -> Option<
     let body = body(db, site.statement);
     let data = &body[site.name];
     let Stmt::Block { options, .. } = &body[data.stmt].stmt else { return None };
+    let has_limit =
+        options.iter().any(|option| option.name.as_ref().is_some_and(|name| name.text == "max_depth"));
     let options: Vec<String> =
         options.iter().map(|option| source_of(db, site.statement, option.range)).collect();
     let options = if options.is_empty() { String::new() } else { format!(" ({})", options.join(", ")) };
@@ -151,7 +153,6 @@ fn block<'db>(db: &'db dyn Db, entity: &Entity<'db>, site: Site<'db>) -> Option<
         outputs => format!("Outputs: {}", names(outputs)),
     };
     let is_recursive = call_graph(db, entity.file).is_recursive(&entity.name);
-    let has_limit = body_has_limit(body, data.stmt);
     let depth = match (is_recursive, has_limit) {
         (true, false) => "Recursive, without `max_depth:`: at most 100 nested calls.",
         (true, true) => "Recursive, up to `max_depth:`.",
@@ -164,12 +165,6 @@ fn block<'db>(db: &'db dyn Db, entity: &Entity<'db>, site: Site<'db>) -> Option<
         depth.to_owned(),
         callers(db, entity),
     ]))
-}
-
-/// Whether the header of a block limits the depth of its calls.
-fn body_has_limit(body: &Body, block: StmtId) -> bool {
-    let Stmt::Block { options, .. } = &body[block].stmt else { return false };
-    options.iter().any(|option| option.name.as_ref().is_some_and(|name| name.text == "max_depth"))
 }
 
 /// Who calls a block, and in which lines.
