@@ -7,12 +7,13 @@ use std::sync::Arc;
 use prose_analysis::statements::parse;
 use prose_analysis::{AnalysisHost, SourceFile, Text};
 use prose_files::Limit;
-use prose_syntax::{Diagnostic, TextRange, TextSize};
+use prose_syntax::{Diagnostic, TextRange};
 use ropey::Rope;
 
 use crate::documents::snapshot::{PartOf, Snapshot};
 use crate::panics::{Panicked, guard};
 use crate::protocol::json::Digest;
+use crate::protocol::position::size;
 use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::uri::DocumentUri;
 use crate::workspace::settings::FileConfig;
@@ -264,11 +265,6 @@ impl Splice {
             new_len: end_between - start - next.old.len() + next.new_len,
         }
     }
-}
-
-fn size(bytes: usize) -> TextSize {
-    // `check_length` keeps longer texts out; the largest size is the nearest truth for one that slipped by.
-    TextSize::try_from(bytes).unwrap_or(TextSize::new(u32::MAX))
 }
 
 #[cfg(test)]
