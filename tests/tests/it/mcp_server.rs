@@ -37,7 +37,11 @@ fn until_asked(client: &mut Client) -> Value {
         let listed = client.tool("status", &json!({}));
         if let Some(line) = listed.strip_prefix("1 run:\n") {
             let run = line.split_whitespace().next().unwrap();
-            return client.facts("status", &json!({ "run": run, "wait_seconds": 600 }));
+            let state = client.facts("status", &json!({ "run": run, "wait_seconds": 600 }));
+            // The folder of a run is there before its process can be asked.
+            if state["status"] == "waiting" {
+                return state;
+            }
         }
         std::thread::yield_now();
     }
