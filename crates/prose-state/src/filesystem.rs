@@ -168,12 +168,13 @@ impl FilesystemStore {
                 }
                 let mut recalls = vec![recall];
                 recalls.extend(journals.recall(Some(&path))?);
-                (Remembered::Journal(recalls), journal)
+                (Remembered { journals: recalls, foreign: None }, journal)
             }
             (false, _) if journals.count() == 0 => {
                 let recall = ForeignRecording::read(&folder, text)?;
                 notes.extend(recall.notes().iter().cloned());
-                (Remembered::Foreign(Box::new(recall)), Journal::create(&path)?)
+                let foreign = Some(Box::new(recall));
+                (Remembered { foreign, ..Remembered::default() }, Journal::create(&path)?)
             }
             // Without a journal, the process was killed after it had put away that of the program before it changed.
             (has_journal, _) => {
@@ -187,7 +188,7 @@ impl FilesystemStore {
                 for damage in recalls.iter().filter_map(|recall| recall.sound().damage.as_ref()) {
                     notes.push(format!("{damage}; the other lines are used"));
                 }
-                (Remembered::Journal(recalls), Journal::create(&path)?)
+                (Remembered { journals: recalls, foreign: None }, Journal::create(&path)?)
             }
         };
         // The copy of the program shows what is executed. It stays as it is where nothing has changed, so that its time is the time when it was made.
@@ -196,7 +197,7 @@ impl FilesystemStore {
         }
         let writes_all = journal.last_seq() == 0;
         let left_memories = journals.left_memories()?;
-        let is_foreign = matches!(recall, Remembered::Foreign(_));
+        let is_foreign = recall.foreign.is_some();
         let replayed_to = journal.last_seq();
         let store = Self::new(project, id.into(), folder.clone(), text, lock, journal, tree, writes_all);
         let store = Self { turns, left_memories, replayed_to, is_foreign, ..store };

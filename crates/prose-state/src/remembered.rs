@@ -18,89 +18,63 @@ use crate::recall::{JournalRecording, Matching};
 use crate::repair::JournalCopies;
 use crate::scan::Scan;
 
-/// What is known of an earlier execution.
-#[derive(Debug)]
-pub enum Remembered {
-    /// From its journals: the one that it continues with, or the last one of the program before it changed, and those from before that, the latest first.
-    Journal(Vec<JournalRecording>),
-    /// From the files that another machine has left (R104).
-    Foreign(Box<ForeignRecording>),
+/// What is known of an earlier execution: from its journals, or from the files that another machine has left.
+#[derive(Debug, Default)]
+pub struct Remembered {
+    /// The journal that the execution continues with, or the last one of the program before it changed, and those from before that, the latest first.
+    pub(crate) journals: Vec<JournalRecording>,
+    /// What another machine has left (R104).
+    pub(crate) foreign: Option<Box<ForeignRecording>>,
 }
 
 impl Remembered {
     /// How many outcomes have been reused.
     pub fn reused(&self) -> u32 {
-        match self {
-            Remembered::Journal(recalls) => recalls.iter().map(JournalRecording::reused).sum(),
-            Remembered::Foreign(recall) => recall.reused(),
-        }
+        let foreign = self.foreign.as_ref().map_or(0, |foreign| foreign.reused());
+        self.journals.iter().map(JournalRecording::reused).sum::<u32>() + foreign
     }
 }
 
 impl Recording for Remembered {
     fn recall(&mut self, waiting: &PendingRequests) -> Option<(RequestId, Outcome)> {
-        match self {
-            Remembered::Journal(recalls) => recalls.iter_mut().find_map(|recall| recall.recall(waiting)),
-            Remembered::Foreign(recall) => recall.recall(waiting),
-        }
+        let known = self.journals.iter_mut().find_map(|journal| journal.recall(waiting));
+        known.or_else(|| self.foreign.as_mut()?.recall(waiting))
     }
 
     fn last_work(&mut self) -> Work {
-        match self {
-            // The others have returned nothing since.
-            Remembered::Journal(recalls) => {
-                recalls.iter_mut().map(Recording::last_work).find(|work| !work.is_empty()).unwrap_or_default()
-            }
-            Remembered::Foreign(_) => Work::default(),
-        }
+        // The others have returned nothing since.
+        let mut work = self.journals.iter_mut().map(Recording::last_work);
+        work.find(|work| !work.is_empty()).unwrap_or_default()
     }
 
     fn expenses(&mut self) -> Vec<Expense> {
-        match self {
-            Remembered::Journal(recalls) => recalls.first_mut().map_or_else(Vec::new, Recording::expenses),
-            Remembered::Foreign(_) => Vec::new(),
-        }
+        self.journals.first_mut().map_or_else(Vec::new, Recording::expenses)
     }
 
     fn may_know_more(&self) -> bool {
-        match self {
-            Remembered::Journal(recalls) => recalls.iter().any(Recording::may_know_more),
-            Remembered::Foreign(recall) => recall.may_know_more(),
-        }
+        self.journals.iter().any(Recording::may_know_more) || self.foreign.is_some()
     }
 
     fn is_known(&self, request: RequestId) -> bool {
-        match self {
-            Remembered::Journal(recalls) => recalls.iter().any(|recall| recall.is_known(request)),
-            Remembered::Foreign(recall) => recall.is_known(request),
-        }
+        self.journals.iter().any(|journal| journal.is_known(request))
     }
 
     fn happened(&mut self, event: &Event) {
-        if let Remembered::Foreign(recall) = self {
-            recall.happened(event);
+        if let Some(foreign) = &mut self.foreign {
+            foreign.happened(event);
         }
     }
 
     fn stopped(&self) -> Option<(u64, u64)> {
-        match self {
-            Remembered::Journal(recalls) => recalls.first()?.stopped(),
-            Remembered::Foreign(_) => None,
-        }
+        self.journals.first()?.stopped()
     }
 
     fn used(&self) -> Option<Usage> {
-        match self {
-            Remembered::Journal(recalls) => recalls.first()?.used(),
-            Remembered::Foreign(_) => None,
-        }
+        self.journals.first()?.used()
     }
 
     fn expected(&mut self, seq: u64) -> Option<Event> {
-        match self {
-            Remembered::Journal(recalls) => recalls.first_mut()?.expected(seq),
-            Remembered::Foreign(_) => None,
-        }
+        self.journals.first_mut()?.expected(seq)
     }
 }
 

@@ -123,10 +123,9 @@ impl View {
                 }
                 let Some(open) = self.sessions.get(request) else { return };
                 let (node, status) = (open.node, Status::from(*status));
-                self.change_attempt(*request, |_, attempt| {
+                self.note_attempt(*request, |attempt| {
                     (attempt.to, attempt.status) = (Some(at), status);
                     attempt.error.clone_from(error);
-                    None
                 });
                 self.end_node(node, at, status, error.as_ref());
                 let session = self.node(node).and_then(Node::session);
@@ -317,10 +316,7 @@ impl View {
         self.change(NodeId::ROOT, |root| (root.status, root.to) = (Status::Running, None));
         // The sessions that were open when the run stopped are asked once more.
         for request in self.sessions.keys().copied().collect::<Vec<_>>() {
-            self.change_attempt(request, |_, attempt| {
-                attempt.again = Some(at);
-                None
-            });
+            self.note_attempt(request, |attempt| attempt.again = Some(at));
         }
     }
 

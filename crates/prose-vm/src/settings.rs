@@ -87,7 +87,6 @@ impl Settings {
     /// The recorded settings of a run.
     pub fn of(head: &RunHead) -> Self {
         Self {
-            run: head.run.clone(),
             origin: Some((head.program.clone(), head.from.clone())),
             journal_version: head.version,
             state: head.state,
@@ -102,10 +101,7 @@ impl Settings {
             max_iterations: head.max_iterations,
             backoff_ms: head.backoff_ms,
             backoff_cap_ms: head.backoff_cap_ms,
-            grants: Arc::default(),
-            permissions: Arc::default(),
-            root: None,
-            home: None,
+            ..Self::new(head.run.clone())
         }
     }
 

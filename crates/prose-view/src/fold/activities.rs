@@ -25,10 +25,7 @@ impl View {
             self.used.extend(sum.map(|sum| (request, sum)));
             self.add_usage(event, request, *usage, Some(&self.agent_of(request)));
             let sum = Usage::sum([self.expenses.get(&request).copied(), sum]);
-            self.change_attempt(request, |_, attempt| {
-                attempt.usage = sum;
-                None
-            });
+            self.note_attempt(request, |attempt| attempt.usage = sum);
         }
         let Some(node) = self.node_of(request) else { return };
         let had_questions = self.activity(node).is_some_and(|activity| !activity.questions.is_empty());
@@ -43,15 +40,11 @@ impl View {
             });
         }
         match activity {
-            Activity::Agent(agent) => self.change_attempt(request, |_, attempt| {
-                attempt.session = Some(Box::new(agent.clone()));
-                None
-            }),
+            Activity::Agent(agent) => {
+                self.note_attempt(request, |attempt| attempt.session = Some(Box::new(agent.clone())));
+            }
             Activity::Denied(denial) => {
-                self.change_attempt(request, |_, attempt| {
-                    attempt.denials.push(denial.clone());
-                    None
-                });
+                self.note_attempt(request, |attempt| attempt.denials.push(denial.clone()));
                 self.deny(event, node, denial);
             }
             Activity::ProviderRetry(retry) if retry.attempt > 0 => {
@@ -86,11 +79,10 @@ impl View {
         let logged = self.activity(node).map_or(0, |activity| activity.denied as usize);
         self.close_activity(node);
         let sum = Usage::sum([self.expenses.remove(&request), total]);
-        self.change_attempt(request, |_, attempt| {
+        self.note_attempt(request, |attempt| {
             attempt.add(work, sum);
             attempt.denials.extend(work.denials.iter().skip(logged).cloned());
             attempt.questions.clone_from(&work.questions);
-            None
         });
         for denial in work.denials.iter().skip(logged) {
             self.deny(event, node, denial);

@@ -110,6 +110,14 @@ impl View {
         }
     }
 
+    /// Notes something in the open attempt of a request.
+    pub(super) fn note_attempt(&mut self, request: RequestId, note: impl FnOnce(&mut Attempt)) {
+        self.change_attempt(request, |_, attempt| {
+            note(attempt);
+            None
+        });
+    }
+
     pub(super) fn answered(
         &mut self,
         event: &Event,

@@ -202,10 +202,8 @@ impl Cx {
             _ => None,
         };
         let task = SessionTask {
-            stopped: None,
             agent: spoken.agent.as_ref().map(|(name, _)| name.clone()),
             task,
-            prompt: "".into(),
             system,
             model,
             skills,
@@ -214,14 +212,10 @@ impl Cx {
                 None => self.permissions(spoken).await?,
             },
             timeout,
-            attempt: 0,
-            retries: 0,
             context,
             binding: target.binding.clone(),
-            memory: None,
-            mark: None,
-            writes_result: false,
             folder: self.tree_folder(),
+            ..SessionTask::default()
         };
         Ok(PendingOutcome { task, early_exit, is_foreign })
     }

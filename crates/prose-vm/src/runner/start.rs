@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use futures_util::future::{AbortHandle, Abortable};
 
 use super::session::{outcome, perform};
@@ -169,13 +170,7 @@ impl Runner<'_> {
             }
         }
         let Some(work) = self.work(request) else { return };
-        self.push(
-            id,
-            Box::pin(async move {
-                let (id, outcome) = work.await;
-                (id, Done::Outcome(outcome))
-            }),
-        );
+        self.push(id, work.map(|(id, outcome)| (id, Done::Outcome(outcome))).boxed());
     }
 
     /// The reporter of a request, which asks the questions of its backend.
