@@ -22,7 +22,10 @@ pub(super) fn complete(context: &mut Context<'_>) {
         // Directly after the colon of a header one continues with Enter, which would take the first of what is offered.
         (Start::Body, [])
             if pieces.last().is_some_and(|colon| colon.range.end() == context.replaced.start()) => {}
-        (Start::Line | Start::Body, []) => statements::complete(context),
+        (Start::Line | Start::Body, []) => {
+            statements::complete(context);
+            values::variables(context);
+        }
         (Start::Value, []) if matches!(pieces[..start], [.., Piece { kind: OUTPUT_KW, .. }, _, _]) => {
             values::to_give(context);
         }

@@ -3,7 +3,7 @@
 use prose_syntax::{KEYWORDS, SyntaxKind, SyntaxKind::*, keywords};
 
 use super::item::explained;
-use super::{CompletionKind, Context, calls, values};
+use super::{CompletionKind, Context, calls};
 use crate::cursor::{Header, statement_start};
 
 /// Where a statement can be written.
@@ -63,7 +63,7 @@ const FORMS: &[Form] = &[
     form(CONTINUE_KW, "continue", Place::Loop, false),
 ];
 
-/// The statements that can start at the cursor.
+/// The statements that can start at the cursor, without those that assign to a variable.
 pub(super) fn complete(context: &mut Context<'_>) {
     let cursor = &context.cursor;
     let is_top_level = cursor.headers.is_empty();
@@ -86,7 +86,6 @@ pub(super) fn complete(context: &mut Context<'_>) {
     calls::sessions_of_agents(context);
     calls::blocks_to_call(context, "do ");
     calls::programs_to_call(context);
-    values::variables(context);
 }
 
 /// The statements that have a value.
