@@ -72,7 +72,6 @@ pub(crate) enum Command {
     Lsp(LspArgs),
     Mcp(serve::McpArgs),
     Acp(serve::AcpArgs),
-    Replay(ReplayArgs),
     Fetch(FetchArgs),
     Lock(LockArgs),
     Outdated(OutdatedArgs),
@@ -452,12 +451,12 @@ pub(crate) struct ServeRegistryArgs {
     pub(crate) port: Option<u16>,
 }
 
-/// Start the language server on standard input and output
+/// Start the language server on standard input and output, or replay a recorded session
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
-  0  the editor ended the session
-  1  the editor disconnected without ending the session
-  2  the server could not be started")]
+  0  the editor ended the session; with --replay, all responses are the same
+  1  the editor disconnected without ending the session; with --replay, a response differs, and the first difference is shown
+  2  the server could not be started, or a file could not be read or written")]
 pub(crate) struct LspArgs {
     /// Append the log to a file; warnings always go to standard error
     #[arg(long, value_name = "PATH")]
@@ -467,34 +466,26 @@ pub(crate) struct LspArgs {
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Trace, requires = "log_file")]
     pub(crate) log_level: LogLevel,
 
-    /// Write every message of the session to a file, for `prose replay`
+    /// Write every message of the session to a file, for `--replay`
     ///
     /// It has one line of JSON per message, with its time, and contains the texts of all open documents.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
+    /// Replay a session that was recorded with `--record`, and compare the responses
+    ///
+    /// Sends the editor's messages to a new server, in order, and compares each response and all diagnostics. Commands that run programs or fetch
+    /// imports are not sent. Files that were not open must still be at the same paths.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "log_file"])]
+    pub(crate) replay: Option<PathBuf>,
+
+    /// Update the recording with the current responses
+    #[arg(long, requires = "replay")]
+    pub(crate) write: bool,
+
     /// Has no effect; accepted because many editors pass it
     #[arg(long)]
     pub(crate) stdio: bool,
-}
-
-/// Replay a recorded editor session and compare the responses
-///
-/// Sends the editor's messages from a recording of `prose lsp --record` to a new server, in order, and compares each response and all diagnostics.
-/// Commands that run programs or fetch imports are not sent. Files that were not open must still be at the same paths.
-#[derive(Debug, Args)]
-#[command(after_help = "Exit status:
-  0  all responses are the same
-  1  a response differs; the first difference is shown
-  2  wrong usage, or a file that could not be read or written")]
-pub(crate) struct ReplayArgs {
-    /// The recording
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-
-    /// Update the recording with the current responses
-    #[arg(long)]
-    pub(crate) write: bool,
 }
 
 /// The level of detail in the log of `prose lsp`.

@@ -12,6 +12,7 @@ mod explain;
 mod fetch;
 mod finding;
 mod fmt;
+mod fork;
 mod gather;
 mod init;
 mod lock;
@@ -19,7 +20,6 @@ mod lsp;
 mod outdated;
 mod output;
 mod panic;
-mod replay;
 mod run;
 mod runs;
 mod serve;
@@ -74,6 +74,9 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Runs(RunsArgs { command: RunsCommand::Answer(args) }) => {
             return Ok(answer::run(args, terminal).context(UNWRITABLE)?.into());
         }
+        Command::Runs(RunsArgs { command: RunsCommand::Fork(args) }) => {
+            return Ok(fork::run(args, terminal).context(UNWRITABLE)?.into());
+        }
         Command::Runs(args) => runs::run(args, terminal).context(UNWRITABLE)?,
         Command::Trust(args) => trust::run(args, terminal).context(UNWRITABLE)?,
         Command::Examples(args) => examples::run(args, terminal).context(UNWRITABLE)?,
@@ -82,10 +85,9 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Fmt(args) => fmt::run(args, terminal).context(UNWRITABLE)?,
         Command::Explain(args) => explain::run(args, terminal).context(UNWRITABLE)?,
         Command::Doctor(args) => doctor::run(args, terminal).context(UNWRITABLE)?,
-        Command::Lsp(args) => return lsp::run(args),
+        Command::Lsp(args) => return lsp::run(args, terminal),
         Command::Mcp(args) => return serve::mcp(args),
         Command::Acp(args) => return serve::acp(args),
-        Command::Replay(args) => replay::run(args, terminal)?,
         Command::Fetch(args) => fetch::run(args, terminal).context(UNWRITABLE)?,
         Command::Lock(args) => lock::run(args, terminal).context(UNWRITABLE)?,
         Command::Outdated(args) => outdated::run(args, terminal).context(UNWRITABLE)?,

@@ -1,13 +1,19 @@
 //! `prose lsp`: serves an editor.
 
+mod replay;
+
 use std::process::ExitCode;
 
 use prose_lsp::{LevelFilter, Options};
 
 use crate::cli::{LogLevel, LspArgs};
+use crate::terminal::Terminal;
 
-/// Serves until the editor ends the session.
-pub(crate) fn run(args: &LspArgs) -> anyhow::Result<ExitCode> {
+/// Serves until the editor ends the session, or replays a recorded one.
+pub(crate) fn run(args: &LspArgs, terminal: &Terminal) -> anyhow::Result<ExitCode> {
+    if let Some(file) = &args.replay {
+        return Ok(replay::run(file, args.write, terminal)?.into());
+    }
     let log_level = match args.log_level {
         LogLevel::Error => LevelFilter::ERROR,
         LogLevel::Warn => LevelFilter::WARN,

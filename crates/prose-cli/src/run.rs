@@ -12,7 +12,8 @@ pub(crate) mod printed;
 pub(crate) mod progress;
 pub(crate) mod project;
 mod recorded;
-mod resumed;
+mod replayed;
+pub(crate) mod resumed;
 pub(crate) mod terminal_questions;
 pub(crate) mod waiting;
 
@@ -27,8 +28,8 @@ use prose_files::Limit;
 use prose_project::files::shown;
 use prose_project::imports::{ImportOptions, LockUse};
 use prose_run::{
-    Caps, FinishedRun, Markers, Notifier, Project, Questions, RunFailure, RunHooks, RunRequest, Start,
-    TrustSubject, UserTrust,
+    Caps, FinishedRun, FromRun, Markers, Notifier, Project, Questions, RunFailure, RunHooks, RunRequest,
+    Start, TrustSubject, UserTrust,
 };
 use prose_view::View;
 use prose_vm::error::ErrorKind;
@@ -83,9 +84,18 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
     if args.programs.iter().filter(|program| *program == "-").count() > 1 {
         return refuse(terminal, "standard input contains one program; pass `-` only once");
     }
+    if args.replay.is_some() && (args.programs.len() > 1 || is_in_context) {
+        let message = match is_in_context {
+            true => "`--replay` needs a run that keeps its state in files; remove `--state in-context`",
+            false => "`--replay` replays one program; run the programs separately",
+        };
+        return refuse(terminal, message);
+    }
+    let mut options = options(&args.runner);
+    options.offline |= args.replay.is_some() && !args.live;
     let mut programs = Vec::new();
     for program in &args.programs {
-        let Some(loaded) = load(program, options(&args.runner), terminal)? else { return Ok(Ended::Refused) };
+        let Some(loaded) = load(program, options.clone(), terminal)? else { return Ok(Ended::Refused) };
         programs.push(loaded);
     }
     let inputs = match given::read(&args.inputs, args.input_file.as_deref()) {
@@ -128,7 +138,8 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
 /// The message about missing inputs that cannot be asked for. A script may contain inputs, and a dry run generates them.
 fn missing_inputs(args: &RunArgs, loaded: &Loaded, inputs: &[(SmolStr, Value)]) -> Option<String> {
     let harness = harness(&args.runner).unwrap_or_else(|| loaded.config.run.harness.as_str().to_owned());
-    if args.dry_run || harness == "script" || io::stdin().is_terminal() {
+    // What an earlier run was asked for is recorded.
+    if args.dry_run || args.replay.is_some() || harness == "script" || io::stdin().is_terminal() {
         return None;
     }
     given::missing(inputs, &loaded.program).or_else(|| loaded.program.refusal_of_calls())
@@ -145,7 +156,16 @@ fn run_loaded(
     if !args.runner.quiet {
         loaded.write_warnings(terminal)?;
     }
-    let start = if args.dry_run { Start::Dry } else { Start::New };
+    let start = match &args.replay {
+        Some(name) => match prose_run::recorded_run(&project_of(loaded.project.clone()), name) {
+            Ok(recorded) => {
+                Start::From(Box::new(FromRun { is_live: args.live, ..FromRun::replay(recorded) }))
+            }
+            Err(error) => return refuse(terminal, &error.to_string()),
+        },
+        None if args.dry_run => Start::Dry,
+        None => Start::New,
+    };
     let request = RunRequest {
         state: if is_in_context { StateMode::InContext } else { StateMode::Filesystem },
         seed: args.seed,
@@ -267,7 +287,7 @@ fn contradiction(args: &RunnerArgs, is_in_context: bool) -> Option<&'static str>
     is_other.then_some("`--script` needs the harness `script`; remove `--harness` or `--script`")
 }
 
-fn options(args: &RunnerArgs) -> ImportOptions {
+pub(crate) fn options(args: &RunnerArgs) -> ImportOptions {
     ImportOptions { offline: args.offline, lock: LockUse::new(args.locked), ..ImportOptions::default() }
 }
 
@@ -276,7 +296,7 @@ fn harness(args: &RunnerArgs) -> Option<String> {
     args.harness.clone().or_else(|| args.script.is_some().then(|| "script".to_owned()))
 }
 
-fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> RunRequest {
+pub(crate) fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> RunRequest {
     let project = Project { allows_outside: args.allow_outside, ..project_of(loaded.project.clone()) };
     let program = Arc::clone(&loaded.program);
     let mut request = RunRequest::new(program, project, start, &loaded.config, UserTrust::of_user());
@@ -291,7 +311,7 @@ fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> RunRequest {
 }
 
 /// Runs a program with all that shows how it goes.
-fn execute(
+pub(crate) fn execute(
     mut request: RunRequest,
     args: &RunnerArgs,
     narrates: Option<Narration>,
@@ -300,7 +320,11 @@ fn execute(
     terminal: &Terminal,
 ) -> io::Result<Ended> {
     let is_kept = request.state == StateMode::Filesystem;
-    let goes_on = request.start != Start::New;
+    let (goes_on, from) = match &request.start {
+        Start::From(from) => (false, Some(from.as_ref().clone())),
+        start => (*start != Start::New, None),
+    };
+    let program = shown(Path::new(&request.program.from)).to_string_lossy().into_owned();
     let is_strict = args.strict_exit || request.config.strict_exit;
     if let Some(Err(message)) = args.record_script.as_deref().map(|path| recorded::check(path, args.force)) {
         return refuse(terminal, &message);
@@ -389,6 +413,9 @@ fn execute(
         let reused = counted(reused as usize, "result");
         writeln!(stderr, "Reused {reused} from the earlier execution, ran {ran}.")?;
     }
+    if let Some(from) = from.as_ref().filter(|_| !args.quiet) {
+        replayed::write_reused(from, &finished, terminal)?;
+    }
     if !args.quiet {
         census::write_end(end, &view, &mut stderr)?;
     }
@@ -398,6 +425,15 @@ fn execute(
         (Some(_), RunStatus::Waiting) => {
             waiting::write(&run, end, is_kept, terminal)?;
             Ended::Waiting
+        }
+        (Some(error), RunStatus::Interrupted) if error.kind == ErrorKind::NotRecorded => {
+            match (&from, &finished.not_recorded) {
+                (Some(from), Some(request)) => {
+                    replayed::write_not_recorded(from, request, &program, terminal)?;
+                }
+                _ => writeln!(stderr, "{WARNING}not recorded{WARNING:#}: {}", one_line(&error.message))?,
+            }
+            Ended::NotRecorded
         }
         (Some(error), RunStatus::Interrupted) => {
             writeln!(stderr, "{WARNING}stopped{WARNING:#}: {}", one_line(&error.message))?;
@@ -417,7 +453,8 @@ fn execute(
         let path = shown(&path);
         writeln!(stderr, "{HELP}help{HELP:#}: its prompt is in `{}`", one_line(&path.to_string_lossy()))?;
     }
-    if let Some(error) = end.error.as_ref().filter(|_| ended != Ended::Waiting || !is_kept) {
+    let is_replay = from.as_ref().is_some_and(|from| !from.is_live);
+    if let Some(error) = end.error.as_ref().filter(|_| (ended != Ended::Waiting || !is_kept) && !is_replay) {
         let failed = (ended == Ended::Failed || error.kind == ErrorKind::Budget).then_some(error.kind);
         how_to_resume(&run, is_kept, failed, terminal)?;
     }

@@ -5,6 +5,8 @@ mod attach;
 pub(crate) mod census;
 mod control;
 mod details;
+mod diff;
+mod portable;
 mod sessions;
 
 use std::io::{self, Write};
@@ -46,8 +48,14 @@ pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
         RunsCommand::Tail { run, narrate, no_follow } => {
             tail(&project, run.as_deref(), *narrate, !no_follow, terminal)
         }
-        // The command that resumes runs answers it.
-        RunsCommand::Answer(_) => Ok(()),
+        // The commands that execute runs do these.
+        RunsCommand::Answer(_) | RunsCommand::Fork(_) => Ok(()),
+        RunsCommand::Export { run, file, force } => portable::export(&project, run, file, *force, terminal),
+        RunsCommand::Import { file } => portable::import(&project, file, terminal),
+        RunsCommand::Diff { a, b, json, all } => match diff::diff(&project, [a, b], *json, *all, terminal) {
+            Ok(status) => return Ok(status),
+            Err(error) => Err(error),
+        },
         RunsCommand::Rm { runs } => remove(&project, runs, terminal),
         RunsCommand::Attach { run, read_only, json } => {
             let args = Attach { run: run.as_deref(), is_read_only: *read_only, is_json: *json };
@@ -216,6 +224,11 @@ fn show(
     if let Some(head) = &details.head {
         writeln!(out, "program:  {}", one_line(&head.from))?;
         writeln!(out, "harness:  {}", head.harness)?;
+        if let Some(earlier) = &head.earlier {
+            let name = if earlier.is_live { "fork of:" } else { "replays:" };
+            let before = earlier.before.map_or(String::new(), |event| format!(", before event {event}"));
+            writeln!(out, "{name}  {}{before}", earlier.run)?;
+        }
         if let Some(script) = &head.script {
             writeln!(out, "script:   {}", one_line(&script.path))?;
         }

@@ -2,7 +2,7 @@
 //!
 //! Every harness is in the table of [`registry`]. [`offline`] generates placeholder replies, [`script`] takes them from a file that [`record`] can
 //! write, [`command`] starts the program of an agent, and [`drivers`] use the protocol of an agent while it works. [`decide`] makes decisions, such as
-//! whether a condition is met, by short sessions. [`faults`] classifies what providers and agents report when they fail, and [`gate`] lets sessions wait for
+//! whether a condition is met, by short sessions. [`replay`] asks nothing. [`faults`] classifies what providers and agents report when they fail, and [`gate`] lets sessions wait for
 //! a provider that is overloaded. [`permissions`] decides what agents may do. [`notification`] starts the command of
 //! `run.notify`. [`supervisor`] stops agents when the process that started them ends.
 
@@ -20,6 +20,7 @@ pub mod prices;
 mod process;
 pub mod record;
 pub mod registry;
+pub mod replay;
 mod router;
 mod said;
 pub mod script;

@@ -289,7 +289,7 @@ pub fn agent_command(name: &str, settings: &HarnessSettings) -> Option<AgentComm
 
 /// Whether a harness asks a model, which costs money.
 pub fn asks_model(name: &str) -> bool {
-    !matches!(name, "offline" | "script")
+    !matches!(name, "offline" | "script" | crate::replay::NAME)
 }
 
 /// Whether the agents of a harness use tools: they read and change the files of a folder, and each session takes several requests to a model.

@@ -2,6 +2,7 @@
 //!
 //! * `parallel`: ten thousand sessions of 100 ms at the same time, beside as many tasks of tokio that sleep as long and write a file each.
 //! * `resume`: a run goes on whose parallel sessions are all recorded.
+//! * `replay`: a run takes all its answers from another one.
 //! * `loop` and `lines`: the first and the last thousand of a hundred thousand statements, which should take the same time.
 
 use std::num::NonZeroU32;
@@ -17,7 +18,7 @@ use prose_analysis::Text;
 use prose_analysis::host::AnalysisHost;
 use prose_config::{Config, RunConfig};
 use prose_run::{
-    Project, Questions, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare,
+    FromRun, Project, Questions, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust, prepare,
 };
 use prose_vm::budget::Budget;
 use prose_vm::event::{Event, EventKind, RunStatus, StateMode};
@@ -153,6 +154,40 @@ fn resume(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// One session after the other and in parallel, with a condition for every tenth.
+fn mixed(sessions: usize) -> String {
+    let rounds = sessions / 10;
+    format!(
+        "repeat {rounds} as round:\n  parallel for item in [1, 2, 3, 4, 5]:\n    session \"Work on {{item}} in {{round}}\"\n  let a = session \"First of {{round}}\"\n  let b = session \"Second of {{round}}\"\n    context: a\n  session \"Third of {{round}}\"\n    context: {{ a, b }}\n  if **round {{round}} is good**:\n    session \"Praise {{round}}\"\n  else:\n    session \"Blame {{round}}\"\n  session \"Close {{round}}\"\n"
+    )
+}
+
+fn replay(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("replay");
+    group.sample_size(10).sampling_mode(SamplingMode::Flat);
+    for sessions in [500, SESSIONS] {
+        let program = program(&mixed(sessions));
+        let folder = folder();
+        let (id, _) = run(request(&program, folder.path(), Start::New), RunStatus::Completed, &mut |_, _| {});
+        let recorded = prose_run::recorded_run(&Project::new(folder.path()), &id)
+            .unwrap_or_else(|error| panic!("{error}"));
+        group.throughput(Throughput::Elements(sessions as u64));
+        group.bench_function(BenchmarkId::from_parameter(sessions), |bencher| {
+            bencher.iter_custom(|times| {
+                let once = |_| {
+                    let start = Start::From(Box::new(FromRun::replay(recorded.clone())));
+                    let (replay, time) =
+                        run(request(&program, folder.path(), start), RunStatus::Completed, &mut |_, _| {});
+                    Project::new(folder.path()).remove_run(&replay).unwrap_or_else(|error| panic!("{error}"));
+                    time
+                };
+                (0..times).map(once).sum()
+            });
+        });
+    }
+    group.finish();
+}
+
 const STATEMENTS: u32 = 100_000;
 
 /// Measures how long it takes to come from one statement to another, as an event tells their numbers. After a number of sessions the run stops, so that
@@ -219,5 +254,5 @@ fn sequential(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, parallel, resume, sequential);
+criterion_group!(benches, parallel, resume, replay, sequential);
 criterion_main!(benches);

@@ -30,6 +30,11 @@ pub enum RunFailure {
         /// The harness that it was to be resumed with.
         now: String,
     },
+    /// The run is a replay, which asks nothing.
+    Replay {
+        /// The run.
+        run: String,
+    },
     /// The script of the run does not exist any more.
     ScriptGone {
         /// The run.
@@ -179,6 +184,10 @@ impl fmt::Display for RunFailure {
                 f,
                 "the agents of run {run} read and write files, which `{now}` does not support; resume it with `{before}`, or pass \
                 `--accept-changes` to change the remaining prompts"
+            ),
+            RunFailure::Replay { run } => write!(
+                f,
+                "run {run} is a replay and asks nothing; to continue it, name a harness with `--harness`, or start a run with `prose run PROGRAM --replay {run} --live`"
             ),
             RunFailure::ScriptGone { run, script } => write!(
                 f,

@@ -5,8 +5,10 @@
 mod changes;
 pub mod control;
 mod dry_run;
+mod earlier;
 mod error;
 mod estimate;
+mod fork;
 mod memory;
 mod money;
 mod notify;
@@ -15,6 +17,7 @@ mod parallelism;
 mod permissions;
 mod program_check;
 pub mod questions;
+mod redaction;
 mod rehearsal;
 mod request;
 mod rights;
@@ -34,6 +37,7 @@ use prose_config::{Isolation, WhenWaiting};
 use prose_harness::offline::Offline;
 pub use prose_harness::registry::asks_model;
 use prose_harness::registry::{HarnessSettings, harness, has_tools, used_harnesses};
+use prose_harness::replay::NotRecorded;
 pub use prose_narration::Markers;
 use prose_narration::Narrator;
 use prose_narration::ProgramSize;
@@ -57,18 +61,21 @@ use prose_vm::settings::Settings;
 use prose_vm::store::Recording;
 
 pub use crate::dry_run::{DryRun, DryRunPrompt};
+pub use crate::earlier::{NearestRequest, asked_text, nearest_request, recorded_run};
 pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
 pub use crate::estimate::{EstimateRequest, History, MAX_RUNS, RunEstimate, estimate_run};
+pub use crate::fork::{Fork, ForkError, ForkRequest, Point, plan_fork};
 use crate::money::RunAccounts;
 pub use crate::money::{Caps, Money};
 pub use crate::notify::{Notification, Notifier};
 use crate::origin::Origin;
-pub use crate::origin::{check_trust, is_confirmed};
+pub use crate::origin::{check_trust, harness_of, is_confirmed};
 pub use crate::parallelism::{Machine as MachineResources, Parallelism};
 pub use crate::permissions::{Unenforced, UnenforcedRule};
 pub use crate::questions::{ApprovalAnswer, Questions};
+pub use crate::redaction::Redaction;
 use crate::rehearsal::{QuestionPrompts, Rehearsal};
-pub use crate::request::{Routes, RunRequest, Start};
+pub use crate::request::{FromRun, Routes, RunRequest, Start};
 pub use crate::rights::MissingRights;
 use crate::state::{AnyRecording, StoreKind};
 pub use crate::tools::{MissingTools, all_servers};
@@ -103,6 +110,8 @@ pub struct PreparedRun {
     settings: Settings,
     secrets: Arc<Secrets>,
     trees: Option<Arc<GitTrees>>,
+    /// Stands for the working trees of a replay.
+    recorded_trees: Option<Arc<dyn Trees>>,
     notifier: Notifier,
     /// Whether branches that may change files work in trees of their own.
     pub isolates: bool,
@@ -119,6 +128,8 @@ pub struct PreparedRun {
     stays: bool,
     /// The answers that were given before it was resumed.
     answers: Vec<(Place, RecordedAnswer)>,
+    /// The request that stops a replay.
+    not_recorded: Option<NotRecorded>,
 }
 
 /// The result of an execution of a run.
@@ -132,6 +143,8 @@ pub struct FinishedRun {
     pub reused: u32,
     /// The number of replies from agents in this execution.
     pub ran: u32,
+    /// The request that the recorded run of a replay does not have.
+    pub not_recorded: Option<Request>,
 }
 
 /// Creates or opens the files and the harness of a run.
@@ -143,7 +156,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         request.grants = request.grants.without_settings();
     }
     let missing = program.missing_rights(&request.grants);
-    if !missing.is_empty() {
+    if !missing.is_empty() && !request.start.is_replay() {
         let would_be_missing = program.missing_rights(&granted);
         let untrusted = (would_be_missing != missing).then(|| request.subject.folder.clone());
         let missing = MissingRights::new(would_be_missing, &granted, untrusted);
@@ -161,7 +174,17 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     let origin = origin::origin(&request)?;
     origin::check_trust_for(&request, &origin.harness)?;
     let opened = state::open(&request, &origin)?;
-    let seed = opened.head.as_ref().map_or(request.seed, |head| head.seed);
+    let recorded = match &request.start {
+        Start::From(from) => Some(&from.recorded.head),
+        _ => opened.head.as_ref(),
+    };
+    let seed = recorded.map_or(request.seed, |head| head.seed);
+    if let Start::From(from) = &request.start
+        && !from.is_live
+    {
+        let from = from.clone();
+        return Ok(earlier::prepare_replay(request, opened, &from));
+    }
     let made = harness(
         &origin.harness,
         &HarnessSettings {
@@ -206,7 +229,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     let (harness, trees) = match made {
         Ok((harness, trees)) => (harness, trees.map(Arc::new)),
         Err(failure) => {
-            if request.start == Start::New && opened.folder.is_some() {
+            if matches!(request.start, Start::New | Start::From(_)) && opened.folder.is_some() {
                 let run = opened.run.clone();
                 // The lock ends when the files are closed.
                 drop(opened);
@@ -257,6 +280,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         settings,
         secrets: Arc::new(secrets()),
         trees,
+        recorded_trees: None,
         notifier,
         isolates,
         folder: opened.folder,
@@ -266,6 +290,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         clock: Arc::new(runner::now),
         stays: request.config.when_waiting == WhenWaiting::Stay,
         answers: opened.answers,
+        not_recorded: None,
     })
 }
 
@@ -304,9 +329,10 @@ fn settings(
         Start::Dry => request.state == StateMode::Filesystem,
         _ => opened.folder.is_some(),
     };
-    let mut settings = match &opened.head {
-        Some(head) => Settings::of(head),
-        None => Settings {
+    let mut settings = match (&opened.head, &request.start) {
+        (Some(head), _) => Settings::of(head),
+        (None, Start::From(from)) => from.settings(&opened.run, request),
+        (None, _) => Settings {
             state: request.state,
             seed: request.seed,
             inputs: opened.inputs.clone().unwrap_or_else(|| request.inputs.clone()),
@@ -429,6 +455,7 @@ impl PreparedRun {
         let channel = self
             .folder
             .as_deref()
+            .filter(|_| self.not_recorded.is_none())
             .and_then(|folder| control::Server::start_or_note(folder, &self.settings.run, sender, desk));
         let mut answers = 0;
         let mut observe = |event: &Event, is_new: bool| {
@@ -453,9 +480,10 @@ impl PreparedRun {
         let harness = Arc::clone(&self.harness);
         let host = Host {
             harness: self.harness,
-            trees: match &self.trees {
-                Some(trees) => Arc::clone(trees) as Arc<dyn Trees>,
-                None => Arc::new(NoTrees),
+            trees: match (&self.trees, &self.recorded_trees) {
+                (Some(trees), _) => Arc::clone(trees) as Arc<dyn Trees>,
+                (None, Some(replay)) => Arc::clone(replay),
+                (None, None) => Arc::new(NoTrees),
             },
             store: self.store.as_store(),
             recall: &mut recall,
@@ -497,10 +525,11 @@ impl PreparedRun {
             self.notifier.notify(Notification::Waiting(question));
         }
         let reused = recall.answers;
+        let not_recorded = self.not_recorded.and_then(|missing| missing.take());
         if let Some((mut narrator, sink)) = narration {
             narrator.flush().iter().for_each(|line| sink(line));
         }
-        Ok(FinishedRun { end, unrecorded, reused, ran: answers - reused })
+        Ok(FinishedRun { end, unrecorded, reused, ran: answers - reused, not_recorded })
     }
 }
 

@@ -65,7 +65,8 @@ impl Notifier {
         let variables: Vec<String> =
             request.config.environment.iter().map(|name| name.as_str().to_owned()).collect();
         let command = NotifyCommand::new(words, &request.project.root, &variables);
-        let Some(command) = command.filter(|_| request.start != Start::Dry) else {
+        let Some(command) = command.filter(|_| request.start != Start::Dry && !request.start.is_replay())
+        else {
             return (Self::default(), None);
         };
         if !is_trusted {

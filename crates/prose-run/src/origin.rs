@@ -11,6 +11,7 @@ use prose_config::{HarnessName, RunConfig, Word};
 use prose_harness::command::CommandSettings;
 use prose_harness::drivers::provider::{KnownProvider, ProviderSettings};
 use prose_harness::registry::{HarnessSettings, Route, agent_command, used_harnesses};
+use prose_harness::replay;
 use prose_project::key::RunKey;
 use prose_state::folder::Project;
 use prose_state::journal::JOURNAL_FILE;
@@ -20,7 +21,7 @@ use prose_vm::harness::RunFolders;
 
 use crate::error::{RunFailure, Unconfirmed, Untrusted};
 use crate::program_check::check_program;
-use crate::{Routes, RunRequest, Start, UserFiles, tools};
+use crate::{FromRun, Routes, RunRequest, Start, UserFiles, tools};
 
 /// The harness and the script of a run.
 pub(crate) struct Origin {
@@ -46,9 +47,21 @@ pub fn is_confirmed(project: &Project, run: &str, files: &UserFiles) -> bool {
     head().is_some_and(|head| head.run == run)
 }
 
+/// The harness that a request asks; that of the settings if the run cannot start.
+pub fn harness_of(request: &RunRequest) -> String {
+    origin(request).map_or_else(|_| request.config.harness.as_str().to_owned(), |origin| origin.harness)
+}
+
 /// Finds out with what a run starts or continues.
 pub(crate) fn origin(request: &RunRequest) -> Result<Origin, RunFailure> {
     let of_settings = request.config.harness.as_str();
+    if request.start.is_replay() {
+        let harness = replay::NAME.to_owned();
+        return Ok(Origin { harness, script: None, is_confirmed: true, notes: Vec::new() });
+    }
+    if let Start::From(from) = &request.start {
+        return Ok(origin_of_fork(request, from));
+    }
     let Start::Resume { run, accept_changes } = &request.start else {
         let harness = request.harness.clone().unwrap_or_else(|| of_settings.to_owned());
         return Ok(Origin { harness, script: given_script(request), is_confirmed: true, notes: Vec::new() });
@@ -73,6 +86,9 @@ pub(crate) fn origin(request: &RunRequest) -> Result<Origin, RunFailure> {
         }))
     };
     let of_head = head.as_ref().map(|head| head.harness.as_str());
+    if request.harness.is_none() && of_head == Some(replay::NAME) {
+        return Err(RunFailure::Replay { run: run.to_string() });
+    }
     let harness = match (&request.harness, of_head) {
         (Some(named), _) => named.as_str(),
         (None, None) => of_settings,
@@ -105,13 +121,30 @@ pub(crate) fn origin(request: &RunRequest) -> Result<Origin, RunFailure> {
     Ok(Origin { harness: harness.to_owned(), script, is_confirmed, notes })
 }
 
+/// A fork asks the harness of its run if this user started that, and otherwise the one of the settings: a journal of somebody else does not choose it.
+fn origin_of_fork(request: &RunRequest, from: &FromRun) -> Origin {
+    let head = &from.recorded.head;
+    let is_confirmed = is_confirmed(&request.project, &head.run, &request.trust.files)
+        && from.recorded.path.parent() == request.project.run(&head.run).ok().as_deref();
+    let recorded = is_confirmed && head.harness != replay::NAME;
+    let of_settings = || request.config.harness.as_str().to_owned();
+    let harness = match (&request.harness, recorded) {
+        (Some(named), _) => named.clone(),
+        (None, true) => head.harness.to_string(),
+        (None, false) => of_settings(),
+    };
+    let of_head =
+        || recorded_script(request, head).ok().flatten().filter(|_| recorded && head.harness == harness);
+    Origin { script: given_script(request).or_else(of_head), harness, is_confirmed: true, notes: Vec::new() }
+}
+
 /// Checks that the user trusts the project as far as a request needs it: one that starts no program needs no trust.
 pub fn check_trust(request: &RunRequest) -> Result<(), RunFailure> {
     check_trust_for(request, &origin(request)?.harness)
 }
 
 pub(crate) fn check_trust_for(request: &RunRequest, harness: &str) -> Result<(), RunFailure> {
-    if request.start == Start::Dry {
+    if request.start == Start::Dry || request.start.is_replay() {
         return Ok(());
     }
     let settings = harness_settings(request, None);

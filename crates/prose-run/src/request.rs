@@ -9,8 +9,12 @@ use prose_narration::transcript::Recovered;
 use prose_project::trust::{TrustSubject, UserTrust};
 use prose_rights::Grants;
 use prose_state::folder::Project;
+use prose_state::replay::RecordedRun;
+use prose_vm::earlier::ChangedVariable;
 use prose_vm::event::StateMode;
+use prose_vm::place::Place;
 use prose_vm::program::Program;
+use prose_vm::questions::Attribution;
 use prose_vm::runner::Limits;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
@@ -130,4 +134,37 @@ pub enum Start {
     },
     /// Resumes a run from its narration alone.
     Transcript(Box<Recovered>),
+    /// A new run with the answers of an earlier one: a replay or a fork.
+    From(Box<FromRun>),
+}
+
+impl Start {
+    /// Whether nothing is asked and nothing is started: no agent, no process and no connection.
+    pub(crate) fn is_replay(&self) -> bool {
+        matches!(self, Start::From(from) if !from.is_live)
+    }
+}
+
+/// The earlier run whose answers a new run takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FromRun {
+    /// The earlier run. It is only read.
+    pub recorded: RecordedRun,
+    /// The number of its event before which answers are taken; `None` for all.
+    pub before: Option<u64>,
+    /// Whether the harness is asked what is not recorded. Otherwise the run stops there.
+    pub is_live: bool,
+    /// The variables that get other values.
+    pub variables: Vec<ChangedVariable>,
+    /// The replies of sessions that are replaced, by place.
+    pub replies: Vec<(Place, Arc<str>)>,
+    /// Who changes them.
+    pub by: Option<Attribution>,
+}
+
+impl FromRun {
+    /// All answers of a run, and nothing else.
+    pub fn replay(recorded: RecordedRun) -> Self {
+        Self { recorded, before: None, is_live: false, variables: Vec::new(), replies: Vec::new(), by: None }
+    }
 }

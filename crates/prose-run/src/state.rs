@@ -7,6 +7,7 @@ use prose_narration::transcript::TranscriptRecording;
 use prose_state::filesystem::{self, FilesystemStore, Resume};
 use prose_state::folder::run_id;
 use prose_state::in_context::InContextStore;
+use prose_state::replay::ReplayedRecording;
 use prose_vm::event::{RunHead, StateMode};
 use prose_vm::place::Place;
 use prose_vm::questions::RecordedAnswer;
@@ -55,6 +56,7 @@ impl StoreKind {
 pub(crate) enum AnyRecording {
     NoRecording(NoRecording),
     Files(filesystem::Remembered),
+    Replayed(Box<ReplayedRecording>),
     Transcript(Box<TranscriptRecording>),
 }
 
@@ -63,6 +65,7 @@ impl AnyRecording {
         match self {
             AnyRecording::NoRecording(recall) => recall,
             AnyRecording::Files(recall) => recall,
+            AnyRecording::Replayed(recall) => recall.as_mut(),
             AnyRecording::Transcript(recall) => recall.as_mut(),
         }
     }
@@ -88,15 +91,23 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
         Start::New if request.state == StateMode::InContext => {
             Ok(without_files(memories(), fresh(), Vec::new()))
         }
-        Start::New => {
+        Start::New | Start::From(_) => {
+            // What is wrong with the earlier run is found before there is a folder.
+            let (recall, mut notes) = match &request.start {
+                Start::From(from) => from.open(request)?,
+                _ => (fresh(), Vec::new()),
+            };
             let mut store = FilesystemStore::create_as(
                 request.id.as_deref(),
                 &request.project,
                 &request.program.text,
                 SystemTime::now(),
             )?;
+            if let Start::From(from) = &request.start {
+                store.replays(from.mode());
+            }
             let sealer = sealer(request);
-            let notes = sealer.as_ref().err().cloned().into_iter().collect();
+            notes.extend(sealer.as_ref().err().cloned());
             sealer.into_iter().for_each(|sealer| store.seal_with(sealer));
             Ok(Opened {
                 run: store.run().into(),
@@ -104,7 +115,7 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
                 head: None,
                 inputs: None,
                 store: StoreKind::Files(store.into()),
-                recall: fresh(),
+                recall,
                 notes,
                 answers: Vec::new(),
             })

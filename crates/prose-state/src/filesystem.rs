@@ -61,10 +61,21 @@ pub struct FilesystemStore {
     /// Places of sessions with a memory whose results another machine has left, with that memory.
     recalled: FxHashSet<Place>,
     is_foreign: bool,
+    /// Whether it is of a run with the answers of an earlier run, and in which way.
+    replays: Option<ReplayMode>,
     /// What the files of bindings should hold as far as the run has been executed again.
     replayed: FxHashMap<String, (Binding, Value)>,
     /// Given back last, when nothing is written any more.
     _lock: RunLock,
+}
+
+/// How a run takes the answers of an earlier run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplayMode {
+    /// It asks nothing. Memories that outlive runs stay as they are.
+    Offline,
+    /// It asks what is not recorded. Memories that outlive runs are not written again by sessions whose results are recorded.
+    Live,
 }
 
 /// How a run is resumed.
@@ -232,6 +243,7 @@ impl FilesystemStore {
             replayed_to: 0,
             recalled: FxHashSet::default(),
             is_foreign: false,
+            replays: None,
             _lock: lock,
         }
     }
@@ -239,6 +251,11 @@ impl FilesystemStore {
     /// From now on, the journal says in its first line who has started the run, if that line is still to be written.
     pub fn seal_with(&mut self, sealer: Sealer) {
         self.journal.seal_with(sealer);
+    }
+
+    /// From now on, the run takes the answers of an earlier run.
+    pub fn replays(&mut self, mode: ReplayMode) {
+        self.replays = Some(mode);
     }
 
     /// The id of the run.
@@ -310,6 +327,15 @@ impl FilesystemStore {
 
     /// Takes up that a session has written a memory, unless an earlier execution has done so.
     fn take_up_memory(&self, event: &Event, place: &MemoryPlace, is_new: bool) -> Result<(), StateError> {
+        let is_recorded = match self.replays {
+            None => false,
+            Some(ReplayMode::Offline) => true,
+            Some(ReplayMode::Live) => self.recalled.contains(&event.place),
+        };
+        // The earlier run has written it, and others may have done so since.
+        if is_recorded && place.scope != MemoryScope::Execution {
+            return Ok(());
+        }
         let folder = self.memories.make(place)?;
         if !is_new {
             // The files follow the journal at once, so that only those of its last line may be missing.
@@ -417,6 +443,10 @@ impl Store for FilesystemStore {
     }
 
     fn take_turn(&mut self, request: &Request, place: &MemoryPlace) -> io::Result<Turn> {
+        if self.replays == Some(ReplayMode::Offline) && place.scope != MemoryScope::Execution {
+            // It is only read.
+            return Ok(Turn::Taken);
+        }
         let folder = self.memories.make(place)?;
         if place.scope == MemoryScope::Execution {
             // No other process has it.
@@ -445,7 +475,7 @@ impl Store for FilesystemStore {
     }
 
     fn recalled(&mut self, request: &Request) {
-        if self.is_foreign
+        if (self.is_foreign || self.replays.is_some())
             && let Effect::Session(task) = &request.effect
             && task.memory.is_some()
         {

@@ -199,7 +199,12 @@ impl Drop for Journal {
 }
 
 /// Writes the line of an event after others, with its checksum and its end.
-fn write_line(lines: &mut Vec<u8>, event: &Event, seed: u32, sealer: Option<&Sealer>) -> io::Result<()> {
+pub(crate) fn write_line(
+    lines: &mut Vec<u8>,
+    event: &Event,
+    seed: u32,
+    sealer: Option<&Sealer>,
+) -> io::Result<()> {
     let start = lines.len();
     lines.extend_from_slice(LINE_START);
     lines.extend_from_slice(b"00000000");

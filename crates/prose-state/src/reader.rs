@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use prose_vm::effect::{Outcome, RequestId};
@@ -40,6 +41,9 @@ pub(crate) struct EventHeader<'a> {
     /// What kind of effect it was.
     #[serde(default, borrow)]
     pub(crate) effect: Option<Cow<'a, str>>,
+    /// The hash of its request.
+    #[serde(default, borrow)]
+    pub(crate) fingerprint: Option<Cow<'a, str>>,
 }
 
 /// The lines of a journal, each of which is checked.
@@ -54,6 +58,8 @@ pub(crate) struct Lines {
     start: u64,
     /// The byte after the last sound line.
     end: u64,
+    /// The byte at which the journal ends; a file with a journal in it may have more.
+    limit: u64,
     last_seq: u64,
     /// What the checksums of the lines after the head start from.
     seed: u32,
@@ -64,7 +70,15 @@ impl Lines {
         let file = OwnFile(path).reader()?;
         let reader = BufReader::with_capacity(READ_SIZE, file);
         let path = path.to_owned();
-        Ok(Self { path, reader, line: Vec::new(), count: 0, start: 0, end: 0, last_seq: 0, seed: 0 })
+        let limit = u64::MAX;
+        Ok(Self { path, reader, line: Vec::new(), count: 0, start: 0, end: 0, limit, last_seq: 0, seed: 0 })
+    }
+
+    /// The lines of a journal that is a part of a file.
+    pub(crate) fn open_in(path: &Path, part: Range<u64>) -> Result<Self, StateError> {
+        let mut lines = Self::open(path)?;
+        lines.reader.seek(SeekFrom::Start(part.start)).map_err(StateError::io("read the journal", path))?;
+        Ok(Self { start: part.start, end: part.start, limit: part.end, ..lines })
     }
 
     /// What the checksums of the lines after the head start from.
@@ -90,6 +104,9 @@ impl Lines {
     /// Reads the next line. None at the end of the journal.
     pub(crate) fn next(&mut self) -> Result<Option<EventHeader<'_>>, StateError> {
         self.line.clear();
+        if self.end >= self.limit {
+            return Ok(None);
+        }
         let mut limited = (&mut self.reader).take(MAX_BYTES_OF_LINE);
         let read = limited
             .read_until(b'\n', &mut self.line)
@@ -189,7 +206,15 @@ fn check_version(line: &[u8], path: &Path) -> Result<(), StateError> {
 
 /// The head of a journal: its first event, with the time.
 pub fn read_head(path: &Path) -> Result<(u64, RunHead), StateError> {
-    let mut lines = Lines::open(path)?;
+    head_of(path, Lines::open(path)?)
+}
+
+/// The head of a journal that is a part of a file.
+pub(crate) fn read_head_in(path: &Path, part: Range<u64>) -> Result<(u64, RunHead), StateError> {
+    head_of(path, Lines::open_in(path, part)?)
+}
+
+fn head_of(path: &Path, mut lines: Lines) -> Result<(u64, RunHead), StateError> {
     let damaged = |what| StateError::Damaged(Damage { path: path.to_owned(), line: 1, offset: 0, what });
     if lines.next()?.is_none() {
         return Err(damaged("is missing: the journal is empty"));
@@ -306,8 +331,17 @@ pub struct JournalReader {
 impl JournalReader {
     /// Reads the journal at that path.
     pub fn open(path: &Path) -> Result<Self, StateError> {
+        Self::on(path, Lines::open(path)?)
+    }
+
+    /// Reads a journal that is a part of a file.
+    pub fn open_in(path: &Path, part: Range<u64>) -> Result<Self, StateError> {
+        Self::on(path, Lines::open_in(path, part)?)
+    }
+
+    fn on(path: &Path, lines: Lines) -> Result<Self, StateError> {
         Ok(Self {
-            lines: Lines::open(path)?,
+            lines,
             places: Places::open(path)?,
             outcomes: FxHashMap::default(),
             last: None,

@@ -7,6 +7,7 @@
 mod activity;
 mod agent;
 mod census;
+mod compare;
 mod delta;
 mod fold;
 mod history;
@@ -21,6 +22,7 @@ mod view;
 pub use activity::{NodeActivity, Retry};
 pub use agent::{AgentKey, AgentTotal};
 pub use census::{Census, HandledFailure, Handling, MissingResult, SessionCensus};
+pub use compare::{Comparison, Difference, Pair, RunTotals, Step, compare};
 pub use delta::Delta;
 pub use history::History;
 pub use node::{Attempt, Counts, Node, NodeId, NodeKind, Session, Span, Status, WaitsFor};

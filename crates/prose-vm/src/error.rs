@@ -71,6 +71,8 @@ pub enum ErrorKind {
     AgentCrashed,
     /// A person has to approve, and no one is there. Stops the run, which can be resumed with someone there.
     ApprovalNeeded,
+    /// A request that the recorded run of a replay does not have. Stops the run.
+    NotRecorded,
     /// An `assert` that does not hold.
     Assertion,
     /// Changes of branches to the same files that cannot be merged.
@@ -82,7 +84,10 @@ pub enum ErrorKind {
 impl ErrorKind {
     /// Whether a failed request of this kind stops the run, which can be resumed once the cause is removed, instead of failing its session.
     pub fn stops_run(self) -> bool {
-        matches!(self, ErrorKind::Auth | ErrorKind::Budget | ErrorKind::ApprovalNeeded)
+        matches!(
+            self,
+            ErrorKind::Auth | ErrorKind::Budget | ErrorKind::ApprovalNeeded | ErrorKind::NotRecorded
+        )
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::activity::{Activity, Work};
 use crate::command::Command;
+use crate::earlier::EarlierRun;
 pub use crate::effect::LoopKind;
 use crate::effect::{Binding, MemoryPlace, Outcome, RequestId, SessionTask, Usage};
 use crate::error::RuntimeError;
@@ -370,6 +371,12 @@ pub struct RunHead {
     pub backoff_cap_ms: u64,
     /// The inputs that the run was started with.
     pub inputs: Vec<(SmolStr, Value)>,
+    /// The earlier run whose outcomes it takes; `None` for a run from scratch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Box<EarlierRun>>,
+    /// Whether texts of its events were redacted when it was exported.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
 }
 
 /// The harness of an agent or of decisions, what it can do in the run, and the skills that the settings give it.

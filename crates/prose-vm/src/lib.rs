@@ -10,6 +10,7 @@ pub mod budget;
 pub mod choices;
 pub mod command;
 mod confirmation;
+pub mod earlier;
 pub mod effect;
 pub mod error;
 pub mod estimate;

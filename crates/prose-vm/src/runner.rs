@@ -290,7 +290,12 @@ impl Runner<'_> {
                     self.drain_reports(Some(id))?;
                     if let Outcome::Failed(failure) = &outcome && failure.kind.stops_run() {
                         let reason = failure.message.clone();
-                        return self.interrupt(reason);
+                        // Who replays a run has to recognise this end.
+                        let kind = match failure.kind {
+                            ErrorKind::NotRecorded => ErrorKind::NotRecorded,
+                            _ => ErrorKind::Other,
+                        };
+                        return self.interrupt_by(kind, reason);
                     }
                     if let Some(outcome) = self.checked(id, outcome)? {
                         self.deliver(machine, id, outcome)?;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use prose_rights::Grants;
 use smol_str::SmolStr;
 
+use crate::earlier::EarlierRun;
 use crate::effect::Permission;
 use crate::event::{JOURNAL_VERSION, RecordedRoute, RunHead, ScriptFile, StateMode};
 use crate::value::Value;
@@ -44,6 +45,8 @@ pub struct Settings {
     pub backoff_ms: u64,
     /// The maximum delay of `backoff: exponential`, in milliseconds.
     pub backoff_cap_ms: u64,
+    /// The earlier run whose outcomes are taken.
+    pub earlier: Option<Box<EarlierRun>>,
     /// The rights of fetched programs (decision 19). Not recorded: a user may grant or revoke rights before a run is resumed.
     pub grants: Arc<Grants>,
     /// The absolute path of the folder that contains `.prose`, for the paths in prompts. Not recorded: a project may be moved before a run is resumed.
@@ -77,6 +80,7 @@ impl Settings {
             max_iterations: 1000,
             backoff_ms: 1000,
             backoff_cap_ms: 60_000,
+            earlier: None,
             grants: Arc::default(),
             root: None,
             home: None,
@@ -101,6 +105,7 @@ impl Settings {
             max_iterations: head.max_iterations,
             backoff_ms: head.backoff_ms,
             backoff_cap_ms: head.backoff_cap_ms,
+            earlier: head.earlier.clone(),
             ..Self::new(head.run.clone())
         }
     }

@@ -41,7 +41,8 @@ const OF_THE_PROJECT: &[&str] = &[
     "mcp.servers",
     // Part of what its programs do.
     "run.max-iterations",
-    // About `prose run`, which no editor calls.
+    // About `prose run` and `prose runs export`, which no editor calls.
+    "run.redact",
     "run.strict-exit",
     "run.backoff-ms",
     "run.backoff-cap-ms",

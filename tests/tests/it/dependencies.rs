@@ -106,6 +106,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "prose-project",
             "prose-rights",
             "prose-state",
+            "prose-syntax",
             "prose-view",
             "prose-vm",
         ],

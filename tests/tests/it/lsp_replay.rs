@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const URI: &str = "file:///nowhere/program.prose";
 
 fn replay(file: &Path, arguments: &[&str]) -> Output {
-    Command::new(prose_binary()).arg("replay").arg(file).args(arguments).output().unwrap()
+    Command::new(prose_binary()).args(["lsp", "--replay"]).arg(file).args(arguments).output().unwrap()
 }
 
 #[track_caller]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand, ValueEnum};
-use prose_run::Right;
+use prose_run::{Point, Right};
 use prose_state::runs::RunState;
 
 /// The options that `prose run` and `prose resume` share.
@@ -115,6 +115,7 @@ Exit status:
   3  the run was interrupted; `prose resume` continues it
   4  the program completed, but this could not be recorded; only standard output has the outputs
   5  the run waits for an answer; `prose runs answer` gives it and continues the run
+  6  with `--replay`, the program asks something that the earlier run did not
 
 Examples:
   prose run review.prose
@@ -123,6 +124,7 @@ Examples:
   prose run review.prose --dry-run                print the prompts without calling an agent
   prose run tests/*.prose --quiet                 several, one after the other
   generate | prose run -                          a program from standard input
+  prose run review.prose --replay k3x9            run it with the answers of an earlier run
   prose run review.prose --state in-context       keep the state in the narration only")]
 pub(crate) struct RunArgs {
     /// The program: a file, `-` for standard input, `handle/slug` of the registry, or an address; `README.md#2` is the second program of a Markdown
@@ -157,6 +159,21 @@ pub(crate) struct RunArgs {
     /// `offline`.
     #[arg(long, conflicts_with_all = ["script", "record_script", "json", "narrate"])]
     pub(crate) dry_run: bool,
+
+    /// Take all answers from an earlier run, without agents, processes or connections
+    ///
+    /// RUN is any part of the id of a run in this folder, or a file of `prose runs export`. Inputs are those of the earlier run, unless they are given. If
+    /// the program asks something that is not recorded, the run stops, shows it next to the most similar recorded request, and exits with status 6.
+    #[arg(
+        long,
+        value_name = "RUN|FILE",
+        conflicts_with_all = ["dry_run", "in_context", "script", "max_parallel", "record_script"]
+    )]
+    pub(crate) replay: Option<String>,
+
+    /// With `--replay`, ask the harness what is not recorded
+    #[arg(long, requires = "replay")]
+    pub(crate) live: bool,
 
     /// The seed of the harness `offline`: the same seed gives the same replies
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
@@ -308,6 +325,46 @@ pub(crate) enum RunsCommand {
         no_follow: bool,
     },
     Answer(Box<AnswerArgs>),
+    Fork(Box<ForkArgs>),
+    /// Compare two runs: what each asked, what came of it, and what it used
+    ///
+    /// Sessions, conditions, choices, inputs, loops, handled errors and outputs are aligned by their place and by what was asked. The exit status is 0
+    /// if nothing differs, 1 if something does, and 2 if a run cannot be read.
+    Diff {
+        /// The first run: any part of its id, or a file of `prose runs export`
+        #[arg(value_name = "A")]
+        a: String,
+        /// The second run
+        #[arg(value_name = "B")]
+        b: String,
+        /// Write both runs step by step as JSON
+        #[arg(long)]
+        json: bool,
+        /// Show long texts in full
+        #[arg(long, conflicts_with = "json")]
+        all: bool,
+    },
+    /// Write a run to one file, to replay it elsewhere or to pass it on
+    ///
+    /// The file has the program and all events with their prompts, replies and values. Keys of the environment, variables that agents receive and the
+    /// texts of `run.redact` in `prose.toml` are replaced.
+    Export {
+        /// Any part of the id of the run
+        #[arg(value_name = "RUN")]
+        run: String,
+        /// The file, such as `review.prose-run`
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Overwrite an existing file
+        #[arg(long)]
+        force: bool,
+    },
+    /// Add a run from a file of `prose runs export` to the runs in this folder
+    Import {
+        /// The file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
     /// Watch a run that another process executes, and answer its questions
     ///
     /// Shows what happens like `prose run`. The run continues when you leave with Ctrl-C. The exit status is 0 if the run completes, 1 if it fails
@@ -425,6 +482,59 @@ pub(crate) struct AnswerArgs {
 
     #[command(flatten)]
     pub(crate) runner: RunnerArgs,
+}
+
+/// Start a new run that keeps what a run did before a point, and asks what comes after it
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The original stays as it is, also if it has ended, failed or waits. Before it starts, the fork says what it reuses and what it is expected to
+ask; at a terminal it waits for a confirmation.
+
+Exit status: the same as for `prose run`
+
+Examples:
+  prose runs fork k3x9 --from 12                      again from the first execution of line 12 on
+  prose runs fork k3x9 --from s4/i2/1                 from a place that `prose runs show --json` lists
+  prose runs fork k3x9 --from @340                    from an event
+  prose runs fork k3x9 --from 12 --set topic=winds    with another value of a variable
+  prose runs fork k3x9 --reply 7=\"Reject it\"          what if the session at line 7 had replied this
+  prose runs fork k3x9 --from 12 --program new.prose  with an edited program"
+)]
+pub(crate) struct ForkArgs {
+    /// Any part of the id of the run
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+
+    /// Where the fork leaves the run: a line of its program, a place, or an event
+    ///
+    /// A line stands for the first execution of its statement. Without it, the fork starts after the last reply that `--reply` replaces; with
+    /// `--program` alone, all answers are reused that still match.
+    #[arg(long, value_name = "LINE|PLACE|@EVENT", value_parser = point)]
+    pub(crate) from: Option<Point>,
+
+    /// Give a variable another value at that point; can be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = input, requires = "from")]
+    pub(crate) variables: Vec<(String, String)>,
+
+    /// Replace the reply of a session, which a line, a place or the event of its result names; can be repeated
+    #[arg(long = "reply", value_name = "PLACE=TEXT", value_parser = input)]
+    pub(crate) replies: Vec<(String, String)>,
+
+    /// Continue with this program
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) program: Option<String>,
+
+    /// Start without a confirmation
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+
+    #[command(flatten)]
+    pub(crate) runner: RunnerArgs,
+}
+
+/// Reads `12`, `@340` and `s4/i2/1`.
+fn point(text: &str) -> Result<Point, String> {
+    text.parse()
 }
 
 /// The filters and the format of `prose runs list`.

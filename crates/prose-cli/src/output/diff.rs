@@ -22,14 +22,19 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The change from `old` to `new`.
 pub(crate) fn render(name: &str, old: &str, new: &str, look: DiffTarget) -> String {
+    render_between([name, name], old, new, look)
+}
+
+/// The change between two texts with names of their own.
+pub(crate) fn render_between(names: [&str; 2], old: &str, new: &str, look: DiffTarget) -> String {
     // Diff tools only support lines that end in a line feed.
     let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
     let diff = TextDiff::configure().timeout(PATIENCE).diff_slices(&old_lines, &new_lines);
-    let name = one_line(name);
+    let [old_name, new_name] = names.map(one_line);
     let mut drawn = String::new();
-    look.line(BOLD, &format!("--- {name}\n"), &mut drawn);
-    look.line(BOLD, &format!("+++ {name}\n"), &mut drawn);
+    look.line(BOLD, &format!("--- {old_name}\n"), &mut drawn);
+    look.line(BOLD, &format!("+++ {new_name}\n"), &mut drawn);
     for hunk in diff.unified_diff().iter_hunks() {
         look.line(HELP, &format!("{}\n", hunk.header()), &mut drawn);
         for change in hunk.iter_changes() {

@@ -15,6 +15,7 @@ pub(crate) enum Ended {
     Interrupted = 3,
     Unrecorded = 4,
     Waiting = 5,
+    NotRecorded = 6,
 }
 
 impl From<Ended> for ExitCode {

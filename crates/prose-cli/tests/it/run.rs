@@ -29,6 +29,7 @@ mod private;
 mod processes;
 mod refused;
 mod remote;
+mod replay;
 mod resume;
 mod rights;
 #[cfg(unix)]

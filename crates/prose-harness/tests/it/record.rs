@@ -33,6 +33,8 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         backoff_ms: 1_000,
         backoff_cap_ms: 60_000,
         inputs: inputs.into_iter().map(|(name, value)| (name.into(), value)).collect(),
+        earlier: None,
+        redacted: false,
     };
     let mut told = vec![(place(""), EventKind::RunStarted(Box::new(head)))];
     for (index, (asked, outcome)) in answered.iter().enumerate() {

@@ -5,5 +5,6 @@
 mod control;
 mod foreign;
 mod money;
+mod replay;
 mod resume;
 mod waiting;

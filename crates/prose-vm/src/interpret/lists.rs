@@ -126,6 +126,7 @@ impl Cx {
         let kind = self.statement_kind();
         let source = self.program().header(self.at);
         self.emit(EventKind::StatementStarted { number, source, kind });
+        self.change_variables();
         let result = match self.execute().await {
             Ok(value) => self.kept(value),
             Err(Flow::Return(Some(value))) => {

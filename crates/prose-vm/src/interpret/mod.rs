@@ -288,6 +288,8 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         backoff_ms: settings.backoff_ms,
         backoff_cap_ms: settings.backoff_cap_ms,
         inputs: settings.inputs.clone(),
+        earlier: settings.earlier.clone(),
+        redacted: false,
     }))));
     let run = Rc::new(Run {
         world: Rc::clone(&world),

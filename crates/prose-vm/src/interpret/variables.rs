@@ -94,6 +94,19 @@ impl Cx {
         }
     }
 
+    /// Gives variables the values that a person chose for this statement of a fork. A constant gets another value, too: it is the person's word.
+    pub(super) fn change_variables(&self) {
+        let Some(earlier) = &self.run.world.settings.earlier else { return };
+        for changed in earlier.variables.iter().filter(|changed| changed.place == self.place) {
+            let scope = self.scope.to_assign(&changed.name);
+            let known = scope.get(&changed.name);
+            let kind = known.as_ref().map_or(BindingKind::Let, |known| known.kind);
+            let mutable = known.is_none_or(|known| known.mutable);
+            let target = self.target(&scope, changed.name.clone(), kind, mutable);
+            self.bind(&target, changed.value.clone(), None);
+        }
+    }
+
     pub(super) fn name_text(&self, name: NameId) -> SmolStr {
         self.program().body(self.at)[name].text.clone()
     }

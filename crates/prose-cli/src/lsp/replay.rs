@@ -1,19 +1,19 @@
-//! `prose replay`: a recorded session of an editor once more.
+//! `prose lsp --replay`: a recorded session of an editor once more.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::Context;
 use prose_files::{Limit, read_named_text};
 
-use crate::cli::ReplayArgs;
 use crate::status::Status;
 use crate::terminal::{Terminal, counted};
 
 /// Replays the recording, and shows the first difference or writes all of them down.
-pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> anyhow::Result<Status> {
-    let path = args.file.display();
+pub(super) fn run(file: &Path, writes: bool, terminal: &Terminal) -> anyhow::Result<Status> {
+    let path = file.display();
     let recording =
-        read_named_text(&args.file, Limit::NARRATION).map_err(|error| anyhow::anyhow!("`{path}` {error}"))?;
+        read_named_text(file, Limit::NARRATION).map_err(|error| anyhow::anyhow!("`{path}` {error}"))?;
     let replayed = prose_lsp::replay(&recording).with_context(|| format!("`{path}`"))?;
     // A test of nothing would pass for ever.
     anyhow::ensure!(
@@ -22,11 +22,11 @@ pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> anyhow::Result<Stat
     );
     let compared = counted(replayed.compared, "message");
     let mut stderr = terminal.stderr();
-    if args.write {
+    if writes {
         let is_whole = replayed.now.lines().count() >= recording.lines().count();
         anyhow::ensure!(is_whole, "`{path}` is not changed, since the server did not reply to all requests");
         if replayed.now != recording {
-            std::fs::write(&args.file, &replayed.now).with_context(|| format!("cannot write `{path}`"))?;
+            std::fs::write(file, &replayed.now).with_context(|| format!("cannot write `{path}`"))?;
         }
         writeln!(
             stderr,

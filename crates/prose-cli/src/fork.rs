@@ -1,0 +1,189 @@
+//! `prose runs fork`: a new run that keeps what a run did before a point.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use prose_project::files::shown;
+use prose_project::shell::word;
+use prose_run::questions::user;
+use prose_run::{
+    EstimateRequest, Fork, ForkRequest, History, MAX_RUNS, Point, Project, RunRequest, Start, TrustSubject,
+    UserTrust, estimate_run, plan_fork,
+};
+use prose_state::replay::RecordedRun;
+use prose_state::runs::{RunDetails, RunState};
+use prose_view::usage_text;
+use prose_vm::questions::AnswerSource;
+use prose_vm::value::Value;
+
+use crate::cli::run::ForkArgs;
+use crate::run::ended::{Ended, refuse};
+use crate::run::interrupt::Interrupts;
+use crate::run::load::{Loaded, load};
+use crate::run::project::present_project;
+use crate::run::resumed::{self, Original};
+use crate::run::{execute, options, run_request};
+use crate::terminal::{HELP, Terminal, WARNING, counted, one_line};
+
+/// Plans the fork, says what it reuses and asks, and starts it.
+pub(crate) fn run(args: &ForkArgs, terminal: &Terminal) -> io::Result<Ended> {
+    let project = Project { allows_outside: args.runner.allow_outside, ..present_project() };
+    let details = match crate::runs::details(&project, Some(&args.run)) {
+        Ok(details) => details,
+        Err(message) => return refuse(terminal, &message),
+    };
+    let planned = RecordedRun::in_folder(&details.summary.folder).map_err(|error| error.to_string());
+    let planned = planned.and_then(|recorded| {
+        let request = request(args)?;
+        plan_fork(recorded, request).map_err(|error| error.to_string())
+    });
+    let fork = match planned {
+        Ok(fork) => fork,
+        Err(message) => return refuse(terminal, &message),
+    };
+    let original = match program(args, &details, &project) {
+        Ok(original) => original,
+        Err(message) => return refuse(terminal, &message),
+    };
+    let Some(loaded) = load(&original.program, options(&args.runner), terminal)? else {
+        return Ok(Ended::Refused);
+    };
+    if args.program.is_none() && loaded.program.sha256 != fork.from.recorded.head.sha256 {
+        let run = &details.summary.id;
+        let copy = details.summary.folder.join(prose_state::folder::PROGRAM_FILE);
+        let [now, before] =
+            [Path::new(&original.program), &copy].map(|path| shown(path).to_string_lossy().into_owned());
+        let message = format!(
+            "the program `{now}` has changed since run {run}; fork with it as it is now by `--program {}`, or as it was by `--program {}`",
+            word(&now),
+            word(&before)
+        );
+        return refuse(terminal, &message);
+    }
+    let mut request = RunRequest {
+        subject: TrustSubject::new(&project.root, &loaded.config),
+        project,
+        ..run_request(&args.runner, &loaded, Start::From(Box::new(fork.from.clone())))
+    };
+    request.names_program = true;
+    let harness = prose_run::harness_of(&request);
+    if !args.runner.quiet {
+        write_plan(&fork, &harness, &request, &loaded, &details, terminal)?;
+    }
+    if !args.yes && !is_confirmed(terminal)? {
+        return Ok(Ended::Refused);
+    }
+    execute(request, &args.runner, None, Vec::new(), &mut Interrupts::listen(), terminal)
+}
+
+fn request(args: &ForkArgs) -> Result<ForkRequest, String> {
+    let nothing = args.from.is_none() && args.replies.is_empty() && args.program.is_none();
+    if nothing {
+        return Err(
+            "pass where the fork leaves the run with `--from`, a changed reply with `--reply`, or an edited program with `--program`"
+                .to_owned(),
+        );
+    }
+    let variables =
+        args.variables.iter().map(|(name, value)| (name.into(), Value::text(value.as_str()))).collect();
+    let replies = args.replies.iter().map(|(at, text)| {
+        let point: Point = at.parse().map_err(|error| format!("`--reply {at}=…`: {error}"))?;
+        Ok((point, Arc::from(text.as_str())))
+    });
+    Ok(ForkRequest {
+        from: args.from.clone(),
+        variables,
+        replies: replies.collect::<Result<_, String>>()?,
+        by: Some(user(AnswerSource::CommandLine)),
+    })
+}
+
+fn program(args: &ForkArgs, details: &RunDetails, project: &Project) -> Result<Original, String> {
+    if let Some(program) = &args.program {
+        return Ok(Original { program: program.clone(), note: None });
+    }
+    let is_confirmed = prose_run::is_confirmed(project, &details.summary.id, &UserTrust::of_user().files);
+    resumed::program(details, project, true, is_confirmed)
+}
+
+/// Says what is reused, what is asked and what that is expected to cost.
+fn write_plan(
+    fork: &Fork,
+    harness: &str,
+    request: &RunRequest,
+    loaded: &Loaded,
+    details: &RunDetails,
+    terminal: &Terminal,
+) -> io::Result<()> {
+    let mut stderr = terminal.stderr();
+    let run = &fork.from.recorded.head.run;
+    let point = match (&fork.site, &fork.place, fork.from.before) {
+        (Some(site), Some(place), Some(event)) => {
+            let line = if site.program == 0 {
+                format!("line {}", site.line)
+            } else {
+                "an imported program".to_owned()
+            };
+            format!(" before {line} ({place}, event {event})")
+        }
+        (_, _, Some(event)) => format!(" before event {event}"),
+        (_, _, None) => String::new(),
+    };
+    writeln!(stderr, "Fork of run {run}{point}")?;
+    for changed in &fork.from.variables {
+        writeln!(stderr, "sets {} = {}", changed.name, one_line(&changed.value.to_string()))?;
+    }
+    for (place, _) in &fork.from.replies {
+        writeln!(stderr, "replaces the reply of the session at {place}")?;
+    }
+    let amount = |sessions: u32, decisions: u32| {
+        format!("{} and {}", counted(sessions as usize, "session"), counted(decisions as usize, "decision"))
+    };
+    writeln!(stderr, "reuses {}", amount(fork.reused_sessions, fork.reused_decisions))?;
+    if fork.is_whole {
+        let used = fork.expected.map_or(String::new(), |usage| format!(", {}", usage_text(usage)));
+        writeln!(
+            stderr,
+            "asks {harness}, as far as the rest of run {run} shows: {}{used}",
+            amount(fork.asked_sessions, fork.asked_decisions)
+        )?;
+    } else {
+        let history = History::read(&request.project, &loaded.program, MAX_RUNS);
+        let estimate = estimate_run(&EstimateRequest {
+            program: &loaded.program,
+            harness,
+            config: &request.config,
+            routes: &request.routes,
+            money: &request.money,
+            inputs: &request.inputs,
+            history: &history,
+        });
+        writeln!(
+            stderr,
+            "asks {harness} what the program needs after that; the whole program is estimated at {}",
+            one_line(&estimate.title())
+        )?;
+    }
+    if let RunState::Running(_) = details.summary.status {
+        writeln!(
+            stderr,
+            "{WARNING}note{WARNING:#}: the run is still executed; its events up to now are used"
+        )?;
+    }
+    Ok(())
+}
+
+/// Asks whether the fork is to be started, at a terminal.
+fn is_confirmed(terminal: &Terminal) -> io::Result<bool> {
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return Ok(true);
+    }
+    let mut stderr = terminal.stderr();
+    write!(stderr, "{HELP}Start it?{HELP:#} [Y/n] ")?;
+    stderr.flush()?;
+    drop(stderr);
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(["", "y", "yes"].contains(&line.trim().to_ascii_lowercase().as_str()))
+}

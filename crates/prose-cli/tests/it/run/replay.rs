@@ -1,0 +1,348 @@
+//! `prose run --replay`, `prose runs fork`, `diff`, `export` and `import`.
+
+use expect_test::{Expect, expect};
+
+use super::{ANSWERS, TWO};
+use crate::common::{Run, Workspace};
+
+/// A workspace with a run of [`TWO`], and its id.
+fn recorded() -> (Workspace, String) {
+    let workspace = Workspace::new(&[("main.prose", TWO), ("answers.toml", ANSWERS)]);
+    let run = workspace.prose(&["run", "main.prose", "--script", "answers.toml", "--quiet"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    let id = last(&workspace);
+    std::fs::remove_file(workspace.path("answers.toml")).unwrap();
+    (workspace, id)
+}
+
+/// The id of the run that was started last.
+fn last(workspace: &Workspace) -> String {
+    ids(workspace).swap_remove(0)
+}
+
+fn ids(workspace: &Workspace) -> Vec<String> {
+    let list = workspace.prose(&["runs", "list", "--json"]);
+    let list: serde_json::Value = serde_json::from_str(&list.stdout).unwrap();
+    list.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// What a user sees, with names for the ids of runs and without times.
+#[track_caller]
+fn check(run: &Run, known: &str, expected: Expect) {
+    let mut shown = format!("status: {}\n{}---- stderr\n{}", run.status, run.stdout, run.stderr);
+    shown = shown.replace(known, "EARLIER");
+    let is_id = |word: &str| {
+        let word = word.trim_end_matches(['.', ':', ',']);
+        word.len() == 22 && word.as_bytes()[8] == b'-' && word.as_bytes()[15] == b'-'
+    };
+    let lines = shown.lines().map(|line| {
+        let words = line.split(' ').map(|word| match word {
+            _ if is_id(word) => "NEW",
+            _ if word.starts_with('(') && word.ends_with("s)") => "(TIME)",
+            _ if word.ends_with("/.prose/runs;") => "RUNS;",
+            _ => word,
+        });
+        let words: Vec<_> = words.collect();
+        let line = words.join(" ");
+        match line.rsplit_once(", ") {
+            // How long a run took.
+            Some((start, end)) if end.ends_with(" ms") || end.ends_with(" s") => format!("{start}, TIME"),
+            _ => line,
+        }
+    });
+    expected.assert_eq(&(lines.collect::<Vec<_>>().join("\n") + "\n"));
+}
+
+#[test]
+fn a_run_is_replayed_with_the_answers_of_another() {
+    let (workspace, id) = recorded();
+    check(
+        &workspace.prose(&["run", "main.prose", "--replay", &id]),
+        &id,
+        expect![[r#"
+            status: 0
+            text: two
+            ---- stderr
+            Run NEW with replay
+            … First
+            ✓ First (TIME)
+            … Second
+            ✓ Second (TIME)
+            Replayed 2 results of run EARLIER; no agent was asked.
+            Completed: 2 sessions done, 2 reused
+        "#]],
+    );
+    assert_eq!(ids(&workspace).len(), 2);
+    let shown = workspace.prose(&["runs", "show"]).stdout;
+    assert!(shown.contains(&format!("replays:  {id}")), "{shown}");
+}
+
+#[test]
+fn a_changed_program_stops_where_it_asks_something_else() {
+    let (workspace, id) = recorded();
+    workspace.write("main.prose", TWO.replace("\"Second\"", "\"Second and last\"").as_bytes());
+    check(
+        &workspace.prose(&["run", "main.prose", "--replay", &id, "--quiet"]),
+        &id,
+        expect![[r#"
+            status: 6
+            ---- stderr
+            not recorded: run EARLIER has no answer for the session at line 2 (s1/1)
+            --- recorded at line 2 (s1/1, event 10)
+            +++ asked at line 2 (s1/1)
+            @@ -1,4 +1,4 @@
+             [task]
+            -Second
+            +Second and last
+             [context a]
+             one
+            help: `prose run main.prose --replay EARLIER --live` asks the harness from there on
+        "#]],
+    );
+    check(
+        &workspace.prose(&["run", "main.prose", "--replay", &id, "--live", "--harness", "offline"]),
+        &id,
+        expect![[r#"
+            status: 0
+            text: Here is what last comes down to. Took a into account. What matters most is Second, and the rest follows from it. Compared with the rest, Second is the smaller part. One open question about the rest remains. [offline]
+            ---- stderr
+            Run NEW with offline (placeholder replies)
+            … First
+            ✓ First (TIME)
+            … Second and last
+            Recorded results reused; the run continues.
+            ✓ Second and last (TIME)
+            Reused 1 result of run EARLIER, ran 1.
+            Completed: 2 sessions done, 1 reused
+        "#]],
+    );
+}
+
+#[test]
+fn replays_are_refused_with_a_reason() {
+    let (workspace, id) = recorded();
+    let check = |arguments: &[&str], expected: Expect| {
+        check(&workspace.prose(&[&["run", "main.prose"], arguments].concat()), &id, expected);
+    };
+    check(
+        &["--replay", "nothing"],
+        expect![[r#"
+            status: 2
+            ---- stderr
+            error: run `nothing` does not exist in RUNS; list the runs with `prose runs list`
+        "#]],
+    );
+    check(
+        &["--replay", "missing.prose-run"],
+        expect![[r#"
+            status: 2
+            ---- stderr
+            error: cannot read missing.prose-run: No such file or directory (os error 2)
+        "#]],
+    );
+    check(
+        &["main.prose", "--replay", &id],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `--replay` replays one program; run the programs separately
+    "#]],
+    );
+    assert_eq!(workspace.prose(&["run", "main.prose", "--live"]).status, 2);
+    assert_eq!(ids(&workspace).len(), 1);
+    // A replay asks nothing, also when it is resumed.
+    workspace.write("main.prose", TWO.replace("\"Second\"", "\"Third\"").as_bytes());
+    workspace.prose(&["run", "main.prose", "--replay", &id]);
+    self::check(
+        &workspace.prose(&["resume"]),
+        &id,
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: run NEW is a replay and asks nothing; to continue it, name a harness with `--harness`, or start a run with `prose run PROGRAM --replay NEW --live`
+    "#]],
+    );
+}
+
+#[test]
+fn a_fork_says_what_it_reuses_and_asks() {
+    let (workspace, id) = recorded();
+    workspace.write("answers.toml", ANSWERS.replace("\"two\"", "\"another\"").as_bytes());
+    check(
+        &workspace.prose(&["runs", "fork", &id, "--from", "2", "--script", "answers.toml", "--quiet"]),
+        &id,
+        expect![[r#"
+            status: 0
+            text: another
+            ---- stderr
+        "#]],
+    );
+    check(
+        &workspace.prose(&["runs", "fork", &id, "--reply", "1=won", "--harness", "offline"]),
+        &id,
+        expect![[r#"
+            status: 0
+            text: Went through Second with an eye on the details. Took a into account. Compared with the rest, Second is the smaller part. Nothing stands in the way of the details. [offline]
+            ---- stderr
+            Fork of run EARLIER before line 2 (s1, event 6)
+            replaces the reply of the session at s0/1
+            reuses 1 session and 0 decisions
+            asks offline, as far as the rest of run EARLIER shows: 1 session and 0 decisions
+            Run NEW with offline (placeholder replies)
+            … First
+            ✓ First (TIME)
+            … Second
+            Recorded results reused; the run continues.
+            ✓ Second (TIME)
+            Reused 1 result of run EARLIER, ran 1.
+            Completed: 2 sessions done, 1 reused
+        "#]],
+    );
+    check(
+        &workspace.prose(&["runs", "fork", &id]),
+        &id,
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: pass where the fork leaves the run with `--from`, a changed reply with `--reply`, or an edited program with `--program`
+    "#]],
+    );
+    check(
+        &workspace.prose(&["runs", "fork", &id, "--from", "x y"]),
+        &id,
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: run EARLIER has no place `x y`; `prose runs show EARLIER --json` lists the places of its requests
+    "#]],
+    );
+    workspace.write("main.prose", b"session \"Other\"\n");
+    check(
+        &workspace.prose(&["runs", "fork", &id, "--from", "2"]),
+        &id,
+        expect![[r#"
+            status: 2
+            ---- stderr
+            error: the program `main.prose` has changed since run EARLIER; fork with it as it is now by `--program main.prose`, or as it was by `--program .prose/runs/EARLIER/program.prose`
+        "#]],
+    );
+}
+
+#[test]
+fn two_runs_are_compared() {
+    let (workspace, id) = recorded();
+    workspace.write("answers.toml", ANSWERS.replace("\"two\"", "\"a\\nb\\nd\"").as_bytes());
+    workspace.prose(&["runs", "fork", &id, "--from", "2", "--script", "answers.toml", "--quiet"]);
+    let fork = last(&workspace);
+    check(
+        &workspace.prose(&["runs", "diff", &id, &fork]),
+        &id,
+        expect![[r#"
+        status: 1
+        --- EARLIER  main.prose: completed, 2 sessions, 0 decisions, TIME
+        +++ NEW  main.prose: completed, 2 sessions, 0 decisions, TIME
+
+        1 step the same
+
+        session at line 2 (s1/1)
+        result:
+        @@ -1 +1,3 @@
+        -two
+        +a
+        +b
+        +d
+
+        output text at line 2 (s1)
+        result:
+        @@ -1 +1,3 @@
+        -two
+        +a
+        +b
+        +d
+        ---- stderr
+        2 differences.
+    "#]],
+    );
+    check(
+        &workspace.prose(&["runs", "diff", &id, &id]),
+        &id,
+        expect![[r#"
+        status: 0
+        --- EARLIER  main.prose: completed, 2 sessions, 0 decisions, TIME
+        +++ EARLIER  main.prose: completed, 2 sessions, 0 decisions, TIME
+
+        3 steps the same
+        ---- stderr
+        No difference in what was asked and what came of it.
+    "#]],
+    );
+    let json = workspace.prose(&["runs", "diff", &id, &fork, "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["steps"][0]["differs"], serde_json::Value::Null);
+    assert_eq!(json["steps"][1]["b"]["result"], "a\nb\nd");
+}
+
+#[test]
+fn an_exported_run_has_no_secrets_and_is_replayed_elsewhere() {
+    let program = "input key: \"The key\"\noutput text = session \"Use {key} for Ada\"\n";
+    let settings = "[run]\nredact = [\"Ada\"]\nenvironment = [\"PLANTED\"]\n";
+    let workspace = Workspace::new(&[("main.prose", program), ("prose.toml", settings)]);
+    let secret = "sk-planted-0123456789";
+    workspace.prose(&["run", "main.prose", "--input", &format!("key={secret}"), "--quiet"]);
+    let id = last(&workspace);
+    let mut export = workspace.command();
+    export.args(["runs", "export", &id, "run.prose-run"]).env("PLANTED", secret);
+    check(
+        &Run::of(&mut export),
+        &id,
+        expect![[r#"
+        status: 0
+        ---- stderr
+        Exported run EARLIER to `run.prose-run`: 14 events, texts redacted in 10 events. It contains the prompts and replies of the run.
+    "#]],
+    );
+    let file = workspace.read("run.prose-run");
+    assert!(!file.contains(secret) && !file.contains("Ada"), "{file}");
+    check(
+        &Run::of(&mut export),
+        &id,
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `run.prose-run` already exists; pass another file, or overwrite it with `--force`
+    "#]],
+    );
+
+    let other = Workspace::new(&[("main.prose", program), ("run.prose-run", &file)]);
+    let replay = other.prose(&["run", "main.prose", "--replay", "run.prose-run", "--quiet"]);
+    assert_eq!(replay.status, 0, "{replay:?}");
+    check(
+        &other.prose(&["runs", "import", "run.prose-run"]),
+        &id,
+        expect![[r#"
+        status: 0
+        imported EARLIER
+        ---- stderr
+    "#]],
+    );
+    check(
+        &other.prose(&["runs", "import", "run.prose-run"]),
+        &id,
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: cannot use `run.prose-run`: the run EARLIER is already in RUNS; to replace it, remove it first with `prose runs rm EARLIER`
+    "#]],
+    );
+    assert_eq!(ids(&other).len(), 2);
+    other.write("run.prose-run", &file.as_bytes()[..file.len() - 100]);
+    check(
+        &other.prose(&["runs", "import", "run.prose-run"]),
+        &id,
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: cannot use `run.prose-run`: it is not complete; export the run again
+    "#]],
+    );
+}

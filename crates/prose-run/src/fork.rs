@@ -1,0 +1,294 @@
+//! Plans a fork: a new run that keeps what a recorded run did before a point, and asks what comes after it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use prose_state::StateError;
+use prose_state::replay::RecordedRun;
+use prose_syntax::suggest;
+use prose_vm::earlier::ChangedVariable;
+use prose_vm::effect::{Effect, Usage};
+use prose_vm::event::{Event, EventKind, RunStatus};
+use prose_vm::place::{Place, Site};
+use prose_vm::questions::Attribution;
+use prose_vm::value::Value;
+use smol_str::SmolStr;
+
+use crate::FromRun;
+
+/// A point in a recorded run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Point {
+    /// Before the first execution of the statement at a line, from 1.
+    Line(u32),
+    /// Before a place in the execution.
+    Place(Place),
+    /// Before the event with a number.
+    Event(u64),
+}
+
+impl FromStr for Point {
+    type Err = String;
+
+    /// Reads `12`, `@340` and `s4/i2/1`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || {
+            "expected a line such as `12`, a place such as `s4/i2/1`, or an event such as `@340`".to_owned()
+        };
+        if let Some(event) = text.strip_prefix('@') {
+            return event.parse().map(Self::Event).map_err(|_| expected());
+        }
+        if text.starts_with(|first: char| first.is_ascii_digit()) {
+            return text.parse().map(Self::Line).map_err(|_| expected());
+        }
+        match serde_json::from_value(text.into()) {
+            Ok(place) if !text.is_empty() => Ok(Self::Place(place)),
+            _ => Err(expected()),
+        }
+    }
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Point::Line(line) => write!(f, "line {line}"),
+            Point::Place(place) => write!(f, "{place}"),
+            Point::Event(event) => write!(f, "event {event}"),
+        }
+    }
+}
+
+/// What a fork changes.
+#[derive(Debug, Clone, Default)]
+pub struct ForkRequest {
+    /// Where it leaves the recorded run; without one, after the last changed reply, and otherwise at its end.
+    pub from: Option<Point>,
+    /// The variables that get other values at the point.
+    pub variables: Vec<(SmolStr, Value)>,
+    /// The replies that are replaced, by their sessions.
+    pub replies: Vec<(Point, Arc<str>)>,
+    /// Who changes them.
+    pub by: Option<Attribution>,
+}
+
+/// A fork before it starts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fork {
+    /// The start of the run.
+    pub from: FromRun,
+    /// The statement at the point; `None` at the end of the run.
+    pub site: Option<Site>,
+    /// The place of that statement.
+    pub place: Option<Place>,
+    /// The number of sessions whose replies are reused.
+    pub reused_sessions: u32,
+    /// The number of decisions that are reused.
+    pub reused_decisions: u32,
+    /// The number of sessions that the recorded run asked after the point.
+    pub asked_sessions: u32,
+    /// The number of decisions that it asked there.
+    pub asked_decisions: u32,
+    /// What they used, if that was reported.
+    pub expected: Option<Usage>,
+    /// Whether the recorded run came to its end, so that the numbers cover the rest of the program.
+    pub is_whole: bool,
+}
+
+/// The reason why a run cannot be forked as requested.
+#[derive(Debug)]
+pub enum ForkError {
+    /// The run cannot be read.
+    State(StateError),
+    /// The point does not exist, or what is to be changed is not there.
+    Request(String),
+}
+
+impl fmt::Display for ForkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ForkError::State(error) => error.fmt(f),
+            ForkError::Request(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for ForkError {}
+
+impl From<StateError> for ForkError {
+    fn from(error: StateError) -> Self {
+        Self::State(error)
+    }
+}
+
+/// Plans a fork of a run. Nothing is written.
+pub fn plan_fork(recorded: RecordedRun, request: ForkRequest) -> Result<Fork, ForkError> {
+    let run = recorded.head.run.clone();
+    let refuse = |why: String| Err(ForkError::Request(why));
+    let mut replies = Vec::new();
+    let mut after_replies = None;
+    for (point, text) in &request.replies {
+        let Some((seq, place)) = find_reply(&recorded, point)? else {
+            return refuse(format!(
+                "run {run} has no reply of a session at {point}; `prose runs show {run} --json` lists the places of its requests"
+            ));
+        };
+        after_replies = after_replies.max(Some(seq + 1));
+        replies.push((place, Arc::clone(text)));
+    }
+    let before = match &request.from {
+        Some(point) => Some(find_point(&recorded, point)?),
+        None => after_replies,
+    };
+    if let (Some(before), Some(after)) = (before, after_replies)
+        && before < after
+    {
+        return refuse(format!(
+            "the changed reply is recorded by event {}, after the point at event {before}; fork from a later point",
+            after - 1
+        ));
+    }
+    let mut fork = Fork {
+        from: FromRun {
+            before,
+            is_live: true,
+            variables: Vec::new(),
+            replies,
+            by: request.by.filter(|_| !request.replies.is_empty() || !request.variables.is_empty()),
+            recorded,
+        },
+        site: None,
+        place: None,
+        reused_sessions: 0,
+        reused_decisions: 0,
+        asked_sessions: 0,
+        asked_decisions: 0,
+        expected: None,
+        is_whole: false,
+    };
+    let mut names = BTreeSet::new();
+    for event in fork.from.recorded.clone().events()? {
+        let Ok(event) = event else { break };
+        fork.add(&event, &mut names);
+    }
+    for (name, value) in request.variables {
+        let Some(place) = fork.place.clone() else {
+            return refuse(format!(
+                "`{name}` cannot be set, since no statement of run {run} comes after the point"
+            ));
+        };
+        if !names.contains(&name) {
+            let hint = suggest::nearest(&name, &names, |known| known.as_str());
+            let hint = hint.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            return refuse(format!("`{name}` has no value before the point in run {run}{hint}"));
+        }
+        fork.from.variables.push(ChangedVariable { place, name, value });
+    }
+    Ok(fork)
+}
+
+impl Fork {
+    fn add(&mut self, event: &Event, names: &mut BTreeSet<SmolStr>) {
+        let is_before = self.from.before.is_none_or(|before| event.seq < before);
+        match &event.kind {
+            EventKind::StatementStarted { .. } if !is_before && self.place.is_none() => {
+                self.site = event.site;
+                self.place = Some(event.place.clone());
+            }
+            EventKind::Bound { binding, .. } if is_before => {
+                names.insert(binding.name.clone());
+            }
+            EventKind::Effect { effect, .. } if !Effect::KINDS_WITHOUT_AGENT.contains(&effect.as_str()) => {
+                let is_session = effect == "session";
+                match (is_before, is_session) {
+                    (true, true) => self.reused_sessions += 1,
+                    (true, false) => self.reused_decisions += 1,
+                    (false, true) => self.asked_sessions += 1,
+                    (false, false) => self.asked_decisions += 1,
+                }
+                if !is_before {
+                    self.expected = Usage::sum([self.expected, event.kind.usage()]);
+                }
+            }
+            EventKind::RunEnded(end) => {
+                self.is_whole = matches!(end.status, RunStatus::Completed);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The number of the event that a point is before.
+fn find_point(recorded: &RecordedRun, point: &Point) -> Result<u64, ForkError> {
+    let run = &recorded.head.run;
+    let mut innermost: Option<(u32, u64)> = None;
+    let mut last = 0;
+    for event in recorded.events()? {
+        let Ok(event) = event else { break };
+        last = event.seq;
+        let is_statement = matches!(event.kind, EventKind::StatementStarted { .. });
+        match (point, event.site) {
+            (Point::Place(place), _) if *place == event.place => return Ok(event.seq),
+            (Point::Line(line), Some(site)) if is_statement && site.program == 0 => {
+                if site.line == *line {
+                    return Ok(event.seq);
+                }
+                // A line in the middle of a statement stands for the innermost statement around it.
+                let is_around = site.line < *line && *line <= site.last_line;
+                if is_around && innermost.is_none_or(|(start, _)| start < site.line) {
+                    innermost = Some((site.line, event.seq));
+                }
+            }
+            _ => {}
+        }
+    }
+    match (point, innermost) {
+        (Point::Event(seq), _) if (1..=last + 1).contains(seq) => Ok(*seq),
+        (Point::Event(seq), _) => {
+            Err(ForkError::Request(format!("run {run} has {last} events and no event {seq}")))
+        }
+        (Point::Line(_), Some((_, seq))) => Ok(seq),
+        (Point::Line(line), None) => {
+            Err(ForkError::Request(format!("run {run} has not executed a statement at line {line}")))
+        }
+        (Point::Place(place), _) => Err(ForkError::Request(format!(
+            "run {run} has no place `{place}`; `prose runs show {run} --json` lists the places of its requests"
+        ))),
+    }
+}
+
+/// The number of the event that records the reply of a session, and its place. The last attempt counts.
+fn find_reply(recorded: &RecordedRun, point: &Point) -> Result<Option<(u64, Place)>, ForkError> {
+    let mut found = None;
+    let mut of_line: Option<Place> = None;
+    for event in recorded.events()? {
+        let Ok(event) = event else { break };
+        if let EventKind::SessionStarted { .. } = &event.kind
+            && let (Point::Line(line), Some(site)) = (point, event.site)
+            && site.program == 0
+            && (site.line..=site.last_line).contains(line)
+        {
+            of_line.get_or_insert_with(|| event.place.clone());
+        }
+        let EventKind::Effect { effect, .. } = &event.kind else { continue };
+        let place = event.place.as_str();
+        let is_asked = match point {
+            Point::Event(seq) => *seq == event.seq,
+            Point::Place(asked) => is_attempt(place, asked.as_str()),
+            Point::Line(_) => of_line.as_ref().is_some_and(|asked| is_attempt(place, asked.as_str())),
+        };
+        if effect == "session" && is_asked {
+            found = Some((event.seq, event.place.clone()));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a place is that of a session or of one of its retries.
+fn is_attempt(place: &str, session: &str) -> bool {
+    place.strip_prefix(session).is_some_and(|rest| {
+        rest.is_empty()
+            || rest.strip_prefix("/a").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+    })
+}

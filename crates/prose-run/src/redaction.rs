@@ -1,0 +1,112 @@
+//! What is replaced in the texts of a run before it is exported.
+
+use std::borrow::Cow;
+
+use prose_config::{Config, Word};
+use prose_vm::secrets::Secrets;
+
+/// What stands for a redacted text.
+const REDACTED: &str = "[redacted]";
+
+/// The texts that must not leave the machine: the values of environment variables whose names look like those of keys or that the settings pass to agents
+/// and servers, and what `run.redact` names.
+#[derive(Debug, Clone)]
+pub struct Redaction {
+    secrets: Secrets,
+    /// The longest first, so that one that contains another is replaced as a whole.
+    texts: Vec<String>,
+}
+
+impl Redaction {
+    /// What the settings of a project and the environment of this process name.
+    pub fn of(config: &Config) -> Self {
+        Self::new(
+            config,
+            &|name| std::env::var(name).ok(),
+            std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .collect(),
+        )
+    }
+
+    fn new(config: &Config, variable: &dyn Fn(&str) -> Option<String>, all: Vec<(String, String)>) -> Self {
+        let run = &config.run;
+        let passed: Vec<&str> = run.environment.iter().map(Word::as_str).collect();
+        let is_passed = |name: &str| {
+            passed.iter().any(|passed| match passed.strip_suffix('*') {
+                Some(start) => name.starts_with(start),
+                None => *passed == name,
+            })
+        };
+        let key = run.provider.key_variable.as_ref().map(|name| name.as_str());
+        let servers = config.mcp.servers.0.values();
+        let of_servers: Vec<&str> =
+            servers.flat_map(|server| server.environment.iter().map(|name| name.as_str())).collect();
+        let mut texts: Vec<String> = all
+            .iter()
+            .filter(|(name, value)| {
+                let is_named =
+                    is_passed(name) || key == Some(name.as_str()) || of_servers.contains(&name.as_str());
+                // Values such as `1` and `true` occur in any text.
+                is_named && value.len() >= MIN_LENGTH
+            })
+            .map(|(_, value)| value.clone())
+            .collect();
+        let named = run.redact.iter().map(Word::as_str);
+        texts.extend(named.filter_map(|text| match text.strip_prefix('$') {
+            Some(name) => variable(name),
+            None => Some(text.to_owned()),
+        }));
+        texts.retain(|text| !text.is_empty());
+        texts.sort_by(|a, b| (b.len(), a).cmp(&(a.len(), b)));
+        texts.dedup();
+        Self { secrets: Secrets::of_variables(all), texts }
+    }
+
+    /// A text without what is redacted; `None` if it has nothing of that.
+    pub fn of_text(&self, text: &str) -> Option<String> {
+        let mut redacted = Cow::Borrowed(text);
+        for secret in &self.texts {
+            if redacted.contains(secret.as_str()) {
+                redacted = redacted.replace(secret.as_str(), REDACTED).into();
+            }
+        }
+        match self.secrets.mask(&redacted) {
+            Cow::Owned(masked) => Some(masked),
+            Cow::Borrowed(_) => matches!(redacted, Cow::Owned(_)).then(|| redacted.into_owned()),
+        }
+    }
+}
+
+/// The shortest value of a variable that is redacted because it is passed on, in bytes.
+const MIN_LENGTH: usize = 6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_passed_variables_and_named_texts_are_redacted() {
+        let text = "[run]\nenvironment = [\"CRM_*\"]\nredact = [\"Ada Lovelace\", \"$CITY\"]\n";
+        let config = prose_config::Project::parse("prose.toml".into(), text.to_owned()).config;
+        let variables = [
+            ("API_KEY", "sk-1234567890"),
+            ("CRM_HOST", "crm.internal"),
+            ("CRM_ON", "1"),
+            ("CITY", "Turin"),
+            ("HOME", "/home/ada"),
+        ];
+        let all: Vec<_> = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let value = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        let redaction = Redaction::new(&config, &value, all);
+        assert_eq!(
+            redaction
+                .of_text("sk-1234567890 of Ada Lovelace in Turin at crm.internal, 1 in /home/ada")
+                .unwrap(),
+            "[masked] of [redacted] in [redacted] at [redacted], 1 in /home/ada"
+        );
+        assert_eq!(redaction.of_text("nothing of that"), None);
+    }
+}
