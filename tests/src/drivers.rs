@@ -17,7 +17,7 @@ pub struct Driver {
     pub title: &'static str,
     /// What the message about a rejected key says.
     pub sign_in: &'static str,
-    /// The maximum number of requests with a rejected key. Agents of the Agent Client Protocol repeat some before they report it.
+    /// The maximum number of requests with a rejected key. Some agents repeat one before they report it, or send several.
     pub max_rejected: usize,
     prepare: fn(&AgentProject, &str) -> Vec<(&'static str, String)>,
     key_variable: &'static str,
@@ -69,7 +69,7 @@ pub const DRIVERS: &[Driver] = &[
         name: "claude-agent-acp",
         title: "claude-agent-acp",
         sign_in: "sign in with `claude auth login`, or set `ANTHROPIC_API_KEY`",
-        max_rejected: 12,
+        max_rejected: 3,
         prepare: |project, address| {
             // As root, it works only where it is told that it is in a sandbox.
             let variables = [
@@ -91,7 +91,7 @@ pub const DRIVERS: &[Driver] = &[
         name: "codex-acp",
         title: "codex-acp",
         sign_in: "sign in with `codex login`, or set `OPENAI_API_KEY`",
-        max_rejected: 6,
+        max_rejected: 2,
         prepare: |project, address| {
             let codex = packages().join("node_modules/@openai/codex/bin/codex.js");
             let codex = project.program("codex", &format!("exec node {}", codex.display()));
@@ -176,7 +176,13 @@ impl Driver {
     /// Puts the program of the agent into the home folder of a project, with a server at this address as its provider.
     pub fn install(&self, project: &AgentProject, address: &str) -> PathBuf {
         (self.prepare)(project, address);
-        project.home().join("bin").join(self.name)
+        self.program(project)
+    }
+
+    fn program(&self, project: &AgentProject) -> PathBuf {
+        // Both harnesses of OpenCode start the same program.
+        let program = if self.name == "opencode-acp" { "opencode" } else { self.name };
+        project.home().join("bin").join(program)
     }
 
     /// `prose` in a project, whose agent has this key and asks a server at this address. It gets nothing else of the user.
@@ -186,7 +192,7 @@ impl Driver {
 
     /// The agent itself in a project.
     pub fn agent(&self, project: &AgentProject, address: &str, key: &str) -> Command {
-        self.command(project.home().join("bin").join(self.name), project, address, key)
+        self.command(self.program(project), project, address, key)
     }
 
     fn command(&self, program: PathBuf, project: &AgentProject, address: &str, key: &str) -> Command {

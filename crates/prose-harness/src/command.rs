@@ -5,12 +5,11 @@ pub(crate) mod environment;
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
 
 use prose_vm::activity::Reporter;
 use prose_vm::effect::{Failure, Reply, Request, SessionTask};
-use prose_vm::harness::{Capabilities, HarnessFuture, RunFolders};
+use prose_vm::harness::{Capabilities, RunFolders};
 
 use crate::decide::{Ask, Sessions};
 use crate::drivers::connection::{Connection, End, Endings, MAX_LINE_BYTES, Program};
@@ -275,31 +274,22 @@ impl Sessions for Command {
         Capabilities::default()
     }
 
-    fn session<'a>(
-        &'a self,
-        _: &'a Request,
-        task: &'a Arc<SessionTask>,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
-        Box::pin(async move {
-            let system = task.system_part();
-            let model = task.model.as_deref();
-            let folder = self.folders.of_session(task);
-            self.run(Prompt { text: &task.prompt, folder: &folder, system: system.as_deref(), model }).await
-        })
+    async fn session(&self, _: &Request, task: &Arc<SessionTask>, _: &Reporter) -> Result<Reply, Failure> {
+        let system = task.system_part();
+        let model = task.model.as_deref();
+        let folder = self.folders.of_session(task);
+        self.run(Prompt { text: &task.prompt, folder: &folder, system: system.as_deref(), model }).await
     }
 
-    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.endings.settled())
+    async fn settled(&self) {
+        self.endings.settled().await;
     }
 
-    fn ask<'a>(&'a self, question: Ask, _: &'a Reporter) -> HarnessFuture<'a, String> {
-        Box::pin(async move {
-            let Ask { prompt, model, .. } = question;
-            let folder = self.folders.root();
-            let prompt = Prompt { text: &prompt, folder, system: None, model: model.as_deref() };
-            Ok(self.run(prompt).await?.text.to_string())
-        })
+    async fn ask(&self, question: Ask, _: &Reporter) -> Result<String, Failure> {
+        let Ask { prompt, model, .. } = question;
+        let folder = self.folders.root();
+        let prompt = Prompt { text: &prompt, folder, system: None, model: model.as_deref() };
+        Ok(self.run(prompt).await?.text.to_string())
     }
 }
 

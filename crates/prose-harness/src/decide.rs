@@ -50,20 +50,21 @@ pub trait Sessions: Send + Sync {
     }
 
     /// Runs a session.
-    fn session<'a>(
-        &'a self,
-        request: &'a Request,
-        task: &'a Arc<SessionTask>,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply>;
+    fn session(
+        &self,
+        request: &Request,
+        task: &Arc<SessionTask>,
+        reporter: &Reporter,
+    ) -> impl Future<Output = Result<Reply, Failure>> + Send;
 
     /// Waits until all cancelled work has ended.
-    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(async {})
+    fn settled(&self) -> impl Future<Output = ()> + Send {
+        async {}
     }
 
     /// Answers a short question without side effects.
-    fn ask<'a>(&'a self, question: Ask, reporter: &'a Reporter) -> HarnessFuture<'a, String>;
+    fn ask(&self, question: Ask, reporter: &Reporter)
+    -> impl Future<Output = Result<String, Failure>> + Send;
 
     /// Whether answers have the form of the schema of their question. Prompts describe the form to other harnesses.
     fn binds_answers(&self) -> bool {
@@ -128,7 +129,7 @@ impl<S: Sessions> Harness for PromptedDecisions<S> {
     }
 
     fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        self.sessions.settled()
+        Box::pin(self.sessions.settled())
     }
 
     fn prompt_of(&self, request: &Request) -> Option<String> {

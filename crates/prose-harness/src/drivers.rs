@@ -4,12 +4,16 @@ pub mod acp;
 pub mod claude;
 pub mod codex;
 pub mod connection;
+mod host;
 pub mod opencode;
 mod own_sessions;
 mod program;
 pub mod provider;
+mod rpc;
 mod server_events;
+mod shared;
 
+pub use self::host::AgentHost;
 pub use self::program::{AgentProgram, KnownAgent};
 
 /// What an agent that has used tools is told when its provider answers again.

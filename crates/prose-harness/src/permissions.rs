@@ -12,7 +12,7 @@ mod shell;
 use std::path::{Path, PathBuf};
 
 pub use self::mcp::McpTool;
-pub use prose_rights::About;
+pub use prose_rights::{About, Enforcement};
 use prose_vm::activity::{Activity, Denial, PermissionQuestion, Reporter, ToolKind};
 use prose_vm::effect::{Failure, MemoryScope, Permission, PermissionRule, SessionTask};
 use prose_vm::error::ErrorKind;

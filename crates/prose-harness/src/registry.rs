@@ -18,7 +18,7 @@ use crate::drivers::claude::Claude;
 use crate::drivers::codex::Codex;
 use crate::drivers::opencode::OpenCode;
 use crate::drivers::provider::{PROVIDERS, Provider, ProviderSettings};
-use crate::drivers::{AgentProgram, KnownAgent};
+use crate::drivers::{AgentHost, AgentProgram, KnownAgent};
 use crate::mcp::AgentServers;
 use crate::offline::Offline;
 use crate::router::{self, Router};
@@ -176,36 +176,27 @@ pub const HARNESSES: &[HarnessInfo] = &[
         name: "claude",
         description: "starts Claude Code, `claude -p`, for each session",
         starts: Starts::Agent(KnownAgent::CLAUDE),
-        make: |_, settings| {
+        make: |name, settings| {
             let program = AgentProgram::of(KnownAgent::CLAUDE, &[], &settings.environment);
-            let agent = Claude::new(program, settings.folders.clone());
-            let agent = agent.sharing_gates(settings.gates.as_deref());
-            let agent = agent.with_servers(Arc::clone(&settings.servers));
-            Ok(decisions(agent, Some(CHEAPEST), settings))
+            Ok(decisions(Claude::new(host(name, program, settings)), Some(CHEAPEST), settings))
         },
     },
     HarnessInfo {
         name: "codex",
         description: "uses Codex by one `codex app-server` for all sessions",
         starts: Starts::Agent(KnownAgent::CODEX),
-        make: |_, settings| {
+        make: |name, settings| {
             let program = AgentProgram::of(KnownAgent::CODEX, &[], &settings.environment);
-            let agent = Codex::new(program, settings.folders.clone());
-            let agent = agent.sharing_gates(settings.gates.as_deref());
-            let agent = agent.with_servers(Arc::clone(&settings.servers));
-            Ok(decisions(agent, Some(CHEAPEST), settings))
+            Ok(decisions(Codex::new(host(name, program, settings)), Some(CHEAPEST), settings))
         },
     },
     HarnessInfo {
         name: "opencode",
         description: "uses OpenCode by one `opencode serve` for all sessions",
         starts: Starts::Agent(KnownAgent::OPENCODE),
-        make: |_, settings| {
+        make: |name, settings| {
             let program = AgentProgram::of(KnownAgent::OPENCODE, &[], &settings.environment);
-            let agent = OpenCode::new(program, settings.folders.clone());
-            let agent = agent.sharing_gates(settings.gates.as_deref());
-            let agent = agent.with_servers(Arc::clone(&settings.servers));
-            Ok(decisions(agent, Some(CHEAPEST), settings))
+            Ok(decisions(OpenCode::new(host(name, program, settings)), Some(CHEAPEST), settings))
         },
     },
     acp_agent(&AGENTS[0]),
@@ -385,9 +376,13 @@ fn acp(
             }
         }
     };
-    let agent =
-        Acp::new(name, program, agent, settings.folders.clone()).with_servers(Arc::clone(&settings.servers));
-    Ok(Arc::new(PromptedDecisions::new(agent.sharing_gates(settings.gates.as_deref()))))
+    Ok(Arc::new(PromptedDecisions::new(Acp::new(host(name, program, settings), agent))))
+}
+
+/// The host of an agent, with the gates and the MCP servers of the settings.
+fn host(name: &str, program: AgentProgram, settings: &HarnessSettings) -> AgentHost {
+    let host = AgentHost::new(name, program, settings.folders.clone());
+    host.sharing_gates(settings.gates.as_deref()).with_servers(Arc::clone(&settings.servers))
 }
 
 fn command(name: &'static str, settings: &HarnessSettings) -> Result<Arc<dyn Harness>, HarnessError> {

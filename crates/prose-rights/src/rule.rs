@@ -137,7 +137,11 @@ const ENFORCEMENTS: &[Enforcement] = &[
     Enforcement { harness: "codex", rules: Enforced::Rules(ALL) },
     Enforcement { harness: "opencode", rules: Enforced::Rules(ALL) },
     Enforcement { harness: "claude-agent-acp", rules: Enforced::Rules(ALL) },
-    Enforcement { harness: "codex-acp", rules: Enforced::Rules(&[(About::Write, EACH)]) },
+    // Its sandbox has no network.
+    Enforcement {
+        harness: "codex-acp",
+        rules: Enforced::Rules(&[(About::Write, EACH), (About::Network, &[RuleKind::Deny])]),
+    },
     Enforcement { harness: "gemini", rules: Enforced::Rules(&[(About::Write, EACH)]) },
     // It asks before it uses a tool of these subjects.
     Enforcement {

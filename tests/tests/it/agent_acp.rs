@@ -2,26 +2,25 @@
 
 #![cfg(target_os = "linux")]
 
-use std::fs;
-use std::path::Path;
+use std::collections::BTreeSet;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use expect_test::{Expect, expect};
 use prose_harness::decide::PromptedDecisions;
-use prose_harness::drivers::AgentProgram;
 use prose_harness::drivers::acp::{AGENTS, Acp};
+use prose_harness::drivers::{AgentHost, AgentProgram};
 use prose_tests::agents::{
-    AgentProject, Reports, USAGE, calls_tool, judge, opencode_program, recorded, replies, replies_slowly,
-    reply, task,
+    AgentProject, Reports, USAGE, calls_tool, judge, recorded, replies, replies_slowly, reply, task,
 };
 use prose_tests::drivers::Driver;
+use prose_tests::fault_proxy::{Fault, FaultProxy};
 use prose_tests::rules::{self, Case, Wanted};
 use prose_vm::activity::{Activity, Reporter, ToolKind, ToolStatus};
-use prose_vm::effect::{Failure, Permission, PermissionRule, Reply, SessionTask, Usage};
+use prose_vm::effect::{Permission, PermissionRule, SessionTask, Usage};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::{Harness, RunFolders};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// An agent with the names of its tools.
 struct Agent {
@@ -64,6 +63,17 @@ const GEMINI: Agent = Agent { name: "gemini", requests: "/v1beta/models", call: 
 
 const QWEN: Agent = Agent { name: "qwen", requests: "/v1/chat/completions", call: of_gemini };
 
+const OPENCODE: Agent = Agent {
+    name: "opencode-acp",
+    requests: "/v1/chat/completions",
+    call: |wanted| match wanted {
+        Wanted::Write(path) => ("write", json!({ "filePath": path, "content": "x" })),
+        Wanted::Read(path) => ("read", json!({ "filePath": path })),
+        Wanted::Run(command) => ("bash", json!({ "command": command, "description": "run it" })),
+        Wanted::Fetch(url) => ("webfetch", json!({ "url": url, "format": "text" })),
+    },
+};
+
 fn of_gemini(wanted: Wanted) -> rules::Call {
     match wanted {
         Wanted::Write(path) => ("write_file", json!({ "file_path": path, "content": "x" })),
@@ -74,9 +84,9 @@ fn of_gemini(wanted: Wanted) -> rules::Call {
 }
 
 impl Agent {
-    /// The agent as a harness in a project, with nothing of the person who runs the tests.
-    fn harness(&self, project: &AgentProject) -> PromptedDecisions<Acp> {
-        let program = Driver::named(self.name).install(project, &project.provider.address);
+    /// The agent as a harness in a project with a provider, and with nothing of the person who runs the tests.
+    fn harness(&self, project: &AgentProject, provider: &str) -> PromptedDecisions<Acp> {
+        let program = Driver::named(self.name).install(project, provider);
         let agent = AGENTS.iter().find(|agent| agent.name == self.name).unwrap();
         let program = AgentProgram {
             program: program.display().to_string(),
@@ -87,7 +97,10 @@ impl Agent {
         };
         let root = project.root();
         let folders = RunFolders { run: Some(root.join(".prose/runs/r")), root };
-        PromptedDecisions::new(Acp::new(agent.name, program, Some(agent), folders))
+        // Other tests do not wait for its provider.
+        let host = AgentHost::new(agent.name, program, folders)
+            .sharing_gates(Some(&project.root().join(".prose/gates")));
+        PromptedDecisions::new(Acp::new(host, Some(agent)))
     }
 
     /// One process for all of these: a reply, a tool that writes, usage, the rules that the agent holds, a session that is cancelled, one that goes on, and
@@ -103,7 +116,7 @@ impl Agent {
             fixtures.push(json!({ "match": {}, "response": { "content": "Tides" } }));
             fixtures
         });
-        let harness = self.harness(&project);
+        let harness = self.harness(&project, &project.provider.address);
         let write = Permission { about: "write".into(), rule: PermissionRule::Allow };
         let written = SessionTask { permissions: vec![write], ..task("Write about tides") };
         let (reporter, mut reports) = Reports::new(None);
@@ -238,23 +251,28 @@ async fn claude_agent_acp_asks_before_it_reads_writes_and_runs_anything() {
 
 #[tokio::test]
 #[ignore = "needs npm"]
-async fn codex_acp_asks_before_it_writes() {
+async fn codex_acp_asks_before_it_writes_and_has_no_network() {
+    let denied = rules::NETWORK_COMMANDS.iter().filter(|(_, rule, ..)| *rule == "deny");
+    let cases: Vec<Case> = rules::WRITES.iter().chain(denied).copied().collect();
     CODEX
         .check(
-            rules::WRITES,
+            &cases,
             used(2),
             expect![[r#"
-        write: allow | write docs/made | done
-        write: deny | write docs/made | denied
-        write: docs/ | write docs/made | done
-        write: docs/ | write made | denied
-        write: docs/ | write docs/../made | denied
-        write: docs/ | write docs/link/made | denied
-        write: docs/ | write ../made | denied
-        write: prompt, allowed | write docs/made | done
-        write: prompt, denied | write docs/made | denied
-        write: prompt | write docs/made | stopped
-    "#]],
+                write: allow | write docs/made | done
+                write: deny | write docs/made | denied
+                write: docs/ | write docs/made | done
+                write: docs/ | write made | denied
+                write: docs/ | write docs/../made | denied
+                write: docs/ | write docs/link/made | denied
+                write: docs/ | write ../made | denied
+                write: prompt, allowed | write docs/made | done
+                write: prompt, denied | write docs/made | denied
+                write: prompt | write docs/made | stopped
+                network: deny | curl -sS -o made {url} | not done
+                network: deny | sh -c 'curl -sS -o made {url}' | not done
+                network: deny | echo tides && curl -sS -o made {url} | not done
+            "#]],
         )
         .await;
 }
@@ -310,107 +328,123 @@ async fn qwen_asks_before_it_writes() {
 
 #[tokio::test]
 #[ignore = "needs npm"]
-async fn opencode_replies_with_usage_and_uses_a_tool_that_is_allowed() {
-    let project = AgentProject::new(fixtures);
-    let (reply, reports) = session(&project, vec![rule("write", PermissionRule::Allow)]).await;
+async fn opencode_asks_before_it_writes_runs_and_fetches_anything() {
+    let cases =
+        [rules::WRITES, rules::COMMANDS, rules::WRITING_COMMANDS, rules::PAGES, rules::NETWORK_COMMANDS]
+            .concat();
+    // A rule about reading is none that it holds.
+    let cases: Vec<Case> = cases.into_iter().filter(|(about, ..)| *about != "read").collect();
+    // It reports the tokens of its last request only.
+    OPENCODE
+        .check(
+            &cases,
+            used(1),
+            expect![[r#"
+        write: allow | write docs/made | done
+        write: deny | write docs/made | denied
+        write: docs/ | write docs/made | done
+        write: docs/ | write made | denied
+        write: docs/ | write docs/../made | denied
+        write: docs/ | write docs/link/made | denied
+        write: docs/ | write ../made | denied
+        write: prompt, allowed | write docs/made | done
+        write: prompt, denied | write docs/made | denied
+        write: prompt | write docs/made | stopped
+        execute: allow | touch made | done
+        execute: deny | touch made | denied
+        execute: touch * | touch made | done
+        execute: echo * | touch made | denied
+        execute: echo * | echo tides; touch made | denied
+        execute: echo * | echo $(touch made) | denied
+        execute: sort * | sort --output=made /dev/null | denied
+        execute: prompt, allowed | touch made | done
+        execute: prompt, denied | touch made | denied
+        execute: prompt | touch made | stopped
+        execute: deny | cat docs/seen | denied
+        execute: cat * | cat docs/seen | done
+        write: docs/ | echo tides > made | denied
+        network: allow | fetch http://127.0.0.1:9/docs/ | done
+        network: deny | fetch http://127.0.0.1:9/docs/ | denied
+        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9/docs/ | done
+        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9/ | denied
+        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9/docs/../ | denied
+        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9@localhost:9/docs/ | denied
+        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9.example.com/docs/ | denied
+        network: prompt, allowed | fetch http://127.0.0.1:9/docs/ | done
+        network: prompt, denied | fetch http://127.0.0.1:9/docs/ | denied
+        network: prompt | fetch http://127.0.0.1:9/docs/ | stopped
+        network: allow | curl -sS -o made {url} | done
+        network: deny | curl -sS -o made {url} | denied
+        network: deny | sh -c 'curl -sS -o made {url}' | denied
+        network: deny | echo tides && curl -sS -o made {url} | denied
+        network: https://example.com/* | curl -sS -o made {url} | denied
+        network: prompt, allowed | curl -sS -o made {url} | done
+        network: prompt, denied | curl -sS -o made {url} | denied
+        network: prompt | curl -sS -o made {url} | denied
+    "#]],
+        )
+        .await;
+}
 
-    assert_eq!(&*reply.unwrap().text, "It is written.");
-    assert_eq!(fs::read_to_string(project.root().join("tides.md")).unwrap(), "Tides come and go.\n");
-    let is_done = |it: &Activity| matches!(it, Activity::Tool(tool) if tool.status == ToolStatus::Completed);
-    assert!(reports.iter().any(is_done), "{reports:?}");
-    assert!(reports.iter().any(|it| matches!(it, Activity::Used(_))), "{reports:?}");
-    assert!(matches!(&reports[0], Activity::Agent(agent) if agent.model.is_some()), "{reports:?}");
+/// A provider turns an agent away after its first tool call, once or until the agent gives up, and the session continues without a second call.
+async fn waits(agent: &Agent) {
+    let project = AgentProject::new(|root| {
+        let (tool, arguments) = (agent.call)(Wanted::Write(root.join("tides.md").display().to_string()));
+        let mut fixtures = calls_tool("Look into tides", tool, arguments, "done").to_vec();
+        // For what an agent asks besides, such as for a title.
+        fixtures.push(json!({ "match": {}, "response": { "content": "Tides" } }));
+        fixtures
+    });
+    let proxy = FaultProxy::start(&project.provider.address, |number| {
+        (number == 2).then_some(Fault::RetryAfter(429, 1))
+    });
+    let harness = agent.harness(&project, &proxy.address());
+    let write = Permission { about: "write".into(), rule: PermissionRule::Allow };
+    let (reporter, mut reports) = Reports::new(None);
+    let said =
+        reply(&harness, SessionTask { permissions: vec![write], ..task("Look into tides") }, &reporter);
+    let said = said.await.unwrap_or_else(|failure| panic!("{}: {}", agent.name, failure.message));
+    harness.settled().await;
+
+    assert_eq!(&*said.text, "done", "{}", agent.name);
+    let reports = reports.take();
+    let tools: BTreeSet<_> = reports
+        .iter()
+        .filter_map(|it| match it {
+            Activity::Tool(tool) if tool.status == ToolStatus::Completed => Some(tool.id.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(tools.len(), 1, "{}: {reports:#?}", agent.name);
+    let sessions: BTreeSet<_> = reports
+        .iter()
+        .filter_map(|it| match it {
+            Activity::Agent(session) => Some(session.id.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(sessions.len(), 1, "{}: {reports:#?}", agent.name);
 }
 
 #[tokio::test]
 #[ignore = "needs npm"]
-async fn opencode_is_kept_to_the_rules() {
-    for rule in [
-        rule("write", PermissionRule::Deny),
-        rule("write", PermissionRule::Patterns(Vec::new())),
-        rule("write", PermissionRule::Patterns(vec!["docs/".into()])),
-    ] {
-        let project = AgentProject::new(fixtures);
-        let shown = format!("{rule:?}");
-        let (reply, reports) = session(&project, vec![rule]).await;
-        let denials = reports.iter().filter(|it| matches!(it, Activity::Denied(_))).count();
-        assert_eq!(denials, 1, "{shown}: {reply:?} {reports:?}");
-        assert!(!project.root().join("tides.md").exists(), "{shown}");
+async fn sessions_that_have_used_a_tool_wait_for_their_provider_and_continue() {
+    for agent in [CLAUDE, CODEX, GEMINI, OPENCODE, QWEN] {
+        waits(&agent).await;
     }
 }
 
 #[tokio::test]
 #[ignore = "needs npm"]
 async fn decision_13_a_judge_of_opencode_changes_nothing() {
-    let project = AgentProject::new(fixtures);
-    let verdict = judge(&opencode(&project), "write about tides").await;
+    let project = AgentProject::new(|root| {
+        let (tool, arguments) = (OPENCODE.call)(Wanted::Write(root.join("tides.md").display().to_string()));
+        let says = "VERDICT: yes\nREASON: it is so";
+        let mut fixtures = calls_tool("Is this condition met", tool, arguments, says).to_vec();
+        fixtures.push(json!({ "match": {}, "response": { "content": "Tides" } }));
+        fixtures
+    });
+    let verdict = judge(&OPENCODE.harness(&project, &project.provider.address), "write about tides").await;
     assert!(!project.root().join("tides.md").exists(), "{verdict:?}");
     assert!(verdict.met);
-}
-
-/// The model writes a file when it is asked to write about tides.
-fn fixtures(root: &Path) -> Vec<Value> {
-    let write = json!({
-        "name": "write",
-        "arguments": { "filePath": root.join("tides.md"), "content": "Tides come and go.\n" },
-    });
-    vec![
-        json!({
-            "match": { "userMessage": "write about tides", "hasToolResult": false },
-            "response": { "toolCalls": [write] },
-        }),
-        json!({
-            "match": { "userMessage": "Is this condition met", "hasToolResult": true },
-            "response": { "content": "VERDICT: yes\nREASON: it is so" },
-        }),
-        json!({ "match": { "hasToolResult": true }, "response": { "content": "It is written." } }),
-        // For the request of a title.
-        json!({ "match": {}, "response": { "content": "Tides" } }),
-    ]
-}
-
-fn rule(about: &str, rule: PermissionRule) -> Permission {
-    Permission { about: about.into(), rule }
-}
-
-async fn session(
-    project: &AgentProject,
-    permissions: Vec<Permission>,
-) -> (Result<Reply, Failure>, Vec<Activity>) {
-    let task = SessionTask { permissions, ..task("write about tides") };
-    let (reporter, mut reports) = Reports::new(None);
-    let harness = opencode(project);
-    let reply = reply(&harness, task, &reporter).await;
-    harness.settled().await;
-    (reply, reports.take())
-}
-
-/// OpenCode with a home folder and a provider of its own, and nothing of the person who runs the tests.
-fn opencode(project: &AgentProject) -> PromptedDecisions<Acp> {
-    let settings = json!({
-        "provider": { "anthropic": { "options": {
-            "baseURL": format!("{}/v1", project.provider.address), "apiKey": "none",
-        } } },
-        "model": "anthropic/claude-sonnet-4-5",
-        "autoupdate": false,
-    });
-    let folder = project.home().join(".config/opencode");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("opencode.json"), settings.to_string()).unwrap();
-    let agent = AGENTS.iter().find(|agent| agent.name == "opencode-acp").unwrap();
-    let program = AgentProgram {
-        program: "env".into(),
-        arguments: vec![
-            format!("HOME={}", project.home().display()),
-            "OPENCODE_DISABLE_MODELS_FETCH=1".into(),
-            opencode_program().display().to_string(),
-            "acp".into(),
-        ],
-        variables: Vec::new(),
-        unknown_models: Vec::new(),
-        install: agent.install,
-    };
-    let root = project.root();
-    let folders = RunFolders { run: Some(root.join(".prose/runs/r")), root };
-    PromptedDecisions::new(Acp::new(agent.name, program, Some(agent), folders))
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use expect_test::expect;
 use prose_harness::decide::PromptedDecisions;
-use prose_harness::drivers::AgentProgram;
 use prose_harness::drivers::claude::Claude;
+use prose_harness::drivers::{AgentHost, AgentProgram};
 use prose_tests::agents::{
     AgentProject, WRITTEN, binding, claude_program, judge, occurrences, replies_of_captain, reply, task,
 };
@@ -603,9 +603,9 @@ impl Project {
         let root = self.project.root();
         let folders = RunFolders { run: Some(root.join(".prose/runs/r")), root };
         let gates = folders.root.join(".prose/gates");
-        let claude =
-            Claude::new(program, folders).supervised_by(Some(prose_binary())).sharing_gates(Some(&gates));
-        Arc::new(PromptedDecisions::new(claude))
+        let host = AgentHost::new("claude", program, folders);
+        let host = host.supervised_by(Some(prose_binary())).sharing_gates(Some(&gates));
+        Arc::new(PromptedDecisions::new(Claude::new(host)))
     }
 
     async fn session(&self, task: SessionTask) -> Watched {

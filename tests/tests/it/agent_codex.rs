@@ -10,7 +10,7 @@ use std::sync::Arc;
 use expect_test::expect;
 use prose_harness::decide::{PromptedDecisions, Sessions};
 use prose_harness::drivers::codex::Codex;
-use prose_harness::drivers::{AgentProgram, KnownAgent};
+use prose_harness::drivers::{AgentHost, AgentProgram, KnownAgent};
 use prose_tests::agents::{
     AgentProject, Reports, USAGE, WRITTEN, binding, calls_tool, is_running, judge, kill, occurrences,
     packages, recorded, replies, replies_of_captain, replies_slowly, request, task, wait_until,
@@ -499,7 +499,7 @@ impl Project {
         let root = self.project.root();
         let gates = root.join(".prose/gates");
         let folders = RunFolders { run: Some(root.join(".prose/runs/r")), root };
-        Codex::new(program, folders).sharing_gates(Some(&gates))
+        Codex::new(AgentHost::new("codex", program, folders).sharing_gates(Some(&gates)))
     }
 
     async fn judge(&self, condition: &str) -> Verdict {

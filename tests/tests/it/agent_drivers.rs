@@ -73,10 +73,26 @@ fn a_rejected_key_ends_the_run_with_how_to_sign_in() {
     });
 }
 
+#[test]
+#[ignore = "needs npm"]
+fn no_run_succeeds_whose_provider_has_failed() {
+    for_each(|driver| {
+        let (project, proxy) = faulty(Fault::Status(400));
+        let output = output(&mut driver.run(&project, &proxy.address(), "none", PROGRAM));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(1) if errors.contains("400") || errors.contains("reported an error") => Ok(()),
+            _ => Err(format!("{} after {} requests: {errors}", output.status, proxy.asked().len())),
+        }
+    });
+}
+
 /// The agents that continue their own sessions, with the start of the paths by which they ask their provider. `claude` and `codex` are tested with more.
 const CONTINUING: &[(&str, &str)] = &[
     ("opencode", "/v1/chat/completions"),
     ("opencode-acp", "/v1/chat/completions"),
+    ("claude-agent-acp", "/v1/messages"),
+    ("codex-acp", "/v1/responses"),
     ("qwen", "/v1/chat/completions"),
 ];
 

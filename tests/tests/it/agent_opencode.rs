@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use prose_harness::decide::{PromptedDecisions, Sessions};
 use prose_harness::drivers::opencode::OpenCode;
-use prose_harness::drivers::{AgentProgram, KnownAgent};
+use prose_harness::drivers::{AgentHost, AgentProgram, KnownAgent};
 use prose_tests::agents::{
     AgentProject, Reports, USAGE, WRITTEN, binding, calls_tool, calls_tools, is_running, judge, kill,
     opencode_program, recorded, replies, replies_slowly, reply, request, task, wait_until,
@@ -464,7 +464,7 @@ impl Project {
         let root = self.project.root();
         let gates = root.join(".prose/gates");
         let folders = RunFolders { run: Some(root.join(".prose/runs/r")), root };
-        OpenCode::new(program, folders).sharing_gates(Some(&gates))
+        OpenCode::new(AgentHost::new("opencode", program, folders).sharing_gates(Some(&gates)))
     }
 
     async fn session(&self, task: SessionTask) -> (Result<Reply, Failure>, Vec<Activity>) {

@@ -8,8 +8,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use prose_harness::permissions::Enforcement;
 use prose_harness::registry::{HARNESSES, known_agent};
 use prose_tests::prose_binary;
+use prose_vm::effect::PermissionRule;
 use tempfile::TempDir;
 
 /// A project, and programs in the place of all agents, which record how they are started and exit.
@@ -128,6 +130,31 @@ fn a_model_that_looks_like_an_option_is_refused_before_an_agent_starts() {
         let output = agents.output("claude", &program(model, "You write.", "Write"), &[]);
         assert_eq!(output.status.code(), Some(2), "{model}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("would be read as an option"), "{model}");
+    }
+    assert!(!agents.folder.path().join("home/started").exists());
+}
+
+#[test]
+fn decision_13_a_rule_that_an_agent_cannot_hold_is_an_error_before_it_starts() {
+    let agents = Agents::new();
+    let rules = [
+        ("deny", PermissionRule::Deny),
+        ("prompt", PermissionRule::Prompt),
+        ("[\"docs/\"]", PermissionRule::Patterns(vec!["docs/".to_owned()])),
+    ];
+    for harness in harnesses() {
+        let all = ["read", "write", "execute", "network", "mcp"];
+        let all =
+            all.into_iter().flat_map(|about| rules.iter().map(move |(written, rule)| (about, written, rule)));
+        for (about, written, _) in all.filter(|(about, _, rule)| !Enforcement::holds(harness, about, rule)) {
+            let program = format!(
+                "agent writer:\n  permissions:\n    {about}: {written}\n\nsession: writer\n  prompt: \"Write\"\n"
+            );
+            let output = agents.output(harness, &program, &[]);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{harness}, {about}: {written}: {errors}");
+            assert!(errors.contains(&format!("`{about}: ")), "{harness}, {about}: {errors}");
+        }
     }
     assert!(!agents.folder.path().join("home/started").exists());
 }

@@ -8,42 +8,29 @@ pub(super) mod tools;
 mod turn;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use prose_vm::activity::{Activity, Reporter};
 use prose_vm::effect::{Failure, OwnSession, Permission, PermissionRule, Reply, Request, SessionTask};
-use prose_vm::error::ErrorKind;
-use prose_vm::harness::{HarnessFuture, RunFolders};
+use prose_vm::harness::RunFolders;
 use prose_vm::place::Place;
 
 use self::turn::{Conversation, Rights, Start};
-use super::own_sessions::GoneSessions;
-use super::program::{AgentProgram, not_started};
+use super::host::{AgentHost, permissions_of_question};
 use crate::command::environment;
 use crate::decide::{Ask, BY_REFERENCE, Sessions};
 use crate::drivers::connection::Endings;
-use crate::gate::{Attempts, Gate, PATIENCE};
-use crate::mcp::{AgentServers, McpServer, config_for_claude, of_agent};
+use crate::mcp::{McpServer, config_for_claude};
 use crate::permissions::{About, Folders};
-use crate::supervisor;
 
 /// The name of the harness.
 const NAME: &str = "claude";
 
 /// The harness that runs sessions in Claude Code.
 pub struct Claude {
-    program: AgentProgram,
-    folders: RunFolders,
-    supervisor: Option<PathBuf>,
-    endings: Arc<Endings>,
-    gate: Arc<Gate>,
+    host: AgentHost,
     kept: Arc<Mutex<HashMap<Place, Conversation>>>,
-    /// The sessions that cannot be continued.
-    gone: GoneSessions,
-    servers: AgentServers,
 }
 
 /// How long the process of a session that may ask again is kept.
@@ -70,38 +57,9 @@ const PROTOCOL: &[&str] = &[
 const QUESTION_SYSTEM: &str = "You answer one question, in the form that it asks for.";
 
 impl Claude {
-    /// A harness that starts the program in the root folder.
-    pub fn new(program: AgentProgram, folders: RunFolders) -> Self {
-        let supervisor = supervisor::program().map(Path::to_owned);
-        let gate = program.gate(NAME, None);
-        Self {
-            program,
-            folders,
-            supervisor,
-            endings: Arc::default(),
-            gate,
-            kept: Arc::default(),
-            gone: GoneSessions::default(),
-            servers: AgentServers::default(),
-        }
-    }
-
-    /// The same with MCP servers of agents.
-    #[must_use]
-    pub fn with_servers(self, servers: AgentServers) -> Self {
-        Self { servers, ..self }
-    }
-
-    /// The same with gates in a folder, which all processes of the user share.
-    #[must_use]
-    pub fn sharing_gates(self, folder: Option<&Path>) -> Self {
-        let gate = self.program.gate(NAME, folder);
-        Self { gate, ..self }
-    }
-
-    /// The same with another supervisor, or without one.
-    pub fn supervised_by(self, supervisor: Option<PathBuf>) -> Self {
-        Self { supervisor, ..self }
+    /// The harness of an agent.
+    pub fn new(host: AgentHost) -> Self {
+        Self { host, kept: Arc::default() }
     }
 
     /// Works on a prompt, in the process of an earlier attempt if there is one.
@@ -114,8 +72,7 @@ impl Claude {
         reporter: &Reporter,
     ) -> (Result<String, Failure>, Option<Conversation>) {
         let mut conversation = self.take(place, &start);
-        let watched = self.gate.watch(reporter);
-        let mut attempts = Attempts::new(&self.gate, PATIENCE, reporter);
+        let (mut attempts, watched) = self.host.attempts(reporter);
         let mut continues = false;
         loop {
             attempts.begin().await;
@@ -126,23 +83,14 @@ impl Claude {
                     Err(failure) => return (Err(failure), None),
                 },
             };
-            let said = current.turn(prompt, continues, rights, &watched).await;
-            if said.as_ref().is_err_and(|fault| fault.failure.kind == ErrorKind::Auth) {
-                self.endings.hurry();
-            }
+            let tried = current.turn(prompt, continues, rights, &watched).await;
             // Others are stopped.
             conversation = current.is_idle().then_some(current);
             continues = conversation.as_ref().is_some_and(Conversation::has_acted);
-            match said {
-                Ok(said) => {
-                    attempts.succeeded();
-                    return (Ok(said), conversation);
-                }
-                Err(fault) => {
-                    if let Err(failure) = attempts.failed(fault).await {
-                        return (Err(failure), conversation);
-                    }
-                }
+            match self.host.settle(&mut attempts, tried).await {
+                Ok(None) => {}
+                Ok(Some(said)) => return (Ok(said), conversation),
+                Err(failure) => return (Err(failure), conversation),
             }
         }
     }
@@ -153,13 +101,11 @@ impl Claude {
             // The earlier session stays as it is, for other attempts.
             arguments.extend([format!("--resume={session}"), "--fork-session".to_owned()]);
         }
-        let mut program = self.program.start(&arguments, &start.folder);
+        let mut program = self.host.program.start(&arguments, &start.folder);
         // What a value names with `@` is not read without a question.
         program.variables.extend(environment::values(&start.variables));
         program.variables.push(("CLAUDE_CODE_DISABLE_FILE_MENTIONS".to_owned(), "1".to_owned()));
-        let folder = start.folder.clone();
-        let started = Conversation::start(program, start, self.supervisor.as_deref(), &self.endings).await;
-        started.map_err(|error| not_started(NAME, &self.program, &folder, &error))
+        Ok(Conversation::start(self.host.start(program).await?, start))
     }
 
     fn kept(&self) -> MutexGuard<'_, HashMap<Place, Conversation>> {
@@ -172,7 +118,7 @@ impl Claude {
         if conversation.start == *start {
             return Some(conversation);
         }
-        finish(conversation, &self.endings);
+        finish(conversation, &self.host.endings);
         None
     }
 
@@ -181,8 +127,8 @@ impl Claude {
         let place = session_of(place);
         let number = conversation.number;
         let replaced = self.kept().insert(place.clone(), conversation);
-        replaced.into_iter().for_each(|other| finish(other, &self.endings));
-        let (kept, endings) = (Arc::clone(&self.kept), Arc::clone(&self.endings));
+        replaced.into_iter().for_each(|other| finish(other, &self.host.endings));
+        let (kept, endings) = (Arc::clone(&self.kept), Arc::clone(&self.host.endings));
         tokio::spawn(async move {
             tokio::time::sleep(time).await;
             let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -278,92 +224,81 @@ impl Sessions for Claude {
         NAME
     }
 
-    fn session<'a>(
-        &'a self,
-        request: &'a Request,
-        task: &'a Arc<SessionTask>,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
-        Box::pin(async move {
-            let rights = Rights {
-                agent: task.agent.as_deref(),
-                permissions: &task.permissions,
-                skills: &task.skills,
-                folders: Folders::of(task, &self.folders),
+    async fn session(
+        &self,
+        request: &Request,
+        task: &Arc<SessionTask>,
+        reporter: &Reporter,
+    ) -> Result<Reply, Failure> {
+        let rights = Rights {
+            agent: task.agent.as_deref(),
+            permissions: &task.permissions,
+            skills: &task.skills,
+            folders: Folders::of(task, &self.host.folders),
+        };
+        let servers = self.host.servers_of(task);
+        let start = |own| start_of(task, servers, &self.host.folders, own);
+        let own = self.host.to_continue(task);
+        let prompt = own.map_or(&task.prompt, |own| &own.prompt);
+        let work = self.work(&request.place, start(own), prompt, &rights, reporter);
+        let (mut said, mut conversation) = work.await;
+        if let Some(own) = own {
+            if matches!(&said, Err(failure) if failure.message.contains(SESSION_IS_GONE)) {
+                conversation.take().into_iter().for_each(|other| finish(other, &self.host.endings));
+                self.host.is_gone(own, reporter);
+                let work = self.work(&request.place, start(None), &task.prompt, &rights, reporter);
+                (said, conversation) = work.await;
+            } else {
+                reporter.report(Activity::Continued { id: own.id.clone() });
+            }
+        }
+        if let Some(conversation) = conversation {
+            // Without its result, the session is asked again.
+            let has_result = || {
+                !task.writes_result
+                    || self.host.folders.file(&task.binding.path).is_none_or(|file| file.exists())
             };
-            let servers = of_agent(&self.servers, task.agent.as_deref());
-            let start = |own| start_of(task, servers, &self.folders, own);
-            let own = self.gone.to_continue(NAME, task);
-            let prompt = own.map_or(&task.prompt, |own| &own.prompt);
-            let work = self.work(&request.place, start(own), prompt, &rights, reporter);
-            let (mut said, mut conversation) = work.await;
-            if let Some(own) = own {
-                if matches!(&said, Err(failure) if failure.message.contains(SESSION_IS_GONE)) {
-                    conversation.take().into_iter().for_each(|other| finish(other, &self.endings));
-                    self.gone.add(own, reporter);
-                    let work = self.work(&request.place, start(None), &task.prompt, &rights, reporter);
-                    (said, conversation) = work.await;
-                } else {
-                    reporter.report(Activity::Continued { id: own.id.clone() });
+            match &said {
+                Ok(_) if has_result() => finish(conversation, &self.host.endings),
+                Ok(_) => self.keep(&request.place, conversation, KEPT_AFTER_REPLY),
+                Err(failure) if task.attempt < task.retries && !failure.kind.stops_run() => {
+                    self.keep(&request.place, conversation, KEPT_AFTER_FAILURE);
                 }
+                Err(_) => finish(conversation, &self.host.endings),
             }
-            if let Some(conversation) = conversation {
-                // Without its result, the session is asked again.
-                let has_result = || {
-                    !task.writes_result
-                        || self.folders.file(&task.binding.path).is_none_or(|file| file.exists())
-                };
-                match &said {
-                    Ok(_) if has_result() => finish(conversation, &self.endings),
-                    Ok(_) => self.keep(&request.place, conversation, KEPT_AFTER_REPLY),
-                    Err(failure) if task.attempt < task.retries && !failure.kind.stops_run() => {
-                        self.keep(&request.place, conversation, KEPT_AFTER_FAILURE);
-                    }
-                    Err(_) => finish(conversation, &self.endings),
-                }
-            }
-            Ok(Reply { text: said?.into(), ..Reply::default() })
-        })
+        }
+        Ok(Reply { text: said?.into(), ..Reply::default() })
     }
 
-    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(async move {
-            let kept = std::mem::take(&mut *self.kept());
-            kept.into_values().for_each(|conversation| finish(conversation, &self.endings));
-            self.endings.settled().await;
-        })
+    async fn settled(&self) {
+        let kept = std::mem::take(&mut *self.kept());
+        kept.into_values().for_each(|conversation| finish(conversation, &self.host.endings));
+        self.host.endings.settled().await;
     }
 
-    fn ask<'a>(&'a self, question: Ask, reporter: &'a Reporter) -> HarnessFuture<'a, String> {
-        Box::pin(async move {
-            let Ask { prompt, model, .. } = question;
-            // A question changes nothing, and reads only the files that it names.
-            let asks = prompt.contains(BY_REFERENCE);
-            let mut arguments: Vec<String> = PROTOCOL.iter().map(|argument| (*argument).to_owned()).collect();
-            arguments.extend(model.map(|model| format!("--model={model}")));
-            arguments.push(format!("--tools={}", if asks { "Read" } else { "" }));
-            arguments.push(format!("--system-prompt={QUESTION_SYSTEM}"));
-            // Nothing of the project but what the question says; signing in works as always.
-            arguments.extend(
-                ["--safe-mode", "--disable-slash-commands", "--no-session-persistence"].map(str::to_owned),
-            );
-            let deny = ["write", "execute", "network"]
-                .map(|about| Permission { about: about.into(), rule: PermissionRule::Deny });
-            let read = PermissionRule::Patterns(vec!["**".to_owned()]);
-            let permissions: Vec<Permission> =
-                deny.into_iter().chain([Permission { about: "read".into(), rule: read }]).collect();
-            let rights = Rights {
-                agent: None,
-                permissions: &permissions,
-                skills: &[],
-                folders: Folders { root: self.folders.root.clone(), ..Folders::default() },
-            };
-            let folder = self.folders.root.clone();
-            let start =
-                Start { arguments, folder, system: None, asks, continues: None, variables: Vec::new() };
-            let (said, conversation) = self.work(&Place::root(), start, &prompt, &rights, reporter).await;
-            conversation.into_iter().for_each(|conversation| finish(conversation, &self.endings));
-            said
-        })
+    async fn ask(&self, question: Ask, reporter: &Reporter) -> Result<String, Failure> {
+        let Ask { prompt, model, .. } = question;
+        // A question changes nothing, and reads only the files that it names.
+        let asks = prompt.contains(BY_REFERENCE);
+        let mut arguments: Vec<String> = PROTOCOL.iter().map(|argument| (*argument).to_owned()).collect();
+        arguments.extend(model.map(|model| format!("--model={model}")));
+        arguments.push(format!("--tools={}", if asks { "Read" } else { "" }));
+        arguments.push(format!("--system-prompt={QUESTION_SYSTEM}"));
+        // Nothing of the project but what the question says; signing in works as always.
+        arguments.extend(
+            ["--safe-mode", "--disable-slash-commands", "--no-session-persistence"].map(str::to_owned),
+        );
+        let permissions = permissions_of_question(true);
+        let rights = Rights {
+            agent: None,
+            permissions: &permissions,
+            skills: &[],
+            folders: self.host.folders_of_question(),
+        };
+        let folder = self.host.folders.root.clone();
+        let start = Start { arguments, folder, system: None, asks, continues: None, variables: Vec::new() };
+        let (said, conversation) = self.work(&Place::root(), start, &prompt, &rights, reporter).await;
+        conversation.into_iter().for_each(|conversation| finish(conversation, &self.host.endings));
+        said
     }
 }

@@ -5,32 +5,26 @@ mod rules;
 mod server;
 mod turn;
 
-use std::path::{Path, PathBuf};
-use std::pin::Pin;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use prose_vm::activity::{Activity, AgentSession, Denial, Reporter};
 use prose_vm::effect::{Failure, OwnSession, Reply, Request, SessionTask};
-use prose_vm::error::ErrorKind;
-use prose_vm::harness::{HarnessFuture, RunFolders};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tokio::sync::Mutex as AsyncMutex;
 
 use self::protocol::ThreadStarted;
 use self::rules::Rules;
-use self::server::{CallError, Incoming, OpenThread, Server, refusal};
+use self::server::{OpenThread, Server, refusal};
 use self::turn::Turn;
-use super::own_sessions::GoneSessions;
-use super::program::{AgentProgram, UnknownModels, not_started};
+use super::host::AgentHost;
+use super::rpc::{CallError, Incoming};
+use super::shared::{Shared, SharedProcess};
 use crate::decide::{Ask, BY_REFERENCE, Sessions};
 use crate::drivers::CONTINUE;
-use crate::drivers::connection::Endings;
 use crate::faults;
-use crate::gate::{Attempts, Fault, Gate, PATIENCE};
-use crate::mcp::{AgentServers, of_agent};
+use crate::gate::Fault;
 use crate::permissions::Folders;
-use crate::supervisor;
 
 const NAME: &str = "codex";
 
@@ -42,16 +36,8 @@ const OF_QUESTION: &str = "Answer the question of the user in the requested form
 
 /// The harness `codex`.
 pub struct Codex {
-    program: AgentProgram,
-    folders: RunFolders,
-    supervisor: Option<PathBuf>,
-    endings: Arc<Endings>,
-    server: AsyncMutex<Option<Arc<Server>>>,
-    gate: Arc<Gate>,
-    models: UnknownModels,
-    /// The threads that cannot be continued.
-    gone: GoneSessions,
-    servers: AgentServers,
+    host: AgentHost,
+    server: Shared<Server>,
 }
 
 /// A thread and its turn.
@@ -71,90 +57,30 @@ struct Work<'a> {
     rules: Option<Rules<'a>>,
 }
 
-/// A thread in which the agent has used tools, and that continues when the provider answers again.
-struct Stopped {
-    server: Arc<Server>,
-    thread: OpenThread,
-}
-
 impl Codex {
-    /// A harness that starts the program in the root folder.
-    pub fn new(program: AgentProgram, folders: RunFolders) -> Self {
-        Self {
-            gate: program.gate(NAME, None),
-            models: UnknownModels::new(&program),
-            program,
-            folders,
-            supervisor: supervisor::program().map(Path::to_owned),
-            endings: Arc::default(),
-            server: AsyncMutex::default(),
-            gone: GoneSessions::default(),
-            servers: AgentServers::default(),
-        }
+    /// The harness of an agent.
+    pub fn new(host: AgentHost) -> Self {
+        Self { host, server: Shared::default() }
     }
 
-    /// The same with gates in a folder, which all processes of the user share.
-    #[must_use]
-    pub fn sharing_gates(self, folder: Option<&Path>) -> Self {
-        let gate = self.program.gate(NAME, folder);
-        Self { gate, ..self }
-    }
-
-    /// The same with MCP servers of agents.
-    #[must_use]
-    pub fn with_servers(self, servers: AgentServers) -> Self {
-        Self { servers, ..self }
-    }
-
-    /// The same with another supervisor, or without one.
-    pub fn supervised_by(self, supervisor: Option<PathBuf>) -> Self {
-        Self { supervisor, ..self }
-    }
-
-    /// The running server; starts one if there is none.
-    async fn server(&self) -> Result<Arc<Server>, Failure> {
-        let mut running = self.server.lock().await;
-        if let Some(server) = running.as_ref().filter(|server| server.end().is_none()) {
-            return Ok(Arc::clone(server));
-        }
-        *running = None;
+    async fn start_server(&self) -> Result<Server, Failure> {
         let mut arguments = vec!["app-server".to_owned()];
         for feature in WITHOUT {
             arguments.extend(["-c".to_owned(), format!("features.{feature}=false")]);
         }
-        let program = self.program.start(&arguments, &self.folders.root);
-        let started = Server::start(program, self.supervisor.as_deref(), &self.endings).await;
-        let started = started
-            .map_err(|error| not_started(NAME, &self.program, &self.folders.root, &error))?
-            .map_err(|error| self.failure_of(error))?;
-        Ok(Arc::clone(running.insert(Arc::new(started))))
-    }
-
-    fn failure_of(&self, error: CallError) -> Failure {
-        match error {
-            CallError::Ended(said) => faults::failure_of(ErrorKind::AgentCrashed, NAME, None, &said),
-            CallError::Reported(error) => faults::failure(NAME, None, &error),
-        }
+        let program = self.host.program.start(&arguments, &self.host.folders.root);
+        Server::start(&self.host, program).await
     }
 
     /// Works in a new thread until there is a reply. The attempts of Codex itself to reach its provider come first.
     async fn work(&self, work: &Work<'_>, reporter: &Reporter) -> Result<String, Failure> {
-        let watched = self.gate.watch(reporter);
-        let mut attempts = Attempts::new(&self.gate, PATIENCE, reporter);
+        let (mut attempts, watched) = self.host.attempts(reporter);
         let mut stopped = None;
         loop {
             attempts.begin().await;
-            match Box::pin(self.attempt(work, &watched, &mut stopped)).await {
-                Ok(reply) => {
-                    attempts.succeeded();
-                    return Ok(reply);
-                }
-                Err(failure) => {
-                    if failure.kind == ErrorKind::Auth {
-                        self.endings.hurry();
-                    }
-                    attempts.failed(Fault::repeatable(failure)).await?;
-                }
+            let tried = Box::pin(self.attempt(work, &watched, &mut stopped)).await;
+            if let Some(reply) = self.host.settle(&mut attempts, tried.map_err(Fault::repeatable)).await? {
+                return Ok(reply);
             }
         }
     }
@@ -164,25 +90,24 @@ impl Codex {
         &self,
         work: &Work<'_>,
         reporter: &Reporter,
-        stopped: &mut Option<Stopped>,
+        stopped: &mut Option<OpenThread>,
     ) -> Result<String, Failure> {
-        let continued = stopped.take().filter(|stopped| stopped.server.end().is_none());
-        let is_continued = continued.is_some();
-        let (server, mut thread, prompt) = match continued {
-            Some(Stopped { server, thread }) => (server, thread, CONTINUE),
+        let continued = stopped.take().filter(|thread| thread.server.is_running());
+        let mut has_acted = continued.is_some();
+        let (mut thread, prompt) = match continued {
+            Some(thread) => (thread, CONTINUE),
             None => self.start(work, reporter).await?,
         };
         let mut params = work.turn.clone();
         params["input"] = json!([{ "type": "text", "text": prompt }]);
-        thread.start_turn(params).await.map_err(|error| self.failure_of(error))?;
-        let mut has_acted = is_continued;
-        let outcome = self.follow(work, &server, &mut thread, reporter, &mut has_acted).await;
+        thread.start_turn(params).await?;
+        let outcome = self.follow(work, &mut thread, reporter, &mut has_acted).await;
         if let Err(failure) = &outcome
             && has_acted
             && faults::is_transient(failure.kind)
         {
             thread.until_ended().await;
-            *stopped = Some(Stopped { server, thread });
+            *stopped = Some(thread);
         }
         outcome
     }
@@ -192,8 +117,8 @@ impl Codex {
         &self,
         work: &Work<'w>,
         reporter: &Reporter,
-    ) -> Result<(Arc<Server>, OpenThread, &'w str), Failure> {
-        let server = self.server().await?;
+    ) -> Result<(OpenThread, &'w str), Failure> {
+        let server = self.server.get(|_| true, self.start_server()).await?;
         let mut params = work.thread.clone();
         params["cwd"] = work.folder.to_string_lossy().into();
         params["ephemeral"] = (!work.is_kept).into();
@@ -201,14 +126,9 @@ impl Codex {
             Some(rules) => rules.config(&server.mcp_servers),
             None => rules::config_of_question(&server.mcp_servers, work.prompt.contains(BY_REFERENCE)),
         };
-        let copied = self.copied(&server, work.own, &params, reporter).await?;
-        let prompt: &str = match (&copied, work.own) {
-            (Some(_), Some(own)) => &own.prompt,
-            _ => work.prompt,
-        };
-        let started = match copied {
-            Some(started) => started,
-            None => server.call("thread/start", params).await.map_err(|error| self.failure_of(error))?,
+        let (started, prompt) = match self.copied(&server, work.own, &params, reporter).await? {
+            Some(copied) => copied,
+            None => (server.rpc.require("thread/start", &params).await?, work.prompt),
         };
         let ThreadStarted { thread, model } =
             serde_json::from_value(started).map_err(|error| unexpected("thread/start", &error))?;
@@ -217,29 +137,27 @@ impl Codex {
             model: Some(model),
             transcript: thread.path,
         }));
-        let thread = server.open(thread.id);
-        Ok((server, thread, prompt))
+        Ok((server.open(thread.id), prompt))
     }
 
     /// Follows the work in a thread until its turn ends.
     async fn follow(
         &self,
         work: &Work<'_>,
-        server: &Server,
         thread: &mut OpenThread,
         reporter: &Reporter,
         has_acted: &mut bool,
     ) -> Result<String, Failure> {
+        let server = Arc::clone(&thread.server);
         let mut turn = Turn::default();
         loop {
-            let Some(Incoming { request, method, params }) = thread.next().await else {
-                let end = CallError::Ended(server.end().unwrap_or_default());
-                return Err(self.failure_of(end));
+            let Some(Incoming { id, method, params }) = thread.next().await else {
+                return Err(server.rpc.end());
             };
-            if let Some(request) = request {
+            if let Some(id) = id {
                 *has_acted = true;
                 let answer = self.decide(work.rules.as_ref(), &turn, &method, &params, reporter).await?;
-                server.answer(&request, &answer);
+                server.rpc.answer(&id, Ok(answer));
                 continue;
             }
             let mut report = |activity| {
@@ -259,28 +177,29 @@ impl Codex {
         }
     }
 
-    /// A copy of a thread, which is not changed itself, so that other attempts can continue it. `None` if there is nothing to continue.
-    async fn copied(
+    /// A copy of a thread with its next prompt; the thread is not changed itself, so that other attempts can continue it. `None` if there is nothing to
+    /// continue.
+    async fn copied<'w>(
         &self,
         server: &Server,
-        own: Option<&OwnSession>,
+        own: Option<&'w OwnSession>,
         params: &Value,
         reporter: &Reporter,
-    ) -> Result<Option<Value>, Failure> {
+    ) -> Result<Option<(Value, &'w str)>, Failure> {
         let Some(own) = own else { return Ok(None) };
         let mut params = params.clone();
         params["threadId"] = own.id.as_str().into();
         params["excludeTurns"] = true.into();
-        match server.call("thread/fork", params).await {
+        match server.rpc.call("thread/fork", &params).await {
             Ok(started) => {
                 reporter.report(Activity::Continued { id: own.id.clone() });
-                Ok(Some(started))
+                Ok(Some((started, &own.prompt)))
             }
-            Err(CallError::Reported(_)) => {
-                self.gone.add(own, reporter);
+            Err(CallError::Reported { .. }) => {
+                self.host.is_gone(own, reporter);
                 Ok(None)
             }
-            Err(error) => Err(self.failure_of(error)),
+            Err(CallError::Ended(failure)) => Err(failure),
         }
     }
 
@@ -331,72 +250,63 @@ impl Sessions for Codex {
         NAME
     }
 
-    fn session<'a>(
-        &'a self,
-        _: &'a Request,
-        task: &'a Arc<SessionTask>,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
-        Box::pin(async move {
-            let (model, warning) = self.models.supported(NAME, task.model.as_deref());
-            let folders = Folders::of(task, &self.folders);
-            let folder = folders.root.clone();
-            let servers = of_agent(&self.servers, task.agent.as_deref());
-            let rules = Rules::new(task.agent.as_deref(), &task.permissions, folders).with_servers(servers);
-            let work = Work {
-                prompt: &task.prompt,
-                folder,
-                thread: json!({
-                    "model": model,
-                    "approvalPolicy": rules.approval_policy(),
-                    "developerInstructions": task.system_part(),
-                }),
-                turn: json!({ "sandboxPolicy": rules.sandbox() }),
-                is_kept: task.memory.is_some(),
-                own: self.gone.to_continue(NAME, task),
-                rules: Some(rules),
-            };
-            let text = self.work(&work, reporter).await?;
-            Ok(Reply {
-                text: text.trim_end().into(),
-                warnings: warning.into_iter().collect(),
-                ..Reply::default()
-            })
+    async fn session(
+        &self,
+        _: &Request,
+        task: &Arc<SessionTask>,
+        reporter: &Reporter,
+    ) -> Result<Reply, Failure> {
+        let (model, warning) = self.host.models.supported(NAME, task.model.as_deref());
+        let folders = Folders::of(task, &self.host.folders);
+        let folder = folders.root.clone();
+        let servers = self.host.servers_of(task);
+        let rules = Rules::new(task.agent.as_deref(), &task.permissions, folders).with_servers(servers);
+        let work = Work {
+            prompt: &task.prompt,
+            folder,
+            thread: json!({
+                "model": model,
+                "approvalPolicy": rules.approval_policy(),
+                "developerInstructions": task.system_part(),
+            }),
+            turn: json!({ "sandboxPolicy": rules.sandbox() }),
+            is_kept: task.memory.is_some(),
+            own: self.host.to_continue(task),
+            rules: Some(rules),
+        };
+        let text = self.work(&work, reporter).await?;
+        Ok(Reply {
+            text: text.trim_end().into(),
+            warnings: warning.into_iter().collect(),
+            ..Reply::default()
         })
     }
 
-    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(async {
-            if let Some(server) = self.server.lock().await.take() {
-                server.stop(self.endings.are_hurried()).await;
-            }
-            self.endings.settled().await;
-        })
+    async fn settled(&self) {
+        self.server.stop(&self.host.endings).await;
     }
 
-    fn ask<'a>(&'a self, question: Ask, reporter: &'a Reporter) -> HarnessFuture<'a, String> {
-        Box::pin(async move {
-            let Ask { prompt, model, schema } = question;
-            let (model, _) = self.models.supported(NAME, model.as_deref());
-            let work = Work {
-                prompt: &prompt,
-                folder: self.folders.root.clone(),
-                thread: json!({
-                    "model": model,
-                    "approvalPolicy": "never",
-                    "sandbox": "read-only",
-                    "baseInstructions": OF_QUESTION,
-                }),
-                turn: json!({
-                    "sandboxPolicy": { "type": "readOnly", "networkAccess": false },
-                    "outputSchema": schema,
-                }),
-                is_kept: false,
-                own: None,
-                rules: None,
-            };
-            self.work(&work, reporter).await
-        })
+    async fn ask(&self, question: Ask, reporter: &Reporter) -> Result<String, Failure> {
+        let Ask { prompt, model, schema } = question;
+        let (model, _) = self.host.models.supported(NAME, model.as_deref());
+        let work = Work {
+            prompt: &prompt,
+            folder: self.host.folders.root.clone(),
+            thread: json!({
+                "model": model,
+                "approvalPolicy": "never",
+                "sandbox": "read-only",
+                "baseInstructions": OF_QUESTION,
+            }),
+            turn: json!({
+                "sandboxPolicy": { "type": "readOnly", "networkAccess": false },
+                "outputSchema": schema,
+            }),
+            is_kept: false,
+            own: None,
+            rules: None,
+        };
+        self.work(&work, reporter).await
     }
 
     fn binds_answers(&self) -> bool {

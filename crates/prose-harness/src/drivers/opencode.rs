@@ -11,13 +11,11 @@ mod turn;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
 
 use prose_vm::activity::{Activity, Reporter};
-use prose_vm::effect::{Failure, OwnSession, Permission, PermissionRule, Reply, Request, SessionTask};
+use prose_vm::effect::{Failure, OwnSession, Permission, Reply, Request, SessionTask};
 use prose_vm::error::ErrorKind;
-use prose_vm::harness::{HarnessFuture, RunFolders};
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -25,18 +23,17 @@ use smol_str::SmolStr;
 use tokio::sync::Mutex as AsyncMutex;
 
 use self::rules::{Rule, Rules};
-use self::server::{CallError, OpenSession, Server};
+use self::server::{OpenSession, Server};
 use self::turn::{Ask as Asked, Step, Turn};
-use super::own_sessions::GoneSessions;
-use super::program::{AgentProgram, UnknownModels, not_started};
+use super::host::{AgentHost, permissions_of_question};
+use super::rpc::CallError;
+use super::shared::{Reader, Shared, SharedProcess};
 use crate::decide::{Ask, BY_REFERENCE, Sessions};
 use crate::drivers::CONTINUE;
-use crate::drivers::connection::Endings;
 use crate::faults;
-use crate::gate::{Attempts, Fault, Gate, PATIENCE};
-use crate::mcp::{AgentServers, McpServer, of_agent};
+use crate::gate::Fault;
+use crate::mcp::McpServer;
 use crate::permissions::{Folders, permit};
-use crate::supervisor;
 
 const NAME: &str = "opencode";
 
@@ -52,16 +49,8 @@ const DENIED: &str = "the permissions of this session do not allow it";
 
 /// The harness `opencode`.
 pub struct OpenCode {
-    program: AgentProgram,
-    folders: RunFolders,
-    supervisor: Option<PathBuf>,
-    endings: Arc<Endings>,
-    server: AsyncMutex<Option<Arc<Running>>>,
-    gate: Arc<Gate>,
-    models: UnknownModels,
-    /// The sessions that cannot be continued.
-    gone: GoneSessions,
-    servers: AgentServers,
+    host: AgentHost,
+    server: Shared<Running>,
 }
 
 /// A server with the agents of this run.
@@ -129,57 +118,20 @@ struct Stopped {
 const TITLE: &str = "prose";
 
 impl OpenCode {
-    /// A harness that starts the program in the root folder.
-    pub fn new(program: AgentProgram, folders: RunFolders) -> Self {
-        Self {
-            gate: program.gate(NAME, None),
-            models: UnknownModels::new(&program),
-            program,
-            folders,
-            supervisor: supervisor::program().map(Path::to_owned),
-            endings: Arc::default(),
-            server: AsyncMutex::default(),
-            gone: GoneSessions::default(),
-            servers: AgentServers::default(),
-        }
+    /// The harness of an agent.
+    pub fn new(host: AgentHost) -> Self {
+        Self { host, server: Shared::default() }
     }
 
-    /// The same with gates in a folder, which all processes of the user share.
-    #[must_use]
-    pub fn sharing_gates(self, folder: Option<&Path>) -> Self {
-        let gate = self.program.gate(NAME, folder);
-        Self { gate, ..self }
-    }
-
-    /// The same with MCP servers of agents.
-    #[must_use]
-    pub fn with_servers(self, servers: AgentServers) -> Self {
-        Self { servers, ..self }
-    }
-
-    /// The same with another supervisor, or without one.
-    pub fn supervised_by(self, supervisor: Option<PathBuf>) -> Self {
-        Self { supervisor, ..self }
-    }
-
-    /// The running server; starts one if there is none.
-    async fn server(&self) -> Result<Arc<Running>, Failure> {
-        let mut running = self.server.lock().await;
-        if let Some(running) = running.as_ref().filter(|running| running.server.end().is_none()) {
-            return Ok(Arc::clone(running));
-        }
-        *running = None;
+    async fn start(&self) -> Result<Running, Failure> {
         // No configuration of the user or the project can extend the permissions of agents whose names it does not know.
         let name = |of: &str| format!("prose-{of}-{:016x}", fastrand::u64(..));
         let agents = AgentNames { session: name("session"), question: name("question") };
         let mut program =
-            self.program.start(&["serve", "--port", "0"].map(str::to_owned), &self.folders.root);
+            self.host.program.start(&["serve", "--port", "0"].map(str::to_owned), &self.host.folders.root);
         agents.configure(&mut program.variables)?;
-        let server = Server::start(program, self.supervisor.as_deref(), &self.endings).await;
-        let server = server
-            .map_err(|error| not_started(NAME, &self.program, &self.folders.root, &error))?
-            .map_err(failure_of)?;
-        let root = &self.folders.root;
+        let server = Server::start(&self.host, program).await?;
+        let root = &self.host.folders.root;
         let known = server.call::<Vec<AgentInfo>>(Method::GET, "agent", root, None).await;
         let known = known.map_err(failure_of)?.into_iter().find(|agent| agent.name == agents.session);
         let of_user = known.map(|agent| agent.permission).ok_or_else(|| {
@@ -187,23 +139,17 @@ impl OpenCode {
                 "`{NAME} serve` does not use `{CONFIG}`; install a version that is known to work, such as 1.18.33"
             ))
         })?;
-        let started =
-            Arc::new(Running { server: Arc::new(server), agents, of_user, connected: AsyncMutex::default() });
-        Ok(Arc::clone(running.insert(started)))
+        Ok(Running { server: Arc::new(server), agents, of_user, connected: AsyncMutex::default() })
     }
 
     async fn work(&self, work: &Work<'_>, reporter: &Reporter) -> Result<String, Failure> {
-        let watched = self.gate.watch(reporter);
-        let mut attempts = Attempts::new(&self.gate, PATIENCE, reporter);
+        let (mut attempts, watched) = self.host.attempts(reporter);
         let mut stopped = None;
         loop {
             attempts.begin().await;
-            match Box::pin(self.attempt(work, &watched, &mut stopped)).await {
-                Ok(reply) => {
-                    attempts.succeeded();
-                    return Ok(reply);
-                }
-                Err(fault) => attempts.failed(fault).await?,
+            let tried = Box::pin(self.attempt(work, &watched, &mut stopped)).await;
+            if let Some(reply) = self.host.settle(&mut attempts, tried).await? {
+                return Ok(reply);
             }
         }
     }
@@ -215,7 +161,7 @@ impl OpenCode {
         reporter: &Reporter,
         stopped: &mut Option<Stopped>,
     ) -> Result<String, Fault> {
-        let continued = stopped.take().filter(|stopped| stopped.running.server.end().is_none());
+        let continued = stopped.take().filter(|stopped| stopped.running.is_running());
         let has_acted = continued.is_some();
         let (running, mut session, prompt) = match continued {
             Some(Stopped { running, session }) => (running, session, CONTINUE),
@@ -236,14 +182,13 @@ impl OpenCode {
         if let Some(body) = body.as_object_mut() {
             body.retain(|_, value| !value.is_null());
         }
-        let failed = |error| Fault::repeatable(failure_of(error));
-        session.prompt(&body).await.map_err(failed)?;
+        session.prompt(&body).await.map_err(|error| Fault::repeatable(failure_of(error)))?;
 
         let mut questions = Questions::default();
         loop {
             let Some(event) = session.next().await else {
-                let end = CallError::Ended(server.end().unwrap_or_default());
-                return Err(failed(end));
+                let lost = Failure::session(format!("lost the connection to {NAME}"));
+                return Err(Fault::repeatable(server.ending(lost).await));
             };
             match turn.add(event, &mut |activity| reporter.report(activity)) {
                 Step::Continue => {}
@@ -251,7 +196,8 @@ impl OpenCode {
                 Step::End(outcome) => {
                     match &outcome {
                         Ok(_) => session.ended(),
-                        Err(fault) if fault.failure.kind == ErrorKind::Auth => self.endings.hurry(),
+                        // The whole server ends.
+                        Err(fault) if fault.failure.kind == ErrorKind::Auth => {}
                         // It may have more to do, such as another attempt.
                         Err(_) => session.cancel().await,
                     }
@@ -276,7 +222,7 @@ impl OpenCode {
         work: &Work<'w>,
         reporter: &Reporter,
     ) -> Result<(Arc<Running>, OpenSession, &'w str), Failure> {
-        let running = self.server().await?;
+        let running = self.server.get(|_| true, self.start()).await?;
         running.connect(work.servers, &work.folders.root).await?;
         let folder = &work.folders.root;
         let rules = work.rules.with(&running.of_user);
@@ -287,7 +233,7 @@ impl OpenCode {
                     let session = running.server.open(id, folder, false);
                     return Ok((running, session, &*own.prompt));
                 }
-                Err(CallError::Reported(_)) => self.gone.add(own, reporter),
+                Err(CallError::Reported { .. }) => self.host.is_gone(own, reporter),
                 Err(error) => return Err(failure_of(error)),
             }
         }
@@ -300,6 +246,16 @@ impl OpenCode {
         // Nothing of a question is left in the history of the user.
         let session = running.server.open(id, folder, work.is_question);
         Ok((running, session, work.prompt))
+    }
+}
+
+impl SharedProcess for Running {
+    fn reader(&self) -> &Reader {
+        self.server.reader()
+    }
+
+    fn is_running(&self) -> bool {
+        self.server.is_running()
     }
 }
 
@@ -425,14 +381,7 @@ fn model_id(model: &str) -> Result<Value, Failure> {
 }
 
 fn failure_of(error: CallError) -> Failure {
-    match error {
-        CallError::Ended(said) => match faults::classify(None, &said) {
-            ErrorKind::Auth => faults::failure_of(ErrorKind::Auth, NAME, None, &said),
-            _ => faults::failure_of(ErrorKind::AgentCrashed, NAME, None, &said),
-        },
-        CallError::NotStarted(error) => Failure::session(format!("`{NAME} serve` did not start: {error}")),
-        CallError::Reported(error) => faults::failure(NAME, None, &error),
-    }
+    error.failure(NAME)
 }
 
 impl Sessions for OpenCode {
@@ -440,75 +389,59 @@ impl Sessions for OpenCode {
         NAME
     }
 
-    fn session<'a>(
-        &'a self,
-        _: &'a Request,
-        task: &'a Arc<SessionTask>,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
-        Box::pin(async move {
-            let (model, warning) = self.models.supported(NAME, task.model.as_deref());
-            let servers = of_agent(&self.servers, task.agent.as_deref());
-            let work = Work {
-                prompt: &task.prompt,
-                system: task.system_part().map(Into::into),
-                model,
-                schema: None,
-                is_question: false,
-                agent: task.agent.as_deref(),
-                permissions: &task.permissions,
-                folders: Folders::of(task, &self.folders),
-                rules: Rules::of_session(&task.permissions, &self.servers, servers),
-                own: self.gone.to_continue(NAME, task),
-                servers,
-            };
-            let text = self.work(&work, reporter).await?;
-            Ok(Reply {
-                text: text.trim_end().into(),
-                warnings: warning.into_iter().collect(),
-                ..Reply::default()
-            })
+    async fn session(
+        &self,
+        _: &Request,
+        task: &Arc<SessionTask>,
+        reporter: &Reporter,
+    ) -> Result<Reply, Failure> {
+        let (model, warning) = self.host.models.supported(NAME, task.model.as_deref());
+        let servers = self.host.servers_of(task);
+        let work = Work {
+            prompt: &task.prompt,
+            system: task.system_part().map(Into::into),
+            model,
+            schema: None,
+            is_question: false,
+            agent: task.agent.as_deref(),
+            permissions: &task.permissions,
+            folders: Folders::of(task, &self.host.folders),
+            rules: Rules::of_session(&task.permissions, &self.host.servers, servers),
+            own: self.host.to_continue(task),
+            servers,
+        };
+        let text = self.work(&work, reporter).await?;
+        Ok(Reply {
+            text: text.trim_end().into(),
+            warnings: warning.into_iter().collect(),
+            ..Reply::default()
         })
     }
 
-    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(async {
-            let running = self.server.lock().await.take();
-            if let Some(running) = running {
-                running.server.stop(self.endings.are_hurried()).await;
-            }
-            self.endings.settled().await;
-        })
+    async fn settled(&self) {
+        self.server.stop(&self.host.endings).await;
     }
 
-    fn ask<'a>(&'a self, question: Ask, reporter: &'a Reporter) -> HarnessFuture<'a, String> {
-        Box::pin(async move {
-            let Ask { prompt, model, schema } = question;
-            let (model, _) = self.models.supported(NAME, model.as_deref());
-            // A question changes nothing, and reads only files of the project that it names.
-            let reads = prompt.contains(BY_REFERENCE);
-            let permissions = ["read", "write", "execute", "network", "mcp"].map(|about| Permission {
-                about: about.into(),
-                rule: match about {
-                    "read" if reads => PermissionRule::Patterns(vec!["**".to_owned()]),
-                    _ => PermissionRule::Deny,
-                },
-            });
-            let work = Work {
-                prompt: &prompt,
-                system: None,
-                model,
-                schema,
-                is_question: true,
-                agent: None,
-                permissions: &permissions,
-                folders: Folders { root: self.folders.root.clone(), ..Folders::default() },
-                rules: Rules::of_question(reads),
-                own: None,
-                servers: &[],
-            };
-            self.work(&work, reporter).await
-        })
+    async fn ask(&self, question: Ask, reporter: &Reporter) -> Result<String, Failure> {
+        let Ask { prompt, model, schema } = question;
+        let (model, _) = self.host.models.supported(NAME, model.as_deref());
+        // A question changes nothing, and reads only files of the project that it names.
+        let reads = prompt.contains(BY_REFERENCE);
+        let permissions = permissions_of_question(reads);
+        let work = Work {
+            prompt: &prompt,
+            system: None,
+            model,
+            schema,
+            is_question: true,
+            agent: None,
+            permissions: &permissions,
+            folders: self.host.folders_of_question(),
+            rules: Rules::of_question(reads),
+            own: None,
+            servers: &[],
+        };
+        self.work(&work, reporter).await
     }
 
     fn binds_answers(&self) -> bool {

@@ -1,16 +1,13 @@
 //! The programs of agents that drivers start.
 
 use std::collections::HashSet;
-use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-
-use prose_vm::effect::Failure;
 
 use super::provider::KnownProvider;
 use crate::command::environment;
 use crate::gate::Gate;
-use crate::process::{self, Program};
+use crate::process::Program;
 
 /// A known agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,11 +127,6 @@ impl AgentProgram {
             variables: environment::passed(&self.variables),
         }
     }
-}
-
-/// The failure of a program that does not start, with a hint how to fix it.
-pub(super) fn not_started(name: &str, agent: &AgentProgram, folder: &Path, error: &io::Error) -> Failure {
-    process::not_started(name, &agent.program, folder, Some(agent.install), error)
 }
 
 /// The models that an agent does not support.

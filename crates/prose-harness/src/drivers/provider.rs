@@ -15,7 +15,7 @@ use prose_registry::{EXTRA_CA, tls_config};
 use prose_vm::activity::{Activity, AgentSession, Reporter};
 use prose_vm::effect::{Failure, Reply, Request, SessionTask, Usage};
 use prose_vm::error::ErrorKind;
-use prose_vm::harness::{Capabilities, HarnessFuture};
+use prose_vm::harness::Capabilities;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Response, Url};
 
@@ -417,39 +417,34 @@ impl Sessions for Provider {
         Capabilities::default()
     }
 
-    fn session<'a>(
-        &'a self,
-        _: &'a Request,
-        task: &'a Arc<SessionTask>,
-        reporter: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
-        Box::pin(async move {
-            let model = self.settings.model(task.model.as_deref())?;
-            let system = task.system_part();
-            let prompt =
-                Prompt { model: &model, system: system.as_deref(), text: &task.prompt, schema: None };
-            self.answer(&prompt, reporter).await
-        })
+    async fn session(
+        &self,
+        _: &Request,
+        task: &Arc<SessionTask>,
+        reporter: &Reporter,
+    ) -> Result<Reply, Failure> {
+        let model = self.settings.model(task.model.as_deref())?;
+        let system = task.system_part();
+        let prompt = Prompt { model: &model, system: system.as_deref(), text: &task.prompt, schema: None };
+        self.answer(&prompt, reporter).await
     }
 
-    fn ask<'a>(&'a self, question: Ask, reporter: &'a Reporter) -> HarnessFuture<'a, String> {
-        Box::pin(async move {
-            let Ask { prompt: mut text, model, schema } = question;
-            let model = self.settings.model(model.as_deref())?;
-            let can_bind =
-                self.settings.provider.api.binds_answers(&model) && self.settings.provider.binds_answers;
-            let schema = match schema {
-                Some(schema) if !can_bind => {
-                    text.push_str("Answer with a JSON object of this schema and nothing else:\n\n");
-                    text.push_str(&schema.to_string());
-                    text.push('\n');
-                    None
-                }
-                schema => schema,
-            };
-            let prompt = Prompt { model: &model, system: None, text: &text, schema: schema.as_ref() };
-            Ok(self.answer(&prompt, reporter).await?.text.to_string())
-        })
+    async fn ask(&self, question: Ask, reporter: &Reporter) -> Result<String, Failure> {
+        let Ask { prompt: mut text, model, schema } = question;
+        let model = self.settings.model(model.as_deref())?;
+        let can_bind =
+            self.settings.provider.api.binds_answers(&model) && self.settings.provider.binds_answers;
+        let schema = match schema {
+            Some(schema) if !can_bind => {
+                text.push_str("Answer with a JSON object of this schema and nothing else:\n\n");
+                text.push_str(&schema.to_string());
+                text.push('\n');
+                None
+            }
+            schema => schema,
+        };
+        let prompt = Prompt { model: &model, system: None, text: &text, schema: schema.as_ref() };
+        Ok(self.answer(&prompt, reporter).await?.text.to_string())
     }
 
     fn binds_answers(&self) -> bool {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use prose_harness::decide::PromptedDecisions;
-use prose_harness::drivers::AgentProgram;
 use prose_harness::drivers::acp::{AGENTS, Acp};
+use prose_harness::drivers::{AgentHost, AgentProgram};
 use prose_vm::activity::{Activity, NoApprovals, Reporter};
 use prose_vm::effect::{Effect, Outcome, Permission, PermissionRule, RequestId, SessionTask};
 use prose_vm::harness::{Harness, RunFolders};
@@ -47,7 +47,8 @@ async fn talk(conversation: &str, request: &prose_vm::effect::Request, agent: Op
     let folders = RunFolders { root: root.clone(), run: None };
     let agent = agent.map(|name| AGENTS.iter().find(|agent| agent.name == name).unwrap());
     let supervisor = Some(env!("CARGO_BIN_EXE_supervisor-for-tests").into());
-    let harness = PromptedDecisions::new(Acp::new("acp", program, agent, folders).supervised_by(supervisor));
+    let host = AgentHost::new("acp", program, folders);
+    let harness = PromptedDecisions::new(Acp::new(host.supervised_by(supervisor), agent));
     let (sender, mut reports) = mpsc::unbounded_channel();
     let reporter = Reporter::new(RequestId(1), sender, Arc::new(NoApprovals));
     let outcome = match harness.perform(request, &reporter).await {
@@ -88,6 +89,23 @@ async fn check(conversation: &str, expected: Expect) {
 fn ruled(about: &str, rule: PermissionRule) -> prose_vm::effect::Request {
     let permissions = vec![Permission { about: about.into(), rule }];
     request("s1", Effect::Session(Arc::new(SessionTask { permissions, ..task("Do it") })))
+}
+
+#[tokio::test]
+async fn a_turn_that_ends_after_its_provider_has_failed_is_no_success() {
+    check(
+        r#"
+        {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s7","update":{"sessionUpdate":"session_info_update","_meta":{"codex":{"threadStatus":{"type":"systemError"}}}}}}
+        {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s7","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"{\"error\": {\"message\": \"The prompt is too long\"}}"}}}}
+        {"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn","usage":null}}
+        >
+        "#,
+        expect![[r#"
+            session: s7 None
+            ContextTooLong: acp rejected the prompt because it is longer than the context of the model (The prompt is too long); pass less in `context:`, or choose a model with a larger context
+        "#]],
+    )
+    .await;
 }
 
 #[tokio::test]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use prose_harness::decide::PromptedDecisions;
-use prose_harness::drivers::AgentProgram;
 use prose_harness::drivers::claude::Claude;
+use prose_harness::drivers::{AgentHost, AgentProgram};
 use prose_vm::activity::{
     Activity, AnswerFuture, AnswerSource, Approvals, NoApprovals, PermissionAnswer, PermissionQuestion,
     Reporter,
@@ -38,10 +38,10 @@ impl Agent {
         let folders = RunFolders { root: folder.path().to_owned(), run: None };
         let supervisor = Some(env!("CARGO_BIN_EXE_supervisor-for-tests").into());
         // Other tests do not wait for its provider.
-        let claude = Claude::new(program, folders)
+        let host = AgentHost::new("claude", program, folders)
             .supervised_by(supervisor)
             .sharing_gates(Some(&folder.path().join("gates")));
-        let harness = PromptedDecisions::new(claude);
+        let harness = PromptedDecisions::new(Claude::new(host));
         Self { folder, harness }
     }
 
@@ -456,7 +456,11 @@ async fn what_a_session_is_asked_again_goes_to_the_same_process_once() {
     let run = agent.folder.path().join("run");
     let folders = RunFolders { root: agent.folder.path().to_owned(), run: Some(run) };
     let script = agent.folder.path().join("script").display().to_string();
-    let claude = Claude::new(program(env!("CARGO_BIN_EXE_agent-for-tests"), &[&script]), folders);
+    let claude = Claude::new(AgentHost::new(
+        "claude",
+        program(env!("CARGO_BIN_EXE_agent-for-tests"), &[&script]),
+        folders,
+    ));
     let agent = Agent { harness: PromptedDecisions::new(claude), ..agent };
     let task = |prompt: &str| SessionTask { writes_result: true, ..task(prompt) };
     let (said, _) = agent.session(task("Look into tides")).await;
@@ -473,7 +477,11 @@ async fn what_a_session_is_asked_again_goes_to_the_same_process_once() {
 #[tokio::test]
 async fn a_missing_program_is_named() {
     let folders = RunFolders { root: "/".into(), run: None };
-    let harness = PromptedDecisions::new(Claude::new(program("no-such-claude", &[]), folders));
+    let harness = PromptedDecisions::new(Claude::new(AgentHost::new(
+        "claude",
+        program("no-such-claude", &[]),
+        folders,
+    )));
     check(
         &said(&harness, &session("s1", "Go")).await,
         expect![
@@ -485,7 +493,8 @@ async fn a_missing_program_is_named() {
 #[test]
 fn every_rule_is_enforced() {
     let folders = RunFolders { root: "/".into(), run: None };
-    let claude = PromptedDecisions::new(Claude::new(program("claude", &[]), folders));
+    let claude =
+        PromptedDecisions::new(Claude::new(AgentHost::new("claude", program("claude", &[]), folders)));
     for rule in [PermissionRule::Deny, PermissionRule::Prompt, PermissionRule::Patterns(Vec::new())] {
         for about in ["read", "write", "execute", "bash", "network"] {
             assert!(claude.enforces(about, &rule));

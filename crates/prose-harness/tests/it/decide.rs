@@ -7,10 +7,10 @@ use expect_test::{Expect, expect};
 use prose_harness::decide::{Ask, PromptedDecisions, Sessions};
 use prose_vm::activity::Reporter;
 use prose_vm::effect::{
-    ContextItem, Effect, PermissionRule, Question, Reply, Request, SessionTask, SummaryLength,
+    ContextItem, Effect, Failure, PermissionRule, Question, Reply, Request, SessionTask, SummaryLength,
 };
 use prose_vm::event::LoopKind;
-use prose_vm::harness::{Capabilities, Harness as _, HarnessFuture};
+use prose_vm::harness::{Capabilities, Harness as _};
 use smol_str::SmolStr;
 
 use crate::support::*;
@@ -37,19 +37,14 @@ impl Sessions for Parrot {
         false
     }
 
-    fn session<'a>(
-        &'a self,
-        _: &'a Request,
-        task: &'a Arc<SessionTask>,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
-        Box::pin(async { Ok(Reply { text: task.prompt.clone(), ..Reply::default() }) })
+    async fn session(&self, _: &Request, task: &Arc<SessionTask>, _: &Reporter) -> Result<Reply, Failure> {
+        Ok(Reply { text: task.prompt.clone(), ..Reply::default() })
     }
 
-    fn ask<'a>(&'a self, question: Ask, _: &'a Reporter) -> HarnessFuture<'a, String> {
+    async fn ask(&self, question: Ask, _: &Reporter) -> Result<String, Failure> {
         self.asked.lock().unwrap().push(question);
         let said = self.says.lock().unwrap().pop_front().expect("it is asked no more often");
-        Box::pin(async { Ok(said) })
+        Ok(said)
     }
 
     fn binds_answers(&self) -> bool {

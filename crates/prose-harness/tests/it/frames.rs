@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use prose_harness::decide::{Ask, PromptedDecisions, Sessions};
 use prose_vm::activity::Reporter;
 use prose_vm::effect::{
-    ContextItem, Effect, PermissionRule, Question, Reply, Request, SessionTask, SummaryLength,
+    ContextItem, Effect, Failure, PermissionRule, Question, Reply, Request, SessionTask, SummaryLength,
 };
-use prose_vm::harness::{Capabilities, HarnessFuture};
+use prose_vm::harness::Capabilities;
 
 use crate::support::*;
 
@@ -30,20 +30,15 @@ impl Sessions for Model {
         false
     }
 
-    fn session<'a>(
-        &'a self,
-        _: &'a Request,
-        _: &'a Arc<SessionTask>,
-        _: &'a Reporter,
-    ) -> HarnessFuture<'a, Reply> {
+    async fn session(&self, _: &Request, _: &Arc<SessionTask>, _: &Reporter) -> Result<Reply, Failure> {
         unreachable!("nothing but questions is asked")
     }
 
-    fn ask<'a>(&'a self, question: Ask, _: &'a Reporter) -> HarnessFuture<'a, String> {
+    async fn ask(&self, question: Ask, _: &Reporter) -> Result<String, Failure> {
         let prompt = question.prompt;
         let said = self.says.replace("MARK", &mark(&prompt).unwrap_or_default());
         self.asked.lock().unwrap().push(prompt);
-        Box::pin(async { Ok(said) })
+        Ok(said)
     }
 }
 

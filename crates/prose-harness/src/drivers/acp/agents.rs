@@ -1,7 +1,9 @@
 //! The known agents of the Agent Client Protocol.
 
+use prose_vm::effect::Failure;
 use serde_json::{Value, json};
 
+use super::codex;
 use crate::drivers::KnownAgent;
 use crate::drivers::program::SIZES;
 use crate::mcp::McpServer;
@@ -29,9 +31,14 @@ pub struct AcpAgent {
     pub(super) reads_before_writing: bool,
     /// The variable and the values by which it asks before it acts, and by which it does not act at all.
     settings: Option<(&'static str, &'static str, &'static str)>,
+    /// What depends on the other variables of its process.
+    adjust: Option<Adjust>,
     /// What only this agent understands of the parameters of a new session.
     meta: Option<fn(&SessionNeeds<'_>) -> Value>,
 }
+
+/// Changes the environment variables of a process.
+type Adjust = fn(&mut Vec<(String, String)>) -> Result<(), Failure>;
 
 /// What a session of the protocol is for.
 pub(super) struct SessionNeeds<'a> {
@@ -64,10 +71,16 @@ impl AcpAgent {
         self.settings.is_some_and(|(_, asks, denies)| asks != denies)
     }
 
-    /// The environment variables that make it ask; with `denies_all`, that keep it from using tools.
-    pub(super) fn settings(&self, denies_all: bool) -> Option<(String, String)> {
-        let (variable, asks, denies) = self.settings?;
-        Some((variable.to_owned(), if denies_all { denies } else { asks }.to_owned()))
+    /// Adds the environment variables that make it ask before it acts; with `denies_all`, those that keep it from using tools.
+    pub(super) fn configure(
+        &self,
+        variables: &mut Vec<(String, String)>,
+        denies_all: bool,
+    ) -> Result<(), Failure> {
+        if let Some((variable, asks, denies)) = self.settings {
+            variables.push((variable.to_owned(), if denies_all { denies } else { asks }.to_owned()));
+        }
+        self.adjust.map_or(Ok(()), |adjust| adjust(variables))
     }
 }
 
@@ -113,34 +126,44 @@ fn claude_options(needs: &SessionNeeds<'_>) -> Value {
     meta
 }
 
+/// An agent that does nothing but what the protocol says.
+const PLAIN: AcpAgent = AcpAgent {
+    name: "",
+    description: "",
+    program: "",
+    arguments: &[],
+    variables: &[],
+    install: "",
+    default_model: None,
+    uses_files_of_client: false,
+    reads_before_writing: false,
+    settings: None,
+    adjust: None,
+    meta: None,
+};
+
 /// All known agents.
 pub const AGENTS: &[AcpAgent] = &[
     AcpAgent {
         name: "claude-agent-acp",
         description: "starts Claude Code as an agent of the Agent Client Protocol",
         program: "claude-agent-acp",
-        arguments: &[],
         variables: &["ANTHROPIC_*", "CLAUDE_*", "API_TIMEOUT_MS"],
         install: "npm install -g @agentclientprotocol/claude-agent-acp",
         default_model: Some("sonnet"),
-        uses_files_of_client: false,
-        reads_before_writing: false,
         // It repeats rejected requests for minutes otherwise, without a report.
         settings: Some(("CLAUDE_CODE_MAX_RETRIES", "3", "3")),
         meta: Some(claude_options),
+        ..PLAIN
     },
     AcpAgent {
         name: "codex-acp",
         description: "starts Codex as an agent of the Agent Client Protocol",
         program: "codex-acp",
-        arguments: &[],
         variables: &["OPENAI_*", "CODEX_*"],
         install: "npm install -g @agentclientprotocol/codex-acp",
-        default_model: None,
-        uses_files_of_client: false,
-        reads_before_writing: false,
-        settings: None,
-        meta: None,
+        adjust: Some(codex::configure),
+        ..PLAIN
     },
     AcpAgent {
         name: "gemini",
@@ -149,11 +172,9 @@ pub const AGENTS: &[AcpAgent] = &[
         arguments: &["--acp"],
         variables: &["GEMINI_*", "GOOGLE_*"],
         install: "npm install -g @google/gemini-cli",
-        default_model: None,
         uses_files_of_client: true,
         reads_before_writing: true,
-        settings: None,
-        meta: None,
+        ..PLAIN
     },
     AcpAgent {
         name: "opencode-acp",
@@ -162,16 +183,13 @@ pub const AGENTS: &[AcpAgent] = &[
         arguments: &["acp"],
         variables: &["OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*"],
         install: "npm install -g opencode-ai",
-        default_model: None,
-        uses_files_of_client: false,
-        reads_before_writing: false,
         settings: Some((
             "OPENCODE_CONFIG_CONTENT",
             // Nobody reads the titles of sessions, and each one costs a request.
             r#"{"agent":{"title":{"disable":true}},"permission":{"edit":"ask","bash":"ask","webfetch":"ask","websearch":"ask","codesearch":"ask","external_directory":"ask","task":"deny"}}"#,
             r#"{"agent":{"title":{"disable":true}},"permission":"deny"}"#,
         )),
-        meta: None,
+        ..PLAIN
     },
     AcpAgent {
         name: "qwen",
@@ -180,10 +198,7 @@ pub const AGENTS: &[AcpAgent] = &[
         arguments: &["--acp"],
         variables: &["QWEN_*", "OPENAI_*", "DASHSCOPE_*"],
         install: "npm install -g @qwen-code/qwen-code",
-        default_model: None,
         uses_files_of_client: true,
-        reads_before_writing: false,
-        settings: None,
-        meta: None,
+        ..PLAIN
     },
 ];

@@ -10,15 +10,15 @@ use prose_vm::effect::{Failure, Usage};
 use prose_vm::error::ErrorKind;
 use serde_json::{Value, json};
 
-use super::protocol::{ConfigOption, Ended, Models, NewSession, read};
-use super::server::{CallError, Incoming, OpenSession, Server};
+use super::protocol::{ConfigOption, Continuing, Ended, Models, NewSession, read};
+use super::server::{OpenSession, Server};
 use super::turn::{Rules, Turn};
 use crate::drivers::program::unknown_model;
+use crate::drivers::rpc::{CallError, Incoming};
 use crate::faults;
 use crate::mcp::McpServer;
 
 const SESSION_NEW: &str = "session/new";
-const SESSION_LOAD: &str = "session/load";
 
 /// How often a session goes on after a call that was denied, by an agent that ends its turn then.
 const MAX_CONTINUED: usize = 8;
@@ -68,11 +68,11 @@ pub(super) fn introduction(gives_files: bool) -> Value {
 }
 
 impl Server {
-    /// Starts a session with MCP servers in a folder, or loads an earlier one by its id. The agent asks before it acts, as far as it has such a mode.
+    /// Starts a session with MCP servers in a folder, or continues an earlier one by its id. The agent asks before it acts, as far as it has such a mode.
     pub(super) async fn open_session(
         self: &Arc<Self>,
         setup: Setup<'_>,
-        earlier: Option<&str>,
+        earlier: Option<(Continuing, &str)>,
         reporter: &Reporter,
     ) -> Result<Opened, Failure> {
         let Setup { folder, servers, meta, model } = setup;
@@ -82,21 +82,22 @@ impl Server {
             new["_meta"] = meta;
         }
         let method = match earlier {
-            Some(id) => {
+            Some((continuing, id)) => {
                 new["sessionId"] = id.into();
-                SESSION_LOAD
+                continuing.method()
             }
             None => SESSION_NEW,
         };
         // What was said in an earlier session is reported before the answer, and ignored as the session is not open yet.
-        let mut opened = match self.call(method, &new).await {
+        let mut opened = match self.rpc.call(method, &new).await {
             Err(CallError::Reported { code: AUTH_REQUIRED, message }) => {
                 self.sign_in(&message).await?;
                 self.require(method, &new).await?
             }
-            opened => opened.map_err(|error| self.failure(error))?,
+            opened => opened.map_err(|error| error.failure(self.who()))?,
         };
-        if let Some(id) = earlier {
+        // Only a copy has an id of its own.
+        if let Some((_, id)) = earlier.filter(|_| opened["sessionId"].is_null()) {
             if !opened.is_object() {
                 opened = json!({});
             }
@@ -142,12 +143,12 @@ impl Server {
             return Err(faults::failure_of(ErrorKind::Auth, self.who(), None, message));
         };
         let request = json!({ "methodId": method });
-        match self.call("authenticate", &request).await {
+        match self.rpc.call("authenticate", &request).await {
             Ok(_) => Ok(()),
             Err(CallError::Reported { message, .. }) => {
                 Err(faults::failure_of(ErrorKind::Auth, self.who(), None, &message))
             }
-            Err(CallError::Failed(failure)) => Err(failure),
+            Err(CallError::Ended(failure)) => Err(failure),
         }
     }
 
@@ -173,10 +174,10 @@ impl Server {
         };
         // Agents of an earlier version of the protocol.
         let params = json!({ "sessionId": session, "modelId": model });
-        match self.call("session/set_model", &params).await {
+        match self.rpc.call("session/set_model", &params).await {
             Ok(_) => Ok(Some(model)),
             Err(CallError::Reported { code: METHOD_NOT_FOUND, .. }) => Ok(None),
-            Err(error) => Err(self.failure(error)),
+            Err(error) => Err(error.failure(self.who())),
         }
     }
 }
@@ -202,8 +203,8 @@ impl OpenSession {
             ended = self.turn(CONTINUE, &mut turn, rules, reporter, has_acted).await?;
         }
         match ended.stop_reason {
-            StopReason::EndTurn => Ok(turn.into_reply()),
-            StopReason::Refusal => Err(faults::failure_of(ErrorKind::Refused, who, None, &turn.into_reply())),
+            StopReason::EndTurn => turn.into_reply(who),
+            StopReason::Refusal => Err(faults::failure_of(ErrorKind::Refused, who, None, turn.reply())),
             StopReason::MaxTokens => Err(Failure::session(format!(
                 "{} reached the maximum number of tokens of a reply before it was done",
                 who
@@ -234,9 +235,9 @@ impl OpenSession {
                 // What came before the end of the turn is received before it.
                 incoming = self.messages.recv() => match incoming {
                     Some(incoming) => incoming,
-                    None => return Err(server.end()),
+                    None => return Err(server.rpc.end()),
                 },
-                answer = &mut answer => break answer.unwrap_or_else(|_| Err(CallError::Failed(server.end()))),
+                answer = &mut answer => break answer.unwrap_or_else(|_| Err(CallError::Ended(server.rpc.end()))),
             };
             let Incoming { id, method, params } = incoming;
             let Some(id) = id else {
@@ -249,10 +250,10 @@ impl OpenSession {
             };
             *has_acted = true;
             let result = turn.requested(&method, &params, rules, reporter).await?;
-            server.answer(&id, result);
+            server.rpc.answer(&id, result);
         };
         self.ended();
-        let ended = ended.map_err(|error| server.failure(error))?;
+        let ended = ended.map_err(|error| error.failure(server.who()))?;
         let ended: Ended = read(server.who(), "session/prompt", &ended)?;
         if let Some(usage) = ended.usage {
             let cached = usage.cached_read_tokens.unwrap_or_default();

@@ -24,14 +24,44 @@ impl Initialized {
         self.agent_capabilities.pointer("/sessionCapabilities/close").is_some_and(|close| !close.is_null())
     }
 
-    /// Whether earlier sessions can be continued.
-    pub(super) fn loads_sessions(&self) -> bool {
-        self.agent_capabilities["loadSession"].as_bool().unwrap_or_default()
+    /// How earlier sessions can be continued. A copy leaves them as they are, and loading sends all that was said in them.
+    pub(super) fn continuing(&self) -> Option<Continuing> {
+        let of_sessions = &self.agent_capabilities["sessionCapabilities"];
+        let loads = self.agent_capabilities["loadSession"] == true;
+        [
+            (Continuing::Copy, !of_sessions["fork"].is_null()),
+            (Continuing::Resume, !of_sessions["resume"].is_null()),
+            (Continuing::Load, loads),
+        ]
+        .into_iter()
+        .find_map(|(continuing, is_offered)| is_offered.then_some(continuing))
     }
 
     /// Whether it can use MCP servers that are reached by HTTP, besides programs.
     pub(super) fn uses_http_servers(&self) -> bool {
         self.agent_capabilities.pointer("/mcpCapabilities/http").and_then(Value::as_bool).unwrap_or_default()
+    }
+}
+
+/// How an agent continues an earlier session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Continuing {
+    /// In a copy of it.
+    Copy,
+    /// In the session itself.
+    Resume,
+    /// In the session itself, after it was sent to the client.
+    Load,
+}
+
+impl Continuing {
+    /// The method of the protocol.
+    pub(super) fn method(self) -> &'static str {
+        match self {
+            Continuing::Copy => "session/fork",
+            Continuing::Resume => "session/resume",
+            Continuing::Load => "session/load",
+        }
     }
 }
 
@@ -157,15 +187,17 @@ mod tests {
 
     #[test]
     fn agents_report_what_they_are_capable_of() {
-        let check = |initialized: Value, expected: (bool, bool)| {
+        let check = |initialized: Value, expected: (bool, bool, Option<&str>)| {
             let met: Initialized = serde_json::from_value(initialized).unwrap();
-            assert_eq!((met.closes_sessions(), met.uses_http_servers()), expected);
+            let continuing = met.continuing().map(Continuing::method);
+            assert_eq!((met.closes_sessions(), met.uses_http_servers(), continuing), expected);
         };
-        check(json!({ "protocolVersion": 1 }), (false, false));
-        let of_servers = json!({ "mcpCapabilities": { "http": true, "sse": false } });
-        check(json!({ "agentCapabilities": of_servers }), (false, true));
-        let of_sessions =
-            json!({ "mcpCapabilities": { "http": false }, "sessionCapabilities": { "close": {} } });
-        check(json!({ "agentCapabilities": of_sessions }), (true, false));
+        check(json!({ "protocolVersion": 1 }), (false, false, None));
+        let of_servers = json!({ "loadSession": true, "mcpCapabilities": { "http": true, "sse": false } });
+        check(json!({ "agentCapabilities": of_servers }), (false, true, Some("session/load")));
+        let of_sessions = json!({ "mcpCapabilities": { "http": false }, "sessionCapabilities": { "close": {}, "resume": {} } });
+        check(json!({ "agentCapabilities": of_sessions }), (true, false, Some("session/resume")));
+        let all = json!({ "loadSession": true, "sessionCapabilities": { "fork": {}, "resume": {} } });
+        check(json!({ "agentCapabilities": all }), (false, false, Some("session/fork")));
     }
 }

@@ -15,8 +15,10 @@ use prose_vm::effect::{Failure, Permission, PermissionRule, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::agents::AcpAgent;
 use super::protocol::{ReadFile, WriteFile};
 use crate::command::quoted;
+use crate::faults;
 use crate::gate::Fault;
 use crate::mcp::McpServer;
 use crate::permissions::{Folders, McpTool, ToolRequest, permit};
@@ -30,10 +32,8 @@ pub(super) struct Rules<'a> {
     pub(super) denies_all: bool,
     /// The MCP servers of the agent.
     pub(super) servers: &'a [McpServer],
-    /// Whether a file that does not exist is read as an empty one.
-    pub(super) reads_missing_files: bool,
-    /// The harness whose rules are [enforced](Enforcement); `None` for an agent about which nothing is known.
-    pub(super) harness: Option<&'static str>,
+    /// The agent; `None` if nothing is known about it.
+    pub(super) known: Option<&'static AcpAgent>,
 }
 
 impl Rules<'_> {
@@ -49,7 +49,8 @@ impl Rules<'_> {
         };
         let rules = self.permissions.iter().filter(|it| About::of(&it.about) == Some(about));
         let mut restricting = rules.filter(|it| it.rule != PermissionRule::Allow);
-        restricting.any(|it| self.harness.is_some_and(|name| Enforcement::holds(name, &it.about, &it.rule)))
+        restricting
+            .any(|it| self.known.is_some_and(|agent| Enforcement::holds(agent.name, &it.about, &it.rule)))
     }
 }
 
@@ -121,6 +122,8 @@ pub(super) struct Turn {
     pub(super) cost: Option<f64>,
     /// Usage that came with parts of messages.
     of_parts: Option<Usage>,
+    /// Why the turn has failed, where the agent ends it like any other: `codex-acp` only reports the state of the session.
+    fault: Option<String>,
 }
 
 /// A tool call.
@@ -262,8 +265,17 @@ impl Turn {
         std::mem::take(&mut self.is_denied)
     }
 
-    pub(super) fn into_reply(self) -> String {
-        self.reply
+    /// What the agent wrote after its last tool call.
+    pub(super) fn reply(&self) -> &str {
+        &self.reply
+    }
+
+    /// The reply of a turn that has ended. Some agents end their turn like any other when their provider has failed.
+    pub(super) fn into_reply(self, who: &str) -> Result<String, Failure> {
+        match self.fault {
+            Some(fault) => Err(faults::failure(who, None, &fault)),
+            None => Ok(self.reply),
+        }
     }
 
     /// Handles a notification.
@@ -281,7 +293,13 @@ impl Turn {
         if method != "session/update" {
             return Ok(());
         }
-        if let Some(error) = params.pointer("/update/_meta/codex/error") {
+        let of_codex = &params["update"]["_meta"]["codex"];
+        if let Some(status) = of_codex["threadStatus"]["type"].as_str() {
+            // What is wrong follows as a message.
+            self.fault = (status == "systemError").then(String::new);
+            return Ok(());
+        }
+        if let Some(error) = of_codex.get("error") {
             return retried(who, &Retry::of_codex(error), report);
         }
         // Updates of later versions are no errors.
@@ -359,6 +377,10 @@ impl Turn {
         if is_notice || text.is_empty() {
             return;
         }
+        if let Some(fault) = &mut self.fault {
+            fault.push_str(&text);
+            return;
+        }
         if chunk.message_id != self.message && !self.reply.is_empty() {
             self.reply.push_str("\n\n");
         }
@@ -397,7 +419,10 @@ impl Turn {
                             lines.take(limit.map_or(usize::MAX, |limit| limit as usize)).collect();
                         Ok(json!({ "content": content }))
                     }
-                    Err(error) if error.is_missing() && rules.reads_missing_files => {
+                    Err(error)
+                        if error.is_missing()
+                            && rules.known.is_some_and(|agent| agent.reads_before_writing) =>
+                    {
                         Ok(json!({ "content": "" }))
                     }
                     Err(error) => Err(file_error(&request.path, &error.to_string(), error.is_missing())),

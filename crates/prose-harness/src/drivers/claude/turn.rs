@@ -1,8 +1,7 @@
 //! A process of Claude Code, and the turns of its session.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ use super::messages::{
 };
 use super::{NAME, tools};
 use crate::drivers::CONTINUE;
-use crate::drivers::connection::{Connection, End, Endings, Program};
+use crate::drivers::connection::{Connection, End};
 use crate::faults;
 use crate::gate::Fault;
 use crate::permissions::{self, Decision, Folders, ToolRequest};
@@ -94,15 +93,9 @@ struct Turn<'a> {
 }
 
 impl Conversation {
-    /// Starts a process.
-    pub(super) async fn start(
-        program: Program,
-        start: Start,
-        supervisor: Option<&Path>,
-        endings: &Arc<Endings>,
-    ) -> std::io::Result<Self> {
-        let root = program.folder.clone();
-        let connection = Connection::start(program, supervisor, endings).await?;
+    /// Introduces the client to a process.
+    pub(super) fn start(connection: Connection, start: Start) -> Self {
+        let root = start.folder.clone();
         let mut hooks = json!({ "UserPromptSubmit": [{ "hookCallbackIds": [SESSION_HOOK] }] });
         if start.asks {
             hooks["PreToolUse"] = json!([{ "hookCallbackIds": [TOOL_HOOK] }]);
@@ -116,7 +109,7 @@ impl Conversation {
         let total = Usage::default();
         let folder = root.clone();
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
-        Ok(Self {
+        Self {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             connection,
             start,
@@ -127,7 +120,7 @@ impl Conversation {
             total,
             has_acted: false,
             is_idle: true,
-        })
+        }
     }
 
     /// Whether it waits for the next prompt.

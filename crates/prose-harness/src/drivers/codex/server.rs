@@ -1,163 +1,124 @@
 //! One `codex app-server` and the threads that sessions work in.
 
-use std::collections::{HashMap, HashSet};
-use std::io;
-use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::collections::HashMap;
+use std::sync::Arc;
 
+use prose_vm::effect::Failure;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
-use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
-use tokio::sync::{oneshot, watch};
-use tokio::task::JoinHandle;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::timeout;
 
-use crate::drivers::connection::{Connection, Endings, Program, Sender};
-
-/// How long cancelled turns may take to end before the server is stopped.
-const PATIENCE: Duration = Duration::from_secs(2);
+use crate::drivers::connection::Program;
+use crate::drivers::host::AgentHost;
+use crate::drivers::rpc::{Dialect, Incoming, Rpc};
+use crate::drivers::shared::{PATIENCE, Reader, SharedProcess};
+use crate::process::Ending;
 
 /// A running server. Dropping it stops the process.
 pub(super) struct Server {
-    sender: Sender,
-    shared: Arc<Shared>,
-    reader: Mutex<Option<JoinHandle<()>>>,
+    pub(super) rpc: Rpc<Threads>,
     /// The names of the MCP servers that the user has configured.
     pub(super) mcp_servers: Vec<String>,
 }
 
-/// Why a call has no result.
-#[derive(Debug)]
-pub(super) enum CallError {
-    /// The server has ended, with what it wrote.
-    Ended(String),
-    /// It reported an error.
-    Reported(String),
-}
-
-/// A notification or a request for a thread.
-pub(super) struct Incoming {
-    /// The id of a request.
-    pub(super) request: Option<Value>,
-    pub(super) method: String,
-    pub(super) params: Value,
-}
-
-struct Shared {
-    state: Mutex<State>,
-    /// The number of cancelled turns that have not ended.
-    cancelled: watch::Sender<usize>,
-}
-
+/// The threads of a server, as far as their messages are not those of a session.
 #[derive(Default)]
-struct State {
-    next_call: u64,
-    calls: HashMap<u64, oneshot::Sender<Result<Value, String>>>,
-    threads: HashMap<SmolStr, UnboundedSender<Incoming>>,
+pub(super) struct Threads {
     /// The threads of agents that other threads have started, with the thread of the session.
     children: HashMap<SmolStr, SmolStr>,
-    cancelled: HashSet<SmolStr>,
-    end: Option<String>,
+    /// The threads whose turns were cancelled and have not ended.
+    cancelled: HashMap<SmolStr, Ending>,
+    /// The threads that have ended, which the server forgets when it waits for the model of another one: it answers one call after the other, and forgetting
+    /// takes longer than most.
+    ended: Vec<SmolStr>,
+}
+
+impl Dialect for Threads {
+    const NAMES_VERSION: bool = false;
+
+    fn session_of(
+        &mut self,
+        method: &str,
+        params: &Value,
+        tell: &mut dyn FnMut(&str, Value),
+    ) -> Option<SmolStr> {
+        if method == "thread/started" {
+            self.adopt(&params["thread"]);
+        }
+        let named = params["threadId"].as_str()?;
+        if let Some(session) = self.children.get(named) {
+            // The turn of another agent is not that of the session.
+            return (!method.starts_with("turn/")).then(|| session.clone());
+        }
+        if let Some(turn) = params.pointer("/turn/id").filter(|_| self.cancelled.contains_key(named)) {
+            match method {
+                "turn/started" => tell("turn/interrupt", json!({ "threadId": named, "turnId": turn })),
+                "turn/completed" => {
+                    self.cancelled.remove(named);
+                    tell(FORGET, json!({ "threadId": named }));
+                }
+                _ => {}
+            }
+        }
+        Some(named.into())
+    }
+
+    fn refusal(method: &str) -> Result<Value, Value> {
+        Ok(refusal(method))
+    }
+}
+
+/// Notifications that come with each thread or turn, and say nothing that is used.
+const UNUSED: &[&str] = &["account/rateLimits/updated", "thread/settings/updated", "thread/status/changed"];
+
+/// The method that lets the server forget a thread.
+const FORGET: &str = "thread/unsubscribe";
+
+impl Threads {
+    /// Notes the thread of an agent that a session has started.
+    fn adopt(&mut self, thread: &Value) {
+        if let (Some(child), Some(parent)) = (thread["id"].as_str(), thread["parentThreadId"].as_str()) {
+            let session = self.children.get(parent).map_or_else(|| SmolStr::from(parent), Clone::clone);
+            self.children.insert(child.into(), session);
+        }
+    }
+}
+
+impl SharedProcess for Server {
+    fn reader(&self) -> &Reader {
+        &self.rpc.reader
+    }
+
+    fn is_running(&self) -> bool {
+        self.rpc.is_running()
+    }
 }
 
 impl Server {
     /// Starts a server.
-    pub(super) async fn start(
-        program: Program,
-        supervisor: Option<&Path>,
-        endings: &Arc<Endings>,
-    ) -> io::Result<Result<Self, CallError>> {
-        let connection = Connection::start(program, supervisor, endings).await?;
-        let Some(sender) = connection.sender() else {
-            return Err(io::Error::other("its standard input is closed"));
-        };
-        let shared = Arc::new(Shared { state: Mutex::default(), cancelled: watch::Sender::new(0) });
-        let reader = tokio::spawn(receive(connection, Arc::clone(&shared), sender.clone()));
-        let mut server = Self { sender, shared, reader: Mutex::new(Some(reader)), mcp_servers: Vec::new() };
-        Ok(server.initialize().await.map(|()| server))
-    }
-
-    async fn initialize(&mut self) -> Result<(), CallError> {
+    pub(super) async fn start(host: &AgentHost, program: Program) -> Result<Self, Failure> {
+        let rpc = Rpc::start(host, program).await?;
         let client = json!({ "name": "prose", "title": "prose", "version": env!("CARGO_PKG_VERSION") });
-        let capabilities = json!({ "experimentalApi": true });
-        self.call("initialize", json!({ "clientInfo": client, "capabilities": capabilities })).await?;
-        self.sender.send(&json!({ "method": "initialized" }));
-        let config = self.call("config/read", json!({})).await?;
+        let capabilities = json!({ "experimentalApi": true, "optOutNotificationMethods": UNUSED });
+        rpc.require("initialize", &json!({ "clientInfo": client, "capabilities": capabilities })).await?;
+        rpc.notify("initialized", &json!({}));
+        let config = rpc.require("config/read", &json!({})).await?;
         let servers = config.pointer("/config/mcp_servers").and_then(Value::as_object);
-        self.mcp_servers = servers.map(|servers| servers.keys().cloned().collect()).unwrap_or_default();
-        Ok(())
-    }
-
-    /// Calls a method and waits for its result.
-    pub(super) async fn call(&self, method: &str, params: Value) -> Result<Value, CallError> {
-        let (answer, answered) = oneshot::channel();
-        let id = {
-            let mut state = self.shared.state();
-            if let Some(end) = &state.end {
-                return Err(CallError::Ended(end.clone()));
-            }
-            state.next_call += 1;
-            let id = state.next_call;
-            state.calls.insert(id, answer);
-            id
-        };
-        self.sender.send(&json!({ "id": id, "method": method, "params": params }));
-        match answered.await {
-            Ok(Ok(result)) => Ok(result),
-            Ok(Err(error)) => Err(CallError::Reported(error)),
-            Err(_) => Err(CallError::Ended(self.end().unwrap_or_default())),
-        }
-    }
-
-    /// What it wrote before it ended; `None` while it runs.
-    pub(super) fn end(&self) -> Option<String> {
-        self.shared.state().end.clone()
-    }
-
-    /// Answers a request.
-    pub(super) fn answer(&self, request: &Value, result: &Value) {
-        self.sender.send(&json!({ "id": request, "result": result }));
+        let mcp_servers = servers.map(|servers| servers.keys().cloned().collect()).unwrap_or_default();
+        Ok(Self { rpc, mcp_servers })
     }
 
     /// Receives what concerns a thread until the returned value is dropped.
     pub(super) fn open(self: &Arc<Self>, thread: SmolStr) -> OpenThread {
-        let (sender, events) = mpsc::unbounded_channel();
-        let mut state = self.shared.state();
-        if state.end.is_none() {
-            state.threads.insert(thread.clone(), sender);
-        }
-        drop(state);
+        let events = self.rpc.open(&thread);
         OpenThread { server: Arc::clone(self), id: thread, events, turn: Turn::None }
-    }
-
-    /// Stops the server after the end of cancelled turns, or at once.
-    pub(super) async fn stop(&self, at_once: bool) {
-        let mut cancelled = self.shared.cancelled.subscribe();
-        if !at_once {
-            // A turn that does not end is stopped with the server.
-            let _ = tokio::time::timeout(PATIENCE, cancelled.wait_for(|count| *count == 0)).await;
-        }
-        if let Some(reader) = self.take_reader() {
-            reader.abort();
-            let _ = reader.await;
-        }
-    }
-
-    fn take_reader(&self) -> Option<JoinHandle<()>> {
-        self.reader.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // The connection is dropped with the task, which stops the process.
-        let _ = self.take_reader().map(|reader| reader.abort());
     }
 }
 
 /// A thread in which a session works. Dropping it interrupts the turn.
 pub(super) struct OpenThread {
-    server: Arc<Server>,
+    pub(super) server: Arc<Server>,
     pub(super) id: SmolStr,
     events: UnboundedReceiver<Incoming>,
     turn: Turn,
@@ -173,15 +134,16 @@ enum Turn {
 
 impl OpenThread {
     /// Starts a turn. `params` are those of `turn/start` without the thread.
-    pub(super) async fn start_turn(&mut self, mut params: Value) -> Result<(), CallError> {
+    pub(super) async fn start_turn(&mut self, mut params: Value) -> Result<(), Failure> {
         params["threadId"] = self.id.as_str().into();
         self.turn = Turn::Starting;
         let server = Arc::clone(&self.server);
-        let started = server.call("turn/start", params).await;
-        self.turn = match started.as_ref().ok().and_then(|result| result.pointer("/turn/id")?.as_str()) {
-            Some(turn) => Turn::Running(turn.into()),
-            None => Turn::None,
-        };
+        let started = server.rpc.require("turn/start", &params).await;
+        server.rpc.note(|threads, tell| {
+            threads.ended.drain(..).for_each(|thread| tell(FORGET, json!({ "threadId": thread })));
+        });
+        let turn = started.as_ref().ok().and_then(|result| result.pointer("/turn/id")?.as_str());
+        self.turn = turn.map_or(Turn::None, |turn| Turn::Running(turn.into()));
         started.map(|_| ())
     }
 
@@ -205,7 +167,7 @@ impl OpenThread {
             it.method == "turn/completed"
                 && it.params.pointer("/turn/id").and_then(Value::as_str) == Some(&turn)
         };
-        let ended = tokio::time::timeout(PATIENCE, async {
+        let ended = timeout(PATIENCE, async {
             while let Some(incoming) = self.events.recv().await {
                 if is_end(&incoming) {
                     return;
@@ -226,117 +188,18 @@ impl OpenThread {
 impl Drop for OpenThread {
     fn drop(&mut self) {
         let Self { server, id, turn, .. } = self;
-        let mut state = server.shared.state();
-        state.threads.remove(id);
-        if state.end.is_some() {
-            return;
-        }
-        match turn {
-            Turn::None => {
-                state.children.retain(|_, of| of != id);
-                state.forget(&server.sender, id);
+        let cancelled = &server.rpc.reader.cancelled;
+        server.rpc.close(id, |threads, tell| {
+            if let Turn::None = turn {
+                threads.children.retain(|_, of| of != id);
+                return threads.ended.push(id.clone());
             }
-            Turn::Starting | Turn::Running(_) => {
-                state.cancelled.insert(id.clone());
-                server.shared.cancelled.send_modify(|count| *count += 1);
-                // A turn that is being started is interrupted when its start is reported.
-                if let Turn::Running(turn) = turn {
-                    state.interrupt(&server.sender, id, turn);
-                }
+            threads.cancelled.insert(id.clone(), cancelled.begin());
+            // A turn that is being started is interrupted when its start is reported.
+            if let Turn::Running(turn) = turn {
+                tell("turn/interrupt", json!({ "threadId": id, "turnId": turn }));
             }
-        }
-    }
-}
-
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn dispatch(&self, message: Value, sender: &Sender) {
-        let Value::Object(mut message) = message else { return };
-        let id = message.remove("id");
-        let Some(Value::String(method)) = message.remove("method") else {
-            let error = message.remove("error");
-            let error = error.map(|error| error["message"].as_str().unwrap_or("unknown error").to_owned());
-            let answer = error.map_or_else(|| Ok(message.remove("result").unwrap_or_default()), Err);
-            let call = id.and_then(|id| self.state().calls.remove(&id.as_u64()?));
-            // The session may have been cancelled.
-            let _ = call.map(|call| call.send(answer));
-            return;
-        };
-        let params = message.remove("params").unwrap_or_default();
-        let mut state = self.state();
-        if method == "thread/started" {
-            state.adopt(&params);
-        }
-        let named = params["threadId"].as_str().unwrap_or_default();
-        let thread = state.children.get(named).map_or_else(|| SmolStr::from(named), Clone::clone);
-        if state.cancelled.contains(&thread) && thread == named {
-            match method.as_str() {
-                "turn/started" => {
-                    if let Some(turn) = params.pointer("/turn/id").and_then(Value::as_str) {
-                        state.interrupt(sender, &thread, turn);
-                    }
-                }
-                "turn/completed" => {
-                    state.cancelled.remove(&thread);
-                    state.forget(sender, &thread);
-                    self.cancelled.send_modify(|count| *count -= 1);
-                }
-                _ => {}
-            }
-        }
-        match state.threads.get(&thread) {
-            // The turn of another agent is not that of the session.
-            Some(_) if thread != named && method.starts_with("turn/") => {}
-            Some(session) => {
-                let _ = session.send(Incoming { request: id, method, params });
-            }
-            // No session is there to decide.
-            None => {
-                if let Some(request) = id {
-                    sender.send(&json!({ "id": request, "result": refusal(&method) }));
-                }
-            }
-        }
-    }
-
-    fn end(&self, said: String) {
-        let mut state = self.state();
-        state.end = Some(said);
-        state.calls.clear();
-        state.threads.clear();
-        state.cancelled.clear();
-        self.cancelled.send_replace(0);
-    }
-}
-
-impl State {
-    /// Notes the thread of an agent that a session has started.
-    fn adopt(&mut self, params: &Value) {
-        let thread = &params["thread"];
-        if let (Some(child), Some(parent)) = (thread["id"].as_str(), thread["parentThreadId"].as_str()) {
-            let session = self.children.get(parent).map_or_else(|| SmolStr::from(parent), Clone::clone);
-            if self.threads.contains_key(&session) {
-                self.children.insert(child.into(), session);
-            }
-        }
-    }
-
-    fn interrupt(&mut self, sender: &Sender, thread: &str, turn: &str) {
-        self.notify(sender, "turn/interrupt", &json!({ "threadId": thread, "turnId": turn }));
-    }
-
-    /// Lets the server forget a thread.
-    fn forget(&mut self, sender: &Sender, thread: &str) {
-        self.notify(sender, "thread/unsubscribe", &json!({ "threadId": thread }));
-    }
-
-    /// Calls a method whose result does not matter.
-    fn notify(&mut self, sender: &Sender, method: &str, params: &Value) {
-        self.next_call += 1;
-        sender.send(&json!({ "id": self.next_call, "method": method, "params": params }));
+        });
     }
 }
 
@@ -351,14 +214,4 @@ pub(super) fn refusal(method: &str) -> Value {
         "item/tool/requestUserInput" => json!({ "answers": {} }),
         _ => json!({}),
     }
-}
-
-async fn receive(mut connection: Connection, shared: Arc<Shared>, sender: Sender) {
-    let end = loop {
-        match connection.receive().await {
-            Ok(message) => shared.dispatch(message, &sender),
-            Err(end) => break end,
-        }
-    };
-    shared.end(connection.ending(&end));
 }

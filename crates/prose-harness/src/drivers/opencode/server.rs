@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use prose_registry::tls_config;
+use prose_vm::effect::Failure;
+use prose_vm::error::ErrorKind;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Method, RequestBuilder, Response, Url};
 use serde::de::DeserializeOwned;
@@ -14,20 +16,21 @@ use serde_json::{Value, json};
 use smol_str::SmolStr;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::drivers::connection::{Connection, Endings, Program};
+use super::NAME;
+use crate::drivers::connection::{Connection, Program};
+use crate::drivers::host::{AgentHost, ended};
+use crate::drivers::rpc::CallError;
 use crate::drivers::server_events::{Events, StreamEvent};
+use crate::drivers::shared::{PATIENCE, Reader, SharedProcess};
+use crate::faults;
 
 /// How long the server may take to start.
 const START_TIME: Duration = Duration::from_secs(60);
 
 /// How long the server may take to answer. The model works on a prompt after its answer.
 const ANSWER_TIME: Duration = Duration::from_secs(60);
-
-/// How long cancelled sessions may take to end before the server is stopped.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long the server may run after its stream of events has ended.
 const EXIT_TIME: Duration = Duration::from_secs(1);
@@ -36,25 +39,14 @@ const EXIT_TIME: Duration = Duration::from_secs(1);
 const USER: &str = "OPENCODE_SERVER_USERNAME";
 const PASSWORD: &str = "OPENCODE_SERVER_PASSWORD";
 
-/// The user of the server.
-const NAME: &str = "prose";
+/// The name with which requests sign in to the server.
+const CLIENT: &str = "prose";
 
 /// A running server. Dropping it stops the process.
 pub(super) struct Server {
     api: Api,
     shared: Arc<Shared>,
-    reader: Mutex<Option<JoinHandle<()>>>,
-}
-
-/// Why a request has no answer.
-#[derive(Debug)]
-pub(super) enum CallError {
-    /// The server has ended, with what it wrote.
-    Ended(String),
-    /// It did not start in time, or wrote something unexpected.
-    NotStarted(String),
-    /// It reported an error.
-    Reported(String),
+    reader: Reader,
 }
 
 /// An event of a session.
@@ -76,10 +68,8 @@ struct Api {
 
 struct Shared {
     state: Mutex<State>,
-    /// The number of sessions that are being cancelled or deleted.
-    closing: watch::Sender<usize>,
-    /// What it wrote before it ended.
-    end: watch::Sender<Option<String>>,
+    /// Why it has ended.
+    end: watch::Sender<Option<Failure>>,
 }
 
 #[derive(Default)]
@@ -89,25 +79,30 @@ struct State {
     children: HashMap<SmolStr, SmolStr>,
 }
 
-impl Server {
-    /// Starts a server, which accepts connections of this machine with a password.
-    pub(super) async fn start(
-        mut program: Program,
-        supervisor: Option<&Path>,
-        endings: &Arc<Endings>,
-    ) -> io::Result<Result<Self, CallError>> {
-        let password = new_password()?;
-        program.variables.retain(|(name, _)| name != USER && name != PASSWORD);
-        program.variables.push((USER.to_owned(), NAME.to_owned()));
-        program.variables.push((PASSWORD.to_owned(), password.clone()));
-        let connection = Connection::start(program, supervisor, endings).await?;
-        let starting = timeout(START_TIME, Self::connect(connection, password.into()));
-        Ok(starting.await.unwrap_or_else(|_| {
-            Err(CallError::NotStarted(format!("it did not start within {} s", START_TIME.as_secs())))
-        }))
+impl SharedProcess for Server {
+    fn reader(&self) -> &Reader {
+        &self.reader
     }
 
-    async fn connect(mut connection: Connection, password: Arc<str>) -> Result<Self, CallError> {
+    fn is_running(&self) -> bool {
+        self.shared.end.borrow().is_none()
+    }
+}
+
+impl Server {
+    /// Starts a server, which accepts connections of this machine with a password.
+    pub(super) async fn start(host: &AgentHost, mut program: Program) -> Result<Self, Failure> {
+        let password = new_password().map_err(|error| not_started(&error.to_string()))?;
+        program.variables.retain(|(name, _)| name != USER && name != PASSWORD);
+        program.variables.push((USER.to_owned(), CLIENT.to_owned()));
+        program.variables.push((PASSWORD.to_owned(), password.clone()));
+        let connection = host.start(program).await?;
+        let starting = timeout(START_TIME, Self::connect(connection, password.into()));
+        let in_time = format!("it did not start within {} s", START_TIME.as_secs());
+        starting.await.unwrap_or_else(|_| Err(not_started(&in_time)))
+    }
+
+    async fn connect(mut connection: Connection, password: Arc<str>) -> Result<Self, Failure> {
         let base = loop {
             match connection.receive_text().await {
                 // It writes other lines before, such as warnings.
@@ -117,27 +112,23 @@ impl Server {
                         break address;
                     }
                 }
-                Err(end) => return Err(CallError::Ended(connection.ending(&end))),
+                Err(end) => return Err(ended(NAME, &connection, &end)),
             }
         };
         let client = Client::builder()
-            .tls_backend_preconfigured(tls_config(None).map_err(CallError::NotStarted)?)
+            .tls_backend_preconfigured(tls_config(None).map_err(|error| not_started(&error))?)
             .redirect(reqwest::redirect::Policy::none())
             // The loopback of a proxy is another machine.
             .no_proxy()
             .build()
-            .map_err(|error| CallError::NotStarted(error.to_string()))?;
+            .map_err(|error| not_started(&error.to_string()))?;
         let api = Api { client, base, password };
         // Events are received before the first session begins.
         let events = api.request(Method::GET, "global/event", None).send().await;
         let events = events.and_then(Response::error_for_status).map_err(|error| lost(&error))?;
-        let shared = Arc::new(Shared {
-            state: Mutex::default(),
-            closing: watch::Sender::new(0),
-            end: watch::Sender::new(None),
-        });
-        let reader = tokio::spawn(receive(connection, events, Arc::clone(&shared)));
-        Ok(Self { api, shared, reader: Mutex::new(Some(reader)) })
+        let shared = Arc::new(Shared { state: Mutex::default(), end: watch::Sender::new(None) });
+        let reader = Reader::spawn(receive(connection, events, Arc::clone(&shared)), Arc::default());
+        Ok(Self { api, shared, reader })
     }
 
     /// Requests something and reads the answer. `folder` is the one in which the session works.
@@ -148,38 +139,31 @@ impl Server {
         folder: &Path,
         body: Option<&Value>,
     ) -> Result<T, CallError> {
-        let called = self.api.call(method, path, folder, body).await;
-        let text = match called {
+        let text = match self.api.call(method, path, folder, body).await {
             Ok(text) => text,
-            Err(CallError::Ended(error)) => {
-                return Err(CallError::Ended(self.ending().await.unwrap_or(error)));
-            }
+            Err(CallError::Ended(lost)) => return Err(CallError::Ended(self.ending(lost).await)),
             Err(error) => return Err(error),
         };
         // Some answers have no content.
         let text = if text.trim().is_empty() { "null" } else { &text };
         serde_json::from_str(text).map_err(|error| {
-            CallError::Reported(format!("`{path}` was answered in an unknown form: {error}"))
+            let message = format!("`{path}` was answered in an unknown form: {error}");
+            CallError::Reported { code: 200, message }
         })
     }
 
-    /// What it wrote before it ended; `None` while it runs.
-    pub(super) fn end(&self) -> Option<String> {
-        self.shared.end.borrow().clone()
-    }
-
-    /// Waits a moment for the end of a server that does not answer.
-    async fn ending(&self) -> Option<String> {
+    /// Why a server has ended that does not answer, for which it may take a moment.
+    pub(super) async fn ending(&self, lost: Failure) -> Failure {
         let mut end = self.shared.end.subscribe();
-        let _ = timeout(2 * EXIT_TIME, end.wait_for(Option::is_some)).await;
-        self.end()
+        let ended = timeout(2 * EXIT_TIME, end.wait_for(Option::is_some)).await;
+        ended.ok().and_then(|end| end.ok()?.clone()).unwrap_or(lost)
     }
 
     /// Receives the events of a session until the returned value is dropped. `is_temporary` if it is deleted then.
     pub(super) fn open(self: &Arc<Self>, id: SmolStr, folder: &Path, is_temporary: bool) -> OpenSession {
         let (sender, events) = mpsc::unbounded_channel();
         let mut state = self.shared.state();
-        if self.end().is_none() {
+        if self.is_running() {
             state.sessions.insert(id.clone(), sender);
         }
         drop(state);
@@ -192,30 +176,6 @@ impl Server {
             is_temporary,
         }
     }
-
-    /// Stops the server after the end of cancelled sessions, or at once.
-    pub(super) async fn stop(&self, at_once: bool) {
-        let mut closing = self.shared.closing.subscribe();
-        if !at_once {
-            // A session that does not end is stopped with the server.
-            let _ = timeout(PATIENCE, closing.wait_for(|count| *count == 0)).await;
-        }
-        if let Some(reader) = self.take_reader() {
-            reader.abort();
-            let _ = reader.await;
-        }
-    }
-
-    fn take_reader(&self) -> Option<JoinHandle<()>> {
-        self.reader.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // The connection is dropped with the task, which stops the process.
-        let _ = self.take_reader().map(|reader| reader.abort());
-    }
 }
 
 impl Api {
@@ -225,7 +185,7 @@ impl Api {
         if let Some(folder) = folder {
             url.query_pairs_mut().append_pair("directory", &folder.to_string_lossy());
         }
-        self.client.request(method, url).basic_auth(NAME, Some(&self.password))
+        self.client.request(method, url).basic_auth(CLIENT, Some(&self.password))
     }
 
     /// The text of the answer.
@@ -240,12 +200,15 @@ impl Api {
         if let Some(body) = body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
         }
-        let answer = request.send().await.map_err(|error| lost(&error))?;
+        let answer = request.send().await.map_err(|error| CallError::Ended(lost(&error)))?;
         let status = answer.status();
-        let text = answer.text().await.map_err(|error| lost(&error))?;
+        let text = answer.text().await.map_err(|error| CallError::Ended(lost(&error)))?;
         match status.is_success() {
             true => Ok(text),
-            false => Err(CallError::Reported(format!("`{path}` was answered with status {status}: {text}"))),
+            false => Err(CallError::Reported {
+                code: status.as_u16().into(),
+                message: format!("`{path}` was answered with status {status}: {text}"),
+            }),
         }
     }
 }
@@ -281,7 +244,7 @@ impl OpenSession {
             false => json!({ "reply": "reject", "message": reason }),
         };
         match self.server.call::<Value>(Method::POST, &path, &self.folder, Some(&body)).await {
-            Ok(_) | Err(CallError::Reported(_)) => Ok(()),
+            Ok(_) | Err(CallError::Reported { .. }) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -325,15 +288,13 @@ impl Drop for OpenSession {
         state.sessions.remove(&self.id);
         state.children.retain(|_, of| *of != self.id);
         drop(state);
-        let has_ended = self.server.end().is_some();
         let (aborts, deletes) = (self.is_at_work, self.is_temporary);
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        if has_ended || !aborts && !deletes {
+        if !self.server.is_running() || !aborts && !deletes {
             return;
         }
-        let (api, shared) = (self.server.api.clone(), Arc::clone(&self.server.shared));
+        let (api, closing) = (self.server.api.clone(), self.server.reader.cancelled.begin());
         let (id, folder) = (self.id.clone(), self.folder.clone());
-        shared.closing.send_modify(|count| *count += 1);
         runtime.spawn(async move {
             // The server may have ended, and the session with it.
             if aborts {
@@ -342,7 +303,7 @@ impl Drop for OpenSession {
             if deletes {
                 let _ = api.call(Method::DELETE, &format!("session/{id}"), &folder, None).await;
             }
-            shared.closing.send_modify(|count| *count -= 1);
+            drop(closing);
         });
     }
 }
@@ -373,9 +334,9 @@ impl Shared {
         }
     }
 
-    fn end(&self, said: String) {
+    fn end(&self, failure: Failure) {
         let mut state = self.state();
-        self.end.send_replace(Some(said));
+        self.end.send_replace(Some(failure));
         state.sessions.clear();
         state.children.clear();
     }
@@ -387,7 +348,7 @@ async fn receive(mut connection: Connection, mut events: Response, shared: Arc<S
     let end = 'running: loop {
         tokio::select! {
             line = connection.receive_text() => if let Err(end) = line {
-                break connection.ending(&end);
+                break ended(NAME, &connection, &end);
             },
             bytes = events.chunk() => {
                 let Ok(Some(bytes)) = bytes else { break 'running stopped(&mut connection).await };
@@ -395,7 +356,7 @@ async fn receive(mut connection: Connection, mut events: Response, shared: Arc<S
                     match event {
                         StreamEvent::Data(event) => shared.dispatch(event),
                         StreamEvent::Done | StreamEvent::Invalid => {
-                            break 'running "it sent an unknown event".to_owned();
+                            break 'running crashed("it sent an unknown event");
                         }
                     }
                 }
@@ -408,15 +369,23 @@ async fn receive(mut connection: Connection, mut events: Response, shared: Arc<S
 }
 
 /// How a server ended whose events have ended.
-async fn stopped(connection: &mut Connection) -> String {
+async fn stopped(connection: &mut Connection) -> Failure {
     match timeout(EXIT_TIME, connection.exited()).await {
-        Ok(end) => connection.ending(&end),
-        Err(_) => "it stopped sending events".to_owned(),
+        Ok(end) => ended(NAME, connection, &end),
+        Err(_) => crashed("it stopped sending events"),
     }
 }
 
-fn lost(error: &reqwest::Error) -> CallError {
-    CallError::Ended(format!("lost the connection to it: {}", error.to_string().trim_end()))
+fn crashed(how: &str) -> Failure {
+    faults::failure_of(ErrorKind::AgentCrashed, NAME, None, how)
+}
+
+fn not_started(why: &str) -> Failure {
+    Failure::session(format!("`{NAME} serve` did not start: {why}"))
+}
+
+fn lost(error: &reqwest::Error) -> Failure {
+    crashed(&format!("lost the connection to it: {}", error.to_string().trim_end()))
 }
 
 /// A password for one server.
