@@ -145,6 +145,8 @@ async fn a_run_whose_program_handled_a_failure_says_so() {
     let text = served.text("status", json!({ "run": run })).await;
     let handled = "line 2, throw \"there is no room\": there is no room (caught)\n";
     assert!(text.contains("1 session done\n") && text.contains(handled), "{text}");
+    // The duration is that of the run.
+    assert!(text.contains("1 session ended, ") && !text.contains(" h "), "{text}");
     served.close().await;
 }
 
