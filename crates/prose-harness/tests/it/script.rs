@@ -383,7 +383,7 @@ kind = "timeout"
                 ^
             error: unclosed group
             answers.toml:24:9: the list `reply` must not be empty
-            answers.toml:28:8: `timeot` is not a kind of error: unknown variant `timeot`, expected one of `thrown`, `session`, `timeout`, `unknown-name`, `type`, `constant`, `recursion-limit-exceeded`, `iteration-limit-exceeded`, `undecided`, `missing-input`, `import`, `permission`, `unsafe-path`, `out-of-resources`, `auth`, `rate-limit`, `provider`, `context-too-long`, `refused`, `budget`, `agent-crashed`, `approval-needed`, `assertion`, `conflict`, `other`
+            answers.toml:28:8: `timeot` is not a kind of error: unknown variant `timeot`, expected one of `thrown`, `session`, `timeout`, `unknown-name`, `type`, `constant`, `recursion-limit-exceeded`, `iteration-limit-exceeded`, `undecided`, `missing-input`, `import`, `permission`, `unsafe-path`, `out-of-resources`, `auth`, `rate-limit`, `provider`, `context-too-long`, `refused`, `budget`, `agent-crashed`, `approval-needed`, `not-recorded`, `assertion`, `conflict`, `other`
             answers.toml:31:7: `met` must be `true` or `false`, not `"yes"`
             answers.toml:34:10: `choose` must be a label in quotes, or its number from 1, not `true`
             answers.toml:38:9: `times` cannot be combined with a list of answers; remove `times`, or write one answer
