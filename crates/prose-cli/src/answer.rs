@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use prose_run::Project;
 use prose_run::control::{Client, ControlError};
 use prose_run::questions::{resolve, user};
-use prose_state::runs::{RunState, RunSummary};
+use prose_state::runs::RunSummary;
 use prose_vm::questions::{AnswerSource, OpenQuestion};
 use prose_vm::runner;
 
@@ -53,7 +53,7 @@ fn answer(
         [value] => (None, value),
         _ => return Err("pass the answer".to_owned()),
     };
-    if let RunState::Running(_) = run.status {
+    if run.status.is_executed() {
         return answer_in_process(run, question, value).map(|()| None);
     }
     let asked = find(run, &run.waiting, question)?;

@@ -43,7 +43,7 @@ use self::printed::Output;
 use self::progress::Progress;
 use self::recorded::Recorder;
 use self::terminal_questions::TerminalQuestions;
-use crate::cli::run::{Narration, ResumeArgs, RunArgs, RunnerArgs, State};
+use crate::cli::run::{LimitArgs, Narration, ResumeArgs, RunArgs, RunnerArgs, State};
 use crate::run::ended::{Ended, refuse};
 use crate::runs::census;
 use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, counted, one_line};
@@ -115,6 +115,9 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
     for loaded in &programs {
         let mut inputs = inputs.clone();
         inputs.retain(|(name, _)| loaded.program.refusal_of_input(name).is_none());
+        if let Err(message) = given::check_values(&inputs, &loaded.program) {
+            return refuse(terminal, &message);
+        }
         if let Some(message) = missing_inputs(args, loaded, &inputs) {
             return refuse(terminal, &message);
         }
@@ -214,6 +217,10 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     if let Err(message) = given::check(args.inputs.iter().map(|(name, _)| name.as_str()), &loaded.program) {
         return refuse(terminal, &message);
     }
+    let given = given::of_arguments(&args.inputs);
+    if let Err(message) = given::check_values(&given, &loaded.program) {
+        return refuse(terminal, &message);
+    }
     let start = Start::Resume { run, accept_changes: args.accept_changes };
     let request = RunRequest {
         subject: TrustSubject::new(&project.root, &loaded.config),
@@ -221,7 +228,6 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
         names_program: args.program.is_some(),
         ..run_request(&args.runner, &loaded, start)
     };
-    let given = given::of_arguments(&args.inputs);
     execute(request, &args.runner, None, given, &mut Interrupts::listen(), terminal)
 }
 
@@ -305,7 +311,8 @@ pub(crate) fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> R
     request.delay = args.delay.unwrap_or(Duration::ZERO);
     request.config.max_parallel = args.max_parallel.or(request.config.max_parallel);
     request.limits.allow_unenforced_permissions = args.allow_unenforced_permissions;
-    request.money.caps = Caps { cost: args.max_cost, tokens: args.max_tokens, sessions: args.max_sessions };
+    let LimitArgs { max_cost, max_tokens, max_sessions } = args.limits;
+    request.money.caps = Caps { cost: max_cost, tokens: max_tokens, sessions: max_sessions };
     request.grants = loaded.grants.clone().with_all(&args.allow);
     request
 }

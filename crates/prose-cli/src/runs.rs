@@ -20,7 +20,7 @@ use prose_state::StateError;
 use prose_state::journal::JOURNAL_FILE;
 use prose_state::prompt_file::PROMPTS_FOLDER;
 use prose_state::reader::JournalReader;
-use prose_state::runs::{RunState, RunSummary};
+use prose_state::runs::RunSummary;
 use prose_view::{Census, Delta, RequestRecord, Requests, View};
 use prose_vm::event::{Event, EventKind};
 use serde::Serialize;
@@ -93,9 +93,12 @@ fn list(project: &Project, args: &RunsListArgs, terminal: &Terminal) -> Result<(
         std::array::from_fn(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0));
     for (run, [status, took, sessions]) in page.iter().zip(&rows) {
         let program = one_line(run.program.as_deref().unwrap_or("?"));
-        let error = match run.waiting.first() {
-            Some(open) => format!("  since {}: {}", time(open.since), first_line(&open.summary())),
-            None => run.error.as_deref().map_or(String::new(), |error| format!("  {}", first_line(error))),
+        let error = match (run.waiting.first(), &run.pause) {
+            (Some(open), _) => format!("  since {}: {}", time(open.since), first_line(&open.summary())),
+            (None, Some(pause)) => {
+                format!("  since {}: {}", time(pause.since), one_line(&pause.by.to_string()))
+            }
+            (None, None) => run.error.as_deref().map_or(String::new(), |error| format!("  {}", first_line(error))),
         };
         let [a, b, c] = widths;
         let rest = format!("  {status:a$}  {took:b$}  {sessions:c$}  {program}{error}");
@@ -171,6 +174,7 @@ fn as_json(run: &RunSummary) -> serde_json::Value {
         "usage": run.usage,
         "error": run.error,
         "waiting": run.waiting,
+        "pause": run.pause,
         "folder": run.folder,
     })
 }
@@ -251,6 +255,9 @@ fn show(
             writeln!(out, "cost:     ${cost:.4}")?;
         }
     }
+    if let Some(pause) = &run.pause {
+        writeln!(out, "paused:   {}, since {}", one_line(&pause.by.to_string()), time(pause.since))?;
+    }
     for open in &run.waiting {
         let since = time(open.since);
         writeln!(out, "waiting:  {}", waiting::shown(open))?;
@@ -290,6 +297,8 @@ fn show(
     }
     if let Some(command) = waiting::command(&run.id, &run.waiting) {
         writeln!(out, "\nAnswer with `{command}`.")?;
+    } else if run.pause.is_some() {
+        writeln!(out, "\nContinue it with `prose runs continue {}`.", run.id)?;
     } else if run.status.can_be_resumed() {
         writeln!(out, "\nResume it with `prose resume {}`.", run.id)?;
     }
@@ -346,7 +355,7 @@ fn tail(
         }
         out.flush()?;
         drop(out);
-        let is_running = matches!(project.show_run(id)?.summary.status, RunState::Running(_));
+        let is_running = project.show_run(id)?.summary.status.is_executed();
         if is_over || !follows || !is_running {
             return Ok(());
         }

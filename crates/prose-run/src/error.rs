@@ -21,6 +21,8 @@ pub enum RunFailure {
     State(StateError),
     /// The harness is unknown or cannot be created.
     Harness(HarnessError),
+    /// An input has a value that its prompt does not offer.
+    Input(String),
     /// The prompts of the run need capabilities that the harness does not have.
     OtherHarness {
         /// The run.
@@ -201,7 +203,7 @@ impl fmt::Display for RunFailure {
             ),
             RunFailure::NotGranted(missing) => missing.fmt(f),
             RunFailure::Unenforced(unenforced) => unenforced.fmt(f),
-            RunFailure::Isolation(reason) => f.write_str(reason),
+            RunFailure::Input(reason) | RunFailure::Isolation(reason) => f.write_str(reason),
             RunFailure::MissingTools(missing) => missing.fmt(f),
             RunFailure::Untrusted(untrusted) => write!(
                 f,

@@ -164,6 +164,9 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     }
     request.project.allowed_files =
         request.config.allow_files.iter().map(|path| path.as_str().to_owned()).collect();
+    for (name, value) in &mut request.inputs {
+        *value = program.input_value(name, value).map_err(RunFailure::Input)?;
+    }
     let request = request;
     if request.start != Start::Dry {
         program
@@ -442,6 +445,8 @@ impl PreparedRun {
         let _closing = questions.closing();
         questions.use_clock(Arc::clone(&self.clock));
         questions.remember(std::mem::take(&mut self.answers));
+        let notifier = self.notifier.clone();
+        questions.on_question(move |question| notifier.notify(Notification::Waiting(question)));
         if self.stays {
             questions.stay();
         }
@@ -520,9 +525,6 @@ impl PreparedRun {
         };
         if end.status != RunStatus::Waiting {
             self.notifier.notify(Notification::Ended(&end));
-        }
-        for question in &end.waiting {
-            self.notifier.notify(Notification::Waiting(question));
         }
         let reused = recall.answers;
         let not_recorded = self.not_recorded.and_then(|missing| missing.take());

@@ -71,6 +71,8 @@ struct AtWork {
     /// The memory that it will use.
     memory: u64,
     since: Instant,
+    /// Whether it waits for a person, so that it needs no core.
+    is_waiting: bool,
 }
 
 impl Parallelism {
@@ -138,9 +140,10 @@ impl Capacity for Parallelism {
         let needs = Footprint::of(harness);
         let is_same = |load: Load| move |it: &&AtWork| Footprint::of(&it.harness).load == load;
         if self.setting.is_none() && !at_work.is_empty() {
+            let working = at_work.values().filter(|it| !it.is_waiting);
             let others = match needs.load {
-                Load::Processes => at_work.values().filter(is_same(Load::Processes)).count(),
-                Load::Requests | Load::Nothing => at_work.len(),
+                Load::Processes => working.filter(is_same(Load::Processes)).count(),
+                Load::Requests | Load::Nothing => working.count(),
             };
             if others >= needs.max_parallel(self.machine.cores) {
                 return false;
@@ -165,8 +168,15 @@ impl Capacity for Parallelism {
                 return false;
             }
         }
-        at_work.insert(request, AtWork { harness: harness.into(), memory, since: now });
+        at_work.insert(request, AtWork { harness: harness.into(), memory, since: now, is_waiting: false });
         true
+    }
+
+    fn waits(&self, request: RequestId, is_waiting: bool) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at_work) = state.at_work.get_mut(&request) {
+            at_work.is_waiting = is_waiting;
+        }
     }
 
     fn end(&self, request: RequestId) {
@@ -224,6 +234,18 @@ mod tests {
         assert_eq!(started(&parallelism(&free, 64, None), "offline", 0), 8);
         let mixed = parallelism(&free, 2, None);
         assert_eq!((started(&mixed, "claude", 0), started(&mixed, "provider", 100)), (8, 24));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn sessions_that_wait_for_a_person_need_no_core() {
+        let free = Arc::new(AtomicU64::new(64 << 10));
+        let parallelism = parallelism(&free, 2, None);
+        assert_eq!(started(&parallelism, "claude", 0), 8);
+        (0..3).for_each(|id| parallelism.waits(RequestId(id), true));
+        assert_eq!(started(&parallelism, "claude", 100), 3);
+        parallelism.waits(RequestId(0), false);
+        parallelism.end(RequestId(100));
+        assert_eq!(started(&parallelism, "claude", 200), 0);
     }
 
     #[tokio::test(start_paused = true)]

@@ -105,6 +105,11 @@ impl Questions {
         self.change(|state| state.is_abandoned = true);
     }
 
+    /// Calls a function with each question that a person is asked, when the run starts to wait for it.
+    pub(crate) fn on_question(&self, asked: impl Fn(&OpenQuestion) + Send + Sync + 'static) {
+        self.lock().on_question = Some(Arc::new(asked));
+    }
+
     /// Takes the time from a clock, in milliseconds since 1970-01-01 in UTC.
     pub(crate) fn use_clock(&self, clock: Arc<dyn Fn() -> u64 + Send + Sync>) {
         self.lock().clock = clock;
@@ -237,12 +242,17 @@ impl Questions {
         question: impl FnOnce(QuestionId, u64) -> OpenQuestion,
         deniable: bool,
     ) -> Option<Answer> {
-        let (id, is_input, mut answered) = {
+        let (id, is_input, mut answered, asked) = {
             let mut state = self.lock();
+            let on_question = state.on_question.clone().filter(|_| !deniable || state.attending > 0);
             let (id, answered) = state.put(question);
-            let asked = state.open.get(&id).map(|open| &open.question.kind);
-            (id, matches!(asked, Some(QuestionKind::Input { .. })), answered)
+            let asked = state.open.get(&id).map(|open| open.question.clone());
+            let is_input = matches!(asked.as_ref().map(|asked| &asked.kind), Some(QuestionKind::Input { .. }));
+            (id, is_input, answered, on_question.zip(asked))
         };
+        if let Some((on_question, question)) = asked {
+            on_question(&question);
+        }
         let _closing = Closing { desk: self, id };
         self.changed();
         let mut changes = self.changes();
@@ -320,7 +330,7 @@ impl Questions {
             let mut state = self.lock();
             let given = input.keys.iter().find_map(|key| state.given.get(key));
             // A value that the prompt does not offer is asked for, rather than taken for one of the others.
-            if let Some(value) = given.and_then(|value| answer::offered(&choices, value)) {
+            if let Some(value) = given.and_then(|value| choices::value_among(&choices, value)) {
                 return Ok(GivenInput { value, attribution: None });
             }
             if let Some(RecordedAnswer { answer, attribution, .. }) = state.recall(&at.place, &kind) {

@@ -3,7 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use prose_files::Folder;
 
@@ -69,6 +69,15 @@ impl RunLock {
             Err(TryLockError::WouldBlock) => Some(process_in(&mut file)),
             Err(TryLockError::Error(_)) => None,
         }
+    }
+
+    /// When the process that executes the run took the lock, in milliseconds since 1970-01-01 in UTC.
+    pub(crate) fn taken_at(folder: &Path) -> Option<u64> {
+        let file = Folder::open(folder).ok()?.reader(LOCK_FILE).ok()??;
+        // It writes its number then, and nothing later.
+        let written = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
+        let since = written.duration_since(UNIX_EPOCH).ok()?;
+        u64::try_from(since.as_millis()).ok()
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use prose_files::{Limit, read};
+use prose_vm::command::Pause;
 use prose_vm::effect::Usage;
 use prose_vm::event::{Event, EventKind, RunEnd, RunHead, RunStatus};
 use prose_vm::questions::OpenQuestion;
@@ -48,6 +49,8 @@ pub struct RunSummary {
     pub error: Option<String>,
     /// The questions that it waits for.
     pub waiting: Vec<OpenQuestion>,
+    /// Since when and by whom it is paused, if it is.
+    pub pause: Option<Pause>,
 }
 
 /// How a run stands.
@@ -55,6 +58,8 @@ pub struct RunSummary {
 pub enum RunState {
     /// A process executes it, whose number is known on systems that report it.
     Running(Option<u32>),
+    /// The same, and it starts no new session until it is continued.
+    Paused(Option<u32>),
     /// It has ended well.
     Completed,
     /// It has ended well, but its program handled failures (decision 26).
@@ -74,8 +79,9 @@ pub enum RunState {
 
 impl RunState {
     /// All names.
-    pub const NAMES: [&'static str; 8] = [
+    pub const NAMES: [&'static str; 9] = [
         "running",
+        "paused",
         "completed",
         "completed with failures",
         "failed",
@@ -89,6 +95,7 @@ impl RunState {
     pub fn name(self) -> &'static str {
         match self {
             RunState::Running(_) => "running",
+            RunState::Paused(_) => "paused",
             RunState::Completed => "completed",
             RunState::CompletedWithFailures => "completed with failures",
             RunState::Failed => "failed",
@@ -113,6 +120,11 @@ impl RunState {
     /// Whether its program came to its end, with or without failures that it handled.
     pub fn is_completed(self) -> bool {
         matches!(self, RunState::Completed | RunState::CompletedWithFailures)
+    }
+
+    /// Whether a process executes it.
+    pub fn is_executed(self) -> bool {
+        matches!(self, RunState::Running(_) | RunState::Paused(_))
     }
 
     /// Whether it can be resumed.
@@ -281,10 +293,11 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
                 Err(error) => summary.error = Some(error.to_string()),
             }
             if end.is_none()
-                && let Some((sessions, usage)) = count_sessions(&path)
+                && let Some(open) = OpenRun::read(&path)
             {
-                summary.sessions = Some(sessions);
-                summary.usage = usage;
+                summary.sessions = Some(open.sessions);
+                summary.usage = open.usage;
+                summary.pause = open.pause;
             }
         }
         Err(StateError::Io { error, .. }) if is_absent(&error) => summarise_foreign(folder, &mut summary),
@@ -295,8 +308,15 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
             summary.error = Some(error.to_string());
         }
     }
-    if let Some(process) = RunLock::holder(folder) {
-        summary.status = RunState::Running(process);
+    let holder = RunLock::holder(folder);
+    // A run that is resumed continues: a pause belongs to the process that was told to pause.
+    let since = holder.and_then(|_| RunLock::taken_at(folder));
+    summary.pause = summary.pause.filter(|pause| since.is_some_and(|since| pause.since >= since));
+    if let Some(process) = holder {
+        summary.status = match summary.pause {
+            Some(_) => RunState::Paused(process),
+            None => RunState::Running(process),
+        };
     }
     (summary, head, end)
 }
@@ -339,24 +359,42 @@ fn summarise_state(folder: &Path, summary: &mut RunSummary) -> bool {
     true
 }
 
-/// How many sessions have ended in a journal that does not say so itself, and what they took. Lines are only searched, since a list should not
-/// take long.
-fn count_sessions(path: &Path) -> Option<(u32, Option<Usage>)> {
-    let mut reader = BufReader::with_capacity(1 << 16, OwnFile(path).reader().ok()?);
-    let mut line = Vec::new();
-    let mut count = 0;
-    let mut usage = None;
-    loop {
-        line.clear();
-        if reader.read_until(b'\n', &mut line).ok()? == 0 {
-            return Some((count, usage));
+/// What a journal without an end tells.
+#[derive(Default)]
+struct OpenRun {
+    /// How many sessions have ended.
+    sessions: u32,
+    /// What they took.
+    usage: Option<Usage>,
+    /// The last pause, if the run was not continued after it.
+    pause: Option<Pause>,
+}
+
+impl OpenRun {
+    /// Lines are only searched, since a list should not take long.
+    fn read(path: &Path) -> Option<Self> {
+        let mut reader = BufReader::with_capacity(1 << 16, OwnFile(path).reader().ok()?);
+        let mut line = Vec::new();
+        let mut open = Self::default();
+        loop {
+            line.clear();
+            if reader.read_until(b'\n', &mut line).ok()? == 0 {
+                return Some(open);
+            }
+            open.sessions += u32::from(is_event(&line, br#""event":"session-ended","#));
+            open.usage = Usage::sum([open.usage, usage_in(&line)]);
+            if is_event(&line, br#""event":"commanded","#)
+                && let Ok(event) = serde_json::from_slice::<Event>(&line)
+            {
+                open.pause = event.pause_after(open.pause);
+            }
         }
-        // It stands before all texts, and those cannot hold it: their quotes are escaped.
-        let is_end =
-            line[..line.len().min(4096)].windows(24).any(|part| part == br#""event":"session-ended","#);
-        count += u32::from(is_end);
-        usage = Usage::sum([usage, usage_in(&line)]);
     }
+}
+
+/// Whether a line has the name of an event. It stands before all texts, and those cannot hold it: their quotes are escaped.
+fn is_event(line: &[u8], name: &[u8]) -> bool {
+    line[..line.len().min(4096)].windows(name.len()).any(|part| part == name)
 }
 
 /// What a session took, if the line of a journal says so. What looks like it cannot stand in a text, whose quotes are escaped.

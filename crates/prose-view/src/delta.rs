@@ -100,6 +100,9 @@ impl Serialize for Delta<'_> {
         map.serialize_entry("paused", &view.paused)?;
         map.serialize_entry("ended", &view.sessions_ended)?;
         map.serialize_entry("harness", &view.harness)?;
+        if let Some(pause) = &view.pause {
+            map.serialize_entry("pause", pause)?;
+        }
         if let Some(head) = view.head.as_ref().filter(|_| self.is_whole()) {
             map.serialize_entry("run", &head.run)?;
             map.serialize_entry("program", &head.program)?;

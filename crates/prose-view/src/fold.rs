@@ -39,7 +39,9 @@ impl View {
         if event.paused > self.paused {
             // What has ended before the run was stopped is reused by the execution that starts here.
             self.tally.reused = self.root().map_or(0, |root| root.sessions.complete);
+            self.pause = None;
         }
+        self.pause = event.pause_after(self.pause.take());
         self.seq = self.seq.max(event.seq);
         self.now = self.now.max(event.active_at());
         self.paused = self.paused.max(event.paused);
@@ -347,6 +349,7 @@ impl View {
             return;
         }
         self.revision += 1;
+        self.pause = None;
         self.end_all(self.now, Status::Interrupted, None);
     }
 

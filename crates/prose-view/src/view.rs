@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use prose_vm::activity::{Denial, PermissionQuestion, ProviderRetry};
+use prose_vm::command::Pause;
 use prose_vm::effect::{Binding, RequestId, SessionTask, Usage};
 use prose_vm::error::RuntimeError;
 use prose_vm::event::{DefinedAgent, RunEnd, RunHead};
@@ -31,6 +32,7 @@ pub struct View {
     /// The harness that answers now; that of the start, until the run is resumed with another one.
     pub(crate) harness: SmolStr,
     pub(crate) end: Option<Arc<RunEnd>>,
+    pub(crate) pause: Option<Pause>,
     pub(crate) nodes: Versioned<Node>,
     pub(crate) executions: Versioned<Execution>,
     pub(crate) statements: Versioned<Statement>,
@@ -330,6 +332,11 @@ impl View {
     /// The source of the statement that started last.
     pub fn current(&self) -> Option<&SmolStr> {
         self.current.as_ref()
+    }
+
+    /// Since when and by whom the run is paused, if it is.
+    pub fn pause(&self) -> Option<&Pause> {
+        self.pause.as_ref()
     }
 
     /// Where and why the run failed, if it did.

@@ -20,13 +20,9 @@ pub(crate) struct AgentCapacity {
 }
 
 impl AgentCapacity {
-    /// The number of agents that may work now, within the configured limit.
-    pub(crate) fn at_most(&self, limit: usize) -> usize {
-        match (self.until, self.most) {
-            (Some(_), _) => 0,
-            (None, Some(most)) => most.min(limit),
-            (None, None) => limit,
-        }
+    /// Whether the system has resources for another agent, besides so many.
+    pub(crate) fn fits_after(&self, agents: usize) -> bool {
+        self.until.is_none() && self.most.is_none_or(|most| agents < most)
     }
 
     /// The resources ran out with so many agents. Returns false if the run has waited long enough.

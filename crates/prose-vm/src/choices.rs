@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use crate::value::Value;
+
 /// An answer that a question offers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
@@ -70,6 +72,23 @@ pub fn understood<'a>(choices: &'a [Choice], text: &str) -> Option<&'a Choice> {
     }
     let mut begun = choices.iter().filter(|choice| choice.value.to_lowercase().starts_with(&text));
     begun.next().filter(|_| begun.next().is_none())
+}
+
+/// The value among the answers that a value means, in the one form that the program receives; `None` if it is not among them. Without any, each value is
+/// one.
+pub fn value_among(choices: &[Choice], value: &Value) -> Option<Value> {
+    if choices.is_empty() {
+        return Some(value.clone());
+    }
+    let text = value.to_string();
+    let spoken = match text.as_str() {
+        "true" => Some("yes"),
+        "false" => Some("no"),
+        _ => None,
+    };
+    let found = understood(choices, &text);
+    let found = found.or_else(|| understood(choices, spoken?));
+    found.map(|choice| Value::text(choice.value.as_str()))
 }
 
 /// The choices for display, such as `[y]es, [n]o`.

@@ -70,6 +70,16 @@ impl fmt::Display for CommandError {
 
 impl std::error::Error for CommandError {}
 
+/// The pause of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// When the run was paused, in milliseconds since 1970-01-01 in UTC.
+    pub since: u64,
+    /// Who paused it, and from where.
+    #[serde(flatten)]
+    pub by: Attribution,
+}
+
 /// What a run does at the moment.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RunStatusReport {

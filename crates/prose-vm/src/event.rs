@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 use std::sync::Arc;
 
 use crate::activity::{Activity, Work};
-use crate::command::Command;
+use crate::command::{Command, Pause};
 use crate::earlier::EarlierRun;
 pub use crate::effect::LoopKind;
 use crate::effect::{Binding, MemoryPlace, Outcome, RequestId, SessionTask, Usage};
@@ -46,6 +46,19 @@ impl Event {
     /// The time in milliseconds on a clock that stops while the run is stopped. Durations are differences of these times.
     pub fn active_at(&self) -> u64 {
         self.at.saturating_sub(self.paused)
+    }
+
+    /// The pause of the run after this event, with the one before it. A run that is resumed continues.
+    pub fn pause_after(&self, before: Option<Pause>) -> Option<Pause> {
+        match &self.kind {
+            EventKind::Commanded { command: Command::Pause, by } => {
+                Some(Pause { since: self.at, by: by.clone() })
+            }
+            EventKind::Commanded { command: Command::Continue, .. }
+            | EventKind::Resumed { .. }
+            | EventKind::RunEnded(_) => None,
+            _ => before,
+        }
     }
 }
 

@@ -130,6 +130,10 @@ pub enum AnswerSource {
 }
 
 impl AnswerSource {
+    /// All sources.
+    pub const ALL: [Self; 7] =
+        [Self::Terminal, Self::Editor, Self::CommandLine, Self::Mcp, Self::Acp, Self::Rule, Self::NoOne];
+
     /// Where it comes from, for display after the word `allowed`, `denied` or `answered`.
     pub fn phrase(self) -> &'static str {
         match self {

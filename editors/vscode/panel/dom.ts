@@ -35,6 +35,8 @@ const ICONS: Record<string, string> = {
   idle: "M8 5.5a2.5 2.5 0 1 0 .01 0",
   chevron: "M5.5 3.5l4.5 4.5-4.5 4.5",
   stop: "M4.5 4.5h7v7h-7z",
+  paused: "M5.5 4v8M10.5 4v8",
+  pause: "M5.5 4v8M10.5 4v8",
   play: "M5 3.5l7.5 4.5-7.5 4.5z",
   again: "M12.6 6.2a5 5 0 1 0 .4 2.6M13 3v3.4h-3.4",
   file: "M4 2.5h5l3 3v8h-8zM9 2.5v3h3",

@@ -1,7 +1,7 @@
 // The panel of a run: messages of the editor update the run, which is drawn once per frame.
 
-import type { FromPanel, PanelCommand, ToPanel } from "../src/runs/messages";
-import { activityText, agentTexts, callsText, counted, denialsOf, denialText, duration, durationText, type Item, Run, type RunDelta, usageText } from "../src/runs/run";
+import type { FromPanel, PanelCommand, SessionCommand, ToPanel } from "../src/runs/messages";
+import { activityText, agentTexts, callsText, counted, denialsOf, denialText, duration, durationText, type Item, openRequest, pauseText, Run, type RunDelta, usageText } from "../src/runs/run";
 import { button, element, icon, setIcon, setText } from "./dom";
 import { Graph } from "./graph";
 import type { FlowNode } from "./layout";
@@ -40,6 +40,8 @@ let ticking: ReturnType<typeof setTimeout> | undefined;
 let described: Item | undefined;
 /** The changes since the last frame. */
 let pending: RunDelta[] = [];
+/** Whether the run can be controlled, so that its sessions can be skipped and retried. */
+let isControlled = false;
 
 // The heading.
 const status = icon("idle");
@@ -53,6 +55,8 @@ const says = element("span", "visually-hidden");
 says.setAttribute("role", "status");
 const commands: Record<PanelCommand, HTMLButtonElement> = {
   cancel: button("stop", "Stop the run", () => send("cancel")),
+  pause: button("pause", "Pause the run: sessions at work come to their end, and no new one starts", () => send("pause")),
+  continue: button("play", "Continue the run", () => send("continue")),
   resume: button("play", "Resume the run", () => send("resume")),
   rerun: button("again", "Run the program again, with the same inputs", () => send("rerun")),
   state: button("file", "Open state.md", () => send("state")),
@@ -125,7 +129,12 @@ readButton.addEventListener("click", () => {
   const { selected } = timeline;
   if (selected !== undefined) read(selected);
 });
-chosen.append(chosenText, readButton);
+/** What can be done with the selected session while it is open. */
+const sessionButtons: Record<SessionCommand, HTMLButtonElement> = {
+  skip: sessionButton("skip", "Skip", "End the session with an empty result"),
+  retry: sessionButton("retry", "Retry", "Cancel the session and start it again"),
+};
+chosen.append(chosenText, ...Object.values(sessionButtons), readButton);
 chosen.hidden = true;
 
 const separator = element("div", "separator");
@@ -140,6 +149,17 @@ document.body.append(
   chosen,
   says,
 );
+
+function sessionButton(command: SessionCommand, label: string, title: string): HTMLButtonElement {
+  const created = element("button", "link", label);
+  created.type = "button";
+  created.title = title;
+  created.addEventListener("click", () => {
+    const open = described && openRequest(described);
+    if (open !== undefined) editor.postMessage({ type: "session-command", command, request: open.request });
+  });
+  return created;
+}
 
 function choice(label: string, press: () => void): HTMLButtonElement {
   const created = element("button", "choice", label);
@@ -204,6 +224,9 @@ function describe(item: Item): void {
   ];
   chosen.hidden = false;
   readButton.hidden = item.kind !== "session";
+  const open = isControlled ? openRequest(item) : undefined;
+  sessionButtons.skip.hidden = open === undefined;
+  sessionButtons.retry.hidden = open?.isAtWork !== true;
   chosenText.replaceChildren(
     element("strong", "", item.label || item.kind),
     element("span", "facts", parts.filter(Boolean).join(" · ")),
@@ -251,13 +274,15 @@ function drawHeading(now: number): void {
   const { total, running, waiting, complete, failed } = root.sessions;
   const asksInput = model.items.some(({ kind, to }) => kind === "input" && to === undefined);
   const asksPermission = model.items.some(({ activity }) => (activity?.questions ?? []).length > 0);
-  const state = (asksInput || asksPermission) && root.to === undefined ? "waiting" : root.status;
-  setIcon(status, state);
+  const isOpen = root.to === undefined;
+  const pause = isOpen ? model.pause : undefined;
+  const state = (asksInput || asksPermission) && isOpen ? "waiting" : root.status;
+  setIcon(status, state === "running" && pause !== undefined ? "paused" : state);
   setText(name, root.label);
   document.title = root.label;
   const failures = model.census?.failureCount ?? 0;
   const completed = failures === 0 ? "completed" : `completed with ${counted(failures, "failure", "failures")}`;
-  const words = { complete: completed, failed: "failed", interrupted: "stopped", running: "running", waiting: asksInput ? "waits for an input" : "waits for permission", skipped: "" };
+  const words = { complete: completed, failed: "failed", interrupted: "stopped", running: pause === undefined ? "running" : pauseText(pause), waiting: asksInput ? "waits for an input" : "waits for permission", skipped: "" };
   const parts = [
     words[state],
     durationText((root.to ?? Math.max(now, model.last)) - root.from),
@@ -281,6 +306,8 @@ function drawHeading(now: number): void {
 
 function can(wanted: PanelCommand[]): void {
   for (const [key, shown] of Object.entries(commands)) shown.hidden = !wanted.includes(key as PanelCommand);
+  isControlled = wanted.includes("cancel");
+  if (described !== undefined && !chosen.hidden) describe(described);
 }
 
 window.addEventListener("message", ({ data }: MessageEvent<ToPanel>) => {

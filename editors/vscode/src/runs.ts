@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { LanguageClient, Middleware } from "vscode-languageclient/node";
 import { type DryRun, type InputQuestion, narrated, promptsAsText, type RunView } from "./narration";
 
-const COMMANDS = ["prose.run", "prose.dryRun", "prose.resume", "prose.cancel"];
+const COMMANDS = ["prose.run", "prose.dryRun", "prose.resume", "prose.cancel", "prose.pause", "prose.continue", "prose.skip", "prose.retry"];
 
 /** The progress of runs, with a button to stop them. The default progress of the client has no button. */
 interface Shown {
@@ -78,14 +78,16 @@ function show(title: string, stop: () => void): Shown {
 }
 
 interface Argument {
-  uri: string;
+  uri?: string;
+  /** A run is known by its id alone. */
+  run?: string;
   acceptChanges?: boolean;
 }
 
 type Request = (argument: Argument) => unknown;
 
 function isArgument(given: unknown): given is Argument {
-  return typeof given === "object" && given !== null && "uri" in given;
+  return typeof given === "object" && given !== null && ("uri" in given || "run" in given);
 }
 
 /** Without the arguments of a lens, as from the palette, a command applies to the program in the active editor. */
@@ -105,7 +107,7 @@ async function execute(command: string, argument: Argument, request: Request): P
   try {
     const result = await request(argument);
     if (command === "prose.dryRun" && result) {
-      const name = vscode.Uri.parse(argument.uri).path.split("/").at(-1) ?? "";
+      const name = vscode.Uri.parse(argument.uri ?? "").path.split("/").at(-1) ?? "";
       const content = promptsAsText(name, result as DryRun);
       const document = await vscode.workspace.openTextDocument({ language: "markdown", content });
       await vscode.window.showTextDocument(document, { preview: true });

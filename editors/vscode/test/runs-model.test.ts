@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { LineMap } from "../src/runs/lines";
-import { type Activity, activityText, agentTexts, callsText, denialsOf, denialText, durationText, type Item, Run, type RunDelta, usageText } from "../src/runs/run";
+import { type Activity, activityText, agentTexts, callsText, denialsOf, denialText, durationText, type Item, openRequest, Run, type RunDelta, usageText } from "../src/runs/run";
 import { type Session, sessionAsText } from "../src/runs/session";
 
 /** What the server sends of a real run, a delta for each event. */
@@ -111,6 +111,25 @@ test("what an agent does is gone with its session; its calls and denials stay", 
   const attempts = [{ request: 1, from: 0, to: 9, status: "complete", calls: 2, denials }];
   run.apply({ whole: false, seq: 2, now: 9, paused: 0, harness: "claude", statements: [], entries: [], nodes: [{ ...ended, attempts }] as Partial<Item>[] });
   assert.deepEqual([session.activity, callsText(session), denialsOf(session).map(denialText)], [undefined, "2 tool calls", ["git push (execute: deny)"]]);
+});
+
+test("a run is paused until a change says nothing of it", () => {
+  const run = runOf(DELTAS.slice(0, 1));
+  const pause = { since: 1, by: "ada", from: "terminal" };
+  run.apply({ ...(DELTAS[1] as RunDelta), pause });
+  assert.deepEqual([run.pause, run.whole().pause], [pause, pause]);
+  run.apply(DELTAS[2] as RunDelta);
+  assert.equal(run.pause, undefined);
+});
+
+test("a session can be skipped while it is open, and retried while an agent works on it", () => {
+  const session = doing().run.items[1] as Item;
+  assert.deepEqual(openRequest(session), { request: 1, isAtWork: true });
+  const queued = { ...session, attempts: [{ request: 1, from: 0, status: "waiting" as const, queued: true }] };
+  assert.deepEqual(openRequest(queued), { request: 1, isAtWork: false });
+  assert.equal(openRequest({ ...session, to: 9 }), undefined);
+  const betweenAttempts = { ...session, attempts: [{ request: 1, from: 0, to: 5, status: "failed" as const }] };
+  assert.equal(openRequest(betweenAttempts), undefined);
 });
 
 test("the clock of a run stands still while it is stopped", () => {

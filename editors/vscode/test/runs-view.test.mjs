@@ -312,6 +312,62 @@ test("a run is stopped, resumed and run again with its inputs", async () => {
   assert.equal(editor.shown[0].uri, `${OVER.folder}/state.md`);
 });
 
+test("a run is paused and continued, and its sessions are skipped and retried, from the view and from the panel", async () => {
+  const { run } = OVER;
+  client.runs = [{ ...OVER, status: "running" }];
+  await editor.commands.get("prose.runs.refresh")();
+  const open = delta(0, EVENTS.findIndex(({ event }) => event === "session-ended"));
+  view.told({ run, uri: URI, view: open });
+  const [node] = await editor.tree.getChildren();
+  const [session] = await editor.tree.getChildren(node);
+  const { request } = session.item.attempts.at(-1);
+  const shown = () => editor.tree.getTreeItem(node);
+  assert.match(shown().contextValue, /\bpause\b/);
+  assert.equal(editor.tree.getTreeItem(session).contextValue, "part session skip retry");
+  await editor.commands.get("prose.runs.pause")(node);
+
+  const { panels: panel } = editor;
+  await editor.commands.get("prose.runs.show")(node);
+  panel[0].send({ type: "ready" });
+  await pause(20);
+  assert.deepEqual(panel[0].posted.at(-1), { type: "can", can: ["cancel", "pause", "state"] });
+
+  view.told({ run, uri: URI, view: { ...open, whole: false, nodes: [], entries: [], pause: { since: 1, by: "ada", from: "command-line" } } });
+  assert.match(shown().description, /^paused by ada · /);
+  assert.equal(shown().iconPath.id, "debug-pause");
+  assert.match(shown().contextValue, /\bcontinue\b/);
+  assert.doesNotMatch(shown().contextValue, /\bpause\b/);
+  assert.deepEqual(panel[0].posted.at(-1), { type: "can", can: ["cancel", "continue", "state"] });
+  await editor.commands.get("prose.runs.continue")(node);
+  await editor.commands.get("prose.runs.skip")(session);
+  await editor.commands.get("prose.runs.retry")(session);
+  panel[0].send({ type: "command", command: "continue" });
+  panel[0].send({ type: "session-command", command: "retry", request });
+  await pause(20);
+  assert.deepEqual(editor.executed, [
+    ["prose.pause", { run, uri: URI }],
+    ["prose.continue", { run, uri: URI }],
+    ["prose.skip", { run, request }],
+    ["prose.retry", { run, request }],
+    ["prose.continue", { run, uri: URI }],
+    ["prose.retry", { run, request }],
+  ]);
+
+  // What has ended cannot be skipped, and a run that has ended is not paused.
+  view.told({ run, uri: URI, view: delta(0, DELTAS.length) });
+  assert.equal(editor.tree.getTreeItem(session).contextValue, "part session");
+  assert.doesNotMatch(shown().contextValue, /pause|continue/);
+});
+
+test("a run of another process that is not followed is shown as paused", async () => {
+  client.runs = [{ ...OVER, status: "paused", pause: { since: 1, from: "terminal" } }];
+  client.events = 60;
+  await editor.commands.get("prose.runs.refresh")();
+  const [run] = await editor.tree.getChildren();
+  assert.match(editor.tree.getTreeItem(run).description, /^paused · /);
+  assert.doesNotMatch(editor.tree.getTreeItem(run).contextValue, /pause|continue|cancel|resume/);
+});
+
 test("the panel loads nothing from elsewhere, and is told of the run and of what happens in it", async () => {
   client.runs = [OVER];
   await editor.commands.get("prose.runs.refresh")();

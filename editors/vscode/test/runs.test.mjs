@@ -140,10 +140,15 @@ test("from the palette a command is about the active program", async () => {
   editor.module.window.activeTextEditor = { document: { languageId: "prose", uri: "file:///a.prose" } };
   await execute("prose.run");
   await execute("prose.resume", { uri: "file:///b.prose", run: "r1" });
+  // A run of a program without a file is known by its id alone.
+  await execute("prose.pause", { run: "r1" });
+  await execute("prose.skip", { run: "r1", request: 3 });
   await execute("prose.fetch", 1);
   assert.deepEqual(client.done, [
     ["prose.run", { uri: "file:///a.prose" }],
     ["prose.resume", { uri: "file:///b.prose", run: "r1" }],
+    ["prose.pause", { run: "r1" }],
+    ["prose.skip", { run: "r1", request: 3 }],
   ]);
   assert.deepEqual(others, [["prose.fetch", [1]]]);
 });

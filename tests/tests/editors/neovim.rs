@@ -170,7 +170,9 @@ fn run(version: Version) {
 
     assert_eq!(
         seen["commands"],
-        json!(["cancel", "dry-run", "install-parser", "log", "resume", "run", "runs"])
+        json!([
+            "cancel", "continue", "dry-run", "install-parser", "log", "pause", "resume", "retry", "run", "runs", "skip"
+        ])
     );
     let options = seen["options"].as_array().unwrap();
     assert!(
@@ -206,6 +208,11 @@ fn run(version: Version) {
     );
     assert_eq!(seen["cursor_stays"], true);
     assert_eq!(seen["live"].as_array().unwrap().len(), 1);
+    let paused = seen["paused"].as_str().unwrap();
+    assert!(paused.lines().any(|line| line.starts_with("paused")), "{paused}");
+    assert!(seen["sessions"].as_array().unwrap().contains(&json!("reply")), "{}", seen["sessions"]);
+    let several = seen["several"].as_str().unwrap();
+    assert!(several.starts_with("`nobody` names not exactly one open session; name one of these: "), "{several}");
     assert!(seen["stopped"].as_str().unwrap().contains("■ Put it together"), "{}", seen["stopped"]);
     check(
         &seen["resumed"],
@@ -244,7 +251,7 @@ fn run(version: Version) {
     assert!(dry_run.contains("# Prompt 4, line 17\n\nPut it together"), "{dry_run}");
     assert_eq!(
         seen["mistaken"],
-        "unknown command `:Prose rnu`; expected cancel, dry-run, install-parser, log, resume, run, runs"
+        "unknown command `:Prose rnu`; expected cancel, continue, dry-run, install-parser, log, pause, resume, retry, run, runs, skip"
     );
 }
 

@@ -7,6 +7,10 @@ use std::process::Command;
 
 use prose_syntax::KEYWORDS;
 use prose_tests::{prose_binary, repository};
+use prose_vm::budget::Maximum;
+use prose_vm::command::Command as RunCommand;
+use prose_vm::effect::RequestId;
+use prose_vm::questions::AnswerSource;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 #[test]
@@ -32,6 +36,42 @@ fn links_lead_somewhere() {
         }
     }
     assert!(broken.is_empty(), "broken links:\n{}", broken.join("\n"));
+}
+
+/// The page on running names where people can say something, and what they can command.
+#[test]
+fn the_events_of_people_are_described() {
+    let page = fs::read_to_string(repository().join("docs/running.md")).unwrap();
+    let (_, section) = page.split_once("\n### Events of people\n").unwrap();
+    let section = section.split("\n### ").next().unwrap_or_default();
+    for source in AnswerSource::ALL {
+        let name = serde_json::to_value(source).unwrap();
+        assert!(section.contains(&format!("\n| `{}` |", name.as_str().unwrap())), "{source:?} is missing");
+    }
+    let rows: BTreeSet<&str> = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let known: Vec<String> = AnswerSource::ALL
+        .iter()
+        .map(|source| serde_json::to_value(source).unwrap().as_str().unwrap().to_owned())
+        .chain(["commanded", "answered", "effect", "from"].map(str::to_owned))
+        .collect();
+    assert_eq!(rows, known.iter().map(String::as_str).collect(), "there is nothing else");
+    let request = RequestId(1);
+    let commands = [
+        RunCommand::Pause,
+        RunCommand::Continue,
+        RunCommand::Stop,
+        RunCommand::Skip { request },
+        RunCommand::Retry { request },
+        RunCommand::SetLimit { limit: Maximum::Cost(2.5) },
+    ];
+    for command in commands {
+        let event = serde_json::to_value(command).unwrap();
+        let name = event["command"].as_str().unwrap();
+        assert!(section.contains(&format!("`{name}`")), "{name} is missing");
+        // The command line has it under the same name.
+        let help = Command::new(prose_binary()).args(["runs", name, "--help"]).output().unwrap();
+        assert!(help.status.success(), "`prose runs {name}` is missing");
+    }
 }
 
 /// Each promise of the page on security names the tests that hold it.

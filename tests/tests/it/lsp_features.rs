@@ -51,7 +51,9 @@ fn the_server_introduces_itself() {
                   "prose.showError",
                   "prose.cancel",
                   "prose.pause",
-                  "prose.continue"
+                  "prose.continue",
+                  "prose.skip",
+                  "prose.retry"
                 ]
               },
               "foldingRangeProvider": true,

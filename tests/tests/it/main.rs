@@ -12,6 +12,7 @@ mod agent_opencode;
 mod agent_provider;
 mod agent_starts;
 mod agent_tools;
+mod agent_waiting;
 mod bad_programs;
 mod cli_official_programs;
 mod compile_programs;

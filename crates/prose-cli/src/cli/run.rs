@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use prose_run::{Point, Right};
 use prose_state::runs::RunState;
 
@@ -34,19 +34,8 @@ pub(crate) struct RunnerArgs {
     #[arg(long, value_name = "N")]
     pub(crate) max_parallel: Option<NonZeroU32>,
 
-    /// Stop once the run has cost so many US dollars, such as `2.50`; `prose resume` with a higher limit continues it
-    ///
-    /// Overrides `limits.run.max-cost` in `prose.toml`. Sessions at work are completed. If a model is asked and the run has no limit, 5 applies.
-    #[arg(long, value_name = "DOLLARS", value_parser = amount)]
-    pub(crate) max_cost: Option<f64>,
-
-    /// Stop once the run has used so many input and output tokens; `prose resume` with a higher limit continues it
-    #[arg(long, value_name = "N")]
-    pub(crate) max_tokens: Option<u64>,
-
-    /// Stop once the run has started N sessions, with those of earlier executions; `prose resume` with a higher limit continues it
-    #[arg(long, value_name = "N")]
-    pub(crate) max_sessions: Option<u32>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 
     /// Stop after this time, such as `10m`; `prose resume` continues the run
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -420,6 +409,7 @@ pub(crate) enum RunsCommand {
     ///
     /// The limit replaces those of the run from flags and settings for the same thing, also when the run is resumed. Limits for agents and for the day
     /// stay.
+    #[command(group = ArgGroup::new("limit").args(["max_cost", "max_tokens", "max_sessions"]).required(true).multiple(true))]
     SetLimit {
         /// Any part of the id of the run
         #[arg(value_name = "RUN")]
@@ -435,19 +425,20 @@ pub(crate) enum RunsCommand {
     },
 }
 
-/// The limits of `prose runs set-limit`.
-#[derive(Debug, Args)]
-#[group(required = true, multiple = true)]
+/// The limits of a run.
+#[derive(Debug, Clone, Args)]
 pub(crate) struct LimitArgs {
-    /// The maximum cost in US dollars, such as `2.50`
+    /// Stop once the run has cost so many US dollars, such as `2.50`; `prose resume` with a higher limit continues it
+    ///
+    /// Overrides `limits.run.max-cost` in `prose.toml`. Sessions at work are completed. If a model is asked and the run has no limit, 5 applies.
     #[arg(long, value_name = "DOLLARS", value_parser = amount)]
     pub(crate) max_cost: Option<f64>,
 
-    /// The maximum number of input and output tokens
+    /// Stop once the run has used so many input and output tokens; `prose resume` with a higher limit continues it
     #[arg(long, value_name = "N")]
     pub(crate) max_tokens: Option<u64>,
 
-    /// The maximum number of sessions
+    /// Stop once the run has started N sessions, with those of earlier executions; `prose resume` with a higher limit continues it
     #[arg(long, value_name = "N")]
     pub(crate) max_sessions: Option<u32>,
 }

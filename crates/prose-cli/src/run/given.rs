@@ -27,6 +27,14 @@ pub(crate) fn check<'a>(mut names: impl Iterator<Item = &'a str>, program: &Prog
     names.find_map(|name| program.refusal_of_input(&one_line(name))).map_or(Ok(()), Err)
 }
 
+/// Refuses values that the prompts of inputs do not offer.
+pub(crate) fn check_values(given: &[(SmolStr, Value)], program: &Program) -> Result<(), String> {
+    given.iter().try_for_each(|(name, value)| {
+        let checked = program.input_value(name, value).map(drop);
+        checked.map_err(|error| one_line(&error).into_owned())
+    })
+}
+
 /// What to say of an input that a resumed run was started with.
 pub(crate) fn known(given: &[(String, String)], before: &[(SmolStr, Value)]) -> Option<String> {
     let (name, _) = given.iter().find(|(name, _)| before.iter().any(|(known, _)| known == name))?;

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use prose_run::Questions;
-use prose_run::questions::{AnswerError, OpenQuestion, QuestionKind, user};
+use prose_run::questions::{AnswerError, OpenQuestion, QuestionId, QuestionKind, user};
 use prose_vm::choices;
 use prose_vm::questions::AnswerSource;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -14,21 +14,36 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::progress::Bars;
 use crate::terminal::one_line;
 
+/// Where the questions of a run come from, and where their answers go.
+pub(crate) trait QuestionSource {
+    /// The next open question that was not returned before; `None` once there are no more.
+    async fn next(&mut self) -> Option<OpenQuestion>;
+
+    /// Completes when a question is not open any more.
+    async fn settled(&self, id: QuestionId);
+
+    /// Answers a question. The error is what the user is told before the question is asked again.
+    fn answer(&self, id: QuestionId, text: &str) -> Result<(), String>;
+}
+
+/// Whether the user at the terminal can be asked.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal()
+}
+
 /// The user at the terminal, while a run is executed.
 pub(crate) struct TerminalQuestions(Option<JoinHandle<()>>);
 
 impl TerminalQuestions {
     /// Asks the questions of a run until it ends, if standard input comes from a terminal.
     pub(crate) fn ask(desk: &Questions, bars: Bars) -> Self {
-        if !io::stdin().is_terminal() {
+        if !can_ask() {
             return Self(None);
         }
         let attendance = desk.attend();
-        let desk = desk.clone();
+        let desk = OwnDesk { desk: desk.clone(), seen: BTreeSet::new() };
         let asking = move || {
-            // Without a runtime no one asks, and the run waits.
-            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else { return };
-            runtime.block_on(ask_all(&desk, &bars));
+            ask_all(desk, &bars);
             drop(attendance);
         };
         Self(thread::Builder::new().name("questions".to_owned()).spawn(asking).ok())
@@ -43,20 +58,48 @@ impl TerminalQuestions {
     }
 }
 
-async fn ask_all(desk: &Questions, bars: &Bars) {
-    let mut seen = BTreeSet::new();
-    while let Some(question) = desk.next(&mut seen).await {
-        let hidden = bars.hide();
-        let is_there = ask(desk, &question).await;
-        drop(hidden);
-        if !is_there {
-            return;
+/// The desk of a run that this process executes.
+struct OwnDesk {
+    desk: Questions,
+    seen: BTreeSet<QuestionId>,
+}
+
+impl QuestionSource for OwnDesk {
+    async fn next(&mut self) -> Option<OpenQuestion> {
+        self.desk.next(&mut self.seen).await
+    }
+
+    async fn settled(&self, id: QuestionId) {
+        self.desk.settled(id).await;
+    }
+
+    fn answer(&self, id: QuestionId, text: &str) -> Result<(), String> {
+        match self.desk.answer(Some(id), text, user(AnswerSource::Terminal)) {
+            Err(error @ (AnswerError::NotOffered { .. } | AnswerError::Empty)) => Err(error.to_string()),
+            // It may have been answered elsewhere meanwhile.
+            _ => Ok(()),
         }
     }
 }
 
+/// Asks questions on this thread until there are no more, or until standard input is closed.
+pub(crate) fn ask_all(mut questions: impl QuestionSource, bars: &Bars) {
+    // Without a runtime no one asks, and the run waits.
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else { return };
+    runtime.block_on(async {
+        while let Some(question) = questions.next().await {
+            let hidden = bars.hide();
+            let is_there = ask(&questions, &question).await;
+            drop(hidden);
+            if !is_there {
+                return;
+            }
+        }
+    });
+}
+
 /// Asks until an answer is understood or given elsewhere. Returns false if standard input was closed.
-async fn ask(desk: &Questions, question: &OpenQuestion) -> bool {
+async fn ask(questions: &impl QuestionSource, question: &OpenQuestion) -> bool {
     let line = line_of(question);
     let mut lines = LINES.lock().await;
     let lines = lines.get_or_insert_with(Lines::start);
@@ -64,7 +107,7 @@ async fn ask(desk: &Questions, question: &OpenQuestion) -> bool {
         write(&line);
         let answer = tokio::select! {
             biased;
-            () = desk.settled(question.id) => {
+            () = questions.settled(question.id) => {
                 write("\n");
                 return true;
             }
@@ -75,10 +118,11 @@ async fn ask(desk: &Questions, question: &OpenQuestion) -> bool {
             write("\n");
             return false;
         };
-        match desk.answer(Some(question.id), &answer, user(AnswerSource::Terminal)) {
-            Err(error @ AnswerError::NotOffered { .. }) => write(&format!("{error}\n")),
-            Err(AnswerError::Empty) => {}
-            _ => return true,
+        match questions.answer(question.id, &answer) {
+            // Only the question is repeated after an empty line.
+            Err(_) if answer.trim().is_empty() => {}
+            Err(error) => write(&format!("{}\n", one_line(&error))),
+            Ok(()) => return true,
         }
     }
 }

@@ -1,21 +1,21 @@
 //! `prose runs attach`: follows a run that another process executes, and answers its questions.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use prose_run::Project;
-use prose_run::control::{Client, Watched, Watcher};
+use prose_run::control::{Attendant, Client, ControlError, Watched, Watcher};
+use prose_run::questions::{OpenQuestion, QuestionId};
 use prose_view::View;
-use prose_vm::activity::Activity;
-use prose_vm::choices;
 use prose_vm::event::{EventKind, RunEnd, RunStatus};
+use tokio::sync::watch;
 
 use crate::command_error::CommandError;
 use crate::run::interrupt::Interrupts;
 use crate::run::progress::{Bars, Progress};
+use crate::run::terminal_questions::{QuestionSource, ask_all, can_ask};
 use crate::run::waiting;
 use crate::runs::control::{connect, person};
 use crate::status::Status;
@@ -33,21 +33,29 @@ pub(super) fn attach(
     args: &Attach<'_>,
     terminal: &Terminal,
 ) -> Result<Status, CommandError> {
-    let client = connect(project, args.run)?;
+    let mut client = connect(project, args.run)?;
     let run = client.run().to_owned();
     let process = client.process();
     let folder = project.existing_run(&run)?;
     let failed = |error| CommandError::Message(format!("run {run}: {error}"));
+    let is_paused = client.status().map_err(failed)?.is_paused;
     let mut watcher = client.attach(0).map_err(failed)?;
+    let asks = !args.is_json && !args.is_read_only && can_ask();
+    let attend = || Client::connect(&folder)?.attend();
+    let attendant = asks.then(attend).transpose().map_err(failed)?;
+    let progress = Progress::new(args.is_json, terminal);
     // The run continues when this process is interrupted; only the terminal has to be restored.
     drop(Interrupts::listen());
-    let progress = Progress::new(args.is_json, terminal);
     if !args.is_json {
         writeln!(terminal.stderr(), "Attached to run {run} of process {process}; Ctrl-C leaves it running.")?;
+        if is_paused {
+            writeln!(terminal.stderr(), "The run is paused; continue it with `prose runs continue {run}`.")?;
+        }
     }
-    let asks = !args.is_json && !args.is_read_only && io::stdin().is_terminal();
-    let questions = asks.then(|| Questions::start(folder, progress.bars()));
-    let end = follow(&mut watcher, &progress, questions.as_ref(), args.is_json);
+    if let Some(attendant) = attendant {
+        ElsewhereDesk::ask(attendant, folder, progress.bars()).map_err(failed)?;
+    }
+    let end = follow(&mut watcher, &progress, args.is_json);
     progress.finish();
     let end = end.map_err(|error| match error {
         CommandError::Message(error) => CommandError::Message(format!("run {run}: {error}")),
@@ -89,11 +97,10 @@ pub(super) fn attach(
 fn follow(
     watcher: &mut Watcher,
     progress: &Progress<'_>,
-    questions: Option<&Questions>,
     is_json: bool,
 ) -> Result<Option<RunEnd>, CommandError> {
     let mut view = View::default();
-    let failed = |error: prose_run::control::ControlError| CommandError::Message(error.to_string());
+    let failed = |error: ControlError| CommandError::Message(error.to_string());
     while let Some(Watched { event, is_live }) = watcher.next_event().map_err(failed)? {
         if is_json {
             let mut out = crate::terminal::raw_stdout();
@@ -104,13 +111,6 @@ fn follow(
         progress.show(&view, &event, is_live);
         view.apply(&event);
         progress.report(&view, &event);
-        let is_question = matches!(
-            &event.kind,
-            EventKind::InputAsked { .. } | EventKind::Activity { activity: Activity::Asked(_), .. }
-        );
-        if let Some(questions) = questions.filter(|_| is_question) {
-            questions.look();
-        }
         if let EventKind::RunEnded(end) = event.kind {
             return Ok(Some(end));
         }
@@ -118,78 +118,63 @@ fn follow(
     Ok(None)
 }
 
-/// Asks the person at the terminal what the run waits for, one question after the other.
-struct Questions(Sender<()>);
-
-impl Questions {
-    fn start(folder: PathBuf, bars: Bars) -> Self {
-        let (asked, looks) = channel();
-        // The thread ends with the process: nobody can end the reading of a line.
-        let _ =
-            thread::Builder::new().name("questions".to_owned()).spawn(move || answer(&folder, &bars, &looks));
-        // Questions may wait already.
-        let _ = asked.send(());
-        Self(asked)
-    }
-
-    /// There may be a new question.
-    fn look(&self) {
-        // Without the thread, others answer.
-        let _ = self.0.send(());
-    }
+/// The questions of a run that another process executes, asked of the user at this terminal.
+struct ElsewhereDesk {
+    folder: PathBuf,
+    /// The open questions; `None` once there are no more.
+    open: watch::Receiver<Option<Vec<OpenQuestion>>>,
+    seen: BTreeSet<QuestionId>,
 }
 
-fn answer(folder: &std::path::Path, bars: &Bars, looks: &Receiver<()>) {
-    let mut seen = BTreeSet::new();
-    while looks.recv().is_ok() {
-        let Ok(mut client) = Client::connect(folder) else { return };
-        let Ok(questions) = client.questions() else { return };
-        for question in questions.into_iter().filter(|question| seen.insert(question.id)) {
-            let choices = match choices::listed(&question.choices) {
-                choices if choices.is_empty() => choices,
-                choices => format!(" {choices}"),
-            };
-            loop {
-                let line = format!("{}{}: ", one_line(&question.prompt), one_line(&choices));
-                let hidden = bars.hide();
-                let asked = ask(&line);
-                drop(hidden);
-                let Ok(Some(text)) = asked else { return };
-                // Another connection, since that of the question may have ended meanwhile.
-                let Ok(mut client) = Client::connect(folder) else { return };
-                match client.answer(Some(question.id), &text, &person()) {
-                    Ok(()) => break,
-                    Err(error) => {
-                        _ = writeln!(io::stderr(), "{}", one_line(&error.to_string()));
-                        let is_open = client
-                            .questions()
-                            .is_ok_and(|open| open.iter().any(|open| open.id == question.id));
-                        if !is_open {
-                            break;
-                        }
-                    }
-                }
+impl ElsewhereDesk {
+    /// Asks the questions of the run in a folder until it ends. The run waits for the answers as long as this process attends it.
+    fn ask(mut attendant: Attendant, folder: PathBuf, bars: Bars) -> Result<(), ControlError> {
+        let closer = attendant.closer()?;
+        let (news, open) = watch::channel(Some(Vec::new()));
+        let listening = move || {
+            while let Ok(Some(questions)) = attendant.questions() {
+                news.send_replace(Some(questions));
             }
-        }
+            news.send_replace(None);
+        };
+        let desk = Self { folder, open, seen: BTreeSet::new() };
+        let asking = move || {
+            ask_all(desk, &bars);
+            // A user who has closed standard input answers no more.
+            closer.close();
+        };
+        thread::Builder::new().name("run-questions".to_owned()).spawn(listening)?;
+        // The thread ends with the process: nobody can end the reading of a line.
+        thread::Builder::new().name("questions".to_owned()).spawn(asking)?;
+        Ok(())
     }
 }
 
-/// Asks until a line is not empty; `None` once standard input is closed.
-fn ask(question: &str) -> io::Result<Option<String>> {
-    loop {
-        let mut stderr = io::stderr().lock();
-        stderr.write_all(question.as_bytes())?;
-        stderr.flush()?;
-        drop(stderr);
-        let mut line = String::new();
-        if io::stdin().lock().read_line(&mut line)? == 0 {
-            // The line of the question was not ended.
-            writeln!(io::stderr())?;
-            return Ok(None);
+impl QuestionSource for ElsewhereDesk {
+    async fn next(&mut self) -> Option<OpenQuestion> {
+        loop {
+            let open = self.open.borrow_and_update().clone()?;
+            if let Some(question) = open.into_iter().find(|open| !self.seen.contains(&open.id)) {
+                self.seen.insert(question.id);
+                return Some(question);
+            }
+            self.open.changed().await.ok()?;
         }
-        let line = line.trim();
-        if !line.is_empty() {
-            return Ok(Some(line.to_owned()));
-        }
+    }
+
+    async fn settled(&self, id: QuestionId) {
+        let is_settled = |open: &Option<Vec<OpenQuestion>>| {
+            open.as_ref().is_none_or(|open| open.iter().all(|open| open.id != id))
+        };
+        // Without the other thread, the run has ended.
+        let _ = self.open.clone().wait_for(is_settled).await;
+    }
+
+    fn answer(&self, id: QuestionId, text: &str) -> Result<(), String> {
+        // A question that cannot be answered any more was answered elsewhere, or its run has ended.
+        let Ok(mut client) = Client::connect(&self.folder) else { return Ok(()) };
+        let Err(error) = client.answer(Some(id), text, &person()) else { return Ok(()) };
+        let is_open = client.questions().is_ok_and(|open| open.iter().any(|open| open.id == id));
+        if is_open { Err(error.to_string()) } else { Ok(()) }
     }
 }

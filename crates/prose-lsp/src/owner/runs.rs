@@ -45,7 +45,7 @@ impl Owner {
         let uri = given.uri.as_deref().map(DocumentUri::from);
         if what.is_about_live_runs() {
             let names = uri.map(|uri| self.documents.names_of_programs(&self.documents.known_name(&uri)));
-            return control(&self.runs, what, names.as_deref(), given.run.as_ref(), answer);
+            return control(&self.runs, what, names.as_deref(), &given, answer);
         }
         // Without a program the command is not read.
         let Some(uri) = uri else { return };

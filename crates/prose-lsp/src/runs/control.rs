@@ -6,25 +6,27 @@ use std::sync::Arc;
 use prose_run::control::{Client, ControlError};
 use prose_vm::activity::AnswerSource;
 use prose_vm::command::Command;
-use smol_str::SmolStr;
 
 use crate::protocol::answer::{Answer, refuse, send};
 use crate::protocol::json::json;
 use crate::protocol::uri::DocumentUri;
 use crate::runs::registry::Runs;
-use crate::runs::requests::RunCommandKind;
+use crate::runs::requests::{RunArguments, RunCommandKind};
 
-/// Stops, pauses or continues one run, or all live runs of programs.
+/// Stops, pauses or continues one run, or all live runs of programs; or skips or retries a session of one.
 pub(crate) fn control(
     runs: &Arc<Runs>,
     what: RunCommandKind,
     uris: Option<&[DocumentUri]>,
-    id: Option<&SmolStr>,
+    given: &RunArguments,
     answer: Answer,
 ) {
-    let command = match what {
-        RunCommandKind::Pause => Command::Pause,
-        RunCommandKind::Continue => Command::Continue,
+    let id = given.run.as_ref();
+    let command = match (what, given.request) {
+        (RunCommandKind::Pause, _) => Command::Pause,
+        (RunCommandKind::Continue, _) => Command::Continue,
+        (RunCommandKind::Skip, Some(request)) => Command::Skip { request },
+        (RunCommandKind::Retry, Some(request)) => Command::Retry { request },
         _ => Command::Stop,
     };
     // A run of this server is stopped by the server, which knows why it shows no message about that.

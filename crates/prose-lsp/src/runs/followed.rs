@@ -26,7 +26,7 @@ const RELEASE_TIME: Duration = Duration::from_secs(5);
 pub(super) fn follow(runs: &Arc<Runs>, list: &[RunSummary], session: &Arc<Session>) {
     for summary in list {
         let is_elsewhere = match summary.status {
-            RunState::Running(process) => process != Some(std::process::id()),
+            RunState::Running(process) | RunState::Paused(process) => process != Some(std::process::id()),
             _ => false,
         };
         if !is_elsewhere || runs.is_shown(&summary.id) || runs.followed() >= MAX_FOLLOWED {

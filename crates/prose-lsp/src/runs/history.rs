@@ -143,7 +143,7 @@ impl LastRun {
             (RunState::Interrupted | RunState::Foreign, _) => "interrupted".to_owned(),
             (RunState::Waiting, _) => "waiting for an answer".to_owned(),
             // A run of this server has a lens of its own; the progress of other processes is not known.
-            (RunState::Running(_) | RunState::Damaged, _) => return None,
+            (RunState::Running(_) | RunState::Paused(_) | RunState::Damaged, _) => return None,
         };
         let parts = [summary.sessions.map(counted), summary.duration().map(duration), Some(how)];
         Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))

@@ -91,6 +91,7 @@ fn shown(summary: &RunSummary, runs: &Runs) -> Value {
         "usage": summary.usage,
         "error": summary.error,
         "waiting": summary.waiting,
+        "pause": summary.pause,
     })
 }
 

@@ -29,6 +29,10 @@ pub(crate) enum RunCommandKind {
     Pause,
     /// Let paused runs continue.
     Continue,
+    /// End a session of a run with an empty result.
+    Skip,
+    /// Cancel a session of a run and start it again.
+    Retry,
 }
 
 pub(crate) const RUN: &str = "prose.run";
@@ -38,6 +42,8 @@ pub(crate) const SHOW_ERROR: &str = "prose.showError";
 pub(crate) const CANCEL: &str = "prose.cancel";
 pub(crate) const PAUSE: &str = "prose.pause";
 pub(crate) const CONTINUE: &str = "prose.continue";
+pub(crate) const SKIP: &str = "prose.skip";
+pub(crate) const RETRY: &str = "prose.retry";
 
 /// The names of the commands.
 pub(crate) const COMMANDS: &[(&str, RunCommandKind)] = &[
@@ -48,6 +54,8 @@ pub(crate) const COMMANDS: &[(&str, RunCommandKind)] = &[
     (CANCEL, RunCommandKind::Cancel),
     (PAUSE, RunCommandKind::Pause),
     (CONTINUE, RunCommandKind::Continue),
+    (SKIP, RunCommandKind::Skip),
+    (RETRY, RunCommandKind::Retry),
 ];
 
 /// A command about a run.
@@ -67,6 +75,8 @@ pub(crate) struct RunArguments {
     pub(crate) run: Option<SmolStr>,
     /// The block, if not the whole program is meant.
     pub(crate) block: Option<SmolStr>,
+    /// The session of the run that is skipped or retried.
+    pub(crate) request: Option<RequestId>,
     /// The inputs of the program.
     #[serde(default)]
     inputs: Map<String, Value>,
@@ -93,6 +103,11 @@ impl RunArguments {
         if given.uri.is_none() && (!what.is_about_live_runs() || given.run.is_none()) {
             return Err(format!("`{name}` needs the program: {{ \"uri\": \"file:///…\" }}"));
         }
+        if what.is_about_session() && (given.run.is_none() || given.request.is_none()) {
+            return Err(format!(
+                "`{name}` needs a run and one of its sessions: {{ \"run\": \"20260115-143052-a7b3c9\", \"request\": 3 }}"
+            ));
+        }
         Ok(given)
     }
 
@@ -106,7 +121,13 @@ impl RunArguments {
 impl RunCommandKind {
     /// Whether it is about runs that are executed now, whose program need not be known.
     pub(crate) fn is_about_live_runs(self) -> bool {
-        matches!(self, RunCommandKind::Cancel | RunCommandKind::Pause | RunCommandKind::Continue)
+        self.is_about_session()
+            || matches!(self, RunCommandKind::Cancel | RunCommandKind::Pause | RunCommandKind::Continue)
+    }
+
+    /// Whether it is about one session of such a run.
+    fn is_about_session(self) -> bool {
+        matches!(self, RunCommandKind::Skip | RunCommandKind::Retry)
     }
 
     /// The command about runs that the parameters of `workspace/executeCommand` name, if they name one.

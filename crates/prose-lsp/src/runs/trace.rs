@@ -96,6 +96,9 @@ pub(crate) fn progress(view: &View) -> String {
         return format!("{done} done; waiting for the memory of {agent}, which another run is using");
     }
     let running = if running == 0 { String::new() } else { format!(", {running} running") };
+    if let Some(pause) = view.pause() {
+        return format!("paused {}: {done} done{running}", pause.by);
+    }
     let usage = view.root().and_then(|root| root.usage);
     let usage = usage.map_or_else(String::new, |usage| format!(", {}", usage_text(usage)));
     let current = view.current().map_or_else(String::new, |source| format!(": {}", first_line(source)));

@@ -177,10 +177,21 @@ impl Client {
         Ok(watcher)
     }
 
+    /// Stays to answer the questions of the run: until the returned value is dropped, a run that only waits stays a process.
+    pub fn attend(mut self) -> Result<Attendant, ControlError> {
+        let Answer::Done = self.request(Ask::Attend, None)? else { return Err(unexpected()) };
+        self.reader.get_ref().set_read_timeout(None)?;
+        Ok(Attendant(self))
+    }
+
     /// Waits until the run has ended, or its process, at most for a time. Returns whether it has.
     pub fn wait_for_end(&mut self, at_most: Duration) -> bool {
         let waiting = self.reader.get_ref().set_read_timeout(Some(at_most));
         waiting.is_ok() && matches!(self.read(), Err(ControlError::Closed))
+    }
+
+    fn closer(&self) -> io::Result<Closer> {
+        self.reader.get_ref().try_clone().map(Closer)
     }
 
     fn done(&mut self, ask: Ask, by: &Attribution) -> Result<(), ControlError> {
@@ -301,7 +312,7 @@ impl Watcher {
 
     /// Ends [`Watcher::next_event`] from another thread.
     pub fn closer(&self) -> io::Result<Closer> {
-        self.client.reader.get_ref().try_clone().map(Closer)
+        self.client.closer()
     }
 
     fn receive(&mut self) -> Result<(), ControlError> {
@@ -317,7 +328,7 @@ impl Watcher {
                 self.read_journal(until);
             }
             Ok(Message::Error(reason)) => return Err(ControlError::Refused(reason)),
-            Ok(Message::Hello { .. } | Message::Answer { .. }) => {}
+            Ok(Message::Hello { .. } | Message::Answer { .. } | Message::Questions(_)) => {}
             Err(ControlError::Closed) => self.state = State::Closed,
             Err(error) => return Err(error),
         }
@@ -362,11 +373,34 @@ impl Watcher {
     }
 }
 
-/// Closes the connection of a [`Watcher`].
+/// Someone who is there to answer the questions of a run, until this is dropped. Another [`Client`] gives the answers.
+pub struct Attendant(Client);
+
+impl Attendant {
+    /// Waits for the next list of open questions; `None` once the run has ended, or its process.
+    pub fn questions(&mut self) -> Result<Option<Vec<OpenQuestion>>, ControlError> {
+        loop {
+            match self.0.read() {
+                Ok(Message::Questions(questions)) => return Ok(Some(questions)),
+                Ok(Message::Error(reason)) => return Err(ControlError::Refused(reason)),
+                Ok(_) => {}
+                Err(ControlError::Closed) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Ends [`Attendant::questions`] from another thread, and the attendance.
+    pub fn closer(&self) -> io::Result<Closer> {
+        self.0.closer()
+    }
+}
+
+/// Closes the connection of a [`Watcher`] or an [`Attendant`].
 pub struct Closer(Stream);
 
 impl Closer {
-    /// Closes it. The watcher returns the recorded events that are left and ends.
+    /// Closes it. A watcher returns the recorded events that are left and ends.
     pub fn close(&self) {
         // A connection that is closed already needs nothing.
         let _ = self.0.shutdown(Shutdown::Both);

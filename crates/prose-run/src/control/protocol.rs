@@ -43,6 +43,8 @@ pub(super) struct Request {
 pub(super) enum Ask {
     /// The events from now on, with the last ones before.
     Attach,
+    /// The open questions, now and whenever they change. Until the client leaves, someone is there to answer them.
+    Attend,
     Status,
     Questions,
     Pause,
@@ -85,7 +87,7 @@ impl Ask {
             Ask::Skip { request } => Command::Skip { request: *request },
             Ask::Retry { request } => Command::Retry { request: *request },
             Ask::SetLimit { limit } => Command::SetLimit { limit: *limit },
-            Ask::Attach | Ask::Status | Ask::Questions | Ask::Answer { .. } => return None,
+            Ask::Attach | Ask::Attend | Ask::Status | Ask::Questions | Ask::Answer { .. } => return None,
         })
     }
 }
@@ -104,6 +106,8 @@ pub(super) enum Message {
     },
     /// An event, as `prose run --json` writes it.
     Event(Box<Event>),
+    /// The open questions, for a client that attends.
+    Questions(Vec<OpenQuestion>),
     /// Events were left out because the client reads too slowly. Those that are recorded after the event of this number are in the journal.
     Lagged { after: u64 },
     /// What the client sent is refused, and the connection is closed.
@@ -168,6 +172,7 @@ mod tests {
         );
         for ask in [
             Ask::Attach,
+            Ask::Attend,
             Ask::Skip { request: RequestId(3) },
             Ask::Answer { question: None, text: "x".into() },
         ] {

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use prose_vm::command::{CommandError, CommandSender};
 use prose_vm::event::Event;
+use prose_vm::questions::OpenQuestion;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -18,7 +19,7 @@ use super::address::{Address, is_same_token, random};
 use super::hub::{Attachment, Hub, Next};
 use super::protocol::{Answer, Ask, Hello, MAX_MESSAGE, Message, PROTOCOL_VERSION, Request};
 use super::transport::{AsyncListener, AsyncStream, Listener, is_of_user};
-use crate::questions::Questions;
+use crate::questions::{Attendance, Questions};
 
 /// How many clients a run serves at the same time.
 const MAX_CLIENTS: usize = 256;
@@ -55,6 +56,24 @@ enum Outgoing {
     Message(Message),
     /// The answer to the request of that number, followed by events.
     Attach(u64),
+    /// The answer to the request of that number, followed by the open questions.
+    Attend(u64),
+}
+
+/// What follows for a client that has asked for it.
+struct Following {
+    hub: Arc<Hub>,
+    desk: Questions,
+    events: Option<Attachment>,
+    questions: Option<Attending>,
+}
+
+/// A client that answers questions, until it leaves.
+struct Attending {
+    _attendance: Attendance,
+    changes: watch::Receiver<u64>,
+    /// The questions that it was sent last.
+    sent: Option<Vec<OpenQuestion>>,
 }
 
 impl Server {
@@ -150,7 +169,9 @@ async fn client(stream: AsyncStream, service: Arc<Service>, has_room: bool) {
     let (read, write) = stream.into_split();
     let (answers, outgoing) = mpsc::channel(MAX_ANSWERS);
     let is_answering = Arc::new(AtomicBool::new(false));
-    let mut writing = pin!(send_all(write, outgoing, Arc::clone(&service.hub), Arc::clone(&is_answering)));
+    let (hub, desk) = (Arc::clone(&service.hub), service.desk.clone());
+    let following = Following { hub, desk, events: None, questions: None };
+    let mut writing = pin!(send_all(write, outgoing, following, Arc::clone(&is_answering)));
     let reading = async move {
         let ended = match is_welcome {
             Ok(()) => receive(BufReader::new(read), &service, &answers, &is_answering).await,
@@ -218,6 +239,7 @@ impl Service {
     async fn answer(&self, Request { id, ask, by }: Request) -> Result<Outgoing, String> {
         let answer = match (ask, by) {
             (Ask::Attach, _) => return Ok(Outgoing::Attach(id)),
+            (Ask::Attend, _) => return Ok(Outgoing::Attend(id)),
             (Ask::Status, _) => match self.commands.status().await {
                 Some(status) => Answer::Status(status),
                 None => Answer::Rejected(CommandError::Ended),
@@ -242,20 +264,22 @@ impl Service {
     }
 }
 
-/// Writes answers and events to a client until there are no more.
+/// Writes answers, events and questions to a client until there are no more.
 async fn send_all(
     mut write: impl AsyncWrite + Unpin,
     mut outgoing: mpsc::Receiver<Outgoing>,
-    hub: Arc<Hub>,
+    mut following: Following,
     is_answering: Arc<AtomicBool>,
 ) -> io::Result<()> {
-    let mut attached: Option<Attachment> = None;
-    let mut published = hub.published();
+    let mut published = following.hub.published();
     loop {
         while let Ok(next) = outgoing.try_recv() {
-            send(&mut write, next, &hub, &mut attached).await?;
+            send(&mut write, next, &mut following).await?;
         }
-        match attached.as_mut().map(Attachment::next) {
+        if let Some(questions) = following.new_questions() {
+            write.write_all(&Message::Questions(questions).line()).await?;
+        }
+        match following.events.as_mut().map(Attachment::next) {
             Some(Next::Lines(chunk)) => {
                 write.write_all(&chunk.lines).await?;
                 continue;
@@ -266,14 +290,15 @@ async fn send_all(
             }
             // The command that ended the run is still to be answered.
             Some(Next::Finished) if !is_answering.load(Ordering::Relaxed) => return Ok(()),
-            None if hub.is_finished() && !is_answering.load(Ordering::Relaxed) => return Ok(()),
+            None if following.hub.is_finished() && !is_answering.load(Ordering::Relaxed) => return Ok(()),
             Some(Next::Nothing | Next::Finished) | None => {}
         }
         tokio::select! {
             next = outgoing.recv() => match next {
-                Some(next) => send(&mut write, next, &hub, &mut attached).await?,
+                Some(next) => send(&mut write, next, &mut following).await?,
                 None => return Ok(()),
             },
+            () = changed(&mut following.questions) => {}
             changed = published.changed() => {
                 if changed.is_err() {
                     return Ok(());
@@ -283,20 +308,48 @@ async fn send_all(
     }
 }
 
+impl Following {
+    /// The open questions of a client that attends, if they have changed since it was sent them.
+    fn new_questions(&mut self) -> Option<Vec<OpenQuestion>> {
+        let attending = self.questions.as_mut()?;
+        // What changes from here on wakes the client again.
+        attending.changes.borrow_and_update();
+        let open = self.desk.open();
+        if attending.sent.as_ref() == Some(&open) {
+            return None;
+        }
+        attending.sent = Some(open.clone());
+        Some(open)
+    }
+}
+
+/// Completes when the questions of a client that attends may have changed; never for others.
+async fn changed(attending: &mut Option<Attending>) {
+    match attending {
+        // The desk lives as long as the client is served.
+        Some(attending) => _ = attending.changes.changed().await,
+        None => std::future::pending().await,
+    }
+}
+
 async fn send(
     write: &mut (impl AsyncWrite + Unpin),
     next: Outgoing,
-    hub: &Arc<Hub>,
-    attached: &mut Option<Attachment>,
+    following: &mut Following,
 ) -> io::Result<()> {
     match next {
         Outgoing::Message(message) => write.write_all(&message.line()).await,
         Outgoing::Attach(id) => {
-            let (attachment, lines) = hub.attach();
+            let (attachment, lines) = following.hub.attach();
             let answer = Answer::Attached { journal: attachment.journal, before: attachment.before };
-            *attached = Some(attachment);
+            following.events = Some(attachment);
             write.write_all(&Message::Answer { id, answer }.line()).await?;
             write.write_all(&lines).await
+        }
+        Outgoing::Attend(id) => {
+            let (attendance, changes) = (following.desk.attend(), following.desk.changes());
+            following.questions = Some(Attending { _attendance: attendance, changes, sent: None });
+            write.write_all(&Message::Answer { id, answer: Answer::Done }.line()).await
         }
     }
 }

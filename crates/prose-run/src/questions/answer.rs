@@ -67,7 +67,7 @@ pub fn resolve_value(question: &OpenQuestion, value: &Value) -> Result<Value, An
     let not_offered =
         || AnswerError::NotOffered { text: value.to_string(), choices: question.choices.clone() };
     match &question.kind {
-        QuestionKind::Input { .. } => offered(&question.choices, value).ok_or_else(not_offered),
+        QuestionKind::Input { .. } => choices::value_among(&question.choices, value).ok_or_else(not_offered),
         _ => {
             let text = value.to_string();
             let said = match text.trim().to_lowercase().as_str() {
@@ -78,20 +78,4 @@ pub fn resolve_value(question: &OpenQuestion, value: &Value) -> Result<Value, An
             said.map(Value::text).ok_or_else(not_offered)
         }
     }
-}
-
-/// The value of an input among the answers that its prompt offers; `None` if it is not among them. Without any, each value is one.
-pub(super) fn offered(choices: &[Choice], value: &Value) -> Option<Value> {
-    if choices.is_empty() {
-        return Some(value.clone());
-    }
-    let text = value.to_string();
-    let spoken = match text.as_str() {
-        "true" => Some("yes"),
-        "false" => Some("no"),
-        _ => None,
-    };
-    let found = choices::understood(choices, &text);
-    let found = found.or_else(|| choices::understood(choices, spoken?));
-    found.map(|choice| Value::text(choice.value.as_str()))
 }

@@ -63,7 +63,11 @@ pub(super) struct State {
     pub(super) is_abandoned: bool,
     pub(super) is_closed: bool,
     pub(super) clock: Arc<dyn Fn() -> u64 + Send + Sync>,
+    /// What is called with each question that a person is asked.
+    pub(super) on_question: Option<Arc<OnQuestion>>,
 }
+
+type OnQuestion = dyn Fn(&OpenQuestion) + Send + Sync;
 
 impl Default for State {
     fn default() -> Self {
@@ -80,6 +84,7 @@ impl Default for State {
             is_abandoned: false,
             is_closed: false,
             clock: Arc::new(runner::now),
+            on_question: None,
         }
     }
 }

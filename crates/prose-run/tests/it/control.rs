@@ -17,9 +17,10 @@ use prose_run::{
 };
 use prose_state::journal::JOURNAL_FILE;
 use prose_state::reader::JournalReader;
+use prose_state::runs::RunState;
 use prose_vm::activity::AnswerSource;
 use prose_vm::budget::{Budget, Maximum};
-use prose_vm::command::{Command, CommandError};
+use prose_vm::command::{Command, CommandError, Pause};
 use prose_vm::effect::RequestId;
 use prose_vm::event::{Event, EventKind, RunStatus, StateMode};
 use prose_vm::program::Program;
@@ -52,7 +53,23 @@ fn start(program: &str) -> Running {
     execute(project, program, Start::New, Budget::default())
 }
 
+/// A run whose questions people answer.
+fn start_asking(program: &str) -> Running {
+    let project = Arc::new(prose_fixture::tempdir().unwrap());
+    execute_with(project, program, Start::New, Budget::default(), Questions::default())
+}
+
 fn execute(project: Arc<TempDir>, program: &str, start: Start, budget: Budget) -> Running {
+    execute_with(project, program, start, budget, Questions::unanswered())
+}
+
+fn execute_with(
+    project: Arc<TempDir>,
+    program: &str,
+    start: Start,
+    budget: Budget,
+    questions: Questions,
+) -> Running {
     let script = project.path().join("answers.toml");
     fs::write(&script, SCRIPT).unwrap();
     let (path, program) = (project.path().to_owned(), program.to_owned());
@@ -84,7 +101,7 @@ fn execute(project: Arc<TempDir>, program: &str, start: Start, budget: Budget) -
         let prepared = prepare(request).unwrap();
         ready.send((prepared.folder.clone().unwrap(), prepared.run().to_owned())).unwrap();
         let hooks = RunHooks {
-            questions: Questions::unanswered(),
+            questions,
             // A test that has seen enough does not receive any more.
             observer: &mut |event, _| _ = send.send(event.clone()),
             interrupted: Box::pin(std::future::pending()),
@@ -234,6 +251,68 @@ fn commands_are_recorded_and_a_resumed_run_obeys_them() {
         before[..before.len() - 1],
         "nothing recorded happens again"
     );
+}
+
+/// A run that asks after its first session, which is skipped once somebody attends.
+const ASKS: &str = "session \"gate\"\nlet go = input \"Ship it? (yes/no)\"\noutput done = go\n";
+
+#[test]
+fn a_run_waits_in_its_process_while_somebody_attends() {
+    let mut running = start_asking(ASKS);
+    running.wait_for_session(1);
+    let mut attendant = running.client().attend().unwrap();
+    let mut other = running.client().attend().unwrap();
+    for attendant in [&mut attendant, &mut other] {
+        assert_eq!(attendant.questions().unwrap(), Some(Vec::new()));
+    }
+    running.client().command(Command::Skip { request: RequestId(1) }, &ada()).unwrap();
+    let open = attendant.questions().unwrap().unwrap();
+    assert_eq!(open[0].summary(), "Ship it? (yes/no)");
+    // The other one is enough.
+    drop(attendant);
+    assert_eq!(other.questions().unwrap(), Some(open.clone()));
+    let refused = running.client().answer(Some(open[0].id), "perhaps", &ada()).unwrap_err().to_string();
+    assert_eq!(refused, "`perhaps` is not one of the answers; choose one of [y]es, [n]o");
+    running.client().answer(None, "Y", &ada()).unwrap();
+    let end = running.finish().end;
+    assert_eq!(end.outputs, [("done".into(), Value::from("yes"))]);
+    // It has ended.
+    while other.questions().unwrap().is_some() {}
+}
+
+#[test]
+fn a_run_stops_to_wait_when_the_last_one_who_attends_leaves() {
+    let mut running = start_asking(ASKS);
+    running.wait_for_session(1);
+    let attendant = running.client().attend().unwrap();
+    running.client().command(Command::Skip { request: RequestId(1) }, &ada()).unwrap();
+    running.wait(|kind| matches!(kind, EventKind::InputAsked { .. }));
+    // It answers, so it is there.
+    assert_eq!(running.client().status().unwrap().sessions, []);
+    drop(attendant);
+    let end = running.finish().end;
+    assert_eq!(end.status, RunStatus::Waiting);
+    assert_eq!(end.waiting[0].summary(), "Ship it? (yes/no)");
+}
+
+#[test]
+fn a_paused_run_is_listed_as_paused_and_by_whom() {
+    let mut running = start("session \"gate\"\nsession \"a\"\n");
+    running.wait_for_session(1);
+    let project = Project::new(running.project.path());
+    let listed = || project.list_runs().unwrap().remove(0);
+    assert_eq!((listed().status, listed().pause), (RunState::Running(Some(std::process::id())), None));
+    running.client().command(Command::Pause, &ada()).unwrap();
+    let paused = running.wait(|kind| matches!(kind, EventKind::Commanded { command: Command::Pause, .. }));
+    let paused = Some(Pause { since: paused.at, by: ada() });
+    assert_eq!((listed().status, listed().pause), (RunState::Paused(Some(std::process::id())), paused));
+    running.client().command(Command::Continue, &ada()).unwrap();
+    assert_eq!((listed().status.name(), listed().pause), ("running", None));
+    // A run that ends while it is paused is paused no more.
+    running.client().command(Command::Pause, &ada()).unwrap();
+    running.client().command(Command::Stop, &ada()).unwrap();
+    running.finish();
+    assert_eq!((listed().status, listed().pause), (RunState::Interrupted, None));
 }
 
 /// The numbers of the recorded events that a watcher receives.

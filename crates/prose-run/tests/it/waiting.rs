@@ -1,6 +1,7 @@
 //! Runs that wait for answers (decision 24), and answers that are events (decision 25).
 
 use std::fs;
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -196,6 +197,20 @@ fn a_permission_is_asked_again_for_another_command_only() {
         _ => None,
     });
     assert_eq!(asked.flatten().collect::<Vec<_>>(), [Some(true), Some(false)]);
+}
+
+#[test]
+fn a_session_that_waits_for_a_person_does_not_keep_others_from_working() {
+    let mut world = World::new("parallel:\n  session \"Push\"\n  session \"Notes\"\n");
+    world.config.max_parallel = NonZeroU32::new(1);
+    let script = "[[session]]\nlabel = \"Push\"\nreply = \"done\"\nactivity = [{ ask = \"git push\", rule = \"execute: prompt\" }]\n\
+                  [[session]]\nlabel = \"Notes\"\nreply = \"new\"\n";
+    let end = world.run(script);
+    assert_eq!(summaries(&end), ["A session asks for permission: git push (execute: prompt)"]);
+    assert_eq!(end.sessions, 1, "the other branch has worked meanwhile");
+    world.answer("once");
+    let end = world.resume(script);
+    assert_eq!((end.status, end.sessions), (RunStatus::Completed, 2));
 }
 
 #[test]

@@ -8,4 +8,5 @@ mod deltas;
 mod events;
 mod expenses;
 mod history;
+mod pause;
 mod tree;

@@ -5,6 +5,8 @@ use prose_syntax::suggest::nearest;
 use smol_str::{SmolStr, format_smolstr};
 
 use super::{Program, TopLevel, is_definition};
+use crate::choices;
+use crate::value;
 
 /// An `input "Which style?"` used as a value.
 #[derive(Debug)]
@@ -89,6 +91,44 @@ impl Program {
         missing
     }
 
+    /// The value of an input in the one form that the program receives. If its prompt offers answers, others are an error, as far as the prompt is known
+    /// before the program runs.
+    pub fn input_value(&self, name: &str, value: &value::Value) -> Result<value::Value, String> {
+        let prompt = self.prompt_of_input(name).unwrap_or_default();
+        // The last answers count, so those after all values are known.
+        let choices = choices::choices(prompt.rsplit_once('}').map_or(prompt, |(_, rest)| rest));
+        let text = value.to_string();
+        if text.trim().is_empty() && is_optional(prompt) {
+            return Ok(value.clone());
+        }
+        choices::value_among(&choices, value).ok_or_else(|| {
+            let listed = choices::listed(&choices);
+            format!("`{}` is not one of the answers to input `{name}`; choose one of {listed}", first_line(&text))
+        })
+    }
+
+    /// The prompt of an input, as it is written.
+    fn prompt_of_input(&self, name: &str) -> Option<&str> {
+        let named = self.statements.iter().find_map(|top| {
+            top.body.stmts().find_map(|(_, data)| match &data.stmt {
+                Stmt::Input { name: Some(known), description, .. } if top.body[*known].text == name => {
+                    Some((&top.body, (*description)?))
+                }
+                _ => None,
+            })
+        });
+        let unnamed = || {
+            let input = self.unnamed.iter().find(|input| input.keys.iter().any(|key| key == name))?;
+            let body = &self.statements.get(input.top as usize)?.body;
+            match &body[input.expr].expr {
+                Expr::Input(prompt) => Some((body, (*prompt)?)),
+                _ => None,
+            }
+        };
+        let (body, prompt) = named.or_else(unnamed)?;
+        body.text(prompt)?.value.as_deref()
+    }
+
     /// The error for an input that the program does not have; `None` if it has one of that name. An unknown name is most likely a typo.
     pub fn refusal_of_input(&self, name: &str) -> Option<String> {
         let names = self.inputs();
@@ -103,6 +143,10 @@ impl Program {
         };
         Some(format!("the program has no input `{name}`; {hint}"))
     }
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default()
 }
 
 /// Whether the description marks an input as optional (B3).

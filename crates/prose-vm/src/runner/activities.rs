@@ -32,7 +32,14 @@ impl Runner<'_> {
         let (agent, model) = (waiting.effect.agent().cloned(), waiting.effect.model().cloned());
         let (now, _) = self.now();
         let work = self.worked.entry(request).or_default();
+        let before = work.unanswered();
         work.add(&activity, now);
+        let is_waiting = work.unanswered() > 0;
+        if (before > 0) != is_waiting
+            && let Some(capacity) = &self.host.limits.capacity
+        {
+            capacity.waits(request, is_waiting);
+        }
         let answered = match &activity {
             Activity::Answered { id, answer } if answer.is_new() => recorded_answer(work, id, answer),
             _ => None,

@@ -81,6 +81,11 @@ pub trait Capacity: fmt::Debug + Send + Sync {
     /// Reserves what a request needs on a harness until [`Self::end`]. Returns false if it must wait; never while no other request is at work.
     fn begin(&self, request: RequestId, harness: &str) -> bool;
 
+    /// A request waits for a person from now on, or works again: meanwhile it needs its memory, and nothing else.
+    fn waits(&self, request: RequestId, is_waiting: bool) {
+        let _ = (request, is_waiting);
+    }
+
     /// Releases what was reserved for a request.
     fn end(&self, request: RequestId);
 }

@@ -53,7 +53,7 @@ impl Runner<'_> {
         self.is_short = false;
         while may_start
             && self.question.is_none()
-            && self.agents < self.room.at_most(self.host.limits.max_parallel.max(1))
+            && self.has_room()
             && let Some(id) = self.agents_wanted.pop_first()
         {
             if let Some(reached) = self.reached(id) {
@@ -103,6 +103,19 @@ impl Runner<'_> {
             self.emit_unrecorded(EventKind::Queued { request });
         }
         Ok(None)
+    }
+
+    /// Whether another request may be at work. Those that wait for a person do not count, except where the system has no resources for more.
+    fn has_room(&self) -> bool {
+        let limit = self.host.limits.max_parallel.max(1);
+        let is_below = || self.agents < limit || self.agents.saturating_sub(self.asking()) < limit;
+        self.room.fits_after(self.agents) && is_below()
+    }
+
+    /// The number of requests at work whose agents wait for a person.
+    fn asking(&self) -> usize {
+        let asks = |id: &&RequestId| self.worked.get(id).is_some_and(|work| work.unanswered() > 0);
+        self.is_started.iter().filter(asks).count()
     }
 
     /// Counts a request as at work, if the machine has resources for it.

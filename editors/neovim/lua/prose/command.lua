@@ -58,8 +58,16 @@ function actions.resume(words)
   require("prose.runs").resume(argument)
 end
 
-function actions.cancel(words)
-  require("prose.runs").cancel({ run = at_most_one(words, "run") })
+for _, what in ipairs({ "cancel", "pause", "continue" }) do
+  actions[what] = function(words)
+    require("prose.runs").control(what, { run = at_most_one(words, "run") })
+  end
+end
+
+for _, what in ipairs({ "skip", "retry" }) do
+  actions[what] = function(words)
+    require("prose.runs").control_session(what, at_most_one(words, "session"))
+  end
 end
 
 function actions.runs(words)
@@ -135,9 +143,19 @@ local completions = {
   cancel = function()
     return require("prose.runs").live()
   end,
+  pause = function()
+    return require("prose.runs").live(false)
+  end,
+  continue = function()
+    return require("prose.runs").live(true)
+  end,
+  skip = function()
+    return require("prose.runs").sessions()
+  end,
   log = recorded,
 }
 completions["dry-run"] = completions.run
+completions.retry = completions.skip
 
 --- Completes the command line.
 function M.complete(lead, line, position)

@@ -50,7 +50,7 @@ function M:reset()
   self.entries_of = {}
   -- The open sessions and what their agents report, by their ids.
   self.open, self.activities = {}, {}
-  self.program, self.status, self.usage = nil, nil, nil
+  self.program, self.status, self.usage, self.pause = nil, nil, nil, nil
   self.running, self.done = 0, 0
   return self
 end
@@ -74,6 +74,10 @@ end
 local function usage_text(usage)
   local text = M.count(usage.input_tokens + usage.output_tokens, "token")
   return is_given(usage.cost) and ("%s, $%.4f"):format(text, usage.cost) or text
+end
+
+local function paused_text(pause)
+  return is_given(pause.by) and "paused by " .. pause.by or "paused"
 end
 
 local function took(node, attempt)
@@ -239,6 +243,11 @@ function M:show(view)
     self.program, self.run, self.from = view.program, view.run, view.from
   end
   self.done = view.ended
+  local pause = is_given(view.pause) and view.pause or nil
+  if (pause == nil) ~= (self.pause == nil) and not view.whole and not view["end"] then
+    self:put(pause and paused_text(pause) .. "; sessions at work come to their end" or "continued", {})
+  end
+  self.pause = pause
   local nodes = {}
   for _, activity in ipairs(view.activities or {}) do
     self.activities[activity.node] = activity
@@ -288,6 +297,21 @@ function M:show(view)
   end
 end
 
+--- The open sessions, in the order in which they were requested: their `request`, `name`, `agent` and `label`.
+function M:sessions()
+  local sessions = {}
+  for _, node in pairs(self.open) do
+    local last = node.attempts[#node.attempts]
+    if last and not last.to then
+      table.insert(sessions, { request = last.request, name = node.name, agent = node.agent, label = node.label })
+    end
+  end
+  table.sort(sessions, function(one, other)
+    return one.request < other.request
+  end)
+  return sessions
+end
+
 --- The title: the program and its progress.
 function M:title()
   local counts = self.status == "running" and ("%d running, %d done"):format(self.running, self.done)
@@ -295,7 +319,11 @@ function M:title()
   if self.usage then
     counts = counts .. " · " .. usage_text(self.usage)
   end
-  return (" %s · %s · %s "):format(self.program or "a run", self.status or "starting", counts)
+  local status = self.status or "starting"
+  if self.pause and status == "running" then
+    status = paused_text(self.pause)
+  end
+  return (" %s · %s · %s "):format(self.program or "a run", status, counts)
 end
 
 return M

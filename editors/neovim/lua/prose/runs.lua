@@ -63,7 +63,8 @@ local function set_keys(run)
   local keys = {
     { "q", "close the window", window.close },
     { "<CR>", "go to the statement", function() go_to_statement(run) end },
-    { "x", "stop the run", function() M.cancel({ run = run.id }) end },
+    { "x", "stop the run", function() M.control("cancel", { run = run.id }) end },
+    { "p", "pause or continue the run", function() M.control(run.narration.pause and "continue" or "pause", { run = run.id }) end },
     { "r", "resume the run", function() M.resume({ run = run.id }) end },
     { "s", "open state.md", function() open_state(run) end },
   }
@@ -92,6 +93,7 @@ local function render(run)
   local bufnr = buffer_of(run)
   local from = narration.changed_from
   if not from then
+    window.update(bufnr, narration:title())
     return
   end
   narration.changed_from = nil
@@ -206,17 +208,64 @@ function M.dry_run(argument, bufnr)
   end)
 end
 
---- Stops the runs of a program, or one run.
-function M.cancel(argument, bufnr)
+--- Stops, pauses or continues the runs of a program, or one run: `cancel`, `pause` or `continue`.
+function M.control(what, argument, bufnr)
   local here, uri = program()
   if not argument.run then
     argument.uri = argument.uri or uri
   end
-  client.execute(bufnr or here, "prose.cancel", argument, function(_, problem)
+  client.execute(bufnr or here, "prose." .. what, argument, function(_, problem)
     if problem then
       fail(problem)
     end
   end)
+end
+
+--- The last run of the program if it is active, and its open sessions.
+local function last_sessions()
+  local _, uri = program()
+  local run = runs[last_of[uri] or ""]
+  if not run or run.narration.status ~= "running" then
+    return nil, {}
+  end
+  return run, run.narration:sessions()
+end
+
+--- The names of the open sessions of the last run: numbers, agents and names of results.
+function M.sessions()
+  local _, sessions = last_sessions()
+  local names = {}
+  for _, session in ipairs(sessions) do
+    for _, name in pairs({ tostring(session.request), session.agent, session.name }) do
+      if not vim.tbl_contains(names, name) then
+        table.insert(names, name)
+      end
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+--- Skips or retries a session of the last run, named by its number, its agent or the name of its result; without a name, the only one.
+function M.control_session(what, name)
+  local run, sessions = last_sessions()
+  if not run then
+    notify("no run of this program is active", vim.log.levels.WARN)
+    return
+  end
+  local found = vim.tbl_filter(function(session)
+    return not name or tostring(session.request) == name or session.agent == name or session.name == name
+  end, sessions)
+  if #found == 1 then
+    M.control(what, { run = run.id, request = found[1].request })
+    return
+  end
+  local shown = vim.tbl_map(function(session)
+    return ("%d (%s)"):format(session.request, session.agent or session.label)
+  end, sessions)
+  local expected = #shown > 0 and "; name one of these: " .. table.concat(shown, ", ") or ""
+  local problem = name and ("`%s` names not exactly one open session"):format(name) or Narration.count(#sessions, "open session")
+  notify(problem .. expected, vim.log.levels.WARN)
 end
 
 --- Executes a command of a code lens.
@@ -227,17 +276,18 @@ function M.execute(command, bufnr)
   if command.command == "prose.dryRun" then
     M.dry_run(argument, bufnr)
   elseif command.command == "prose.cancel" then
-    M.cancel(argument, bufnr)
+    M.control("cancel", argument, bufnr)
   else
     M.start(command.command, argument, bufnr)
   end
 end
 
---- The ids of the active runs.
-function M.live()
+--- The ids of the active runs; only of those that are paused or are not, if `is_paused` is given.
+function M.live(is_paused)
   local live = {}
   for id, run in pairs(runs) do
-    if run.narration.status == "running" then
+    local is_wanted = is_paused == nil or is_paused == (run.narration.pause ~= nil)
+    if run.narration.status == "running" and is_wanted then
       table.insert(live, id)
     end
   end

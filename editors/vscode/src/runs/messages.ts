@@ -3,8 +3,11 @@
 import type { FlowGraph } from "../../panel/layout";
 import type { RunDelta, Site } from "./run";
 
-/** The actions of the panel. */
-export type PanelCommand = "cancel" | "resume" | "rerun" | "state";
+/** The actions on a run. */
+export type PanelCommand = "cancel" | "pause" | "continue" | "resume" | "rerun" | "state";
+
+/** The actions on a session of a run. */
+export type SessionCommand = "skip" | "retry";
 
 /** Messages to the panel. */
 export type ToPanel =
@@ -24,4 +27,5 @@ export type FromPanel =
   | { type: "reveal"; site: Site; keepsFocus: boolean }
   /** Open a session. */
   | { type: "session"; requests: number[]; label: string }
-  | { type: "command"; command: PanelCommand };
+  | { type: "command"; command: PanelCommand }
+  | { type: "session-command"; command: SessionCommand; request: number };

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import type { FlowGraph } from "../../panel/layout";
-import type { FromPanel, PanelCommand, ToPanel } from "./messages";
+import type { FromPanel, PanelCommand, SessionCommand, ToPanel } from "./messages";
 import type { Site } from "./run";
 import type { Entry, RunStore } from "./store";
 
@@ -12,6 +12,7 @@ export interface PanelActions {
   reveal(entry: Entry, site: Site, keepsFocus: boolean): Promise<void>;
   session(entry: Entry, requests: number[], label: string): Promise<void>;
   command(entry: Entry, command: PanelCommand): Promise<void>;
+  sessionCommand(entry: Entry, command: SessionCommand, request: number): Promise<void>;
   graph(entry: Entry): Promise<FlowGraph | null>;
 }
 
@@ -138,7 +139,7 @@ export class RunPanel implements vscode.Disposable {
     const { entry } = this;
     if (entry === undefined || !this.isTold) return;
     const can: PanelCommand[] = [];
-    if (entry.isHere) can.push("cancel");
+    if (entry.isHere) can.push("cancel", entry.pause === undefined ? "pause" : "continue");
     if (!entry.isRunning && entry.uri !== undefined && entry.summary?.canResume) can.push("resume");
     if (!entry.isRunning && entry.uri !== undefined) can.push("rerun");
     if (entry.summary !== undefined) can.push("state");
@@ -164,6 +165,9 @@ export class RunPanel implements vscode.Disposable {
         break;
       case "command":
         void this.actions.command(entry, message.command);
+        break;
+      case "session-command":
+        void this.actions.sessionCommand(entry, message.command, message.request);
         break;
     }
   }

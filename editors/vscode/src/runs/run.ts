@@ -164,6 +164,14 @@ export interface Entry {
   silent?: number;
 }
 
+/** The pause of a run: since when, by which user and from where. */
+export interface Pause {
+  /** In milliseconds since 1970. */
+  since: number;
+  by?: string;
+  from: string;
+}
+
 /** What became of a run. */
 export interface Census {
   failureCount: number;
@@ -182,6 +190,8 @@ export interface RunDelta {
   /** The total time for which the run was stopped until then. */
   paused: number;
   harness: string;
+  /** Only of a paused run. */
+  pause?: Pause;
   program?: string;
   inputs?: [string, unknown][];
   end?: { status: string; sessions: number; failures?: number; error: { message: string; line: number } | null };
@@ -222,6 +232,8 @@ export class Run {
   limits: string | undefined;
   /** Once the run has ended. */
   census: Census | undefined;
+  /** While the run starts no new session. */
+  pause: Pause | undefined;
   harness = "";
   /** The number of the last event. */
   seq = 0;
@@ -257,6 +269,7 @@ export class Run {
     this.limits = delta.limits ?? this.limits;
     this.census = delta.census ?? (delta.whole ? undefined : this.census);
     this.harness = delta.harness;
+    this.pause = delta.pause;
     this.seq = delta.seq;
     this.last = delta.now;
     this.paused = delta.paused;
@@ -296,6 +309,7 @@ export class Run {
       statements: [...this.statements.values()],
       entries: [],
       agents: [...this.agents.values()],
+      ...(this.pause === undefined ? {} : { pause: this.pause }),
       ...(this.limits === undefined ? {} : { limits: this.limits }),
       ...(this.census === undefined ? {} : { census: this.census }),
     };
@@ -360,6 +374,18 @@ export function agentTexts({ agents }: Run): string[] {
     return `${name}: ${[count, usageText(usage)].filter(Boolean).join(", ")}`;
   });
   return parts;
+}
+
+/** `paused by ada` */
+export function pauseText({ by }: Pause): string {
+  return by === undefined ? "paused" : `paused by ${by}`;
+}
+
+/** The request of a session that can be skipped, and whether it can be retried. */
+export function openRequest({ kind, to, attempts }: Item): { request: number; isAtWork: boolean } | undefined {
+  const last = attempts.at(-1);
+  if (kind !== "session" || to !== undefined || last === undefined || last.to !== undefined) return undefined;
+  return { request: last.request, isAtWork: last.status === "running" };
 }
 
 /** What an agent does now, in a few words; empty before its first report. */

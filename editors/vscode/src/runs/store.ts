@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import type { RunView } from "../narration";
 import { LineMap } from "./lines";
-import { Run, type RunDelta, type Usage } from "./run";
+import { type Pause, Run, type RunDelta, type Usage } from "./run";
 
 /** A run in the list: `prose/runs`. */
 export interface RunSummary {
@@ -16,7 +16,7 @@ export interface RunSummary {
   uri: string | null;
   block: string | null;
   harness: string | null;
-  status: "running" | "completed" | "completed with failures" | "failed" | "interrupted" | "foreign" | "damaged";
+  status: "running" | "paused" | "waiting" | "completed" | "completed with failures" | "failed" | "interrupted" | "foreign" | "damaged";
   canResume: boolean;
   /** Whether the server of this window executes it. */
   here: boolean;
@@ -25,6 +25,8 @@ export interface RunSummary {
   sessions: number | null;
   usage: Usage | null;
   error: string | null;
+  /** Only of a paused run. */
+  pause: Pause | null;
 }
 
 interface RunDetails extends RunSummary {
@@ -54,7 +56,13 @@ export class Entry {
 
   get isRunning(): boolean {
     if (this.isTold) return this.model.root !== undefined && !this.model.isOver;
-    return this.summary?.status === "running";
+    return this.summary?.status === "running" || this.summary?.status === "paused";
+  }
+
+  /** Its pause, if it starts no new session now. */
+  get pause(): Pause | undefined {
+    if (!this.isRunning) return undefined;
+    return this.isTold ? this.model.pause : (this.summary?.pause ?? undefined);
   }
 
   /** Whether the server of this window executes it and can stop it. */
@@ -214,7 +222,7 @@ export class RunStore implements vscode.Disposable {
   }
 
   private isBehind(entry: Entry): boolean {
-    return entry.summary?.status === "running" || !entry.model.isOver;
+    return entry.isRunning || !entry.model.isOver;
   }
 
   private async readEvents(entry: Entry): Promise<void> {

@@ -1,7 +1,7 @@
 // The tree of runs, with the sessions, branches and iterations of each.
 
 import * as vscode from "vscode";
-import { activityText, agentTexts, callsText, denialsOf, denialText, type Item, type ItemKind, duration, durationText, type Status, usageText } from "./run";
+import { activityText, agentTexts, callsText, denialsOf, denialText, type Item, type ItemKind, duration, durationText, openRequest, pauseText, type Status, usageText } from "./run";
 import type { Entry, RunStore } from "./store";
 
 /** A node of the tree: a run, or a part of one. */
@@ -24,6 +24,8 @@ const STATUS_ICONS: Record<Status, vscode.ThemeIcon> = {
 
 const RUN_ICONS: Record<string, vscode.ThemeIcon> = {
   running: STATUS_ICONS.running,
+  paused: new vscode.ThemeIcon("debug-pause", new vscode.ThemeColor("charts.yellow")),
+  waiting: STATUS_ICONS.waiting,
   completed: STATUS_ICONS.complete,
   "completed with failures": new vscode.ThemeIcon("pass", new vscode.ThemeColor("charts.yellow")),
   failed: STATUS_ICONS.failed,
@@ -113,12 +115,12 @@ export class RunTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
 }
 
 function runItem(entry: Entry): vscode.TreeItem {
-  const { summary, model, isRunning, isHere } = entry;
+  const { summary, model, isRunning, isHere, pause } = entry;
   const shown = new vscode.TreeItem(
     entry.name,
     isRunning ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.Collapsed,
   );
-  const status = isRunning ? "running" : (summary?.status ?? "running");
+  const status = pause !== undefined ? "paused" : isRunning ? "running" : (summary?.status ?? "running");
   const isAsking = isRunning && model.items.some(({ kind, to }) => kind === "input" && to === undefined);
   const needsPermission = isRunning && model.items.some(({ activity }) => (activity?.questions ?? []).length > 0);
   const live = isRunning && entry.isLoaded ? model.root : undefined;
@@ -127,7 +129,7 @@ function runItem(entry: Entry): vscode.TreeItem {
   shown.id = entry.run;
   shown.iconPath = isAsking || needsPermission ? STATUS_ICONS.waiting : (RUN_ICONS[status] ?? STATUS_ICONS.interrupted);
   shown.description = [
-    isAsking ? "waits for an input" : needsPermission ? "waits for permission" : status === "completed" ? "" : status,
+    isAsking ? "waits for an input" : needsPermission ? "waits for permission" : pause !== undefined ? pauseText(pause) : status === "completed" ? "" : status,
     timeText(summary?.started ?? model.root?.from),
     took == null ? "" : durationText(took),
     sessions == null ? "" : `${sessions} ${sessions === 1 ? "session" : "sessions"}`,
@@ -138,6 +140,7 @@ function runItem(entry: Entry): vscode.TreeItem {
   const hasProgram = entry.uri !== undefined;
   const can = [
     isHere ? "cancel" : "",
+    !isHere ? "" : pause === undefined ? "pause" : "continue",
     hasProgram && !isRunning && summary?.canResume ? "resume" : "",
     hasProgram && summary !== undefined ? "rerun" : "",
     summary === undefined ? "" : "state",
@@ -151,7 +154,7 @@ function runItem(entry: Entry): vscode.TreeItem {
 
 function runTip({ run, summary, model }: Entry): vscode.MarkdownString {
   const tip = new vscode.MarkdownString();
-  const facts = [`Run \`${run}\``, summary?.harness && `harness \`${summary.harness}\``, summary?.here === false && summary.status === "running" && "in another process"];
+  const facts = [`Run \`${run}\``, summary?.harness && `harness \`${summary.harness}\``, summary?.here === false && entry.isRunning && "in another process"];
   tip.appendMarkdown(facts.filter(Boolean).join(" · "));
   const money = [...agentTexts(model), model.limits ?? ""].filter(Boolean);
   if (money.length > 0) tip.appendText(`\n\n${money.join("\n")}`);
@@ -195,7 +198,9 @@ function partItem(entry: Entry, item: Item): vscode.TreeItem {
   const denied = denials.map((denial) => `Denied: ${denialText(denial)}`);
   tip.appendText([`${item.kind}: ${item.label}`, item.error ?? item.note, ...denied].filter(Boolean).join("\n\n"));
   shown.tooltip = tip;
-  shown.contextValue = `part ${item.kind}`;
+  const open = entry.isHere ? openRequest(item) : undefined;
+  const can = open === undefined ? "" : open.isAtWork ? " skip retry" : " skip";
+  shown.contextValue = `part ${item.kind}${can}`;
   shown.command = { title: "Show Statement", command: "prose.runs.reveal", arguments: [{ entry, item }] };
   shown.accessibilityInformation = { label: `${item.kind} ${item.label}, ${item.status}, ${shown.description}` };
   return shown;

@@ -4,9 +4,9 @@ import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import type { FlowGraph } from "../../panel/layout";
 import type { RunView } from "../narration";
-import type { PanelCommand } from "./messages";
+import type { PanelCommand, SessionCommand } from "./messages";
 import { RunPanel } from "./panel";
-import type { Item, Site } from "./run";
+import { type Item, openRequest, type Site } from "./run";
 import { type Session, sessionAsText } from "./session";
 import { type Entry, RunStore } from "./store";
 import { type Node, RunTree } from "./tree";
@@ -35,12 +35,18 @@ export class RunsView implements vscode.Disposable {
       reveal: (entry, site, keepsFocus) => this.reveal(entry, site, keepsFocus),
       session: (entry, requests, label) => this.openSession(entry, requests, label),
       command: (entry, command) => this.command(entry, command),
+      sessionCommand: (entry, command, request) => sessionCommand(entry, command, request),
       graph: (entry) => this.graph(entry),
     });
     const register = (name: string, run: (node: Node | undefined) => unknown): vscode.Disposable =>
       vscode.commands.registerCommand(`prose.runs.${name}`, (node?: Node) => run(node));
     const about = (name: string, command: PanelCommand): vscode.Disposable =>
       register(name, (node) => node !== undefined && this.command(node.entry, command));
+    const aboutSession = (command: SessionCommand): vscode.Disposable =>
+      register(command, (node) => {
+        const open = node?.item && openRequest(node.item);
+        return node !== undefined && open !== undefined && sessionCommand(node.entry, command, open.request);
+      });
     this.subscriptions = [
       this.store,
       this.tree,
@@ -64,6 +70,10 @@ export class RunsView implements vscode.Disposable {
       register("reveal", (node) => node?.item?.site && this.revealItem(node.entry, node.item)),
       register("openSession", (node) => node?.item && this.openSession(node.entry, requestsOf(node.item), node.item.label)),
       about("cancel", "cancel"),
+      about("pause", "pause"),
+      about("continue", "continue"),
+      aboutSession("skip"),
+      aboutSession("retry"),
       about("resume", "resume"),
       about("rerun", "rerun"),
       about("openState", "state"),
@@ -201,8 +211,8 @@ export class RunsView implements vscode.Disposable {
       if (file !== undefined) await vscode.window.showTextDocument(file, { preview: true });
       return;
     }
-    if (command === "cancel") {
-      await vscode.commands.executeCommand("prose.cancel", { run, ...(uri === undefined ? {} : { uri }) });
+    if (command === "cancel" || command === "pause" || command === "continue") {
+      await vscode.commands.executeCommand(`prose.${command}`, { run, ...(uri === undefined ? {} : { uri }) });
       return;
     }
     if (uri === undefined) return;
@@ -223,6 +233,10 @@ interface SessionQuery {
   run: string;
   folder: string;
   requests: number[];
+}
+
+async function sessionCommand({ run }: Entry, command: SessionCommand, request: number): Promise<void> {
+  await vscode.commands.executeCommand(`prose.${command}`, { run, request });
 }
 
 function requestsOf({ attempts }: Item): number[] {

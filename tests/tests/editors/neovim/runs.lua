@@ -32,7 +32,7 @@ player.play(function(seen)
   -- A question is taken back when the run is stopped.
   player.type_keys(":Prose run --script=slow.toml<CR>")
   seen.question = player.wait_for("the question", prompt)
-  require("prose.runs").cancel({}, program)
+  require("prose.runs").control("cancel", {}, program)
   seen.withdrawn = player.wait_for_float("prose-run", "interrupted after")
   player.wait_for("the question to be taken back", function()
     return vim.fn.getcmdtype() == ""
@@ -46,6 +46,20 @@ player.play(function(seen)
   seen.cursor_stays = vim.api.nvim_get_current_buf() == program
   wait_for_lens("■ Stop")
   seen.live = vim.fn.getcompletion("Prose cancel ", "cmdline")
+
+  player.type_keys(":Prose pause<CR>")
+  seen.paused = player.wait_for_float("prose-run", "sessions at work come to their end")
+  player.wait_for("the run to be one that can continue", function()
+    return #vim.fn.getcompletion("Prose continue ", "cmdline") == 1 and #vim.fn.getcompletion("Prose pause ", "cmdline") == 0
+  end)
+  seen.sessions = vim.fn.getcompletion("Prose skip ", "cmdline")
+  player.type_keys(":Prose skip nobody<CR>")
+  seen.several = player.wait_for("the session to be asked for", function()
+    return vim.api.nvim_exec("messages", true):match("OpenProse: (`nobody` names[^\n]*)")
+  end)
+  player.type_keys(":Prose retry reply<CR>")
+  player.type_keys(":Prose continue<CR>")
+  player.wait_for_float("prose-run", "continued")
 
   player.type_keys(":Prose cancel<CR>")
   seen.stopped = player.wait_for_float("prose-run", "interrupted after")

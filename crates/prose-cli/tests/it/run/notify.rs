@@ -1,4 +1,4 @@
-//! `run.notify`: the command that a project starts when one of its runs fails or ends.
+//! `run.notify`: the command that a project starts when one of its runs starts to wait, fails or ends.
 
 use expect_test::expect;
 use serde_json::Value;
@@ -46,6 +46,20 @@ fn a_command_is_started_when_a_run_fails() {
     expect![[r#"
         {"at":null,"error":"no room","event":"failed","failures":0,"folder":null,"line":2,"program":"main.prose","project":null,"run":null,"sessions":0,"status":"failed","usage":null}
     "#]].assert_eq(&(received(&workspace).to_string() + "\n"));
+}
+
+#[test]
+fn a_command_is_started_when_a_run_starts_to_wait_and_when_it_ends() {
+    let program = "let plan = session \"Plan\"\ninput go: \"Ship it? (yes/no)\"\noutput done = go\n";
+    let workspace = workspace(program, RECEIVE);
+    workspace.trust();
+    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 5);
+    expect![[r#"
+    "#]]
+    .assert_eq(&(received(&workspace).to_string() + "\n"));
+    // What is answered and ends is reported as ended alone.
+    assert_eq!(workspace.prose(&["runs", "answer", "2", "yes", "-q"]).status, 0);
+    assert_eq!(received(&workspace)["event"], "ended");
 }
 
 #[test]

@@ -98,6 +98,41 @@ fn a_run_that_was_killed_after_its_answer_goes_on_with_it() {
 }
 
 #[test]
+fn a_value_that_an_input_does_not_offer_is_refused_before_anything_starts() {
+    let workspace = release();
+    for arguments in [&["run", "release.prose", "-i", "go=perhaps"][..], &["run", "release.prose", "--dry-run", "-i", "go=perhaps"]] {
+        workspace.check(
+            arguments,
+            expect![[r#"
+                status: 2
+                ---- stderr
+                error: `perhaps` is not one of the answers to input `go`; choose one of [y]es, [n]o
+            "#]],
+        );
+    }
+    assert!(!workspace.path(".prose").exists());
+    // Those that it offers are given in the one form, in whatever form they come.
+    for (given, expected) in [("go=Y", "done: yes\n"), ("go=NO.", "done: no\n")] {
+        let run = workspace.prose(&["run", "release.prose", "-q", "-i", given]);
+        assert_eq!((run.status, run.stdout.as_str()), (0, expected), "{run:?}");
+    }
+    workspace.write("in.toml", b"go = false\n");
+    let run = workspace.prose(&["run", "release.prose", "-q", "--inputs", "in.toml"]);
+    assert_eq!(run.stdout, "done: no\n");
+    // A run that waits is not resumed with another one, either.
+    assert_eq!(workspace.prose(&["run", "release.prose", "-q"]).status, 5);
+    workspace.check(
+        &["resume", "-q", "-i", "go=perhaps"],
+        expect![[r#"
+            status: 2
+            ---- stderr
+            error: `perhaps` is not one of the answers to input `go`; choose one of [y]es, [n]o
+        "#]],
+    );
+    assert_eq!(workspace.prose(&["resume", "-q", "-i", "go=y"]).stdout, "done: yes\n");
+}
+
+#[test]
 fn at_a_terminal_an_answer_that_is_not_offered_is_asked_again() {
     let workspace = release();
     let mut command = workspace.command();
