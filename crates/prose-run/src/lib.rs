@@ -585,6 +585,10 @@ impl Recording for Counted<'_> {
         self.recall.used()
     }
 
+    fn abandons_tree(&mut self, request: &Request) -> bool {
+        self.recall.abandons_tree(request)
+    }
+
     fn expected(&mut self, seq: u64) -> Option<Event> {
         self.recall.expected(seq)
     }

@@ -10,6 +10,7 @@
 mod git;
 mod merge;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -79,6 +80,8 @@ pub(crate) struct GitTrees {
     shared: Arc<Shared>,
     /// Requests are performed in the order in which they are made.
     turn: Arc<Mutex<()>>,
+    /// The trees to copy anew before a session works in them.
+    discarded: std::sync::Mutex<BTreeSet<TreeName>>,
 }
 
 struct Shared {
@@ -97,12 +100,16 @@ impl GitTrees {
         let id = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let shared = Shared { git, folder: run.join(TREES), shown: format!(".prose/runs/{id}/{TREES}") };
         shared.repair();
-        Ok(Self { shared: Arc::new(shared), turn: Arc::default() })
+        Ok(Self { shared: Arc::new(shared), turn: Arc::default(), discarded: std::sync::Mutex::default() })
     }
 
     /// Waits for the request that is being performed.
     pub(crate) async fn settled(&self) {
         drop(self.turn.lock().await);
+    }
+
+    fn discarded(&self) -> std::sync::MutexGuard<'_, BTreeSet<TreeName>> {
+        self.discarded.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     async fn perform_by<T: Send + 'static>(
@@ -141,7 +148,11 @@ impl Trees for GitTrees {
 
     fn restore<'a>(&'a self, folder: &'a str) -> TreeFuture<'a, ()> {
         Box::pin(async move {
-            let Some(tree) = folder.split('/').nth(1) else { return Ok(()) };
+            let Some(tree) = tree_of(folder) else { return Ok(()) };
+            if self.discarded().remove(tree) {
+                let tree = tree.to_owned();
+                return self.perform_by(move |shared| shared.open_anew(&tree)).await;
+            }
             if self.shared.is_there(&self.shared.path(tree)) {
                 return Ok(());
             }
@@ -149,6 +160,15 @@ impl Trees for GitTrees {
             self.perform_by(move |shared| shared.restore(&tree)).await
         })
     }
+
+    fn discard(&self, folder: &str) {
+        self.discarded().extend(tree_of(folder).map(TreeName::from));
+    }
+}
+
+/// The tree of a folder of a session.
+fn tree_of(folder: &str) -> Option<&str> {
+    folder.split('/').nth(1)
 }
 
 impl Shared {
@@ -212,6 +232,12 @@ impl Shared {
             .map_err(|error| failed(format!("cannot create {}: {error}", project.display())))?;
         self.git.run(&path, &["update-ref", BASE, &base])?;
         Ok(())
+    }
+
+    /// Opens a tree without what is in it.
+    fn open_anew(&self, tree: &str) -> Result<(), Failure> {
+        self.remove(&self.path(tree))?;
+        self.open(tree)
     }
 
     /// Opens a tree again that was removed since nothing in it was changed.

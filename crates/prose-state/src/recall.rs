@@ -56,6 +56,7 @@ pub struct JournalRecording {
     next_event: Option<Event>,
     /// Memories that were looked up for sessions of which the journal does not say that they are over, by the places of these.
     open: FxHashMap<SmolStr, OpenMemory>,
+    trees: EarlierTrees,
     sound: ReadablePart,
     /// The times of the event that was taken off the end.
     stopped: Option<(u64, u64)>,
@@ -127,6 +128,7 @@ impl JournalRecording {
             events: None,
             next_event: None,
             open: FxHashMap::default(),
+            trees: EarlierTrees::default(),
             sound: ReadablePart::default(),
             stopped: None,
             used: None,
@@ -146,6 +148,15 @@ impl JournalRecording {
     }
 
     fn index_scan(&mut self, scan: &Scan) -> Result<(), StateError> {
+        if self.matching == Matching::Asked {
+            for (folder, offset) in &scan.started_in_trees {
+                if self.has_tree(folder)
+                    && let EventKind::SessionStarted { task, .. } = self.places.event_at(*offset)?.kind
+                {
+                    self.trees.add(folder, fingerprint(&Effect::Session(task)));
+                }
+            }
+        }
         // What happened after the outcome that the run failed by followed from it.
         let mut over = u64::MAX;
         if self.matching == Matching::PlaceAndAsked
@@ -414,12 +425,36 @@ impl JournalRecording {
         self.path.parent().is_some_and(|run| run.join(folder).exists())
     }
 
+    /// Whether the work in a working tree is that of a session: `None` if the tree has none of this execution.
+    pub(crate) fn is_own_tree(&self, folder: &str, fingerprint: &str) -> Option<bool> {
+        self.trees.is_own(folder, fingerprint)
+    }
+
+    /// The tree is that of the session that starts in it. Unless it `is_own`, the results of others in it are lost.
+    pub(crate) fn take_tree(&mut self, folder: &str, is_own: bool) {
+        self.trees.keep(folder);
+        if !is_own {
+            let in_tree = key_in_tree("", folder);
+            let left = &mut self.left;
+            self.unused.retain(|key, orders| {
+                let is_lost = key.ends_with(in_tree.as_str());
+                *left -= if is_lost { orders.len() } else { 0 };
+                !is_lost
+            });
+        }
+    }
+
     /// Looks up those of the requests that have come since the last time.
     fn look_up(&mut self, waiting: &PendingRequests) {
         for request in later_than(self.seen, waiting) {
             let key = self.key(request);
             if let Some(order) = self.unused.get_mut(&key).and_then(VecDeque::pop_front) {
                 self.left -= 1;
+                if let Effect::Session(task) = &request.effect
+                    && let Some(folder) = &task.folder
+                {
+                    self.trees.keep(folder);
+                }
                 self.known.insert(order, (request.id, key));
             } else if !self.lost.is_empty()
                 && let Some(order) =
@@ -429,6 +464,32 @@ impl JournalRecording {
             }
             self.seen = Some(request.id);
         }
+    }
+}
+
+/// The working trees that are left of an earlier execution, before the program changed.
+#[derive(Debug, Default)]
+struct EarlierTrees {
+    /// The fingerprints of the sessions that have started in each, by folder.
+    sessions: FxHashMap<SmolStr, FxHashSet<SmolStr>>,
+    /// The folders in which a session of this execution works, or one whose result is reused.
+    kept: FxHashSet<SmolStr>,
+}
+
+impl EarlierTrees {
+    fn add(&mut self, folder: &SmolStr, fingerprint: SmolStr) {
+        self.sessions.entry(folder.clone()).or_default().insert(fingerprint);
+    }
+
+    fn keep(&mut self, folder: &str) {
+        self.kept.insert(folder.into());
+    }
+
+    fn is_own(&self, folder: &str, fingerprint: &str) -> Option<bool> {
+        if self.kept.contains(folder) {
+            return Some(true);
+        }
+        self.sessions.get(folder).map(|sessions| sessions.contains(fingerprint))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use prose_vm::activity::Work;
-use prose_vm::effect::{Outcome, RequestId, Usage};
+use prose_vm::effect::{Effect, Outcome, Request, RequestId, Usage, fingerprint};
 use prose_vm::event::{Event, EventKind, Expense};
 use prose_vm::store::{PendingRequests, Recording};
 use rustc_hash::FxHashMap;
@@ -71,6 +71,18 @@ impl Recording for Remembered {
 
     fn used(&self) -> Option<Usage> {
         self.journals.first()?.used()
+    }
+
+    fn abandons_tree(&mut self, request: &Request) -> bool {
+        let (Remembered::Journal(recalls), Effect::Session(task)) = (self, &request.effect) else {
+            return false;
+        };
+        let Some(folder) = task.folder.as_deref() else { return false };
+        let asked = fingerprint(&request.effect);
+        let known: Vec<bool> = recalls.iter().filter_map(|recall| recall.is_own_tree(folder, &asked)).collect();
+        let is_own = known.is_empty() || known.contains(&true);
+        recalls.iter_mut().for_each(|recall| recall.take_tree(folder, is_own));
+        !is_own
     }
 
     fn expected(&mut self, seq: u64) -> Option<Event> {

@@ -71,6 +71,8 @@ pub(crate) struct Scan {
     pub(crate) with_memory: Vec<StartedSession>,
     /// The folders in working trees in which sessions have started, by the places of the sessions.
     pub(crate) in_trees: FxHashMap<SmolStr, SmolStr>,
+    /// The same folders, with the lines that say which sessions have started.
+    pub(crate) started_in_trees: Vec<(SmolStr, u64)>,
     /// What is wrong, in the order of the file.
     pub(crate) faults: Vec<Damage>,
     /// What the checksums of the lines after the head start from.
@@ -329,6 +331,7 @@ impl<'a> Scanner<'a> {
                     self.asked.insert(request, lost("session"));
                 }
                 if let Some(folder) = seen.task.as_ref().and_then(|task| task.folder.clone()) {
+                    self.scan.started_in_trees.push((folder.clone(), offset));
                     self.scan.in_trees.insert(seen.place.as_ref().into(), folder);
                 }
                 if seen.task.as_ref().is_some_and(|task| task.memory.is_some()) {

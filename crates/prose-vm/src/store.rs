@@ -118,6 +118,13 @@ pub trait Recording {
         None
     }
 
+    /// Whether the working tree of a session that starts has the work of other sessions alone, which the program asked before it changed. From then on, no
+    /// recorded outcome of a session in that tree is returned.
+    fn abandons_tree(&mut self, request: &Request) -> bool {
+        let _ = request;
+        false
+    }
+
     /// The event of that number in the earlier execution, if the event of this execution must be equal. A difference is an error: the program has
     /// changed, or something in it is not determined by the recorded outcomes.
     fn expected(&mut self, seq: u64) -> Option<Event> {

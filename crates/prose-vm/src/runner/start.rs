@@ -165,6 +165,18 @@ impl Runner<'_> {
 
     pub(super) fn begin(&mut self, id: RequestId) {
         let Some(mut request) = self.waiting.get(&id).cloned() else { return };
+        if let Effect::Session(task) = &request.effect
+            && let Some(folder) = &task.folder
+            && self.host.recall.abandons_tree(&request)
+        {
+            self.host.trees.discard(folder);
+            let message = format!(
+                "the working tree `{folder}` has only work of sessions that the changed program does not ask; it is discarded, and the branch starts from \
+                 the files of the project"
+            );
+            let event = self.unrecorded_event(EventKind::Warning { message });
+            (self.host.observer)(&Event { site: Some(request.site), ..event }, true);
+        }
         if let Effect::Session(task) = &mut request.effect {
             if self.asked_again.contains_key(&id) {
                 *task = Arc::new(confirmation::asked_again(task));

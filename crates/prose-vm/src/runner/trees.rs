@@ -18,6 +18,11 @@ pub trait Trees: Send + Sync {
     /// Makes sure that the folder of an opened tree exists before a session works in it. A tree that was removed because nothing in it was changed is
     /// copied again.
     fn restore<'a>(&'a self, folder: &'a str) -> TreeFuture<'a, ()>;
+
+    /// Has the next [`Trees::restore`] of an opened tree copy it anew: what is in it belongs to sessions that the changed program does not have.
+    fn discard(&self, folder: &str) {
+        let _ = folder;
+    }
 }
 
 /// The backend of runs without working trees.
