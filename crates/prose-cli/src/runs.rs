@@ -98,7 +98,9 @@ fn list(project: &Project, args: &RunsListArgs, terminal: &Terminal) -> Result<(
             (None, Some(pause)) => {
                 format!("  since {}: {}", time(pause.since), one_line(&pause.by.to_string()))
             }
-            (None, None) => run.error.as_deref().map_or(String::new(), |error| format!("  {}", first_line(error))),
+            (None, None) => {
+                run.error.as_deref().map_or(String::new(), |error| format!("  {}", first_line(error)))
+            }
         };
         let [a, b, c] = widths;
         let rest = format!("  {status:a$}  {took:b$}  {sessions:c$}  {program}{error}");

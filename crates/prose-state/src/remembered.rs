@@ -79,7 +79,8 @@ impl Recording for Remembered {
         };
         let Some(folder) = task.folder.as_deref() else { return false };
         let asked = fingerprint(&request.effect);
-        let known: Vec<bool> = recalls.iter().filter_map(|recall| recall.is_own_tree(folder, &asked)).collect();
+        let known: Vec<bool> =
+            recalls.iter().filter_map(|recall| recall.is_own_tree(folder, &asked)).collect();
         let is_own = known.is_empty() || known.contains(&true);
         recalls.iter_mut().for_each(|recall| recall.take_tree(folder, is_own));
         !is_own

@@ -171,7 +171,17 @@ fn run(version: Version) {
     assert_eq!(
         seen["commands"],
         json!([
-            "cancel", "continue", "dry-run", "install-parser", "log", "pause", "resume", "retry", "run", "runs", "skip"
+            "cancel",
+            "continue",
+            "dry-run",
+            "install-parser",
+            "log",
+            "pause",
+            "resume",
+            "retry",
+            "run",
+            "runs",
+            "skip"
         ])
     );
     let options = seen["options"].as_array().unwrap();
@@ -212,7 +222,10 @@ fn run(version: Version) {
     assert!(paused.lines().any(|line| line.starts_with("paused")), "{paused}");
     assert!(seen["sessions"].as_array().unwrap().contains(&json!("reply")), "{}", seen["sessions"]);
     let several = seen["several"].as_str().unwrap();
-    assert!(several.starts_with("`nobody` names not exactly one open session; name one of these: "), "{several}");
+    assert!(
+        several.starts_with("`nobody` names not exactly one open session; name one of these: "),
+        "{several}"
+    );
     assert!(seen["stopped"].as_str().unwrap().contains("■ Put it together"), "{}", seen["stopped"]);
     check(
         &seen["resumed"],

@@ -23,7 +23,8 @@ output said = session: clerk
 fn fixtures(_: &Path) -> Vec<Value> {
     let touch = json!({ "command": "touch made", "description": "Makes the file" });
     let call = json!({ "content": "I make it.", "toolCalls": [{ "name": "Bash", "arguments": touch }], "usage": { "input_tokens": 100, "output_tokens": 7 } });
-    let done = json!({ "content": "The file is made.", "usage": { "input_tokens": 200, "output_tokens": 11 } });
+    let done =
+        json!({ "content": "The file is made.", "usage": { "input_tokens": 200, "output_tokens": 11 } });
     vec![
         json!({ "match": { "userMessage": "You were stopped", "hasToolResult": false }, "response": call }),
         json!({ "match": { "userMessage": "You were stopped" }, "response": done }),
@@ -75,11 +76,15 @@ fn a_session_that_waited_for_a_permission_is_continued_after_the_answer() {
     let view: Value = serde_json::from_slice(&shown.stdout).unwrap();
     let usage = &view["end"]["usage"];
     assert_eq!((&usage["input_tokens"], &usage["output_tokens"]), (&json!(400), &json!(25)), "{usage}");
-    let journal = fs::read_dir(root.join(".prose/runs")).unwrap().flatten().find_map(|run| fs::read_to_string(run.path().join("journal.jsonl")).ok());
+    let journal = fs::read_dir(root.join(".prose/runs"))
+        .unwrap()
+        .flatten()
+        .find_map(|run| fs::read_to_string(run.path().join("journal.jsonl")).ok());
     let journal = journal.unwrap();
     let events: Vec<Value> = journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |name: &str| events.iter().filter(|event| event["event"] == name).collect::<Vec<_>>();
-    let answers: Vec<_> = of("answered").iter().map(|event| (event["answer"].clone(), event["from"].clone())).collect();
+    let answers: Vec<_> =
+        of("answered").iter().map(|event| (event["answer"].clone(), event["from"].clone())).collect();
     assert_eq!(answers, [(json!("once"), json!("command-line"))]);
     let expenses: Vec<_> = of("expense").iter().map(|event| event["requests"].clone()).collect();
     assert_eq!(expenses, [json!(1)], "the session that was ended counts");

@@ -48,7 +48,8 @@ fn the_events_of_people_are_described() {
         let name = serde_json::to_value(source).unwrap();
         assert!(section.contains(&format!("\n| `{}` |", name.as_str().unwrap())), "{source:?} is missing");
     }
-    let rows: BTreeSet<&str> = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let rows: BTreeSet<&str> =
+        section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
     let known: Vec<String> = AnswerSource::ALL
         .iter()
         .map(|source| serde_json::to_value(source).unwrap().as_str().unwrap().to_owned())

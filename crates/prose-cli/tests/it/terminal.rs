@@ -10,6 +10,15 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 /// Runs a command at a terminal. `keys` are typed in their order, each when the terminal shows its text. Gives the exit status and all that the
 /// terminal showed.
 pub(crate) fn answered(command: &mut Command, keys: &[(&str, &str)]) -> (i32, String) {
+    let keys = keys.iter().map(|(text, typed)| (*text, move || (*typed).to_owned()));
+    played(command, keys)
+}
+
+/// The same with keys that are found out when the terminal shows their text, where something else may be done first.
+pub(crate) fn played<'a>(
+    command: &mut Command,
+    keys: impl IntoIterator<Item = (&'a str, impl FnOnce() -> String)>,
+) -> (i32, String) {
     let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&screen).unwrap();
     unlockpt(&screen).unwrap();
@@ -21,21 +30,21 @@ pub(crate) fn answered(command: &mut Command, keys: &[(&str, &str)]) -> (i32, St
     // The command holds its own ends; those of this process would keep the screen from ending.
     command.stdin(Stdio::null()).stderr(Stdio::null());
     let mut screen = File::from(screen);
-    let mut keys = keys.iter();
+    let mut keys = keys.into_iter();
     let mut next = keys.next();
     let mut shown = Vec::new();
     let mut buffer = [0; 4096];
     // The end of the other side is an error on Linux.
     while let Ok(count @ 1..) = screen.read(&mut buffer) {
         shown.extend_from_slice(&buffer[..count]);
-        if let Some((_, typed)) = next.filter(|(text, _)| shown.ends_with(text.as_bytes())) {
+        if let Some((_, typed)) = next.take_if(|(text, _)| shown.ends_with(text.as_bytes())) {
             next = keys.next();
-            screen.write_all(typed.as_bytes()).unwrap();
+            screen.write_all(typed().as_bytes()).unwrap();
         }
     }
     let status = child.wait().unwrap().code().unwrap();
     let shown = String::from_utf8(shown).unwrap().replace("\r\n", "\n");
-    assert_eq!(next, None, "{shown}");
+    assert_eq!(next.map(|(text, _)| text), None, "{shown}");
     (status, shown)
 }
 

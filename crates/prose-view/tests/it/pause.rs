@@ -23,8 +23,12 @@ fn pauses(events: Vec<(&str, Value)>) -> Vec<String> {
 
 #[test]
 fn a_paused_run_says_since_when_and_by_whom_until_it_continues() {
-    let events =
-        vec![("", commanded("pause")), ("s1", session(1, "x")), ("", commanded("continue")), ("", commanded("stop"))];
+    let events = vec![
+        ("", commanded("pause")),
+        ("s1", session(1, "x")),
+        ("", commanded("continue")),
+        ("", commanded("stop")),
+    ];
     assert_eq!(pauses(events), ["-", "2 by ada at the terminal", "2 by ada at the terminal", "-", "-"]);
 }
 

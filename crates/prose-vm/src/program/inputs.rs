@@ -103,7 +103,10 @@ impl Program {
         }
         choices::value_among(&choices, value).ok_or_else(|| {
             let listed = choices::listed(&choices);
-            format!("`{}` is not one of the answers to input `{name}`; choose one of {listed}", first_line(&text))
+            format!(
+                "`{}` is not one of the answers to input `{name}`; choose one of {listed}",
+                first_line(&text)
+            )
         })
     }
 

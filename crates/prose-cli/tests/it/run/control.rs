@@ -6,6 +6,8 @@ use std::process::{Child, Stdio};
 use expect_test::expect;
 
 use crate::common::{Run, Workspace};
+#[cfg(unix)]
+use crate::terminal::played;
 
 const SLOW: &str = "session \"First\"\nsession \"Second\"\n";
 
@@ -77,6 +79,19 @@ fn a_run_is_controlled_from_another_process() {
         "#]],
     );
     run.wait("paused ");
+    let listed = |arguments: &[&str]| workspace.prose(&[&["runs", "list"], arguments].concat()).stdout;
+    assert!(listed(&[]).contains("  paused  "), "{}", listed(&[]));
+    assert_eq!(
+        (listed(&["--status", "paused"]), listed(&["--status", "running"])),
+        (listed(&[]), String::new())
+    );
+    let json: serde_json::Value = serde_json::from_str(&listed(&["--json"])).expect("it is JSON");
+    assert_eq!((&json[0]["status"], &json[0]["pause"]["from"]), (&"paused".into(), &"command-line".into()));
+    let shown = workspace.prose(&["runs", "show"]).stdout;
+    assert!(
+        shown.contains("\npaused:   ") && shown.contains("Continue it with `prose runs continue "),
+        "{shown}"
+    );
     check(
         &["runs", "skip", "20", "nobody"],
         expect![[r#"
@@ -120,6 +135,7 @@ fn a_run_is_controlled_from_another_process() {
     "#]],
     );
     run.wait("continued ");
+    assert!(listed(&[]).contains("  running  "), "{}", listed(&[]));
     check(
         &["runs", "continue", "20"],
         expect![[r#"
@@ -176,6 +192,32 @@ fn a_watcher_sees_a_run_to_its_end() {
             warning: line 1: the session was skipped on the command line, so its result is empty
         "#]],
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_without_a_terminal_waits_for_the_answer_of_a_watcher() {
+    let program = "session \"First\"\nlet go = input \"Ship it? (yes/no)\"\noutput done = go\n";
+    let workspace = Workspace::new(&[("slow.prose", program)]);
+    let mut run = slow(&workspace);
+    let skip = || {
+        assert_eq!(workspace.prose(&["runs", "skip", "20"]).status, 0);
+        String::new()
+    };
+    let keys: [(&str, &dyn Fn() -> String); 3] = [
+        ("leaves it running.\r\n", &skip),
+        ("[n]o: ", &|| "perhaps\n".to_owned()),
+        ("[n]o: ", &|| "Y\n".to_owned()),
+    ];
+    let mut attach = workspace.command();
+    attach.args(["runs", "attach", "--color", "never"]);
+    let (status, shown) = played(&mut attach, keys);
+    assert_eq!(status, 0, "{shown}");
+    assert_eq!(run.end(), Some(0), "{}", run.seen);
+    let wrong = "`perhaps` is not one of the answers; choose one of [y]es, [n]o\n";
+    assert!(shown.contains(wrong), "{shown}");
+    let outputs = workspace.prose(&["runs", "show"]).stdout;
+    assert!(outputs.contains("\ndone\nyes\n"), "{outputs}");
 }
 
 #[cfg(unix)]

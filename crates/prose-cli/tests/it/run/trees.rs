@@ -406,21 +406,24 @@ fn a_session_is_asked_again_where_a_changed_program_gives_it_another_tree() {
 #[test]
 fn a_branch_of_a_changed_program_does_not_start_with_the_work_of_another_one() {
     // The new session of the branch `b` gets the tree in which the old one has failed; that of `a` is reused with its tree.
-    let (workspace, run) = changed(HALF, &HALF.replace("echo b > b.txt; exit 1", "ls > seen; echo new > new.txt"));
+    let (workspace, run) =
+        changed(HALF, &HALF.replace("echo b > b.txt; exit 1", "ls > seen; echo new > new.txt"));
     assert_eq!((run.status, run.stdout.as_str()), (0, "a: done\n"), "{run:?}");
     assert!(!workspace.path("b.txt").exists(), "the work of the session that is gone");
     assert!(!workspace.read("seen").contains("b.txt"), "{}", workspace.read("seen"));
     assert_eq!((workspace.read("new.txt"), workspace.read("asked")), ("new\n".into(), "a\n".into()));
-    assert!(run.stderr.contains("has only work of sessions that the changed program does not ask"), "{run:?}");
+    assert!(
+        run.stderr.contains("has only work of sessions that the changed program does not ask"),
+        "{run:?}"
+    );
     assert!(state(&workspace).ends_with("trees: 1\n"), "{}", state(&workspace));
 }
 
 #[test]
 fn a_session_before_a_reused_one_starts_the_tree_of_its_branch_anew() {
-    let program = HALF.replace("; exit 1", "").replace(
-        "  a = session \"echo a",
-        "  a = do:\n    session \"ls > seen\"\n    session \"echo a",
-    );
+    let program = HALF
+        .replace("; exit 1", "")
+        .replace("  a = session \"echo a", "  a = do:\n    session \"ls > seen\"\n    session \"echo a");
     let (workspace, run) = changed(HALF, &program);
     assert_eq!((run.status, run.stdout.as_str()), (0, "a: done\n"), "{run:?}");
     assert!(!workspace.read("seen").contains("a.txt"), "{}", workspace.read("seen"));

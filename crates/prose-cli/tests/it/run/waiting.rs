@@ -100,7 +100,10 @@ fn a_run_that_was_killed_after_its_answer_goes_on_with_it() {
 #[test]
 fn a_value_that_an_input_does_not_offer_is_refused_before_anything_starts() {
     let workspace = release();
-    for arguments in [&["run", "release.prose", "-i", "go=perhaps"][..], &["run", "release.prose", "--dry-run", "-i", "go=perhaps"]] {
+    for arguments in [
+        &["run", "release.prose", "-i", "go=perhaps"][..],
+        &["run", "release.prose", "--dry-run", "-i", "go=perhaps"],
+    ] {
         workspace.check(
             arguments,
             expect![[r#"
