@@ -126,6 +126,10 @@ test("the view and the panel show a run while it goes on, and lead to the progra
     for (const text of ["## Reply", "2. The harbour", "## Prompt", "## System prompt"]) await window.line(text).waitFor();
     await window.picture("vscode-session", { isLive: true });
 
+    const [running, paused] = ["running", "paused"].map((status) => window.row(`run of article.prose, ${status}`));
+    await leads(() => press(running, "Pause"), paused);
+    await leads(() => press(paused, "Continue"), running);
+
     const stopped = window.row("run of article.prose, interrupted");
     await leads(() => press(window.row("run of article.prose, running"), "Stop"), stopped);
     await window.part("Parts of the run", "Find a title., stopped").waitFor();
