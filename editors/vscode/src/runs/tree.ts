@@ -152,9 +152,9 @@ function runItem(entry: Entry): vscode.TreeItem {
   return shown;
 }
 
-function runTip({ run, summary, model }: Entry): vscode.MarkdownString {
+function runTip({ run, summary, model, isRunning }: Entry): vscode.MarkdownString {
   const tip = new vscode.MarkdownString();
-  const facts = [`Run \`${run}\``, summary?.harness && `harness \`${summary.harness}\``, summary?.here === false && entry.isRunning && "in another process"];
+  const facts = [`Run \`${run}\``, summary?.harness && `harness \`${summary.harness}\``, summary?.here === false && isRunning && "in another process"];
   tip.appendMarkdown(facts.filter(Boolean).join(" · "));
   const money = [...agentTexts(model), model.limits ?? ""].filter(Boolean);
   if (money.length > 0) tip.appendText(`\n\n${money.join("\n")}`);

@@ -40,13 +40,12 @@ export class RunsView implements vscode.Disposable {
     });
     const register = (name: string, run: (node: Node | undefined) => unknown): vscode.Disposable =>
       vscode.commands.registerCommand(`prose.runs.${name}`, (node?: Node) => run(node));
+    const ofSession = (command: SessionCommand) => (node: Node | undefined): unknown => {
+      const open = node?.item && openRequest(node.item);
+      return node !== undefined && open !== undefined && sessionCommand(node.entry, command, open.request);
+    };
     const about = (name: string, command: PanelCommand): vscode.Disposable =>
       register(name, (node) => node !== undefined && this.command(node.entry, command));
-    const aboutSession = (command: SessionCommand): vscode.Disposable =>
-      register(command, (node) => {
-        const open = node?.item && openRequest(node.item);
-        return node !== undefined && open !== undefined && sessionCommand(node.entry, command, open.request);
-      });
     this.subscriptions = [
       this.store,
       this.tree,
@@ -72,8 +71,8 @@ export class RunsView implements vscode.Disposable {
       about("cancel", "cancel"),
       about("pause", "pause"),
       about("continue", "continue"),
-      aboutSession("skip"),
-      aboutSession("retry"),
+      register("skip", ofSession("skip")),
+      register("retry", ofSession("retry")),
       about("resume", "resume"),
       about("rerun", "rerun"),
       about("openState", "state"),
