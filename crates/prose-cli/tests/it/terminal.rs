@@ -11,13 +11,21 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 /// terminal showed.
 pub(crate) fn answered(command: &mut Command, keys: &[(&str, &str)]) -> (i32, String) {
     let keys = keys.iter().map(|(text, typed)| (*text, move || (*typed).to_owned()));
-    played(command, keys)
+    play(command, keys, |shown, text| shown.ends_with(text.as_bytes()))
 }
 
-/// The same with keys that are found out when the terminal shows their text, where something else may be done first.
+/// The same with keys that are found out when the terminal shows their text, where something else may be done first. Other lines may come after the text.
 pub(crate) fn played<'a>(
     command: &mut Command,
     keys: impl IntoIterator<Item = (&'a str, impl FnOnce() -> String)>,
+) -> (i32, String) {
+    play(command, keys, |shown, text| String::from_utf8_lossy(shown).contains(text))
+}
+
+fn play<'a>(
+    command: &mut Command,
+    keys: impl IntoIterator<Item = (&'a str, impl FnOnce() -> String)>,
+    shows: impl Fn(&[u8], &str) -> bool,
 ) -> (i32, String) {
     let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&screen).unwrap();
@@ -33,12 +41,14 @@ pub(crate) fn played<'a>(
     let mut keys = keys.into_iter();
     let mut next = keys.next();
     let mut shown = Vec::new();
+    let mut seen = 0;
     let mut buffer = [0; 4096];
     // The end of the other side is an error on Linux.
     while let Ok(count @ 1..) = screen.read(&mut buffer) {
         shown.extend_from_slice(&buffer[..count]);
-        if let Some((_, typed)) = next.take_if(|(text, _)| shown.ends_with(text.as_bytes())) {
+        if let Some((_, typed)) = next.take_if(|(text, _)| shows(&shown[seen..], text)) {
             next = keys.next();
+            seen = shown.len();
             screen.write_all(typed().as_bytes()).unwrap();
         }
     }
