@@ -42,18 +42,18 @@ fn a_run_of_a_terminal_is_followed_and_controlled_in_the_editor() {
         };
         assert_eq!((listed["status"].as_str(), &listed["pause"]["from"]), (Some(status), &from));
     }
-    let answer = execute(&mut workspace, "prose.skip", json!({ "run": id }));
+    let answer = workspace.execute("prose.skip", json!({ "run": id }));
     let message = answer["error"]["message"].as_str().unwrap();
     assert!(message.starts_with("`prose.skip` needs a run and one of its sessions"), "{message}");
     for (name, request) in [("retry", 1), ("skip", 1)] {
         let session = json!({ "run": id, "request": request });
-        let answer = execute(&mut workspace, &format!("prose.{name}"), session);
+        let answer = workspace.execute(&format!("prose.{name}"), session);
         assert_eq!(answer.get("error"), None);
         let told = event(&mut workspace, &id, |event| event["command"] == name);
         assert_eq!((&told["from"], &told["request"]), (&json!("editor"), &json!(request)));
     }
     event(&mut workspace, &id, |event| event["event"] == "session-started" && event["request"] == 2);
-    let answer = execute(&mut workspace, "prose.retry", json!({ "run": id, "request": 1 }));
+    let answer = workspace.execute("prose.retry", json!({ "run": id, "request": 1 }));
     assert_eq!(answer["error"]["message"], "no such session is at work or waits for an agent");
     command(&mut workspace, "prose.cancel", "slow.prose", json!({}));
     assert_eq!(ended(&mut workspace, &id)["status"], "interrupted");
