@@ -38,7 +38,7 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     check(
         &refused(json!({ "topic": "x" })),
         expect![[
-            r#"`prose.run` takes one argument, such as { "uri": "file:///…" }: unknown field `topic`, expected one of `uri`, `run`, `block`, `inputs`, `arguments`, `harness`, `script`, `acceptChanges`"#
+            r#"`prose.run` takes one argument, such as { "uri": "file:///…" }: unknown field `topic`, expected one of `uri`, `run`, `block`, `request`, `inputs`, `arguments`, `harness`, `script`, `acceptChanges`"#
         ]],
     );
     check(
