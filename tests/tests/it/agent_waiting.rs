@@ -14,7 +14,7 @@ const PROGRAM: &str = r#"
 agent clerk:
   permissions:
     bash: prompt
-    write: deny
+    write: allow
 output said = session: clerk
   prompt: "Make the file"
 "#;
@@ -24,7 +24,7 @@ fn fixtures(_: &Path) -> Vec<Value> {
     let touch = json!({ "command": "touch made", "description": "Makes the file" });
     let call = json!({ "content": "I make it.", "toolCalls": [{ "name": "Bash", "arguments": touch }], "usage": { "input_tokens": 100, "output_tokens": 7 } });
     let done =
-        json!({ "content": "The file is made.", "usage": { "input_tokens": 200, "output_tokens": 11 } });
+        json!({ "content": "Forty-two waves came in.", "usage": { "input_tokens": 200, "output_tokens": 11 } });
     vec![
         json!({ "match": { "userMessage": "You were stopped", "hasToolResult": false }, "response": call }),
         json!({ "match": { "userMessage": "You were stopped" }, "response": done }),
@@ -60,7 +60,7 @@ fn a_session_that_waited_for_a_permission_is_continued_after_the_answer() {
     let answered = prose(&["runs", "answer", "2", "once"]);
     let shown = String::from_utf8_lossy(&answered.stderr);
     assert_eq!(answered.status.code(), Some(0), "{shown}");
-    assert_eq!(String::from_utf8_lossy(&answered.stdout), "said: The file is made.\n");
+    assert_eq!(String::from_utf8_lossy(&answered.stdout), "said: Forty-two waves came in.\n");
     assert!(root.join("made").exists());
 
     // The agent's own session continues: the model receives what was said before, and not a new task.
