@@ -244,10 +244,12 @@ impl Questions {
     ) -> Option<Answer> {
         let (id, is_input, mut answered, asked) = {
             let mut state = self.lock();
-            let on_question = state.on_question.clone().filter(|_| !deniable || state.attending > 0);
             let (id, answered) = state.put(question);
             let asked = state.open.get(&id).map(|open| open.question.clone());
-            let is_input = matches!(asked.as_ref().map(|asked| &asked.kind), Some(QuestionKind::Input { .. }));
+            let is_input =
+                matches!(asked.as_ref().map(|asked| &asked.kind), Some(QuestionKind::Input { .. }));
+            let is_asked = !deniable || state.is_attended(is_input);
+            let on_question = state.on_question.clone().filter(|_| is_asked);
             (id, is_input, answered, on_question.zip(asked))
         };
         if let Some((on_question, question)) = asked {

@@ -1,7 +1,6 @@
 //! Runs that another process executes, reached through their control channel.
 
 use prose_run::control::Client;
-use prose_state::runs::RunState;
 use prose_vm::questions::OpenQuestion;
 
 use crate::runs::Recorded;
@@ -22,7 +21,7 @@ pub(crate) struct Elsewhere {
 impl Elsewhere {
     /// Asks the process of a run, if there is one.
     pub(crate) fn look(recorded: Recorded) -> Self {
-        let is_executed = matches!(recorded.details.summary.status, RunState::Running(_));
+        let is_executed = recorded.details.summary.status.is_executed();
         let open = recorded.waiting().to_vec();
         let mut found = Self { recorded, open, is_executed, problem: None, sessions: 0 };
         if is_executed {

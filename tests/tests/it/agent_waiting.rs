@@ -23,8 +23,7 @@ output said = session: clerk
 fn fixtures(_: &Path) -> Vec<Value> {
     let touch = json!({ "command": "touch made", "description": "Makes the file" });
     let call = json!({ "content": "I make it.", "toolCalls": [{ "name": "Bash", "arguments": touch }], "usage": { "input_tokens": 100, "output_tokens": 7 } });
-    let done =
-        json!({ "content": "Forty-two waves came in.", "usage": { "input_tokens": 200, "output_tokens": 11 } });
+    let done = json!({ "content": "Forty-two waves came in.", "usage": { "input_tokens": 200, "output_tokens": 11 } });
     vec![
         json!({ "match": { "userMessage": "You were stopped", "hasToolResult": false }, "response": call }),
         json!({ "match": { "userMessage": "You were stopped" }, "response": done }),

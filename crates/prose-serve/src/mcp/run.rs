@@ -10,7 +10,6 @@ use prose_config::Config;
 use prose_run::control::{Client, ControlError};
 use prose_run::questions::{resolve_value, user};
 use prose_run::{Start, TrustSubject};
-use prose_state::runs::RunState;
 use prose_syntax::text::{beginning, one_line};
 use prose_vm::command::Command;
 use prose_vm::questions::AnswerSource;
@@ -136,7 +135,7 @@ pub(super) async fn answer(
         }
         Found::Recorded(recorded) => recorded,
     };
-    if let RunState::Running(_) = recorded.details.summary.status {
+    if recorded.details.summary.status.is_executed() {
         return runs
             .blocking(move |runs| {
                 check_run(&recorded, runs.folder())?;
@@ -175,9 +174,9 @@ pub(super) async fn stop(runs: &Arc<Runs>, run: String) -> Result<Found, String>
             Found::Live(live) => live.stop(),
             Found::Recorded(recorded) => {
                 let (id, status) = (recorded.id(), recorded.details.summary.status);
-                let RunState::Running(_) = status else {
+                if !status.is_executed() {
                     return Err(format!("run {id} ({}) is not being executed", status.name()));
-                };
+                }
                 check_run(recorded, runs.folder())?;
                 let mut client = connect(recorded)?;
                 client.command(Command::Stop, &user(AnswerSource::Mcp)).map_err(words(id))?;

@@ -97,8 +97,10 @@ pub(super) fn of_recorded(found: &Elsewhere) -> Reply {
         program: summary.program.as_deref(),
         status: status.name(),
         executed_by: match summary.status {
-            RunState::Running(Some(process)) => Some(format!("process {process}")),
-            RunState::Running(None) => Some("another process".to_owned()),
+            RunState::Running(Some(process)) | RunState::Paused(Some(process)) => {
+                Some(format!("process {process}"))
+            }
+            RunState::Running(None) | RunState::Paused(None) => Some("another process".to_owned()),
             _ => None,
         },
         problem: found.problem.as_deref(),
