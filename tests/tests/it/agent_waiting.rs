@@ -70,11 +70,7 @@ fn a_session_that_waited_for_a_permission_is_continued_after_the_answer() {
     assert_eq!(occurrences(&told, "Make the file"), 1, "{told:#?}");
     assert_eq!(occurrences(&told, "You were stopped while you waited for a permission"), 1, "{told:#?}");
 
-    // Both sessions count, with what they have used.
-    let shown = prose(&["runs", "show", "--json"]);
-    let view: Value = serde_json::from_slice(&shown.stdout).unwrap();
-    let usage = &view["end"]["usage"];
-    assert_eq!((&usage["input_tokens"], &usage["output_tokens"]), (&json!(400), &json!(25)), "{usage}");
+    // What was said is recorded, and the session that was ended counts.
     let journal = fs::read_dir(root.join(".prose/runs"))
         .unwrap()
         .flatten()
@@ -86,5 +82,5 @@ fn a_session_that_waited_for_a_permission_is_continued_after_the_answer() {
         of("answered").iter().map(|event| (event["answer"].clone(), event["from"].clone())).collect();
     assert_eq!(answers, [(json!("once"), json!("command-line"))]);
     let expenses: Vec<_> = of("expense").iter().map(|event| event["requests"].clone()).collect();
-    assert_eq!(expenses, [json!(1)], "the session that was ended counts");
+    assert_eq!(expenses, [json!(1)]);
 }
