@@ -74,15 +74,13 @@ impl Recording for Remembered {
     }
 
     fn abandons_tree(&mut self, request: &Request) -> bool {
-        let (Remembered::Journal(recalls), Effect::Session(task)) = (self, &request.effect) else {
-            return false;
-        };
+        let Effect::Session(task) = &request.effect else { return false };
         let Some(folder) = task.folder.as_deref() else { return false };
         let asked = fingerprint(&request.effect);
         let known: Vec<bool> =
-            recalls.iter().filter_map(|recall| recall.is_own_tree(folder, &asked)).collect();
+            self.journals.iter().filter_map(|journal| journal.is_own_tree(folder, &asked)).collect();
         let is_own = known.is_empty() || known.contains(&true);
-        recalls.iter_mut().for_each(|recall| recall.take_tree(folder, is_own));
+        self.journals.iter_mut().for_each(|journal| journal.take_tree(folder, is_own));
         !is_own
     }
 
