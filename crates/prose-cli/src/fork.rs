@@ -12,7 +12,7 @@ use prose_run::{
     UserTrust, estimate_run, plan_fork,
 };
 use prose_state::replay::RecordedRun;
-use prose_state::runs::{RunDetails, RunState};
+use prose_state::runs::RunDetails;
 use prose_view::usage_text;
 use prose_vm::questions::AnswerSource;
 use prose_vm::value::Value;
@@ -165,7 +165,7 @@ fn write_plan(
             one_line(&estimate.title())
         )?;
     }
-    if let RunState::Running(_) = details.summary.status {
+    if details.summary.status.is_executed() {
         writeln!(
             stderr,
             "{WARNING}note{WARNING:#}: the run is still executed; its events up to now are used"
