@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn keys_passed_variables_and_named_texts_are_redacted() {
         let text = "[run]\nenvironment = [\"CRM_*\"]\nredact = [\"Ada Lovelace\", \"$CITY\"]\n";
-        let config = prose_config::Project::parse("prose.toml".into(), text.to_owned()).config;
+        let config = prose_config::Project::parse(Some("prose.toml".into()), text.to_owned()).config;
         let variables = [
             ("API_KEY", "sk-1234567890"),
             ("CRM_HOST", "crm.internal"),
