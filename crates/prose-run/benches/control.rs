@@ -2,7 +2,8 @@
 //!
 //! * `attach`: from the start of a client to the first event of a run.
 //! * `stop`: from the command to the answer, which comes when the command is recorded and the run stops.
-//! * `watchers`: a run of ten thousand sessions of 100 ms at the same time, with nobody and with 50 clients that read every event.
+//! * `watchers`: a run of ten thousand sessions of 100 ms, 500 at a time and all at the same time, with nobody and with 50 clients that read
+//!   every event.
 
 #[cfg(not(unix))]
 fn main() {}
@@ -41,6 +42,7 @@ mod unix {
     use tempfile::TempDir;
 
     const SESSIONS: usize = 10_000;
+    const PARALLEL: [usize; 2] = [500, SESSIONS];
     const WATCHERS: [usize; 2] = [0, 50];
 
     /// A run that a thread executes, from its first session on.
@@ -51,7 +53,12 @@ mod unix {
     }
 
     /// Starts a run. `attach` is called with its folder when its channel is there, and before its sessions end.
-    fn start(text: String, delay: Duration, attach: impl FnOnce(&Path) + Send + 'static) -> Running {
+    fn start(
+        text: String,
+        delay: Duration,
+        parallel: usize,
+        attach: impl FnOnce(&Path) + Send + 'static,
+    ) -> Running {
         let project = Arc::new(tempfile::tempdir().expect("a temporary folder can be made"));
         let kept = Arc::clone(&project);
         let (ready, started) = channel();
@@ -71,7 +78,7 @@ mod unix {
                 delay,
                 inputs: Vec::new(),
                 grants: prose_run::Grants::default(),
-                config: RunConfig { max_parallel: NonZeroU32::new(SESSIONS as u32), ..RunConfig::default() },
+                config: RunConfig { max_parallel: NonZeroU32::new(parallel as u32), ..RunConfig::default() },
                 routes: prose_run::Routes::default(),
                 limits: Limits::default(),
                 money: prose_run::Money::default(),
@@ -116,7 +123,7 @@ mod unix {
     }
 
     fn attach(criterion: &mut Criterion) {
-        let running = start("session \"Wait\"\n".to_owned(), Duration::from_secs(3600), |_| {});
+        let running = start("session \"Wait\"\n".to_owned(), Duration::from_secs(3600), 1, |_| {});
         criterion.bench_function("attach", |bencher| {
             bencher.iter(|| {
                 let client = Client::connect(&running.folder).unwrap_or_else(|error| panic!("{error}"));
@@ -132,7 +139,8 @@ mod unix {
         group.bench_function("answer", |bencher| {
             bencher.iter_custom(|times| {
                 let once = |_| {
-                    let running = start("session \"Wait\"\n".to_owned(), Duration::from_secs(3600), |_| {});
+                    let running =
+                        start("session \"Wait\"\n".to_owned(), Duration::from_secs(3600), 1, |_| {});
                     let took = command(&running.folder, Command::Stop);
                     running.thread.join().expect("the run ends");
                     took
@@ -161,17 +169,19 @@ mod unix {
         group.sample_size(10).sampling_mode(SamplingMode::Flat);
         let items: Vec<String> = (0..SESSIONS).map(|item| item.to_string()).collect();
         let text = format!("parallel for item in [{}]:\n  session \"Work on {{item}}\"\n", items.join(", "));
-        for count in WATCHERS {
-            group.bench_function(BenchmarkId::from_parameter(count), |bencher| {
-                bencher.iter_custom(|times| {
-                    let once = |_| {
-                        let attach = move |folder: &Path| (0..count).for_each(|_| watch(folder));
-                        let running = start(text.clone(), Duration::from_millis(100), attach);
-                        running.thread.join().expect("the run ends")
-                    };
-                    (0..times).map(once).sum()
+        for parallel in PARALLEL {
+            for count in WATCHERS {
+                group.bench_function(BenchmarkId::new(parallel.to_string(), count), |bencher| {
+                    bencher.iter_custom(|times| {
+                        let once = |_| {
+                            let attach = move |folder: &Path| (0..count).for_each(|_| watch(folder));
+                            let running = start(text.clone(), Duration::from_millis(100), parallel, attach);
+                            running.thread.join().expect("the run ends")
+                        };
+                        (0..times).map(once).sum()
+                    });
                 });
-            });
+            }
         }
         group.finish();
     }

@@ -6,12 +6,14 @@
 
 mod address;
 mod client;
+mod elsewhere;
 mod hub;
 mod protocol;
 mod server;
 mod transport;
 
 pub use self::address::CONTROL_FILE;
-pub use self::client::{Attendant, Client, Closer, ControlError, Watched, Watcher};
+pub use self::client::{Client, Closer, ControlError, QuestionListener, Watched, Watcher};
+pub use self::elsewhere::ElsewhereQuestions;
 pub use self::protocol::{MAX_MESSAGE, PROTOCOL_VERSION};
 pub(crate) use self::server::Server;

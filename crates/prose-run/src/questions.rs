@@ -4,6 +4,7 @@
 //! answer counts, and is recorded with who gave it and from where (decision 25). Where no one attends, the run waits (decision 24).
 
 mod answer;
+mod source;
 mod state;
 mod words;
 
@@ -29,6 +30,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 pub use self::answer::{AnswerError, resolve, resolve_value};
+pub use self::source::{OwnQuestions, QuestionSource};
 use self::state::{Answer, Closing, Shared, State};
 pub use self::words::answer_command;
 

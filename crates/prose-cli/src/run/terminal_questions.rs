@@ -1,30 +1,18 @@
 //! The questions of a run, asked of the user at the terminal, one after the other.
 
-use std::collections::BTreeSet;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use prose_run::Questions;
-use prose_run::questions::{AnswerError, OpenQuestion, QuestionId, QuestionKind, user};
+use prose_run::questions::{OpenQuestion, QuestionKind, QuestionSource};
 use prose_vm::choices;
 use prose_vm::questions::AnswerSource;
+use prose_vm::value::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::progress::Bars;
 use crate::terminal::one_line;
-
-/// Where the questions of a run come from, and where their answers go.
-pub(crate) trait QuestionSource {
-    /// The next open question that was not returned before; `None` once there are no more.
-    async fn next(&mut self) -> Option<OpenQuestion>;
-
-    /// Completes when a question is not open any more.
-    async fn settled(&self, id: QuestionId);
-
-    /// Answers a question. The error is what the user is told before the question is asked again.
-    fn answer(&self, id: QuestionId, text: &str) -> Result<(), String>;
-}
 
 /// Whether the user at the terminal can be asked.
 pub(crate) fn can_ask() -> bool {
@@ -41,9 +29,9 @@ impl TerminalQuestions {
             return Self(None);
         }
         let attendance = desk.attend();
-        let desk = OwnDesk { desk: desk.clone(), seen: BTreeSet::new() };
+        let questions = desk.source(AnswerSource::Terminal);
         let asking = move || {
-            ask_all(desk, &bars);
+            ask_all(questions, &bars);
             drop(attendance);
         };
         Self(thread::Builder::new().name("questions".to_owned()).spawn(asking).ok())
@@ -54,30 +42,6 @@ impl TerminalQuestions {
         if let Some(asking) = self.0 {
             // A panic is reported by its own thread.
             let _ = asking.join();
-        }
-    }
-}
-
-/// The desk of a run that this process executes.
-struct OwnDesk {
-    desk: Questions,
-    seen: BTreeSet<QuestionId>,
-}
-
-impl QuestionSource for OwnDesk {
-    async fn next(&mut self) -> Option<OpenQuestion> {
-        self.desk.next(&mut self.seen).await
-    }
-
-    async fn settled(&self, id: QuestionId) {
-        self.desk.settled(id).await;
-    }
-
-    fn answer(&self, id: QuestionId, text: &str) -> Result<(), String> {
-        match self.desk.answer(Some(id), text, user(AnswerSource::Terminal)) {
-            Err(error @ (AnswerError::NotOffered { .. } | AnswerError::Empty)) => Err(error.to_string()),
-            // It may have been answered elsewhere meanwhile.
-            _ => Ok(()),
         }
     }
 }
@@ -118,7 +82,7 @@ async fn ask(questions: &impl QuestionSource, question: &OpenQuestion) -> bool {
             write("\n");
             return false;
         };
-        match questions.answer(question.id, &answer) {
+        match questions.answer(question.id, &Value::text(answer.as_str())) {
             // Only the question is repeated after an empty line.
             Err(_) if answer.trim().is_empty() => {}
             Err(error) => write(&format!("{}\n", one_line(&error))),

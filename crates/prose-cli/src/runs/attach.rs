@@ -1,23 +1,20 @@
 //! `prose runs attach`: follows a run that another process executes, and answers its questions.
 
-use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::thread;
 
 use prose_run::Project;
-use prose_run::control::{Attendant, Client, ControlError, Watched, Watcher};
-use prose_run::questions::{OpenQuestion, QuestionId};
+use prose_run::control::{Closer, ControlError, ElsewhereQuestions, Watched, Watcher};
 use prose_view::View;
 use prose_vm::event::{EventKind, RunEnd, RunStatus};
-use tokio::sync::watch;
+use prose_vm::questions::AnswerSource;
 
 use crate::command_error::CommandError;
 use crate::run::interrupt::Interrupts;
 use crate::run::progress::{Bars, Progress};
-use crate::run::terminal_questions::{QuestionSource, ask_all, can_ask};
+use crate::run::terminal_questions::{ask_all, can_ask};
 use crate::run::waiting;
-use crate::runs::control::{connect, person};
+use crate::runs::control::connect;
 use crate::status::Status;
 use crate::terminal::{ERROR, Terminal, WARNING, one_line};
 
@@ -41,8 +38,8 @@ pub(super) fn attach(
     let is_paused = client.status().map_err(failed)?.is_paused;
     let mut watcher = client.attach(0).map_err(failed)?;
     let asks = !args.is_json && !args.is_read_only && can_ask();
-    let attend = || Client::connect(&folder)?.attend();
-    let attendant = asks.then(attend).transpose().map_err(failed)?;
+    let attend = || ElsewhereQuestions::attend(&folder, AnswerSource::CommandLine);
+    let questions = asks.then(attend).transpose().map_err(failed)?;
     let progress = Progress::new(args.is_json, terminal);
     // The run continues when this process is interrupted; only the terminal has to be restored.
     drop(Interrupts::listen());
@@ -52,8 +49,8 @@ pub(super) fn attach(
             writeln!(terminal.stderr(), "The run is paused; continue it with `prose runs continue {run}`.")?;
         }
     }
-    if let Some(attendant) = attendant {
-        ElsewhereDesk::ask(attendant, folder, progress.bars()).map_err(failed)?;
+    if let Some((questions, closer)) = questions {
+        ask(questions, closer, progress.bars())?;
     }
     let end = follow(&mut watcher, &progress, args.is_json);
     progress.finish();
@@ -118,63 +115,13 @@ fn follow(
     Ok(None)
 }
 
-/// The questions of a run that another process executes, asked of the user at this terminal.
-struct ElsewhereDesk {
-    folder: PathBuf,
-    /// The open questions; `None` once there are no more.
-    open: watch::Receiver<Option<Vec<OpenQuestion>>>,
-    seen: BTreeSet<QuestionId>,
-}
-
-impl ElsewhereDesk {
-    /// Asks the questions of the run in a folder until it ends. The run waits for the answers as long as this process attends it.
-    fn ask(mut attendant: Attendant, folder: PathBuf, bars: Bars) -> Result<(), ControlError> {
-        let closer = attendant.closer()?;
-        let (news, open) = watch::channel(Some(Vec::new()));
-        let listening = move || {
-            while let Ok(Some(questions)) = attendant.questions() {
-                news.send_replace(Some(questions));
-            }
-            news.send_replace(None);
-        };
-        let desk = Self { folder, open, seen: BTreeSet::new() };
-        let asking = move || {
-            ask_all(desk, &bars);
-            // A user who has closed standard input answers no more.
-            closer.close();
-        };
-        thread::Builder::new().name("run-questions".to_owned()).spawn(listening)?;
-        // The thread ends with the process: nobody can end the reading of a line.
-        thread::Builder::new().name("questions".to_owned()).spawn(asking)?;
-        Ok(())
-    }
-}
-
-impl QuestionSource for ElsewhereDesk {
-    async fn next(&mut self) -> Option<OpenQuestion> {
-        loop {
-            let open = self.open.borrow_and_update().clone()?;
-            if let Some(question) = open.into_iter().find(|open| !self.seen.contains(&open.id)) {
-                self.seen.insert(question.id);
-                return Some(question);
-            }
-            self.open.changed().await.ok()?;
-        }
-    }
-
-    async fn settled(&self, id: QuestionId) {
-        let is_settled = |open: &Option<Vec<OpenQuestion>>| {
-            open.as_ref().is_none_or(|open| open.iter().all(|open| open.id != id))
-        };
-        // Without the other thread, the run has ended.
-        let _ = self.open.clone().wait_for(is_settled).await;
-    }
-
-    fn answer(&self, id: QuestionId, text: &str) -> Result<(), String> {
-        // A question that cannot be answered any more was answered elsewhere, or its run has ended.
-        let Ok(mut client) = Client::connect(&self.folder) else { return Ok(()) };
-        let Err(error) = client.answer(Some(id), text, &person()) else { return Ok(()) };
-        let is_open = client.questions().is_ok_and(|open| open.iter().any(|open| open.id == id));
-        if is_open { Err(error.to_string()) } else { Ok(()) }
-    }
+/// Asks the questions of the run at this terminal until it ends. The run waits for the answers as long as this process attends it.
+fn ask(questions: ElsewhereQuestions, closer: Closer, bars: Bars) -> io::Result<()> {
+    let asking = move || {
+        ask_all(questions, &bars);
+        // A user who has closed standard input answers no more.
+        closer.close();
+    };
+    // The thread ends with the process: nobody can end the reading of a line.
+    thread::Builder::new().name("questions".to_owned()).spawn(asking).map(drop)
 }

@@ -6,13 +6,15 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use prose_files::{Limit, read_text};
-use prose_run::control::{Client, ControlError, Watcher};
+use prose_run::control::{Client, ControlError, ElsewhereQuestions, Watcher};
 use prose_state::runs::{RunState, RunSummary};
 use prose_view::View;
 use prose_vm::event::{Event, EventKind};
+use prose_vm::questions::AnswerSource;
 
 use crate::protocol::session::Session;
 use crate::protocol::uri::{DocumentUri, uri_of_path};
+use crate::runs::questions::EditorUser;
 use crate::runs::registry::{Run, Runs, Ticket};
 use crate::runs::reporter::Reporter;
 
@@ -75,6 +77,13 @@ fn watch(runs: &Runs, ticket: Ticket, session: &Session) -> Result<(), ControlEr
     };
     let mut watcher = Client::connect(&folder)?.attach(0)?;
     runs.has_files(ticket, &uri, &id);
+    let user = EditorUser {
+        client: runs.client_requests.clone(),
+        asks_inputs: session.asks_inputs,
+        run: id.clone(),
+        program: uri.rsplit('/').next().unwrap_or(&uri).into(),
+    };
+    let (questions, closer) = ElsewhereQuestions::follow(&folder, AnswerSource::Editor)?;
     let reporter =
         Reporter { runs, ticket, id, uri: Arc::clone(&uri), session, limits: None, is_elsewhere: true };
     reporter.begin("");
@@ -83,11 +92,14 @@ fn watch(runs: &Runs, ticket: Ticket, session: &Session) -> Result<(), ControlEr
         let reporting = std::thread::Builder::new().name("run-reporter".to_owned());
         let this = &reporter;
         reporting.spawn_scoped(scope, move || this.report(&reported))?;
+        let asking = std::thread::Builder::new().name("run-questions".to_owned());
+        asking.spawn_scoped(scope, move || user.show_all(&questions))?;
         let ended = forward(&mut watcher, |event| {
             // The receiver lives as long as there are events.
             let _ = events.send(event);
         });
         drop(events);
+        closer.close();
         ended
     });
     if let Some(mut run) = runs.runs.get_mut(&ticket) {

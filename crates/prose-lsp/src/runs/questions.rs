@@ -1,20 +1,23 @@
 //! The questions of a run, put to the user of the editor.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use prose_run::Questions;
-use prose_run::questions::{AnswerError, ApprovalAnswer, Attendance, OpenQuestion, QuestionKind, user};
+use prose_run::questions::{ApprovalAnswer, Attendance, OpenQuestion, QuestionKind, QuestionSource};
 use prose_vm::choices;
 use prose_vm::questions::AnswerSource;
 use prose_vm::value::Value;
 use serde_json::json;
 use smol_str::SmolStr;
+use tokio::sync::Mutex;
 use tokio::task::LocalSet;
 
 use crate::protocol::client_requests::ClientRequests;
 use crate::protocol::lsp::MessageType;
+
+/// The action that opens the field for an answer.
+const ANSWER: &str = "Answer";
 
 /// The user of an editor.
 #[derive(Clone)]
@@ -29,56 +32,52 @@ pub(super) struct EditorUser {
 }
 
 impl EditorUser {
-    /// Asks the questions of a run until it ends. A user who closes a question without an answer leaves: then the run waits when nothing else is at work,
-    /// and is answered later.
+    /// Asks the questions of a run of this server until it ends. A user who closes a question without an answer leaves: then the run waits when nothing
+    /// else is at work, and is answered later.
     pub(super) fn ask_all(self, desk: &Questions, attendance: Attendance) {
-        // Without a runtime no one asks, and the run waits.
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else { return };
         let attendance = Rc::new(RefCell::new(Some(attendance)));
-        LocalSet::new().block_on(&runtime, async move {
-            let mut seen = BTreeSet::new();
-            let approvals = Rc::new(tokio::sync::Mutex::new(()));
-            while let Some(question) = desk.next(&mut seen).await {
-                let (user, desk, attendance) = (self.clone(), desk.clone(), Rc::clone(&attendance));
-                let approvals = Rc::clone(&approvals);
-                tokio::task::spawn_local(async move {
-                    let id = question.id;
-                    tokio::select! {
-                        // A request for what was answered elsewhere is cancelled.
-                        () = desk.settled(id) => {}
-                        is_there = user.ask(&desk, &question, &approvals, desk.attend()) => {
-                            if !is_there {
-                                attendance.borrow_mut().take();
-                            }
-                        }
+        let questions = desk.source(AnswerSource::Editor);
+        each_question(questions.clone(), |question, approvals| {
+            let (user, questions, attendance) = (self.clone(), questions.clone(), Rc::clone(&attendance));
+            let attends = desk.attend();
+            async move {
+                let is_there = match question.kind {
+                    QuestionKind::Input { .. } => user.ask_input(&questions, &question).await,
+                    _ => {
+                        let _turn = approvals.lock().await;
+                        user.ask_approval(&questions, &question).await
                     }
-                });
+                };
+                drop(attends);
+                if !is_there {
+                    attendance.borrow_mut().take();
+                }
+            }
+        });
+    }
+
+    /// Shows the questions of a run that another process executes until it ends. They can be answered here, and that process may ask them itself.
+    pub(super) fn show_all(self, questions: &(impl QuestionSource + 'static)) {
+        each_question(questions.clone(), |question, approvals| {
+            let (user, questions) = (self.clone(), questions.clone());
+            async move {
+                match question.kind {
+                    QuestionKind::Input { .. } => user.show_input(&questions, &question).await,
+                    _ => {
+                        let _turn = approvals.lock().await;
+                        user.ask_approval(&questions, &question).await;
+                    }
+                }
             }
         });
     }
 
     /// Asks until there is an answer. Returns false if the user gives none.
-    async fn ask(
-        &self,
-        desk: &Questions,
-        question: &OpenQuestion,
-        approvals: &tokio::sync::Mutex<()>,
-        _attendance: Attendance,
-    ) -> bool {
-        match question.kind {
-            QuestionKind::Input { .. } => self.ask_input(desk, question).await,
-            _ => {
-                let _turn = approvals.lock().await;
-                self.ask_approval(desk, question).await
-            }
-        }
-    }
-
-    async fn ask_input(&self, desk: &Questions, question: &OpenQuestion) -> bool {
+    async fn ask_input(&self, questions: &impl QuestionSource, question: &OpenQuestion) -> bool {
         if !self.asks_inputs {
             return false;
         }
-        let mut problem: Option<serde_json::Value> = None;
+        let mut problem: Option<String> = None;
         loop {
             let mut params = json!({
                 "run": self.run,
@@ -92,7 +91,7 @@ impl EditorUser {
                 params["choices"] = json!(question.choices);
             }
             if let Some(problem) = problem.take() {
-                params["problem"] = problem;
+                params["problem"] = json!(problem);
             }
             let reply = self.client.ask("prose/input", params).await;
             let value = reply.as_ref().and_then(|reply| reply.get("value")).filter(|value| !value.is_null());
@@ -101,30 +100,76 @@ impl EditorUser {
                 None if question.is_optional => Value::Null,
                 None => return false,
             };
-            match desk.answer_with(Some(question.id), &value, user(AnswerSource::Editor)) {
-                Err(error @ (AnswerError::NotOffered { .. } | AnswerError::Empty)) => {
-                    problem = Some(json!(error.to_string()));
-                }
-                _ => return true,
+            match questions.answer(question.id, &value) {
+                Err(error) => problem = Some(error),
+                Ok(()) => return true,
             }
         }
     }
 
-    /// Asks with `window/showMessageRequest`, which every client supports.
-    async fn ask_approval(&self, desk: &Questions, question: &OpenQuestion) -> bool {
-        let actions = ApprovalAnswer::ALL.map(|answer| json!({ "title": answer.title() }));
+    /// Shows an input with its choices. A field for the answer, which takes the focus, is opened only when the user wants it.
+    async fn show_input(&self, questions: &impl QuestionSource, question: &OpenQuestion) {
+        let titles: Vec<&str> = match question.choices.as_slice() {
+            [] if self.asks_inputs => vec![ANSWER],
+            choices => choices.iter().map(|choice| choice.title.as_str()).collect(),
+        };
+        let message = format!("{} waits for an answer: {}", self.program, question.prompt);
+        let Some(title) = self.message(MessageType::INFO, &message, &titles).await else { return };
+        match choices::understood(&question.choices, &title) {
+            Some(choice) => self.answer_choice(questions, question, choice.value.as_str()),
+            None => _ = self.ask_input(questions, question).await,
+        }
+    }
+
+    async fn ask_approval(&self, questions: &impl QuestionSource, question: &OpenQuestion) -> bool {
+        let titles = ApprovalAnswer::ALL.map(|answer| answer.title());
         let message = format!("{}: {}", self.program, question.prompt);
-        let params = json!({ "type": MessageType::WARNING, "message": message, "actions": actions });
         // A message that is closed without an answer is no answer.
-        let reply = self.client.ask("window/showMessageRequest", params).await;
-        let title = reply.as_ref().and_then(|reply| reply.get("title")?.as_str());
-        match title.and_then(|title| choices::understood(&question.choices, title)) {
+        let title = self.message(MessageType::WARNING, &message, &titles).await;
+        match title.and_then(|title| choices::understood(&question.choices, &title)) {
             Some(choice) => {
-                // It may have been answered elsewhere meanwhile.
-                let _ = desk.answer(Some(question.id), &choice.value, user(AnswerSource::Editor));
+                self.answer_choice(questions, question, &choice.value);
                 true
             }
             None => false,
         }
     }
+
+    fn answer_choice(&self, questions: &impl QuestionSource, question: &OpenQuestion, value: &str) {
+        // What is offered is accepted, unless the run has ended meanwhile.
+        if let Err(error) = questions.answer(question.id, &Value::text(value)) {
+            tracing::warn!("run {}: {error}", self.run);
+        }
+    }
+
+    /// Asks with `window/showMessageRequest`, which every client supports. Returns the title of the action.
+    async fn message(&self, kind: MessageType, message: &str, titles: &[&str]) -> Option<String> {
+        let actions: Vec<_> = titles.iter().map(|title| json!({ "title": title })).collect();
+        let params = json!({ "type": kind, "message": message, "actions": actions });
+        let reply = self.client.ask("window/showMessageRequest", params).await?;
+        reply.get("title")?.as_str().map(str::to_owned)
+    }
+}
+
+/// Asks each question of a run in a task of its own until the run ends. A task ends when its question was answered elsewhere, which cancels its requests.
+/// Approvals take turns with the lock.
+fn each_question<T: Future<Output = ()> + 'static>(
+    mut questions: impl QuestionSource + 'static,
+    ask: impl Fn(OpenQuestion, Rc<Mutex<()>>) -> T,
+) {
+    // Without a runtime no one asks, and the run waits.
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else { return };
+    LocalSet::new().block_on(&runtime, async move {
+        let approvals = Rc::new(Mutex::new(()));
+        while let Some(question) = questions.next().await {
+            let (id, asked) = (question.id, questions.clone());
+            let asking = ask(question, Rc::clone(&approvals));
+            tokio::task::spawn_local(async move {
+                tokio::select! {
+                    () = asked.settled(id) => {}
+                    () = asking => {}
+                }
+            });
+        }
+    });
 }

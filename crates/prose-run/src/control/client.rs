@@ -178,10 +178,19 @@ impl Client {
     }
 
     /// Stays to answer the questions of the run: until the returned value is dropped, a run that only waits stays a process.
-    pub fn attend(mut self) -> Result<Attendant, ControlError> {
-        let Answer::Done = self.request(Ask::Attend, None)? else { return Err(unexpected()) };
+    pub fn attend(self) -> Result<QuestionListener, ControlError> {
+        self.listen(Ask::Attend)
+    }
+
+    /// Follows the questions of the run, which may stop when it only waits.
+    pub fn follow_questions(self) -> Result<QuestionListener, ControlError> {
+        self.listen(Ask::FollowQuestions)
+    }
+
+    fn listen(mut self, ask: Ask) -> Result<QuestionListener, ControlError> {
+        let Answer::Done = self.request(ask, None)? else { return Err(unexpected()) };
         self.reader.get_ref().set_read_timeout(None)?;
-        Ok(Attendant(self))
+        Ok(QuestionListener(self))
     }
 
     /// Waits until the run has ended, or its process, at most for a time. Returns whether it has.
@@ -373,10 +382,10 @@ impl Watcher {
     }
 }
 
-/// Someone who is there to answer the questions of a run, until this is dropped. Another [`Client`] gives the answers.
-pub struct Attendant(Client);
+/// Receives the open questions of a run. Another [`Client`] gives the answers.
+pub struct QuestionListener(Client);
 
-impl Attendant {
+impl QuestionListener {
     /// Waits for the next list of open questions; `None` once the run has ended, or its process.
     pub fn questions(&mut self) -> Result<Option<Vec<OpenQuestion>>, ControlError> {
         loop {
@@ -390,13 +399,13 @@ impl Attendant {
         }
     }
 
-    /// Ends [`Attendant::questions`] from another thread, and the attendance.
+    /// Ends [`QuestionListener::questions`] from another thread, and the attendance.
     pub fn closer(&self) -> io::Result<Closer> {
         self.0.closer()
     }
 }
 
-/// Closes the connection of a [`Watcher`] or an [`Attendant`].
+/// Closes the connection of a [`Watcher`] or a [`QuestionListener`].
 pub struct Closer(Stream);
 
 impl Closer {

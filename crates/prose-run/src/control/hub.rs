@@ -11,6 +11,7 @@ use prose_vm::activity::Activity;
 use prose_vm::effect::Outcome;
 use prose_vm::event::{Event, EventKind};
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 
 use super::protocol::write_event;
 
@@ -23,8 +24,8 @@ const MAX_TEXT: usize = 8 << 20;
 /// How many bytes of lines are kept for watchers that read slowly.
 const MAX_LINES: usize = 8 << 20;
 
-/// How long events are gathered before they are written.
-const PACE: Duration = Duration::from_millis(10);
+/// The shortest time between two writes. Each one wakes all watchers, which then read many events at a time.
+const PACE: Duration = Duration::from_millis(40);
 
 /// The events of a run.
 #[derive(Default)]
@@ -124,11 +125,17 @@ impl Hub {
 
     /// Writes lines until the run has ended.
     pub(super) async fn write(&self) {
+        let mut next = Instant::now();
         loop {
             self.arrived.notified().await;
             if !self.lock().has_ended {
-                tokio::time::sleep(PACE).await;
+                tokio::select! {
+                    () = tokio::time::sleep_until(next) => {}
+                    // Events do not notify again before they are written, only the end of the run does.
+                    () = self.arrived.notified() => {}
+                }
             }
+            next = Instant::now() + PACE;
             let has_ended = self.write_new();
             if has_ended {
                 self.lock().is_finished = true;

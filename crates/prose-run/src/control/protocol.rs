@@ -45,6 +45,8 @@ pub(super) enum Ask {
     Attach,
     /// The open questions, now and whenever they change. Until the client leaves, someone is there to answer them.
     Attend,
+    /// The open questions, now and whenever they change.
+    FollowQuestions,
     Status,
     Questions,
     Pause,
@@ -87,7 +89,12 @@ impl Ask {
             Ask::Skip { request } => Command::Skip { request: *request },
             Ask::Retry { request } => Command::Retry { request: *request },
             Ask::SetLimit { limit } => Command::SetLimit { limit: *limit },
-            Ask::Attach | Ask::Attend | Ask::Status | Ask::Questions | Ask::Answer { .. } => return None,
+            Ask::Attach
+            | Ask::Attend
+            | Ask::FollowQuestions
+            | Ask::Status
+            | Ask::Questions
+            | Ask::Answer { .. } => return None,
         })
     }
 }
@@ -106,7 +113,7 @@ pub(super) enum Message {
     },
     /// An event, as `prose run --json` writes it.
     Event(Box<Event>),
-    /// The open questions, for a client that attends.
+    /// The open questions, for a client that attends or follows them.
     Questions(Vec<OpenQuestion>),
     /// Events were left out because the client reads too slowly. Those that are recorded after the event of this number are in the journal.
     Lagged { after: u64 },
@@ -173,6 +180,7 @@ mod tests {
         for ask in [
             Ask::Attach,
             Ask::Attend,
+            Ask::FollowQuestions,
             Ask::Skip { request: RequestId(3) },
             Ask::Answer { question: None, text: "x".into() },
         ] {

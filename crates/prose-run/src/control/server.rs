@@ -56,8 +56,8 @@ enum Outgoing {
     Message(Message),
     /// The answer to the request of that number, followed by events.
     Attach(u64),
-    /// The answer to the request of that number, followed by the open questions.
-    Attend(u64),
+    /// The answer to the request of that number, followed by the open questions, with the attendance of the client.
+    Questions(u64, Option<Attendance>),
 }
 
 /// What follows for a client that has asked for it.
@@ -65,12 +65,13 @@ struct Following {
     hub: Arc<Hub>,
     desk: Questions,
     events: Option<Attachment>,
-    questions: Option<Attending>,
+    questions: Option<FollowedQuestions>,
 }
 
-/// A client that answers questions, until it leaves.
-struct Attending {
-    _attendance: Attendance,
+/// The questions that a client follows until it leaves.
+struct FollowedQuestions {
+    /// While it is there to answer them.
+    _attendance: Option<Attendance>,
     changes: watch::Receiver<u64>,
     /// The questions that it was sent last.
     sent: Option<Vec<OpenQuestion>>,
@@ -239,7 +240,8 @@ impl Service {
     async fn answer(&self, Request { id, ask, by }: Request) -> Result<Outgoing, String> {
         let answer = match (ask, by) {
             (Ask::Attach, _) => return Ok(Outgoing::Attach(id)),
-            (Ask::Attend, _) => return Ok(Outgoing::Attend(id)),
+            (Ask::Attend, _) => return Ok(Outgoing::Questions(id, Some(self.desk.attend()))),
+            (Ask::FollowQuestions, _) => return Ok(Outgoing::Questions(id, None)),
             (Ask::Status, _) => match self.commands.status().await {
                 Some(status) => Answer::Status(status),
                 None => Answer::Rejected(CommandError::Ended),
@@ -309,25 +311,25 @@ async fn send_all(
 }
 
 impl Following {
-    /// The open questions of a client that attends, if they have changed since it was sent them.
+    /// The open questions, if the client follows them and they have changed since it was sent them.
     fn new_questions(&mut self) -> Option<Vec<OpenQuestion>> {
-        let attending = self.questions.as_mut()?;
+        let followed = self.questions.as_mut()?;
         // What changes from here on wakes the client again.
-        attending.changes.borrow_and_update();
+        followed.changes.borrow_and_update();
         let open = self.desk.open();
-        if attending.sent.as_ref() == Some(&open) {
+        if followed.sent.as_ref() == Some(&open) {
             return None;
         }
-        attending.sent = Some(open.clone());
+        followed.sent = Some(open.clone());
         Some(open)
     }
 }
 
-/// Completes when the questions of a client that attends may have changed; never for others.
-async fn changed(attending: &mut Option<Attending>) {
-    match attending {
+/// Completes when the questions that a client follows may have changed; never without any.
+async fn changed(followed: &mut Option<FollowedQuestions>) {
+    match followed {
         // The desk lives as long as the client is served.
-        Some(attending) => _ = attending.changes.changed().await,
+        Some(followed) => _ = followed.changes.changed().await,
         None => std::future::pending().await,
     }
 }
@@ -346,9 +348,9 @@ async fn send(
             write.write_all(&Message::Answer { id, answer }.line()).await?;
             write.write_all(&lines).await
         }
-        Outgoing::Attend(id) => {
-            let (attendance, changes) = (following.desk.attend(), following.desk.changes());
-            following.questions = Some(Attending { _attendance: attendance, changes, sent: None });
+        Outgoing::Questions(id, attendance) => {
+            let changes = following.desk.changes();
+            following.questions = Some(FollowedQuestions { _attendance: attendance, changes, sent: None });
             write.write_all(&Message::Answer { id, answer: Answer::Done }.line()).await
         }
     }
