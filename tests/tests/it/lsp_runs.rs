@@ -33,6 +33,12 @@ fn hearing() -> Value {
     json!({ "experimental": { "proseRunEvents": true } })
 }
 
+/// Answers a request of the server.
+fn answer(workspace: &mut Workspace, question: &Value, result: Value) {
+    let message = json!({ "jsonrpc": "2.0", "id": question["id"], "result": result });
+    workspace.client.send_bytes(&prose_tests::lsp::frame(&message));
+}
+
 /// Runs a command of a program that has to be taken; gives its result.
 #[track_caller]
 fn command(workspace: &mut Workspace, command: &str, name: &str, others: Value) -> Value {

@@ -285,8 +285,11 @@ fn a_run_stops_to_wait_when_the_last_one_who_attends_leaves() {
     let mut running = start_asking(ASKS);
     running.wait_for_session(1);
     let attendant = running.client().attend().unwrap();
+    let mut follower = running.client().follow_questions().unwrap();
+    assert_eq!(follower.questions().unwrap(), Some(Vec::new()));
     running.client().command(Command::Skip { request: RequestId(1) }, &ada()).unwrap();
     running.wait(|kind| matches!(kind, EventKind::InputAsked { .. }));
+    assert_eq!(follower.questions().unwrap().unwrap()[0].summary(), "Ship it? (yes/no)");
     // It answers, so it is there.
     assert_eq!(running.client().status().unwrap().sessions, []);
     drop(attendant);

@@ -497,13 +497,8 @@ fn check_generated(seed: u64) {
 
 #[test]
 fn generated_programs_replay_and_fork_to_the_same_end() {
-    (0..12).for_each(check_generated);
-}
-
-#[test]
-#[ignore = "takes some minutes"]
-fn many_generated_programs_replay_and_fork_to_the_same_end() {
-    (1000..11_000).for_each(check_generated);
+    let programs = std::env::var("PROSE_GENERATED_PROGRAMS").map_or(12, |count| count.parse().unwrap());
+    (0..programs).for_each(check_generated);
 }
 
 /// A run in one file.

@@ -21,11 +21,6 @@ fn question(workspace: &mut Workspace) -> Value {
     workspace.client.wait_for_method("window/showMessageRequest")
 }
 
-fn answer(workspace: &mut Workspace, question: &Value, result: Value) {
-    let message = json!({ "jsonrpc": "2.0", "id": question["id"], "result": result });
-    workspace.client.send_bytes(&prose_tests::lsp::frame(&message));
-}
-
 #[test]
 fn the_user_is_asked_and_may_allow_a_rule_for_the_run() {
     let (mut workspace, id) = started();

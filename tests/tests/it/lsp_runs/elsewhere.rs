@@ -8,10 +8,11 @@ use super::*;
 const SLOW: &str = "session \"First\"\nsession \"Second\"\n";
 const ANSWERS: &str = "[[session]]\nreply = \"late\"\ndelay = \"600s\"\n";
 
-/// A run of sessions that take an hour in a terminal, once the first one has started, with its id and what it writes.
-fn in_terminal(workspace: &Workspace) -> (Child, BufReader<ChildStderr>, String) {
+/// A run in a terminal, once its first session has started, with its id and what it writes.
+fn in_terminal(workspace: &Workspace, program: &str, delay: &str) -> (Child, BufReader<ChildStderr>, String) {
     let mut command = workspace.prose();
-    command.args(["run", "slow.prose", "--delay", "1h"]).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.args(["run", program, "--delay", delay]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut seen = String::new();
@@ -25,7 +26,7 @@ fn in_terminal(workspace: &Workspace) -> (Child, BufReader<ChildStderr>, String)
 #[test]
 fn a_run_of_a_terminal_is_followed_and_controlled_in_the_editor() {
     let mut workspace = Workspace::with(hearing(), &[("slow.prose", SLOW)]).opened("slow.prose");
-    let (mut child, _lines, id) = in_terminal(&workspace);
+    let (mut child, _lines, id) = in_terminal(&workspace, "slow.prose", "1h");
     let runs = workspace.client.request("prose/runs", Value::Null);
     assert_eq!(runs["result"]["runs"][0]["run"], json!(id));
     assert_eq!(runs["result"]["runs"][0]["here"], json!(false));
@@ -71,4 +72,55 @@ fn a_run_of_the_editor_is_stopped_from_a_terminal() {
     let stopped = workspace.prose().args(["runs", "stop", &id]).output().unwrap();
     assert!(stopped.status.success(), "{}", String::from_utf8_lossy(&stopped.stderr));
     assert_eq!(ended(&mut workspace, &id)["status"], "interrupted");
+}
+
+#[test]
+fn questions_of_a_run_of_a_terminal_are_answered_in_the_editor() {
+    let program = "session \"First\"\nlet go = input \"Ship it? (yes/no)\"\nlet name = input \"What is it called?\"\noutput done = [go, name]\n";
+    let files = &[("ask.prose", program), ("prose.toml", "[run]\nwhen-waiting = \"stay\"\n")];
+    let mut workspace = Workspace::with(able(), files).opened("ask.prose");
+    let (mut child, _lines, id) = in_terminal(&workspace, "ask.prose", "0s");
+    workspace.client.request("prose/runs", Value::Null);
+    // Its choices are the actions, and a field for another answer opens only when the user wants it.
+    let shown = workspace.client.wait_for_method("window/showMessageRequest");
+    assert_eq!(
+        shown["params"],
+        json!({
+            "type": 3,
+            "message": "ask.prose waits for an answer: Ship it? (yes/no)",
+            "actions": [{ "title": "yes" }, { "title": "no" }],
+        })
+    );
+    answer(&mut workspace, &shown, json!({ "title": "no" }));
+    let shown = workspace.client.wait_for_method("window/showMessageRequest");
+    assert_eq!(shown["params"]["actions"], json!([{ "title": "Answer" }]));
+    answer(&mut workspace, &shown, json!({ "title": "Answer" }));
+    let asked = workspace.client.wait_for_method("prose/input");
+    assert_eq!(
+        (&asked["params"]["run"], &asked["params"]["prompt"]),
+        (&json!(id), &json!("What is it called?"))
+    );
+    answer(&mut workspace, &asked, json!({ "value": "Otter" }));
+    let end = ended(&mut workspace, &id);
+    assert_eq!((&end["status"], &end["outputs"]), (&json!("completed"), &json!([["done", ["no", "Otter"]]])));
+    assert!(child.wait().unwrap().success());
+    let given = workspace.prose().args(["runs", "show", &id, "--json"]).output().unwrap();
+    let shown: Value = serde_json::from_slice(&given.stdout).unwrap();
+    assert_eq!(shown["status"], "completed");
+}
+
+#[test]
+fn a_question_that_is_answered_in_a_terminal_disappears_from_the_editor() {
+    let program = "session \"First\"\nlet go = input \"Ship it? (yes/no)\"\noutput done = go\n";
+    let files = &[("ask.prose", program), ("prose.toml", "[run]\nwhen-waiting = \"stay\"\n")];
+    let mut workspace = Workspace::with(able(), files).opened("ask.prose");
+    let (mut child, _lines, id) = in_terminal(&workspace, "ask.prose", "0s");
+    workspace.client.request("prose/runs", Value::Null);
+    let shown = workspace.client.wait_for_method("window/showMessageRequest");
+    let answered = workspace.prose().args(["runs", "answer", &id, "y"]).output().unwrap();
+    assert!(answered.status.success(), "{}", String::from_utf8_lossy(&answered.stderr));
+    let cancelled = workspace.client.wait_for_method("$/cancelRequest");
+    assert_eq!(cancelled["params"]["id"], shown["id"]);
+    assert_eq!(ended(&mut workspace, &id)["outputs"], json!([["done", "yes"]]));
+    assert!(child.wait().unwrap().success());
 }

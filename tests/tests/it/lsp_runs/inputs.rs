@@ -33,11 +33,6 @@ session "Write about {topic}, {style}"
     assert_eq!(ended(&mut workspace, &id)["status"], "completed");
 }
 
-fn answer(workspace: &mut Workspace, question: &Value, result: Value) {
-    let message = json!({ "jsonrpc": "2.0", "id": question["id"], "result": result });
-    workspace.client.send_bytes(&prose_tests::lsp::frame(&message));
-}
-
 #[test]
 fn a_run_that_nobody_gives_an_input_waits_for_it_as_a_run_to_resume() {
     let program = "session \"First\"\ninput topic: \"What about?\"\nsession \"Write about {topic}\"\n";
