@@ -40,7 +40,7 @@ fn modules_do_not_import_one_another_in_a_circle() {
 fn every_file_is_a_module() {
     let repository = prose_tests::repository();
     let list = ["ls-files", "--cached", "--others", "--exclude-standard", "crates/*.rs", "tests/*.rs"];
-    let listed = Command::new("git").args(list).current_dir(&repository).output().expect("git runs");
+    let listed = Command::new("git").args(list).current_dir(repository).output().expect("git runs");
     let listed = String::from_utf8(listed.stdout).expect("names of files are UTF-8");
     let files: BTreeSet<&str> = listed.lines().filter(|file| repository.join(file).exists()).collect();
     // Those that cargo finds without a `mod` line.

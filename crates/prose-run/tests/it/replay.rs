@@ -118,7 +118,7 @@ fn story(events: impl IntoIterator<Item = Event>) -> String {
                 continue;
             }
             EventKind::Effect { work, began, outcome, .. } => {
-                *work = Default::default();
+                **work = Default::default();
                 *began = None;
                 if let Outcome::Reply(reply) = outcome {
                     reply.usage = None;
