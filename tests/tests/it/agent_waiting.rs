@@ -83,4 +83,12 @@ fn a_session_that_waited_for_a_permission_is_continued_after_the_answer() {
     assert_eq!(answers, [(json!("once"), json!("command-line"))]);
     let expenses: Vec<_> = of("expense").iter().map(|event| event["requests"].clone()).collect();
     assert_eq!(expenses, [json!(1)]);
+    // What the session had used before is not counted again.
+    let used: Vec<_> = ["expense", "effect"]
+        .iter()
+        .flat_map(|name| of(name))
+        .map(|event| &event["work"]["usage"])
+        .map(|usage| (usage["input_tokens"].clone(), usage["output_tokens"].clone()))
+        .collect();
+    assert_eq!(used, [(json!(100), json!(7)), (json!(300), json!(18))]);
 }

@@ -219,7 +219,6 @@ pub(super) struct TurnResult {
     pub(super) api_error_status: Option<u16>,
     /// The cost of the whole process so far.
     pub(super) total_cost_usd: Option<f64>,
-    /// The usage of the turn without subagents.
     #[serde(default)]
     usage: Tokens,
     /// The usage of the whole process so far, by model.
@@ -254,6 +253,11 @@ impl TurnResult {
             false => self.models.values().map(|tokens| tokens.usage()).fold(Usage::default(), Usage::and),
         };
         Usage { cost: self.total_cost_usd.or(before.cost), ..total }
+    }
+
+    /// The usage of the turn without subagents.
+    pub(super) fn of_turn(&self) -> Usage {
+        self.usage.usage()
     }
 
     /// The error message.

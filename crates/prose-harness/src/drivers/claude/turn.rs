@@ -385,7 +385,11 @@ impl Conversation {
     fn result(&mut self, result: TurnResult, mut turn: Turn<'_>) -> Result<String, Fault> {
         self.is_idle = true;
         let total = result.total(self.total);
-        turn.meter.finish(self.total, total);
+        // What a continued session has used before is counted where it was used, and its first total may include it.
+        match self.start.continues.is_some() && self.total == Usage::default() {
+            true => turn.meter.finish_continued(result.of_turn()),
+            false => turn.meter.finish(self.total, total),
+        }
         self.total = total;
         for PermissionDenial { tool_name, tool_use_id, tool_input } in &result.permission_denials {
             // The others are reported when they are decided.
@@ -493,6 +497,12 @@ impl Meter<'_> {
         let missing = total.less(before).less(self.reported);
         let cost = total.cost.map(|cost| cost - before.cost.unwrap_or_default());
         self.report(Usage { cost, ..missing });
+    }
+
+    /// Reports the rest of what a turn has used without subagents, whose messages are reported as they come.
+    fn finish_continued(&mut self, of_turn: Usage) {
+        self.flush();
+        self.report(of_turn.less(self.reported));
     }
 
     fn report(&mut self, usage: Usage) {
