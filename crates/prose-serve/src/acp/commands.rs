@@ -178,9 +178,8 @@ pub(super) fn single_input(program: &Program) -> Option<SmolStr> {
 
 /// The question for an input of a program.
 pub(super) fn question(program: &Program, input: &str) -> String {
-    let description = program.contract.input(input).and_then(|input| input.description.as_deref());
-    match description {
-        Some(description) => format!("`{input}`: {description}"),
+    match program.prompt_of_input(input) {
+        Some(prompt) => format!("`{input}`: {prompt}"),
         None => format!("`{input}`?"),
     }
 }

@@ -82,6 +82,18 @@ async fn programs_are_commands() {
 }
 
 #[tokio::test]
+async fn the_prompt_of_an_input_of_a_variable_is_asked() {
+    let program = "let go = input \"Ship it? (yes/no)\"\noutput done = go\n";
+    let mut editor = Editor::new(&[("ship.prose", program)], Some("ship.prose")).await;
+    let session = editor.session().await;
+    let mut shown = String::new();
+    for text in ["", "perhaps", "Y"] {
+        shown.push_str(&format!("\n{text}\n{}", editor.prompt(&session, text).await));
+    }
+    expect![[""]].assert_eq(&shown);
+}
+
+#[tokio::test]
 async fn missing_inputs_are_asked() {
     let program = "input a: \"The first\"\ninput b: \"The second\"\noutput c = session \"{a} and {b}\"\n";
     let mut editor = Editor::new(&[("two.prose", program)], Some("two.prose")).await;

@@ -111,7 +111,7 @@ impl Program {
     }
 
     /// The prompt of an input, as it is written.
-    fn prompt_of_input(&self, name: &str) -> Option<&str> {
+    pub fn prompt_of_input(&self, name: &str) -> Option<&str> {
         let named = self.statements.iter().find_map(|top| {
             top.body.stmts().find_map(|(_, data)| match &data.stmt {
                 Stmt::Input { name: Some(known), description, .. } if top.body[*known].text == name => {
