@@ -354,6 +354,11 @@ impl Session {
             Some(inputs) => {
                 for (name, value) in inputs {
                     given.retain(|(known, _)| *known != name);
+                    if let Err(refusal) = program.input_value(&name, &value) {
+                        let question = commands::question(&program, &name);
+                        *stage = Stage::Gathering { path, given, asked: Some(name) };
+                        return Ok(Next::Asked(format!("{refusal}\n\n{question}")));
+                    }
                     given.push((name, value));
                 }
             }

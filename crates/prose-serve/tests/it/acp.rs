@@ -90,7 +90,26 @@ async fn the_prompt_of_an_input_of_a_variable_is_asked() {
     for text in ["", "perhaps", "Y"] {
         shown.push_str(&format!("\n{text}\n{}", editor.prompt(&session, text).await));
     }
-    expect![[""]].assert_eq(&shown);
+    expect![[r#"
+
+
+        message: `go`: Ship it? (yes/no)
+        -> end_turn
+
+        perhaps
+        message: `perhaps` is not one of the answers to input `go`; choose one of [y]es, [n]o
+
+        `go`: Ship it? (yes/no)
+        -> end_turn
+
+        Y
+        [x] let go = input "Ship it? (yes/no)"
+        [x] output done = go
+        message: yes
+        notice: Run RUN: no sessions
+        -> end_turn
+    "#]]
+    .assert_eq(&shown);
 }
 
 #[tokio::test]
