@@ -426,6 +426,9 @@ impl Approvals for Questions {
 
 /// A permission question for display, in one line.
 fn approval_text(question: &PermissionQuestion) -> String {
+    if question.id == LIMIT_QUESTION {
+        return format!("{}?", question.title);
+    }
     let who = match &question.agent {
         Some(agent) => format!("Agent `{agent}`"),
         None => "A session".to_owned(),

@@ -484,21 +484,21 @@ async fn limits_are_options() {
     expect![[r#"
         call RUN/1: One (in_progress)
         call RUN/1: completed Done
-        call RUN/question-1: A session asks for permission: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more (1 session (`limits.run.ask-sessions`)) (pending)
+        call RUN/question-1: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more? (pending)
         asked: Allow once (allow_once), Allow for this run (allow_always), Deny (reject_once)
         call RUN/question-1: failed No answer
-        message: A session asks for permission: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more (1 session (`limits.run.ask-sessions`))
+        message: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more?
 
         Answer with one of [o]nce, [r]un, [d]eny.
         -> end_turn
         user: /two
         call RUN/1: One (in_progress)
         call RUN/1: completed Done
-        message: A session asks for permission: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more (1 session (`limits.run.ask-sessions`))
+        message: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more?
 
         Answer with one of [o]nce, [r]un, [d]eny.
         -> {}
-        call RUN/question-1: A session asks for permission: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more (1 session (`limits.run.ask-sessions`)) (pending)
+        call RUN/question-1: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more? (pending)
         asked: Allow once (allow_once), Allow for this run (allow_always), Deny (reject_once)
         call RUN/question-1: completed Allow once
         message: Done
