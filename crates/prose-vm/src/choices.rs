@@ -18,10 +18,12 @@ pub struct Choice {
 }
 
 /// The words by which answers are known where only slashes separate them: `(km/h)` and `(DD/MM/YYYY)` offer nothing.
-const ANSWERS: [&str; 34] = [
+const ANSWERS: [&str; 57] = [
     "yes", "no", "y", "n", "ok", "true", "false", "on", "off", "accept", "reject", "decline", "approve",
     "deny", "allow", "continue", "stop", "go", "wait", "ship", "cancel", "abort", "retry", "skip", "keep",
-    "discard", "merge", "always", "never", "maybe", "later", "quit", "left", "right",
+    "discard", "merge", "always", "never", "maybe", "later", "quit", "left", "right", "good", "bad", "small",
+    "medium", "large", "low", "high", "fast", "slow", "short", "long", "public", "private", "draft",
+    "publish", "dev", "staging", "prod", "production", "major", "minor", "pass", "fail",
 ];
 
 /// The maximum number of answers that a prompt offers, and the maximum length of one in characters.
@@ -158,6 +160,8 @@ mod tests {
             ("What now? [ship | wait | stop]", "[s]hip, [w]ait, s[t]op"),
             ("[Ship it | Wait a week] What now?", "[S]hip it, [W]ait a week"),
             ("Colour (red | green)", "[r]ed, [g]reen"),
+            ("How is the mood? (good/bad)", "[g]ood, [b]ad"),
+            ("Which release? (major/minor/patch)", "[m]ajor, m[i]nor, [p]atch"),
             // The last group counts.
             ("Deploy (yes/no) or: [now | tonight]", "[n]ow, [t]onight"),
             ("Ship it (yes/no)? (see the log)", "[y]es, [n]o"),

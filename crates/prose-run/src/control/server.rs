@@ -33,6 +33,10 @@ const FAREWELL_TIME: Duration = Duration::from_millis(500);
 /// How long nobody is accepted after the system had no resources for it.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// A tenth of the weight of other threads, when the processor is short.
+#[cfg(target_os = "linux")]
+const NICENESS: i32 = 10;
+
 /// How many answers wait for a client at most before its next request is read.
 const MAX_ANSWERS: usize = 16;
 
@@ -129,6 +133,7 @@ impl Drop for Server {
 }
 
 fn serve(listener: Listener, service: &Arc<Service>) {
+    yield_to_the_run();
     // Without resources for it, the run is executed all the same, and clients are told that nobody listens.
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
     runtime.block_on(async {
@@ -141,6 +146,18 @@ fn serve(listener: Listener, service: &Arc<Service>) {
         let _ = timeout(FAREWELL_TIME, farewell).await;
     });
 }
+
+/// Gives this thread less of the processor than those that execute the run, so that many watchers do not slow a run that keeps all
+/// cores busy. They receive events later then; what they miss is in the journal.
+#[cfg(target_os = "linux")]
+fn yield_to_the_run() {
+    // On Linux, this is the priority of the calling thread alone. Without it, everything works the same.
+    let _ = rustix::process::nice(NICENESS);
+}
+
+/// Elsewhere, a priority would be that of the whole process.
+#[cfg(not(target_os = "linux"))]
+fn yield_to_the_run() {}
 
 /// Accepts clients until the run has ended.
 async fn accept(listener: &AsyncListener, service: &Arc<Service>, clients: &mut JoinSet<()>) {
