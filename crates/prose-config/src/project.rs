@@ -58,6 +58,14 @@ impl Project {
             }
         };
         let text = String::from_utf8_lossy(&bytes).into_owned();
+        if prose_files::is_utf16(&bytes) {
+            // Read as UTF-8, it would have an error per line, about characters that are not there.
+            let (config, ..) = document::read("");
+            let start = TextRange::empty(TextSize::new(0));
+            let message = "the file is encoded in UTF-16; save it as UTF-8";
+            let problems = vec![document::of_toml(Diagnostic::new(Code::E141, start, message))];
+            return (Self::new(Some(path), text, config, problems), None);
+        }
         let (config, mut problems, named_skills) = document::read(&text);
         let invalid = std::str::from_utf8(&bytes).err().map(|error| error.valid_up_to());
         if let Some(at) = invalid.and_then(|at| TextSize::try_from(at).ok()) {

@@ -15,4 +15,6 @@ mod unix;
 
 pub use access::Identity;
 pub use folder::{FileAccessError, Folder, has_too_many_files};
-pub use read::{Limit, ReadError, decode, read, read_named, read_named_text, read_stream, read_text, reason};
+pub use read::{
+    Limit, ReadError, decode, is_utf16, read, read_named, read_named_text, read_stream, read_text, reason,
+};

@@ -267,13 +267,17 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, ReadError> {
 }
 
 fn not_utf8(bytes: &[u8], offset: usize) -> String {
-    let utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
-    if utf16 {
+    if is_utf16(bytes) {
         return "is encoded in UTF-16; save it as UTF-8".to_owned();
     }
     let line = line_breaks(&bytes[..offset]) + 1;
     let byte = bytes[offset];
     format!("is not valid UTF-8: byte 0x{byte:02x} at offset {offset}, in line {line}")
+}
+
+/// Whether bytes begin with the byte order mark of UTF-16, as some editors on Windows write it.
+pub fn is_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
 }
 
 /// How many lines end in bytes: at `\n`, `\r\n` and `\r`.

@@ -618,7 +618,7 @@ impl Judge<'_> {
         }
         if word.has_glob {
             let Some(files) = paths::expand(folder, text) else {
-                return Decision::doubt(format!("`{}` stands for too many files", one_line(text)));
+                return Decision::doubt(format!("`{}` matches too many files", one_line(text)));
             };
             let files =
                 files.iter().map(|file| self.command_file(about, file, &file.to_string_lossy(), is_free));
@@ -648,7 +648,7 @@ impl Judge<'_> {
     /// The names that a word with `*` stands for.
     fn expanded_names(&self, word: &Word, folder: &Path) -> Decision {
         if self.has_patterns() && word.text.starts_with(['*', '?', '[']) {
-            return Decision::doubt(format!("`{}` may stand for an option", one_line(&word.text)));
+            return Decision::doubt(format!("`{}` may expand to an option", one_line(&word.text)));
         }
         let files = paths::expand(folder, &word.text).unwrap_or_default();
         match files.iter().find(|file| {
@@ -656,7 +656,7 @@ impl Judge<'_> {
             paths::needs_approval(&inside.as_deref().unwrap_or(file).to_string_lossy(), false)
         }) {
             Some(file) => Decision::doubt(format!(
-                "`{}` stands for `{}`, which is a protected file",
+                "`{}` matches `{}`, which is a protected file",
                 one_line(&word.text),
                 file.display()
             )),

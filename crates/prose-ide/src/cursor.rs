@@ -9,7 +9,7 @@ use prose_syntax::ast::{self, AstNode, Template};
 use prose_syntax::properties::Owner;
 use prose_syntax::{SyntaxKind, SyntaxKind::*, SyntaxNode, SyntaxToken, TextRange, TextSize, names};
 
-use crate::lines::{line_end, line_start};
+use prose_syntax::lines::{line_end, line_start};
 
 /// A word, a mark or a whole literal of a line.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,7 @@
 use prose_syntax::{SyntaxKind, SyntaxKind::*, SyntaxNode, SyntaxToken, TextRange, TextSize};
 
 use crate::element::token_at;
-use crate::lines::{line_end, line_start};
+use prose_syntax::lines::{line_end, line_start};
 
 /// The ranges around `offset`, the smallest first, each around the one before it and larger.
 pub fn selection_ranges(root: &SyntaxNode, offset: TextSize) -> Vec<TextRange> {

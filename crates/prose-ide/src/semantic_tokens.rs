@@ -14,8 +14,8 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::cursor::size;
-use crate::lines::{line_end, line_start};
 use crate::named::named;
+use prose_syntax::lines::{line_end, line_start};
 
 // The names are those of the protocol's own legend, so that themes have colours for them. It has none for escapes; an editor
 // that does not know this one leaves them as they are.

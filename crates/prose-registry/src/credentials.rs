@@ -175,7 +175,7 @@ fn read_private(path: &Path) -> Result<Option<String>, CredentialsProblem> {
         |error: io::Error| CredentialsProblem::Unreadable { path: path.to_owned(), error: error.to_string() };
     // Reading a pipe without a writer would block.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(unreadable(io::Error::other("it is no file")));
+        return Err(unreadable(io::Error::other("it is not a file")));
     }
     let file = match fs::File::open(path) {
         Ok(file) => file,

@@ -42,7 +42,7 @@ impl RegistryServer {
         if !dir.is_dir() {
             return Err(io::Error::new(
                 io::ErrorKind::NotADirectory,
-                format!("{} is no folder", dir.display()),
+                format!("{} is not a folder", dir.display()),
             ));
         }
         Ok(Self { listener: TcpListener::bind(address).await?, dir })

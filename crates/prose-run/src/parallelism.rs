@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use prose_harness::footprint::{Footprint, Load};
 use prose_harness::registry::asks_model;
+use prose_syntax::text::counted;
 use prose_vm::effect::RequestId;
 use prose_vm::runner::Capacity;
 use smol_str::SmolStr;
@@ -103,12 +104,11 @@ impl Parallelism {
         }
         let needs = Footprint::of(harness);
         let count = self.at_most(harness);
-        let sessions = if count == 1 { "1 session".to_owned() } else { format!("{count} sessions") };
+        let sessions = counted(count, "session");
         let mut reasons = Vec::new();
         match (self.setting, needs.load) {
             (Some(_), _) => reasons.push("`max-parallel` is set".to_owned()),
-            (None, Load::Processes) if self.machine.cores == 1 => reasons.push("1 core".to_owned()),
-            (None, Load::Processes) => reasons.push(format!("{} cores", self.machine.cores)),
+            (None, Load::Processes) => reasons.push(counted(self.machine.cores, "core")),
             (None, _) => {}
         }
         if needs.session_mb > 0

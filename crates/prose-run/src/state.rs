@@ -8,6 +8,7 @@ use prose_state::filesystem::{self, FilesystemStore, Resume};
 use prose_state::folder::run_id;
 use prose_state::in_context::InContextStore;
 use prose_state::replay::ReplayedRecording;
+use prose_syntax::text::counted;
 use prose_vm::event::{RunHead, StateMode};
 use prose_vm::place::Place;
 use prose_vm::questions::RecordedAnswer;
@@ -134,10 +135,8 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
                     format!("line {} of the narration, {}: {doubt}; {what}", finding.line, finding.about)
                 })
                 .collect();
-            notes.push(match known.len() {
-                1 => "1 result was recovered from the narration".to_owned(),
-                known => format!("{known} results were recovered from the narration"),
-            });
+            let were = if known.len() == 1 { "was" } else { "were" };
+            notes.push(format!("{} {were} recovered from the narration", counted(known.len(), "result")));
             let recall = AnyRecording::Transcript(Box::new(recovered.as_ref().clone().into_recording()));
             Ok(without_files(memories(), recall, notes))
         }

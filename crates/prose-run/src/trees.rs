@@ -258,7 +258,7 @@ impl Shared {
     fn missing(&self, tree: &str) -> Failure {
         let shown = self.shown(tree);
         failed(format!(
-            "the working tree {shown} was deleted, with the work of its branch; restore it, or run `git worktree prune` to go on without that work"
+            "the working tree {shown} was deleted, with the work of its branch; restore it, or run `git worktree prune` to continue without that work"
         ))
     }
 

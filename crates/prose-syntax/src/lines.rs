@@ -9,12 +9,16 @@ pub const LINE_BREAKS: [char; 2] = ['\n', '\r'];
 
 /// The start of the line of an offset.
 pub fn line_start(text: &str, offset: usize) -> usize {
-    text[..offset].rfind(LINE_BREAKS).map_or(0, |at| at + 1)
+    text.as_bytes()[..offset].iter().rposition(is_line_break).map_or(0, |at| at + 1)
 }
 
 /// The end of the line of an offset, before its line break.
 pub fn line_end(text: &str, offset: usize) -> usize {
-    text[offset..].find(LINE_BREAKS).map_or(text.len(), |length| offset + length)
+    text.as_bytes()[offset..].iter().position(is_line_break).map_or(text.len(), |length| offset + length)
+}
+
+fn is_line_break(byte: &u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
 }
 
 /// The spaces and tabs that a line starts with.

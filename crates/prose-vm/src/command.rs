@@ -17,7 +17,7 @@ use crate::questions::Attribution;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub enum Command {
-    /// No request starts until [`Command::Continue`]. Sessions at work come to their end, and their results are recorded.
+    /// No request starts until [`Command::Continue`]. Running sessions complete, and their results are recorded.
     Pause,
     /// A paused run continues. A run that is resumed after its process has ended continues without it.
     Continue,

@@ -55,7 +55,7 @@ const says = element("span", "visually-hidden");
 says.setAttribute("role", "status");
 const commands: Record<PanelCommand, HTMLButtonElement> = {
   cancel: button("stop", "Stop the run", () => send("cancel")),
-  pause: button("pause", "Pause the run: sessions at work come to their end, and no new one starts", () => send("pause")),
+  pause: button("pause", "Pause the run: running sessions complete, and no new one starts", () => send("pause")),
   continue: button("play", "Continue the run", () => send("continue")),
   resume: button("play", "Resume the run", () => send("resume")),
   rerun: button("again", "Run the program again, with the same inputs", () => send("rerun")),

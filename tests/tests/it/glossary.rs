@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use prose_config::Config;
 use prose_fixture::wording::{contains_word, retired_words};
 use prose_harness::registry::HARNESSES;
@@ -43,6 +44,21 @@ fn retired_words_are_on_no_page() {
                 words.map(|(word, instead)| format!("{path}: `{word}`, instead: {instead}\n    {line}")),
             );
         }
+    }
+    assert!(found.is_empty(), "{} retired words:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn retired_words_are_in_no_text_of_the_code() {
+    let retired: Vec<_> = retired_words().collect();
+    let texts = texts_of_code();
+    assert!(texts.len() > 2000, "{} texts", texts.len());
+    let mut found = Vec::new();
+    for (place, text) in &texts {
+        let words = retired.iter().filter(|(word, _)| contains_word(text, word));
+        found.extend(
+            words.map(|(word, instead)| format!("{place}: `{word}`, instead: {instead}\n    {text}")),
+        );
     }
     assert!(found.is_empty(), "{} retired words:\n{}", found.len(), found.join("\n"));
 }
@@ -109,6 +125,54 @@ fn texts() -> Vec<(String, String)> {
         &mut texts,
     );
     texts
+}
+
+/// The texts in the sources of the crates, such as messages, each with its file. Tests and examples of programs have other words.
+fn texts_of_code() -> Vec<(String, String)> {
+    let listed = Command::new("git")
+        .args(["ls-files", "crates/*/src/*.rs"])
+        .current_dir(repository())
+        .output()
+        .unwrap();
+    let mut texts = Vec::new();
+    for name in String::from_utf8(listed.stdout).unwrap().lines() {
+        let is_of_tests =
+            name.ends_with("tests.rs") || name.contains("for-tests") || name.contains("prose-fixture");
+        // A file that was removed is still listed until that is committed.
+        let Ok(source) = fs::read_to_string(repository().join(name)) else { continue };
+        if !is_of_tests {
+            collect_texts(name, source.parse().unwrap(), &mut texts);
+        }
+    }
+    texts
+}
+
+fn collect_texts(file: &str, tokens: TokenStream, texts: &mut Vec<(String, String)>) {
+    let mut tokens = tokens.into_iter().peekable();
+    let mut is_test = false;
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Punct(punct) if punct.as_char() == '#' => {
+                let attribute = tokens.next_if(|next| matches!(next, TokenTree::Group(_)));
+                is_test |= attribute.is_some_and(|attribute| attribute.to_string().contains("(test)"));
+            }
+            TokenTree::Punct(punct) if punct.as_char() == ';' => is_test = false,
+            TokenTree::Group(group) => {
+                if !is_test {
+                    collect_texts(file, group.stream(), texts);
+                }
+                is_test &= group.delimiter() != Delimiter::Brace;
+            }
+            TokenTree::Literal(literal) => {
+                let text = literal.to_string();
+                // Without a space it is a name, and with lines it is a program.
+                if text.contains('"') && text.contains(' ') && !text.contains("\\n") {
+                    texts.push((file.to_owned(), text));
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The documentation: each page of the repository as text without code. Only the words that the glossary retires are left out.

@@ -205,6 +205,11 @@ fn levels_and_settings() {
             "[run]\nharness = \"command\"\ncommand = [\"true\"]\n",
             RefusedUnlessDry("is not trusted yet, and the harness `command` would start `true`"),
         ),
+        Case::new("settings in UTF-16", &[("main.prose", "session \"x\"\n")])
+            .prepare(|world| fs::write(world.path("prose.toml"), b"\xff\xfe[\0r\0u\0n\0]\0\n\0").unwrap())
+            .refused(
+                "is not run: fix FOLDER/prose.toml:1:1: the file is encoded in UTF-16; save it as UTF-8",
+            ),
         Case::new("settings that are too large", &[("main.prose", "session \"x\"\n")])
             .prepare(|world| fs::write(world.path("prose.toml"), vec![b'#'; (1 << 20) + 1]).unwrap())
             .refused("prose.toml` is too large: a settings file may have at most 1 MiB"),

@@ -369,7 +369,7 @@ pub(crate) enum RunsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Pause a run: sessions at work come to their end, and no new one starts
+    /// Pause a run: running sessions complete, and no new one starts
     Pause {
         /// Any part of the id of the run
         #[arg(value_name = "RUN")]

@@ -32,7 +32,7 @@ pub(super) fn asked_for_version(program: &str) -> Answer {
     }
     match said.lines().map(str::trim).find(|line| !line.is_empty()) {
         Some(line) => Answer::Version(line.to_owned()),
-        None => Answer::Failed("says nothing".to_owned()),
+        None => Answer::Failed("prints nothing".to_owned()),
     }
 }
 

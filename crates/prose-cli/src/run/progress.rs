@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use prose_run::PreparedRun;
+use prose_syntax::text::shorten;
 use prose_view::{View, usage_text};
 use prose_vm::activity::{Activity, ProviderRetry, ToolStatus};
 use prose_vm::command::Command;
@@ -191,8 +192,9 @@ impl<'a> Progress<'a> {
     /// Shows what a person has commanded, as far as other lines do not.
     fn commanded(&self, command: Command, by: &Attribution) {
         match command {
-            Command::Pause => self
-                .line(format_args!("paused {by}; sessions at work come to their end, and no new one starts")),
+            Command::Pause => {
+                self.line(format_args!("paused {by}; running sessions complete, and no new one starts"))
+            }
             Command::Continue => self.line(format_args!("continued {by}")),
             Command::Retry { request } => {
                 self.line(format_args!("session {} starts again, asked {by}", request.0))
@@ -346,9 +348,5 @@ fn indent(nesting: u32) -> String {
 
 /// The beginning of a text, on one line.
 fn beginning(text: &str) -> String {
-    let line = first_line(text);
-    match line.char_indices().nth(MAX_SHOWN) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line,
-    }
+    shorten(&first_line(text), MAX_SHOWN).into_owned()
 }

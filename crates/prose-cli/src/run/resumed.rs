@@ -77,7 +77,7 @@ pub(crate) fn program(
         (Some(original), _) if accept_changes => Ok(at(&original, None)),
         (Some(original), _) => Err(format!(
             "the program `{}` has changed since the run {run} was started, and `{import}`, which it imports, is looked for next to it; undo the change, \
-            or use `--accept-changes` to go on with the program as it is",
+            or use `--accept-changes` to continue with the program as it is",
             original.display()
         )),
         (None, name) => Err(format!(

@@ -58,7 +58,7 @@ pub(super) fn command(
             let id = send(&mut client, Command::Pause, &person)?;
             writeln!(
                 out,
-                "paused {id}; sessions at work come to their end; continue it with `prose runs continue {id}`"
+                "paused {id}; running sessions complete; continue it with `prose runs continue {id}`"
             )?;
         }
         RunsCommand::Continue { run } => {

@@ -269,7 +269,7 @@ fn an_agent_has_to_be_there_and_to_answer() {
         expect![[r#"
             status: 1
             ---- stdout
-            problem  harness: `codex --version` says nothing
+            problem  harness: `codex --version` prints nothing
                      help: try it in a terminal; to reinstall it, run `npm install -g @openai/codex`
             problem  harness: `run.environment` contains `NO_SUCH_KEY`, which is not set
                      help: set it before you start `prose` and the editor, or remove it from `prose.toml`

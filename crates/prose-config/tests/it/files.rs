@@ -22,7 +22,7 @@ fn the_nearest_file_upward_is_found() {
     assert_eq!(find(&at("project/not/there/yet.prose")), project);
     assert_eq!(find(&at("other/../project/deep")), project);
     assert_eq!(find(&at("project/../other")).filter(|path| path.starts_with(folder.path())), None);
-    // A folder of that name is no file with settings.
+    // A folder of that name is not a file with settings.
     fs::create_dir(at("project/deep/prose.toml")).unwrap();
     assert_eq!(find(&at("project/deep")), project);
     fs::write(at("project/deep/er/prose.toml"), "").unwrap();

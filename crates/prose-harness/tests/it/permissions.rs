@@ -372,7 +372,7 @@ fn a_pattern_covers_each_command_of_a_compound_one() {
             $ git log $X
                 ask: a value in `git log $X` is known only when it runs
             $ git log *
-                ask: `*` may stand for an option
+                ask: `*` may expand to an option
             $ GIT_PAGER=evil git log
                 ask: variables are set for `git log`
             $ sh -c 'git log; rm x'

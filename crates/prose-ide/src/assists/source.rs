@@ -15,7 +15,7 @@ use prose_analysis::index::Site;
 
 pub(super) use crate::cursor::size;
 use crate::entity::{Entity, EntityKind};
-use crate::lines::{line_end, line_start};
+use prose_syntax::lines::{line_end, line_start};
 
 /// A level of indentation.
 pub(super) const INDENT: &str = "  ";

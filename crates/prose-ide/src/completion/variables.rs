@@ -14,7 +14,7 @@ use smol_str::SmolStr;
 use super::{Completion, CompletionKind, Context};
 use crate::cursor::{Cursor, Start, size, statement_start};
 use crate::entity::{Composite, results};
-use crate::lines::{line_end, line_start};
+use prose_syntax::lines::{line_end, line_start};
 
 /// A variable that can be read at the cursor.
 pub(super) struct Variable<'a> {

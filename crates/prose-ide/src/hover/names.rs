@@ -22,9 +22,10 @@ use crate::calls::{Callable, incoming_calls};
 use crate::comments::{comment_above, first_comment};
 use crate::element::Word;
 use crate::entity::{Composite, Entity, EntityKind, binding_range, keys_of_field, name_range, results};
-use crate::lines::{line_number, line_start};
+use crate::lines::line_number;
 use crate::markdown::{escaped, excerpt, fenced, first_line, inline, paragraphs};
 use crate::references::{Access, references_in};
+use prose_syntax::lines::line_start;
 
 /// Documentation of what a word stands for.
 pub(super) fn of_word<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: &Word) -> Option<String> {

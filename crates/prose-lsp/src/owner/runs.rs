@@ -137,7 +137,7 @@ impl Owner {
             None if what == RunCommandKind::DryRun => Project::new(""),
             None => {
                 return Err(format!(
-                    "`{name}` lies in no folder, and a run keeps its files in one; save the program first, or use a dry run"
+                    "`{name}` is not in a folder, where a run keeps its files; save the program first, or use a dry run"
                 ));
             }
         };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use prose_analysis::location::Origin;
 use prose_project::files::read_import;
+use prose_syntax::text::counted;
 
 use crate::documents::closed::ClosedProgram;
 use crate::features::diagnostics;
@@ -126,10 +127,7 @@ impl Owner {
     fn report_scan(&mut self) {
         let scanner = &mut self.scanner;
         let is_first = !scanner.is_known && scanner.scan != ScanState::Idle;
-        let message = is_first.then(|| match scanner.found.len() {
-            1 => "1 program".to_owned(),
-            count => format!("{count} programs"),
-        });
+        let message = is_first.then(|| counted(scanner.found.len(), "program"));
         if self.session.shows_progress {
             for notification in self.scanner.progress.news(message) {
                 self.publisher.notify(notification);

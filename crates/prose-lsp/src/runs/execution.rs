@@ -6,6 +6,7 @@ use std::sync::mpsc::channel;
 
 use prose_run::{DryRun, FinishedRun, PreparedRun, Questions, RunFailure, RunHooks, RunRequest, Start};
 use prose_state::StateError;
+use prose_syntax::text::counted;
 use prose_vm::event::{Event, EventKind, RunStatus};
 use prose_vm::place::Site;
 use prose_vm::value::Value as ProgramValue;
@@ -22,7 +23,6 @@ use crate::protocol::uri::{DocumentUri, uri_of_path};
 use crate::runs::questions::EditorUser;
 use crate::runs::registry::{Runs, Stop, Ticket};
 use crate::runs::reporter::Reporter;
-use crate::runs::trace::counted;
 
 /// A run to start.
 pub(crate) struct Launch {
@@ -206,24 +206,23 @@ fn summary(
     let end = &finished.end;
     let reused = match finished.reused {
         0 => String::new(),
-        1 => ", 1 result of the earlier execution used again".to_owned(),
-        count => format!(", {count} results of the earlier execution used again"),
+        count => format!(", {} of the earlier execution used again", counted(count as usize, "result")),
     };
     if let Some(error) = &finished.unrecorded {
-        let message = format!("{name} has come to its end, but that cannot be recorded: {error}");
+        let message = format!("{name} ended, but its end cannot be recorded: {error}");
         return (Some(MessageType::ERROR), message);
     }
-    let sessions = counted(end.sessions);
+    let sessions = counted(end.sessions as usize, "session");
     let reason = end.error.as_ref().map_or_else(String::new, |error| error.to_string());
     match end.status {
         RunStatus::Completed if end.failures > 0 => {
-            let failures = prose_syntax::text::counted(end.failures as usize, "failure");
+            let failures = counted(end.failures as usize, "failure");
             let message = format!("{name} is done with {failures} that it handled: {sessions}{reused}");
             (Some(MessageType::WARNING), message)
         }
         RunStatus::Completed => {
             let made_up = if is_made_up {
-                ". All answers were made up by the harness `offline`; `run.harness` chooses another one"
+                ". All answers are placeholders of the harness `offline`; `run.harness` chooses another one"
             } else {
                 ""
             };
@@ -272,7 +271,7 @@ fn shown(failure: &RunFailure) -> String {
         ),
         RunFailure::OtherHarness { run, before, now } => format!(
             "the run {run} tells its agents to read and write files, as `{before}` can and `{now}` cannot; resume it with `{before}`, or \
-             with `acceptChanges` to have the remaining sessions told otherwise"
+             with `acceptChanges` to give the remaining sessions other instructions"
         ),
         RunFailure::ScriptGone { run, script } => format!(
             "the run {run} takes its answers from the script `{}`, and `{}` is gone; put it back, or resume the run with another one as `script`",

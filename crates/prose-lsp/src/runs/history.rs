@@ -8,13 +8,12 @@ use std::time::SystemTime;
 use dashmap::DashMap;
 use prose_run::{History as Used, Project};
 use prose_state::runs::{RunDetails, RunState};
+use prose_syntax::text::counted;
 use prose_view::duration;
 use prose_vm::event::RunStatus;
 use prose_vm::program::Program;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
-
-use crate::runs::trace::counted;
 
 /// How many runs are looked at, the latest first. A program that was not run for longer than that has no last run here.
 const MAX_RUNS: usize = 100;
@@ -145,7 +144,11 @@ impl LastRun {
             // A run of this server has a lens of its own; the progress of other processes is not known.
             (RunState::Running(_) | RunState::Paused(_) | RunState::Damaged, _) => return None,
         };
-        let parts = [summary.sessions.map(counted), summary.duration().map(duration), Some(how)];
+        let parts = [
+            summary.sessions.map(|sessions| counted(sessions as usize, "session")),
+            summary.duration().map(duration),
+            Some(how),
+        ];
         Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 

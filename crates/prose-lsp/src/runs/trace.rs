@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use prose_syntax::text::counted;
 use prose_view::{Outcome, Statement, View, duration, usage_text};
 use prose_vm::effect::Usage;
 use prose_vm::place::Site;
@@ -84,7 +85,7 @@ pub(crate) fn marks(view: &View) -> BTreeMap<u32, String> {
 
 /// The progress of a run, in a line.
 pub(crate) fn progress(view: &View) -> String {
-    let done = counted(view.sessions_ended());
+    let done = counted(view.sessions_ended() as usize, "session");
     if let Some(input) = view.awaited_inputs().next_back() {
         let name = if input.label.is_empty() { &input.detail } else { &input.label };
         return format!("{done} done; waits for the input `{name}`");
@@ -143,11 +144,6 @@ fn first_line(text: &str) -> String {
         shown.push('…');
     }
     shown
-}
-
-/// `1 session`, `12 sessions`
-pub(crate) fn counted(sessions: u32) -> String {
-    if sessions == 1 { "1 session".to_owned() } else { format!("{sessions} sessions") }
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ fn note(outcome: &Outcome) -> Option<Note> {
         Ok(_) => {
             let url = outcome.moved_to()?;
             // How old the text is would change with every look-up.
-            let message = format!("`{}` has moved to {url} for good, as its host says", outcome.reference);
+            let message = format!("`{}` has moved permanently to {url}", outcome.reference);
             return Some(Note { code: Code::W144, message, better: Some(url.as_str().into()) });
         }
         Err(Problem::NotFound { near, .. }) => (Code::E139, near.first().cloned()),

@@ -47,7 +47,7 @@ mod unix {
             self.path
                 .to_str()
                 .map(str::to_owned)
-                .ok_or_else(|| io::Error::other("the path of the socket is no text"))
+                .ok_or_else(|| io::Error::other("the path of the socket is not valid UTF-8"))
         }
 
         /// The same on the runtime of the caller.

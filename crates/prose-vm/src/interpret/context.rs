@@ -166,7 +166,7 @@ impl Cx {
         }
         match self.instance.replies.borrow().get(agent) {
             Some(value) => passed.push(ContextValue::new(label, value.clone())),
-            None => self.warn(format!("agent `{agent}` has said nothing yet and is left out of the context")),
+            None => self.warn(format!("agent `{agent}` has no reply yet and is left out of the context")),
         }
         Ok(())
     }

@@ -81,7 +81,7 @@ impl Cx {
                     ErrorKind::Type,
                     format!("`{digits}` is too large for a number; write it as text if it is an id: `\"{digits}\"`"),
                 ),
-                _ => self.fail(ErrorKind::Type, format!("`{digits}` is no number")),
+                _ => self.fail(ErrorKind::Type, format!("`{digits}` is not a number")),
             },
             Expr::Duration(text) => Ok(Value::text(text.as_str())),
             Expr::Bool(value) => Ok(Value::Bool(*value)),

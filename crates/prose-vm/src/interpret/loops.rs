@@ -109,7 +109,7 @@ impl Cx {
                     ErrorKind::IterationLimitExceeded,
                     format!(
                         "the loop has no `max` of its own and was repeated {cap} times, which is the most that `max-iterations` \
-                        below `[run]` in prose.toml allows; write `(max: N)` behind the condition, or raise the setting"
+                        below `[run]` in prose.toml allows; write `(max: N)` after the condition, or raise the setting"
                     ),
                 );
             }

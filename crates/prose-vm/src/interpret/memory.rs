@@ -71,7 +71,7 @@ impl Cx {
             (None, true) => self.warn(format!("No memory for agent '{agent}'; starting fresh")),
             (Some(_), false) if !self.run.told_fresh.borrow().contains(agent) => {
                 self.run.told_fresh.borrow_mut().push(agent.clone());
-                self.warn(format!("agent '{agent}' has a memory, and `session:` starts without it; `resume:` would go on with it"));
+                self.warn(format!("agent '{agent}' has a memory, and `session:` starts without it; `resume:` continues with it"));
             }
             _ => {}
         }

@@ -229,7 +229,7 @@ impl Cx {
         }
         if model.starts_with('-') {
             let message =
-                format!("`{model}` is no model: agents would read it as an option, as it starts with `-`");
+                format!("`{model}` is not a model: agents would read it as an option, as it starts with `-`");
             return self.fail(ErrorKind::Type, message);
         }
         Ok(model)

@@ -2,6 +2,7 @@
 
 use prose_analysis::model::{Body, Expr, ExprId, Stmt, StmtId, Target, Value};
 use prose_syntax::suggest::nearest;
+use prose_syntax::text::first_line;
 use smol_str::{SmolStr, format_smolstr};
 
 use super::{Program, TopLevel, is_definition};
@@ -146,10 +147,6 @@ impl Program {
         };
         Some(format!("the program has no input `{name}`; {hint}"))
     }
-}
-
-fn first_line(text: &str) -> &str {
-    text.trim().lines().next().unwrap_or_default()
 }
 
 /// Whether the description marks an input as optional (B3).

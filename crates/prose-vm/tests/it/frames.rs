@@ -163,6 +163,6 @@ fn a_reply_that_quotes_a_memory_takes_over_nothing() {
 fn a_model_that_looks_like_an_option_is_an_error() {
     let ran = run("let m = \"--yes\"\nsession \"A\"\n  model: \"{m}\"\n", OK);
     let error = ran.end.error.as_ref().map(|error| error.message.as_str());
-    let wanted = "`--yes` is no model: agents would read it as an option, as it starts with `-`";
+    let wanted = "`--yes` is not a model: agents would read it as an option, as it starts with `-`";
     assert_eq!(error, Some(wanted));
 }

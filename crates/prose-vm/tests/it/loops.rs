@@ -168,8 +168,8 @@ fn r061_a_loop_without_a_limit_of_its_own_has_one_all_the_same() {
         iteration 2
         let n = 2
         loop ended: Failed after 2
-        caught: the loop has no `max` of its own and was repeated 2 times, which is the most that `max-iterations` below `[run]` in prose.toml allows; write `(max: N)` behind the condition, or raise the setting
-        session: 2: iteration-limit-exceeded: the loop has no `max` of its own and was repeated 2 times, which is the most that `max-iterations` below `[run]` in prose.toml allows; write `(max: N)` behind the condition, or raise the setting
+        caught: the loop has no `max` of its own and was repeated 2 times, which is the most that `max-iterations` below `[run]` in prose.toml allows; write `(max: N)` after the condition, or raise the setting
+        session: 2: iteration-limit-exceeded: the loop has no `max` of its own and was repeated 2 times, which is the most that `max-iterations` below `[run]` in prose.toml allows; write `(max: N)` after the condition, or raise the setting
         let anon_001 = ok
         value: ok
     "#]].assert_eq(&ran.story());

@@ -94,7 +94,7 @@ reply = "Result two"
 "#;
     let ran = run_with(program, script, |setup| setup.memory(".prose/agents/a/", "old memory", 3));
     expect![[r#"
-        warning: agent 'a' has a memory, and `session:` starts without it; `resume:` would go on with it
+        warning: agent 'a' has a memory, and `session:` starts without it; `resume:` continues with it
         session a: Start
         let anon_001 = Result one
         session a: Go on
@@ -340,7 +340,7 @@ fn c03_that_session_leaves_a_memory_aside_is_told_once() {
         });
     expect![[r#"
         iteration 1
-        warning: agent 'a' has a memory, and `session:` starts without it; `resume:` would go on with it
+        warning: agent 'a' has a memory, and `session:` starts without it; `resume:` continues with it
         session a: A
         let anon_001 = ok
         iteration 2

@@ -245,7 +245,7 @@ function M:show(view)
   self.done = view.ended
   local pause = is_given(view.pause) and view.pause or nil
   if (pause == nil) ~= (self.pause == nil) and not view.whole and not view["end"] then
-    self:put(pause and paused_text(pause) .. "; sessions at work come to their end" or "continued", {})
+    self:put(pause and paused_text(pause) .. "; running sessions complete" or "continued", {})
   end
   self.pause = pause
   local nodes = {}

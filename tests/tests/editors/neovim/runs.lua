@@ -48,7 +48,7 @@ player.play(function(seen)
   seen.live = vim.fn.getcompletion("Prose cancel ", "cmdline")
 
   player.type_keys(":Prose pause<CR>")
-  seen.paused = player.wait_for_float("prose-run", "sessions at work come to their end")
+  seen.paused = player.wait_for_float("prose-run", "running sessions complete")
   player.wait_for("the run to be one that can continue", function()
     return #vim.fn.getcompletion("Prose continue ", "cmdline") == 1 and #vim.fn.getcompletion("Prose pause ", "cmdline") == 0
   end)

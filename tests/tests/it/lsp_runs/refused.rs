@@ -75,7 +75,7 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     check(
         answer["error"]["message"].as_str().unwrap(),
         expect![
-            "`untitled:Untitled-1` lies in no folder, and a run keeps its files in one; save the program first, or use a dry run"
+            "`untitled:Untitled-1` is not in a folder, where a run keeps its files; save the program first, or use a dry run"
         ],
     );
     let answer = workspace.execute("prose.dryRun", json!({ "uri": uri }));

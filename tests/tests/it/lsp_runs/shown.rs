@@ -105,7 +105,7 @@ fn a_program_runs_as_it_was_last_edited() {
     check(
         &message(&mut workspace),
         expect![
-            "a.prose is done: 1 session. All answers were made up by the harness `offline`; `run.harness` chooses another one"
+            "a.prose is done: 1 session. All answers are placeholders of the harness `offline`; `run.harness` chooses another one"
         ],
     );
 }

@@ -75,7 +75,7 @@ fn a_run_is_controlled_from_another_process() {
         expect![[r#"
             status: 0
             ---- stdout
-            paused ID; sessions at work come to their end; continue it with `prose runs continue ID`
+            paused ID; running sessions complete; continue it with `prose runs continue ID`
         "#]],
     );
     run.wait("paused ");

@@ -430,7 +430,7 @@ fn imports_of_a_run_of_another_machine_that_cannot_be_found_say_why() {
     let workspace = made_elsewhere("report.prose", &[("report.prose", &changed), ("shared.prose", SHARED)]);
     workspace.refuses(
         &["resume"],
-        expect!["the program `FOLDER/report.prose` has changed since the run ID was started, and `./shared.prose`, which it imports, is looked for next to it; undo the change, or use `--accept-changes` to go on with the program as it is"],
+        expect!["the program `FOLDER/report.prose` has changed since the run ID was started, and `./shared.prose`, which it imports, is looked for next to it; undo the change, or use `--accept-changes` to continue with the program as it is"],
     );
     workspace.prose(&["resume", "--accept-changes", "-q"]).ended(0);
 }

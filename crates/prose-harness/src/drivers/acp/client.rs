@@ -24,7 +24,7 @@ const SESSION_NEW: &str = "session/new";
 const MAX_CONTINUED: usize = 8;
 
 /// How such a session goes on.
-const CONTINUE: &str = "The permissions of this session do not allow that. Go on without it.";
+const CONTINUE: &str = "The permissions of this session do not allow that. Continue without it.";
 
 /// The modes in which agents ask before they act, the most common name first.
 const ASKING_MODES: &[&str] = &["default", "ask", "manual", "read-only"];
