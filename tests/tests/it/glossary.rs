@@ -153,6 +153,8 @@ fn collect_texts(file: &str, tokens: TokenStream, texts: &mut Vec<(String, Strin
     while let Some(token) = tokens.next() {
         match token {
             TokenTree::Punct(punct) if punct.as_char() == '#' => {
+                // Comments with documentation are attributes, too.
+                tokens.next_if(|next| matches!(next, TokenTree::Punct(inner) if inner.as_char() == '!'));
                 let attribute = tokens.next_if(|next| matches!(next, TokenTree::Group(_)));
                 is_test |= attribute.is_some_and(|attribute| attribute.to_string().contains("(test)"));
             }
