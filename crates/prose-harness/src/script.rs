@@ -3,14 +3,17 @@
 mod activity;
 pub(crate) mod entry;
 mod read;
+mod schema;
+mod value;
 pub(crate) mod written;
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::future::ready;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use prose_toml::Document;
 use prose_vm::activity::{Activity, Reporter, ToolStatus, ToolUse};
 use prose_vm::effect::{
     Choice, Effect, Failure, InputRequest, Memory, MemoryPlace, Outcome, Reply, Request, SessionTask,
@@ -20,13 +23,16 @@ use prose_vm::frame;
 use prose_vm::harness::{Capabilities, Harness, HarnessFuture, RunFolders, not_performed};
 use prose_vm::value::Value;
 use smol_str::SmolStr;
+use toml::de::DeTable;
 
 use self::entry::{Asked, Entry, Said};
 use crate::offline::Offline;
 use crate::permissions::{Folders, ToolRequest, permit};
 
 pub use self::entry::Kind;
-pub use self::read::{ScriptError, ScriptErrors};
+pub use self::read::{EntryProblem, ScriptError, ScriptErrors};
+pub use self::schema::{keys, schema};
+pub use self::value::{InvalidValue, toml_value};
 
 /// A harness that replies from a script.
 ///
@@ -36,7 +42,9 @@ pub use self::read::{ScriptError, ScriptErrors};
 pub struct Script {
     /// The file, for messages.
     name: String,
-    entries: Vec<Entry>,
+    /// What comes before the names of tables in headers.
+    prefix: &'static str,
+    entries: Arc<[Entry]>,
     /// The harness for unmatched requests, if the script enables it.
     unmatched: Option<Offline>,
     /// The folders of the run, for permissions.
@@ -66,11 +74,56 @@ impl Script {
         let file = read::read(&name, text)?;
         Ok(Self {
             name,
-            entries: file.entries,
+            prefix: "",
+            entries: file.entries.into(),
             unmatched: file.is_offline.then(|| Offline::new(seed)),
             folders: RunFolders { root: PathBuf::from("."), run: None },
             uses: Mutex::default(),
         })
+    }
+
+    /// Reads the entries in a table of another document, such as a case of a test file, in whose headers `prefix` comes before the names of their tables.
+    /// The other keys of the table are left to the caller, also those that look like a misspelled kind of entries.
+    pub fn in_table(
+        name: impl Into<String>,
+        document: &Document<'_>,
+        text: &str,
+        table: &DeTable<'_>,
+        prefix: &'static str,
+    ) -> (Self, Vec<EntryProblem>) {
+        let (file, problems) = read::read_in(document, text, table, prefix);
+        let script = Self {
+            name: name.into(),
+            prefix,
+            entries: file.entries.into(),
+            unmatched: file.is_offline.then(|| Offline::new(0)),
+            folders: RunFolders { root: PathBuf::from("."), run: None },
+            uses: Mutex::default(),
+        };
+        (script, problems)
+    }
+
+    /// The same script for another run: none of its entries has been used. `seed` is for generated replies.
+    pub fn unused(&self, seed: u64) -> Self {
+        Self {
+            name: self.name.clone(),
+            prefix: self.prefix,
+            entries: Arc::clone(&self.entries),
+            unmatched: self.unmatched.as_ref().map(|_| Offline::new(seed)),
+            folders: self.folders.clone(),
+            uses: Mutex::default(),
+        }
+    }
+
+    /// Whether it has no entries, and no replies are generated either.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.unmatched.is_none()
+    }
+
+    /// Whether it has an entry for an input of this name, or one that matches any input.
+    pub fn may_give_input(&self, name: &str) -> bool {
+        let mut inputs = self.entries.iter().filter(|entry| entry.kind == Kind::Input);
+        inputs.any(|entry| entry.name.as_deref().is_none_or(|known| known == name))
     }
 
     /// The same script in the folders of a run.
@@ -181,10 +234,11 @@ impl Script {
                 }
             );
         }
+        let place = if self.prefix.is_empty() { "at the top" } else { "in the case" };
+        let entry = asked.entry_to_add().replacen("[[", &format!("[[{}", self.prefix), 1);
         let _ = write!(
             message,
-            "Add an entry such as this one, or set `unmatched = \"offline\"` at the top for generated replies:\n\n{}",
-            asked.entry_to_add()
+            "Add an entry such as this one, or set `unmatched = \"offline\"` {place} for generated replies:\n\n{entry}"
         );
         Failure { kind: ErrorKind::Other, message }
     }

@@ -104,6 +104,21 @@ pub(crate) const KINDS: &[KindInfo] = &[
     },
 ];
 
+/// The keys of an entry about its use: memories are read immediately, and only backends report activities.
+const TIMING: &[&str] = &["times", "delay", "activity"];
+
+impl KindInfo {
+    /// All keys of an entry.
+    pub(crate) fn keys(&self) -> Vec<&'static str> {
+        let timing = match self.kind {
+            Kind::Memory => &TIMING[..1],
+            Kind::Input => &TIMING[..2],
+            _ => TIMING,
+        };
+        [self.selectors, self.answers, self.details, timing].concat()
+    }
+}
+
 impl Kind {
     /// The kind for an effect, by its name in journals; `None` if scripts do not support it.
     pub(crate) fn of_effect(effect: &str) -> Option<Self> {

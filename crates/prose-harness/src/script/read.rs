@@ -17,15 +17,17 @@ use regex::Regex;
 use serde::Deserialize;
 use serde::de::value::{Error as PlainError, StrDeserializer};
 use toml::Spanned;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
 use super::entry::{Entry, KINDS, Kind, KindInfo, Said};
+use super::value::{InvalidValue, toml_value};
 use crate::permissions::{About, McpTool, ToolRequest};
 
-/// The keys of every entry about its use: memories are read immediately, and only backends report activities.
-const TIMING: &[&str] = &["times", "delay", "activity"];
+/// The key that says what becomes of requests without an entry.
+pub(crate) const UNMATCHED: &str = "unmatched";
 
 /// The content of a script.
+#[derive(Default)]
 pub(super) struct File {
     pub(super) entries: Vec<Entry>,
     /// Whether unmatched requests get generated replies.
@@ -66,17 +68,51 @@ impl std::error::Error for ScriptErrors {}
 
 pub(super) fn read(name: &str, text: &str) -> Result<File, ScriptErrors> {
     let document = Document::parse(text);
-    let mut reader = Reader { text, document: &document, errors: Vec::new() };
+    let mut reader = Reader { text, document: &document, prefix: "", errors: Vec::new() };
     for problem in &document.problems {
         reader.report_at(problem.range, problem.message.clone());
     }
-    let file = reader.file(document.root().get_ref());
-    let Reader { mut errors, .. } = reader;
+    let file = match document.root().get_ref().as_table() {
+        Some(root) => reader.file(root, |reader, span, name| {
+            let known = KINDS.iter().map(|info| info.table).chain([UNMATCHED]);
+            reader.unknown(span, name, "a script", known.collect());
+        }),
+        None => File::default(),
+    };
+    let Reader { errors, .. } = reader;
     if errors.is_empty() {
         return Ok(file);
     }
+    let mut errors: Vec<_> = errors
+        .into_iter()
+        .map(|EntryProblem { range, message }| {
+            let (line, column) = document.position(range.start());
+            ScriptError { line, column, message }
+        })
+        .collect();
     errors.sort_by_key(|error| (error.line, error.column));
     Err(ScriptErrors { name: name.to_owned(), errors })
+}
+
+/// Reads the entries in a table of another document. Its other keys are left to the caller.
+pub(super) fn read_in(
+    document: &Document<'_>,
+    text: &str,
+    table: &DeTable<'_>,
+    prefix: &'static str,
+) -> (File, Vec<EntryProblem>) {
+    let mut reader = Reader { text, document, prefix, errors: Vec::new() };
+    let file = reader.file(table, |_, _, _| {});
+    (file, reader.errors)
+}
+
+/// A mistake in an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryProblem {
+    /// Where it is.
+    pub range: TextRange,
+    /// What is wrong and how to fix it.
+    pub message: String,
 }
 
 type TomlValue<'a> = Spanned<DeValue<'a>>;
@@ -84,27 +120,31 @@ type TomlValue<'a> = Spanned<DeValue<'a>>;
 struct Reader<'a> {
     text: &'a str,
     document: &'a Document<'a>,
-    errors: Vec<ScriptError>,
+    /// What comes before the names of tables in headers, such as `case.`.
+    prefix: &'static str,
+    errors: Vec<EntryProblem>,
 }
 
 impl Reader<'_> {
-    fn file(&mut self, root: &DeValue<'_>) -> File {
-        let mut file = File { entries: Vec::new(), is_offline: false };
-        for (key, value) in root.as_table().into_iter().flatten() {
+    /// The entries in a table. `other` receives the keys that are not about entries.
+    fn file(&mut self, table: &DeTable<'_>, other: impl Fn(&mut Self, Range<usize>, &str)) -> File {
+        let mut file = File::default();
+        for (key, value) in table {
             let name: &str = key.get_ref();
-            if name == "unmatched" {
+            if name == UNMATCHED {
                 file.is_offline = self.unmatched(value);
             } else if let Some(info) = KINDS.iter().find(|info| info.table == name) {
                 let Some(tables) = value.get_ref().as_array() else {
-                    let message =
-                        format!("an entry must start with a header in double brackets: `[[{name}]]`");
+                    let message = format!(
+                        "an entry must start with a header in double brackets: `[[{}{name}]]`",
+                        self.prefix
+                    );
                     self.report(key.span(), message);
                     continue;
                 };
                 file.entries.extend(tables.iter().filter_map(|table| self.entry(info, table)));
             } else {
-                let known = KINDS.iter().map(|info| info.table).chain(["unmatched"]);
-                self.unknown(key.span(), name, "a script", known.collect());
+                other(self, key.span(), name);
             }
         }
         file
@@ -123,20 +163,17 @@ impl Reader<'_> {
 
     fn entry(&mut self, info: &KindInfo, value: &TomlValue<'_>) -> Option<Entry> {
         let Some(table) = value.get_ref().as_table() else {
-            let message = format!("an entry must be a table with a header `[[{}]]`", info.table);
+            let message =
+                format!("an entry must be a table with a header `[[{}{}]]`", self.prefix, info.table);
             self.report(value.span(), message);
             return None;
         };
-        let timing = match info.kind {
-            Kind::Memory => &TIMING[..1],
-            Kind::Input => &TIMING[..2],
-            _ => TIMING,
-        };
-        let known = [info.selectors, info.answers, info.details, timing].concat();
+        let known = info.keys();
         for key in table.keys() {
             let name: &str = key.get_ref();
             if !known.contains(&name) {
-                self.unknown(key.span(), name, &format!("a `[[{}]]`", info.table), known.clone());
+                let of = format!("a `[[{}{}]]`", self.prefix, info.table);
+                self.unknown(key.span(), name, &of, known.clone());
             }
         }
         let get = |key: &str| known.contains(&key).then(|| table.get(key)).flatten();
@@ -352,28 +389,14 @@ impl Reader<'_> {
 
     /// Any value.
     fn value(&mut self, value: &TomlValue<'_>) -> Option<Value> {
-        Some(match value.get_ref() {
-            DeValue::String(text) => Value::text(&**text),
-            DeValue::Boolean(value) => Value::Bool(*value),
-            DeValue::Integer(number) => {
-                let number = i64::from_str_radix(number.as_str(), number.radix()).ok();
-                let number = number.map(|number| Value::Number(number as f64));
-                return self.expect(number, "value", "a number of at most 64 bits", value);
+        match toml_value(value) {
+            Ok(value) => Some(value),
+            Err(InvalidValue { span, expected }) => {
+                let message = format!("`value` must be {expected}, not {}", self.shown(span.clone()));
+                self.report(span, message);
+                None
             }
-            DeValue::Float(number) => {
-                let number = number.as_str().parse().ok().filter(|number: &f64| number.is_finite());
-                return self.expect(number.map(Value::Number), "value", "a finite number", value);
-            }
-            DeValue::Datetime(time) => Value::text(time.to_string()),
-            DeValue::Array(items) => {
-                let items: Option<Vec<Value>> = items.iter().map(|item| self.value(item)).collect();
-                Value::array(items?)
-            }
-            DeValue::Table(entries) => {
-                let entries = entries.iter().map(|(key, value)| Some((&**key.get_ref(), self.value(value)?)));
-                Value::object(entries.collect::<Option<Vec<_>>>()?)
-            }
-        })
+        }
     }
 
     fn expect<T>(&mut self, read: Option<T>, key: &str, what: &str, value: &TomlValue<'_>) -> Option<T> {
@@ -412,7 +435,6 @@ impl Reader<'_> {
     }
 
     fn report_at(&mut self, range: TextRange, message: String) {
-        let (line, column) = self.document.position(range.start());
-        self.errors.push(ScriptError { line, column, message });
+        self.errors.push(EntryProblem { range, message });
     }
 }
