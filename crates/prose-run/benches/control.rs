@@ -74,6 +74,8 @@ mod unix {
                 state: StateMode::Filesystem,
                 harness: Some("offline".to_owned()),
                 script: None,
+                stand_in: None,
+                model: None,
                 seed: 0,
                 delay,
                 inputs: Vec::new(),

@@ -56,6 +56,8 @@ fn request(program: &Arc<Program>, folder: &Path, start: Start) -> RunRequest {
         state: StateMode::Filesystem,
         harness: Some("offline".to_owned()),
         script: None,
+        stand_in: None,
+        model: None,
         seed: 0,
         delay: Duration::ZERO,
         inputs: Vec::new(),

@@ -35,6 +35,7 @@ use std::sync::Arc;
 
 use prose_config::{Isolation, WhenWaiting};
 use prose_harness::offline::Offline;
+use prose_harness::one_model::OneModel;
 pub use prose_harness::registry::asks_model;
 use prose_harness::registry::{HarnessSettings, harness, has_tools, used_harnesses};
 use prose_harness::replay::NotRecorded;
@@ -80,7 +81,7 @@ pub use crate::rights::MissingRights;
 use crate::state::{AnyRecording, StoreKind};
 pub use crate::tools::{MissingTools, all_servers};
 use crate::trees::GitTrees;
-pub use crate::trees::forget_trees;
+pub use crate::trees::{changed_in_git, forget_trees};
 
 /// Receives each line of a narration.
 pub type NarrationSink<'a> = &'a mut dyn FnMut(&str);
@@ -188,16 +189,23 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         let from = from.clone();
         return Ok(earlier::prepare_replay(request, opened, &from));
     }
-    let made = harness(
-        &origin.harness,
-        &HarnessSettings {
-            seed,
-            // Messages show a script as the user has just named it.
-            script: (request.script.clone())
-                .or_else(|| origin.script.as_ref().map(|script| PathBuf::from(&script.path))),
-            ..origin::harness_settings(&request, opened.folder.clone())
-        },
-    )
+    let made = match &request.stand_in {
+        Some(stand_in) => Ok(Arc::clone(stand_in)),
+        None => harness(
+            &origin.harness,
+            &HarnessSettings {
+                seed,
+                // Messages show a script as the user has just named it.
+                script: (request.script.clone())
+                    .or_else(|| origin.script.as_ref().map(|script| PathBuf::from(&script.path))),
+                ..origin::harness_settings(&request, opened.folder.clone())
+            },
+        ),
+    }
+    .map(|made| match &request.model {
+        Some(model) => Arc::new(OneModel::new(made, model)) as Arc<dyn Harness>,
+        None => made,
+    })
     .map_err(RunFailure::Harness);
     let is_trusted = request.trust.check(&request.subject).is_ok();
     let (permissions, note) = permissions::of_project(&request.config.permissions, is_trusted);

@@ -63,7 +63,8 @@ pub(crate) fn origin(request: &RunRequest) -> Result<Origin, RunFailure> {
         return Ok(origin_of_fork(request, from));
     }
     let Start::Resume { run, accept_changes } = &request.start else {
-        let harness = request.harness.clone().unwrap_or_else(|| of_settings.to_owned());
+        let stand_in = request.stand_in.as_ref().map(|stand_in| stand_in.name().to_owned());
+        let harness = stand_in.or_else(|| request.harness.clone()).unwrap_or_else(|| of_settings.to_owned());
         return Ok(Origin { harness, script: given_script(request), is_confirmed: true, notes: Vec::new() });
     };
     let details = request.project.show_run(run)?;

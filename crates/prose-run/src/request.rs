@@ -12,6 +12,7 @@ use prose_state::folder::Project;
 use prose_state::replay::RecordedRun;
 use prose_vm::earlier::ChangedVariable;
 use prose_vm::event::StateMode;
+use prose_vm::harness::Harness;
 use prose_vm::place::Place;
 use prose_vm::program::Program;
 use prose_vm::questions::Attribution;
@@ -40,6 +41,11 @@ pub struct RunRequest {
     pub harness: Option<String>,
     /// The script for the harness `script`; `None` for that of the resumed run.
     pub script: Option<PathBuf>,
+    /// What answers a new run instead of a harness by name: the answers of a test. Such a run writes no files, and the memories of its agents start empty
+    /// and end with it.
+    pub stand_in: Option<Arc<dyn Harness>>,
+    /// The model of all sessions, instead of those in the program.
+    pub model: Option<String>,
     /// The seed of the offline harness in a new run.
     pub seed: u64,
     /// The delay of each reply of the offline harness.
@@ -84,6 +90,8 @@ impl RunRequest {
             state: StateMode::Filesystem,
             harness: None,
             script: None,
+            stand_in: None,
+            model: None,
             seed: 0,
             delay: Duration::ZERO,
             inputs: Vec::new(),

@@ -89,6 +89,10 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
             };
             Ok(without_files(store, fresh(), Vec::new()))
         }
+        Start::New if request.stand_in.is_some() => {
+            let store = StoreKind::InContext(Box::new(InContextStore::alone(&request.project)));
+            Ok(without_files(store, fresh(), Vec::new()))
+        }
         Start::New if request.state == StateMode::InContext => {
             Ok(without_files(memories(), fresh(), Vec::new()))
         }

@@ -35,6 +35,11 @@ const TREES: &str = "trees";
 /// The lock of a repository: one run after the other changes files of a project.
 const LOCK_FILE: &str = "prose.lock";
 
+/// The files in the Git repository of a folder that differ from a commit, with untracked ones. The error is for the user.
+pub fn changed_in_git(folder: &Path, commit: &str) -> Result<Vec<PathBuf>, String> {
+    git::changed(folder, commit)
+}
+
 /// Checks that branches of a program in a project can have working trees.
 ///
 /// # Errors

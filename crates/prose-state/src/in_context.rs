@@ -25,6 +25,8 @@ pub struct InContextStore {
     files: Memories,
     /// Whether what lasts longer than the run is written.
     writes: bool,
+    /// Whether agents have what they remember of other runs.
+    remembers: bool,
     kept: HashMap<MemoryPlace, Memory>,
     turns: Turns,
     /// The places of sessions with a memory that an earlier execution has had answered.
@@ -40,6 +42,7 @@ impl InContextStore {
             project: project.clone(),
             files,
             writes: true,
+            remembers: true,
             kept: HashMap::new(),
             turns: Turns::default(),
             recalled: HashSet::new(),
@@ -49,6 +52,11 @@ impl InContextStore {
     /// The store of a run that reads what other runs do, and writes nothing: a dry run.
     pub fn dry(project: &Project) -> Self {
         Self { writes: false, ..Self::new(project) }
+    }
+
+    /// The store of a run that neither reads what agents remember of other runs nor writes anything: a test, which gives the same wherever it runs.
+    pub fn alone(project: &Project) -> Self {
+        Self { writes: false, remembers: false, ..Self::new(project) }
     }
 }
 
@@ -106,7 +114,7 @@ impl Store for InContextStore {
     fn read_memory(&mut self, place: &MemoryPlace) -> io::Result<Memory> {
         match self.kept.get(place) {
             Some(memory) => Ok(memory.clone()),
-            None if place.scope == MemoryScope::Execution => Ok(Memory::default()),
+            None if place.scope == MemoryScope::Execution || !self.remembers => Ok(Memory::default()),
             None => Ok(self.files.read(place)?),
         }
     }

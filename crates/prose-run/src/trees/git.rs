@@ -231,6 +231,36 @@ impl Git {
     }
 }
 
+/// The files in the repository of a folder that differ from a commit, and those that it does not track and does not ignore. The error is for the user.
+pub(super) fn changed(folder: &Path, commit: &str) -> Result<Vec<PathBuf>, String> {
+    let output = |arguments: &[&str]| -> Result<Vec<u8>, String> {
+        let mut command = command(folder);
+        for (name, value) in SETTINGS {
+            command.args(["-c", &format!("{name}={value}")]);
+        }
+        let output = command.args(arguments).output().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => "git is not installed".to_owned(),
+            _ => format!("git cannot be started: {error}"),
+        })?;
+        match output.status.success() {
+            true => Ok(output.stdout),
+            false => Err(said(&output)),
+        }
+    };
+    if commit.starts_with('-') {
+        return Err(format!("`{commit}` is not a commit"));
+    }
+    let top = output(&["rev-parse", "--show-toplevel"])?;
+    let top = path(top.strip_suffix(b"\n").unwrap_or(&top));
+    let commit = output(&["rev-parse", "--verify", "--quiet", &format!("{commit}^{{commit}}")])
+        .map_err(|_| format!("`{commit}` is not a commit"))?;
+    let diff = ["diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", &id_in(&commit), "--"];
+    let files =
+        [output(&diff)?, output(&["ls-files", "--others", "--exclude-standard", "--full-name", "-z", ":/"])?];
+    let files = files.iter().flat_map(|listed| listed.split(|byte| *byte == 0));
+    Ok(files.filter(|name| !name.is_empty()).map(|name| top.join(path(name))).collect())
+}
+
 /// What is said of a repository in a repository.
 pub(super) fn not_supported(repository: &str) -> String {
     format!(

@@ -86,6 +86,8 @@ fn execute_with(
             state: StateMode::Filesystem,
             harness: Some("script".to_owned()),
             script: Some(script),
+            stand_in: None,
+            model: None,
             seed: 0,
             delay: Duration::ZERO,
             inputs: Vec::new(),

@@ -104,6 +104,8 @@ impl Foreign {
             state: StateMode::Filesystem,
             harness: Some("script".to_owned()),
             script: Some(script),
+            stand_in: None,
+            model: None,
             seed: 0,
             delay: Duration::ZERO,
             inputs: Vec::new(),

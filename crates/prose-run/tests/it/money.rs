@@ -163,6 +163,8 @@ impl Projects {
             state: StateMode::Filesystem,
             harness: Some("provider".to_owned()),
             script: None,
+            stand_in: None,
+            model: None,
             seed: 0,
             delay: Duration::ZERO,
             inputs: Vec::new(),

@@ -82,6 +82,8 @@ impl Runs {
             state: StateMode::Filesystem,
             harness: Some("script".to_owned()),
             script: Some(path),
+            stand_in: None,
+            model: None,
             seed: 0,
             delay: Duration::ZERO,
             inputs: Vec::new(),
