@@ -17,10 +17,12 @@ use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
 
+mod coverage;
 mod inputs;
 mod permissions;
 mod preconditions;
 
+pub use self::coverage::{Coverable, CoverableBranch, Decision};
 use self::inputs::UnnamedInput;
 pub(crate) use self::inputs::is_optional;
 pub(crate) use self::permissions::rule_of_word;
