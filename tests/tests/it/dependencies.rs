@@ -112,6 +112,22 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "prose-test",
+        &[
+            "prose-analysis",
+            "prose-config",
+            "prose-files",
+            "prose-harness",
+            "prose-project",
+            "prose-run",
+            "prose-state",
+            "prose-syntax",
+            "prose-toml",
+            "prose-view",
+            "prose-vm",
+        ],
+    ),
+    (
         "prose-serve",
         &[
             "prose-acp",

@@ -12,6 +12,7 @@ const OF_ELSEWHERE: &[Code] = &[
     Code::E143,
     Code::E144,
     Code::E146,
+    Code::E151,
     Code::W143,
     Code::W144,
     Code::W150,

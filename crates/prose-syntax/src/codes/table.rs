@@ -468,6 +468,12 @@ codes! {
     wrong "let count = count + 1\noutput count\n"
     right "let before = 0\nlet count = before + 1\noutput count\n"
 
+    E151 [Error Error Error] "invalid test file"
+    "The test file is not valid TOML, has an unknown key or a value of another type, or expects something that no run can fulfil. `prose test` runs \
+     none of its cases, since an expectation that is not understood would always hold."
+    wrong "//- /main.test.toml\n[[case]]\nname = \"greets\"\n[case.expect]\noutput.greeting = \"Hello\"\n//- /main.prose\noutput greeting = session \"Say hello\"\n"
+    right "//- /main.test.toml\n[[case]]\nname = \"greets\"\nunmatched = \"offline\"\n[case.expect]\noutputs.greeting = { matches = \".\" }\n//- /main.prose\noutput greeting = session \"Say hello\"\n"
+
     W001 [Warning Warning Warning] "empty session"
     "The text of the session is empty, so the model has no task."
     wrong "session \"\"\n"

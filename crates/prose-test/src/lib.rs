@@ -1,0 +1,51 @@
+//! Tests of programs: `NAME.test.toml` next to `NAME.prose`.
+//!
+//! The parts, in the order in which a test command or the Testing view of an editor uses them:
+//!
+//! 1. [`discover`] finds test files in folders; [`TestFile::read`] reads a text. Reading never fails: [`TestFile::problems`] has what is wrong, and every
+//!    [`Case`] has its place in the text, so that an editor can list and mark cases of a file with mistakes.
+//! 2. [`Subject::load`] loads the program that a file tests, or [`Subject::new`] takes the one that an editor holds. [`TestFile::problems_with`] has the
+//!    expectations that no run of this program can fulfil.
+//! 3. [`TestFile::variants`] has the [`Variant`]s of its cases: one for each combination of a matrix. An id such as `approves [topic=tides]` names one.
+//! 4. [`run_variant`] runs one of them on the calling thread and returns a [`VariantResult`]: each [`Mismatch`] has its place in the test file, and the expected
+//!    and the actual text. [`run_tests`] runs many of them on several threads and reports them in order.
+//! 5. [`Coverage`] adds up which statements and branches the runs executed, with their ranges in the program.
+//!
+//! Nothing of a test remains in the project: runs with scripted answers have no files, all others work in a temporary folder.
+
+mod against;
+mod changed;
+mod check;
+mod coverage;
+mod discover;
+mod expectation;
+mod file;
+mod matcher;
+mod observed;
+mod read;
+pub mod report;
+mod runner;
+mod schema;
+mod selection;
+mod subject;
+mod table;
+mod update;
+mod variant;
+mod workspace;
+
+pub use crate::changed::{ChangedFiles, changed_files};
+pub use crate::coverage::{BranchCoverage, Coverage, FileCoverage, StatementCoverage};
+pub use crate::discover::{Discovered, SUFFIX, discover, is_test_file, program_of};
+pub use crate::expectation::{Bounds, Expectation, Expected, SessionPattern};
+pub use crate::file::{Answers, Case, HarnessAnswers, Input, Matrix, RecordedAnswers, TestFile};
+pub use crate::matcher::{Matcher, Matching};
+pub use crate::observed::{Observed, ObservedBranch, ObservedLoop, ObservedSession};
+pub use crate::runner::{FileResult, Job, Progress, RunOptions, Summary, run_tests, run_variant};
+pub use crate::schema::schema;
+pub use crate::selection::Selection;
+pub use crate::subject::Subject;
+pub use crate::update::updated;
+pub use crate::variant::Variant;
+
+pub use crate::check::Mismatch;
+pub use crate::runner::{Attempt, AttemptEnd, VariantResult};

@@ -1,0 +1,21 @@
+//! Results of tests for other programs.
+
+mod json;
+mod junit;
+
+pub use self::json::json;
+pub use self::junit::junit;
+
+use crate::check::Mismatch;
+use crate::runner::{AttemptEnd, VariantResult};
+
+/// Why a variant failed, in lines; each expectation that is not fulfilled with its place.
+fn reasons(result: &VariantResult, place: impl Fn(&Mismatch) -> String) -> Vec<String> {
+    match result.first_failure() {
+        Some((_, AttemptEnd::Failed(mismatches))) => {
+            mismatches.iter().map(|mismatch| format!("{}: {}", place(mismatch), mismatch.message)).collect()
+        }
+        Some((_, AttemptEnd::Error(message))) => vec![message.clone()],
+        _ => Vec::new(),
+    }
+}
