@@ -42,7 +42,7 @@ if (process.argv.includes("--tests")) {
     minify: true,
   });
   writeFileSync("dist/third-party-licenses.txt", licencesOf(Object.keys(metafile.inputs)));
-  for (const file of ["syntaxes/prose.tmLanguage.json", "syntaxes/prose.markdown.tmLanguage.json", "docs/prose.schema.json"]) {
+  for (const file of ["syntaxes/prose.tmLanguage.json", "syntaxes/prose.markdown.tmLanguage.json", "docs/prose.schema.json", "docs/test.schema.json"]) {
     copyFileSync(`../../${file}`, `dist/${basename(file)}`);
   }
   for (const file of readdirSync("../..").filter((name) => name.startsWith("LICENSE"))) {

@@ -3,6 +3,7 @@
 pub(crate) mod init;
 pub(crate) mod run;
 pub(crate) mod serve;
+pub(crate) mod test;
 
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
@@ -38,6 +39,7 @@ const BANNER: &str = "┌──────────────────�
 #[command(after_help = "Examples:
   prose init                     set up a project in the current folder
   prose run review.prose         run a program
+  prose test                     test programs with fixed answers
   prose check                    check every program in the current folder
   prose check deploy.prose       check one program
   prose fmt                      format every program in the current folder
@@ -61,6 +63,7 @@ pub(crate) enum Command {
     Run(run::RunArgs),
     Resume(run::ResumeArgs),
     Estimate(run::EstimateArgs),
+    Test(test::TestArgs),
     Runs(run::RunsArgs),
     Trust(run::TrustArgs),
     Examples(run::ExamplesArgs),

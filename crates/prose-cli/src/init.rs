@@ -27,8 +27,8 @@ macro_rules! template {
 
 const SETTINGS: ProjectFile = template!("prose.toml", Whole);
 const PROGRAM: ProjectFile = template!("main.prose", Whole);
-/// Replies that test the program.
-const SCRIPT: ProjectFile = template!("main.script.toml", Whole);
+/// Tests of the program.
+const TESTS: ProjectFile = template!("main.test.toml", Whole);
 /// What runs write is private. `prose.lock` and the memories in `.prose/agents` belong into version control.
 const IGNORED: ProjectFile =
     ProjectFile { path: ".gitignore", text: ".prose/runs/\n.prose/.env\n", kind: FileKind::Lines };
@@ -126,9 +126,9 @@ fn steps(root: &Path, agents: &[AgentName]) -> Vec<(ProjectFile, Step)> {
     };
     let is_ours = matches!(program, Step::Create(_) | Step::Unchanged);
     steps.push((PROGRAM, program));
-    // Its replies fit no other program.
+    // They fit no other program.
     if is_ours {
-        steps.push((SCRIPT, SCRIPT.step(root)));
+        steps.push((TESTS, TESTS.step(root)));
     }
     steps.push((IGNORED, IGNORED.step(root)));
     for file in agents.iter().flat_map(|agent| kits::files(*agent)) {
@@ -184,8 +184,8 @@ fn show_next(
     if is_created(&PROGRAM) {
         next.push(("prose run main.prose", "run the first program; no model is asked"));
     }
-    if is_created(&SCRIPT) {
-        next.push(("prose run main.prose --script main.script.toml", "test it with fixed replies"));
+    if is_created(&TESTS) {
+        next.push(("prose test", "test it with fixed replies"));
     }
     let kit_is_new = |agent: &AgentName| kits::files(*agent).iter().any(is_created);
     if agents.iter().any(kit_is_new) {

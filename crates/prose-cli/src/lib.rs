@@ -27,6 +27,7 @@ mod serve_registry;
 mod sources;
 mod status;
 mod terminal;
+mod test;
 mod trust;
 mod update;
 mod vendor;
@@ -71,6 +72,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Run(args) => return Ok(run::run(args, terminal).context(UNWRITABLE)?.into()),
         Command::Resume(args) => return Ok(run::resume(args, terminal).context(UNWRITABLE)?.into()),
         Command::Estimate(args) => return Ok(run::estimate::run(args, terminal).context(UNWRITABLE)?.into()),
+        Command::Test(args) => return test::run(args, terminal).context(UNWRITABLE),
         Command::Runs(RunsArgs { command: RunsCommand::Answer(args) }) => {
             return Ok(answer::run(args, terminal).context(UNWRITABLE)?.into());
         }

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 /// Set up a project: settings, a first program, and kits for coding agents
 ///
-/// Writes `prose.toml`, `main.prose` with a script to test it, and entries for `.gitignore`. Existing files are never overwritten; entries are added to
+/// Writes `prose.toml`, `main.prose` with its tests, and entries for `.gitignore`. Existing files are never overwritten; entries are added to
 /// settings files of agents, and everything else in them stays. Running it again changes nothing.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:

@@ -1,6 +1,7 @@
 //! Workflow commands of GitHub Actions, which become annotations of the changed lines.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use prose_syntax::Severity;
 
@@ -37,6 +38,18 @@ pub(crate) fn write(
         writeln!(out, "::error file={path},title=not checked::{}", data(&format!("This file {reason}")))?;
     }
     Ok(())
+}
+
+/// Writes an error for a line of a file.
+pub(crate) fn write_error(
+    path: &Path,
+    line: usize,
+    title: &str,
+    message: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let path = property(&forward_slashes(&path.to_string_lossy()));
+    writeln!(out, "::error file={path},line={line},title={}::{}", property(title), data(message))
 }
 
 /// The path with forward slashes.

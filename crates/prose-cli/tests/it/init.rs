@@ -59,12 +59,12 @@ fn a_new_project_runs_and_is_clean() {
         ---- stdout
              created prose.toml
              created main.prose
-             created main.script.toml
+             created main.test.toml
              created .gitignore
 
         Next:
-          prose run main.prose                            run the first program; no model is asked
-          prose run main.prose --script main.script.toml  test it with fixed replies
+          prose run main.prose  run the first program; no model is asked
+          prose test            test it with fixed replies
     "#]]);
     prose(&workspace, &["check", "--max-warnings", "0"]).check(expect![[r#"
         status: 0
@@ -77,8 +77,8 @@ fn a_new_project_runs_and_is_clean() {
         1 program already formatted.
     "#]]);
     prose(&workspace, &["run", "main.prose"]).ended(0);
-    let run = prose(&workspace, &["run", "main.prose", "--script", "main.script.toml"]).ended(0);
-    assert!(run.stdout.contains("The moon pulls at the sea"), "{run:?}");
+    let run = prose(&workspace, &["test"]).ended(0);
+    assert!(run.stdout.contains("\n2 passed in "), "{run:?}");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn running_it_again_changes_nothing() {
         ---- stdout
            unchanged prose.toml
            unchanged main.prose
-           unchanged main.script.toml
+           unchanged main.test.toml
            unchanged .gitignore
            unchanged .mcp.json
            unchanged .claude/settings.json
@@ -142,7 +142,7 @@ fn a_dry_run_writes_nothing() {
         ---- stdout
         would create prose.toml
         would create main.prose
-        would create main.script.toml
+        would create main.test.toml
         would extend .gitignore
         would create .codex/config.toml
         would create .agents/skills/openprose/SKILL.md
@@ -153,7 +153,7 @@ fn a_dry_run_writes_nothing() {
         ---- stdout
         would create prose.toml
         would create main.prose
-        would create main.script.toml
+        would create main.test.toml
         would create .gitignore
     "#]]);
     assert_eq!(files(&workspace), before);

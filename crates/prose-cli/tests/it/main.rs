@@ -18,4 +18,5 @@ mod run;
 mod settings;
 #[cfg(unix)]
 mod terminal;
+mod test;
 mod update;

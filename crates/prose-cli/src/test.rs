@@ -1,0 +1,236 @@
+//! `prose test`.
+
+mod collect;
+mod shown;
+mod watch;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::thread;
+
+use prose_project::imports::{ImportOptions, LockUse};
+use prose_run::UserTrust;
+use prose_test::{
+    Answers, Coverage, Job, Progress, RunOptions, Subject, Summary, report, run_tests, updated,
+};
+use tokio::sync::watch as channel;
+
+use self::collect::{Collected, collect};
+use crate::cli::test::{TestArgs, TestFormat};
+use crate::output::repository::Repository;
+use crate::run::interrupt::Interrupts;
+use crate::terminal::{ERROR, Terminal, one_line};
+
+/// How tests end, as the exit status of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TestStatus {
+    Passed = 0,
+    Failed = 1,
+    Trouble = 2,
+    Interrupted = 3,
+    NoTests = 5,
+}
+
+impl From<TestStatus> for ExitCode {
+    fn from(status: TestStatus) -> Self {
+        Self::from(status as u8)
+    }
+}
+
+/// Runs tests.
+pub(crate) fn run(args: &TestArgs, terminal: &Terminal) -> io::Result<ExitCode> {
+    let stopped = stopped_by_user();
+    let options = options(args, stopped.clone());
+    if args.watch {
+        let mut pass = || {
+            let collected = collect(args, &imports(args), terminal)?;
+            // A file that changes during the run is run again.
+            let stamps = watch::stamps(collected.watched());
+            run_collected(args, &collected, &options, terminal)?;
+            Ok(stamps)
+        };
+        watch::repeat(&mut pass, &stopped, terminal)?;
+        return Ok(TestStatus::Passed.into());
+    }
+    let mut collected = collect(args, &imports(args), terminal)?;
+    if args.list {
+        return Ok(list(&collected, terminal)?.into());
+    }
+    if args.update && update(&collected, &options, terminal)? {
+        collected = collect(args, &imports(args), terminal)?;
+    }
+    Ok(run_collected(args, &collected, &options, terminal)?.into())
+}
+
+fn imports(args: &TestArgs) -> ImportOptions {
+    ImportOptions { offline: args.offline, lock: LockUse::new(args.locked), ..ImportOptions::default() }
+}
+
+fn options(args: &TestArgs, stopped: channel::Receiver<bool>) -> RunOptions {
+    let defaults = RunOptions::default();
+    RunOptions {
+        trust: UserTrust { is_trusted: args.trust, ..UserTrust::of_user() },
+        jobs: args.jobs.unwrap_or(defaults.jobs),
+        stops_at_failure: args.fail_fast,
+        stopped,
+        ..defaults
+    }
+}
+
+/// Becomes true with the first signal; a second one ends the process.
+fn stopped_by_user() -> channel::Receiver<bool> {
+    let (sender, stopped) = channel::channel(false);
+    let mut interrupts = Interrupts::listen();
+    // Without the thread, signals do what they do to any process.
+    let _ = thread::Builder::new().name("interrupts".to_owned()).spawn(move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        runtime.block_on(interrupts.interrupted(std::future::pending()));
+        let _ = sender.send(true);
+        // The receivers see an error without a sender.
+        runtime.block_on(std::future::pending::<()>());
+    });
+    stopped
+}
+
+fn list(collected: &Collected, terminal: &Terminal) -> io::Result<TestStatus> {
+    let mut out = terminal.stdout();
+    for job in &collected.jobs {
+        for variant in &job.variants {
+            let path = job.file.path.to_string_lossy();
+            writeln!(out, "{}::{}", one_line(&path), one_line(&variant.id))?;
+        }
+    }
+    match (collected.is_broken, collected.count()) {
+        (true, _) => Ok(TestStatus::Trouble),
+        (false, 0) => no_tests(collected, terminal),
+        (false, _) => Ok(TestStatus::Passed),
+    }
+}
+
+/// Says why no case is run.
+fn no_tests(collected: &Collected, terminal: &Terminal) -> io::Result<TestStatus> {
+    let mut stderr = terminal.stderr();
+    if collected.is_unchanged {
+        writeln!(stderr, "No test is affected by what has changed.")?;
+        return Ok(TestStatus::Passed);
+    }
+    let message = match collected.found {
+        0 => "no tests found; write them to `NAME.test.toml` next to `NAME.prose`",
+        _ => "no case has a name with this text; `prose test --list` lists all cases",
+    };
+    writeln!(stderr, "{ERROR}error{ERROR:#}: {message}")?;
+    Ok(TestStatus::NoTests)
+}
+
+/// Writes actual values and recorded answers into files. Returns whether a file has changed.
+fn update(collected: &Collected, options: &RunOptions, terminal: &Terminal) -> io::Result<bool> {
+    let options = RunOptions { updates: true, stops_at_failure: false, ..options.clone() };
+    // The answers of a harness differ from run to run, and cost money.
+    let jobs: Vec<Job> = collected
+        .jobs
+        .iter()
+        .map(|job| {
+            let is_fixed = |case: usize| !matches!(job.file.cases[case].answers, Answers::Harness(_));
+            let variants = job.variants.iter().filter(|variant| is_fixed(variant.case)).cloned();
+            Job { file: job.file.clone(), subject: job.subject.clone(), variants: variants.collect() }
+        })
+        .collect();
+    let summary = run_tests(&jobs, &options, &mut |_| {});
+    let mut has_changed = false;
+    for file in &summary.files {
+        let recorded =
+            file.file.cases.iter().any(
+                |case| matches!(&case.answers, Answers::Recorded(recorded) if recorded.harness.is_some()),
+            );
+        has_changed |= recorded;
+        let Some(text) = updated(&file.file, &file.results) else { continue };
+        has_changed = true;
+        let path = file.path.to_string_lossy();
+        match fs::write(&file.path, text) {
+            Ok(()) => writeln!(terminal.stderr(), "Updated {}.", one_line(&path))?,
+            Err(error) => write_failed(&file.path, &error, terminal)?,
+        }
+    }
+    Ok(has_changed)
+}
+
+fn write_failed(path: &Path, error: &io::Error, terminal: &Terminal) -> io::Result<()> {
+    let path = path.to_string_lossy();
+    writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: cannot write `{}`: {error}", one_line(&path))
+}
+
+fn run_collected(
+    args: &TestArgs,
+    collected: &Collected,
+    options: &RunOptions,
+    terminal: &Terminal,
+) -> io::Result<TestStatus> {
+    if collected.count() == 0 {
+        if args.json {
+            writeln!(terminal.stdout(), "{:#}", report::json(&Summary::default(), None))?;
+        }
+        return match collected.is_broken {
+            true => Ok(TestStatus::Trouble),
+            false => no_tests(collected, terminal),
+        };
+    }
+    let mut out = terminal.stdout();
+    let mut result = Ok(());
+    let mut list = shown::ResultList::default();
+    let mut shows = |progress: Progress<'_>| {
+        let Progress::Ended { file, result: variant } = progress;
+        if !args.json && result.is_ok() {
+            result = list.write(file, variant, &mut out);
+        }
+    };
+    let summary = run_tests(&collected.jobs, options, &mut shows);
+    result?;
+    drop(out);
+    let subjects: Vec<Subject> = collected.jobs.iter().map(|job| job.subject.clone()).collect();
+    let coverage = (args.coverage || args.lcov.is_some()).then(|| Coverage::of(&summary, &subjects));
+    let mut is_written = true;
+    let mut write_file = |path: &Path, text: String| -> io::Result<()> {
+        if let Err(error) = fs::write(path, text) {
+            is_written = false;
+            write_failed(path, &error, terminal)?;
+        }
+        Ok(())
+    };
+    if let Some(path) = &args.junit {
+        write_file(path, report::junit(&summary))?;
+    }
+    if let (Some(path), Some(coverage)) = (&args.lcov, &coverage) {
+        write_file(
+            path,
+            coverage.lcov(|path| prose_project::files::shown(path).to_string_lossy().into_owned()),
+        )?;
+    }
+    let mut out = terminal.stdout();
+    if args.json {
+        writeln!(out, "{:#}", report::json(&summary, coverage.as_ref().filter(|_| args.coverage)))?;
+    } else {
+        shown::write_failures(&summary, terminal, &mut out)?;
+        if is_github(args) {
+            shown::write_annotations(&summary, &Repository::of_current_folder(), &mut out)?;
+        }
+        if let Some(coverage) = coverage.as_ref().filter(|_| args.coverage) {
+            shown::write_coverage(coverage, &mut out)?;
+        }
+        shown::write_summary(&summary, &mut out)?;
+    }
+    Ok(match summary.failed() {
+        _ if summary.stopped() > 0 && *options.stopped.borrow() => TestStatus::Interrupted,
+        _ if collected.is_broken || !is_written => TestStatus::Trouble,
+        0 => TestStatus::Passed,
+        _ => TestStatus::Failed,
+    })
+}
+
+fn is_github(args: &TestArgs) -> bool {
+    match args.format {
+        Some(format) => format == TestFormat::Github,
+        None => std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
+    }
+}
