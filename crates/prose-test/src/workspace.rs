@@ -1,9 +1,10 @@
 //! Temporary folders for runs that have files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use ignore::WalkBuilder;
 use tempfile::TempDir;
@@ -12,17 +13,20 @@ use tempfile::TempDir;
 const MAX_FILES: usize = 20_000;
 const MAX_BYTES: u64 = 500 << 20;
 
+/// What shows that a file was written.
+type Stamp = (Option<SystemTime>, u64);
+
 /// A temporary folder in which a run works. It is removed with the value.
 pub(crate) struct Workspace {
     folder: TempDir,
-    /// The project that it is a copy of.
-    of: Option<PathBuf>,
+    /// The copied files with their times and sizes; none in a folder that is not a copy.
+    copied: Option<BTreeMap<PathBuf, Stamp>>,
 }
 
 impl Workspace {
     /// An empty folder, for runs that only need a place for what they record.
     pub(crate) fn empty() -> io::Result<Self> {
-        Ok(Self { folder: temporary()?, of: None })
+        Ok(Self { folder: temporary()?, copied: None })
     }
 
     /// A copy of a project, without hidden and ignored files, for agents that work in it.
@@ -43,24 +47,30 @@ impl Workspace {
             }
             fs::copy(&path, &target)?;
         }
-        Ok(Self { folder, of: Some(root.to_owned()) })
+        let copied = files(folder.path()).map(|path| (path.clone(), stamp(&path))).collect();
+        Ok(Self { folder, copied: Some(copied) })
     }
 
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The files that differ from those of the project, relative to it.
+    /// The files that were added or written since the project was copied, relative to it.
     pub(crate) fn written(&self) -> BTreeSet<String> {
-        let Some(project) = &self.of else { return BTreeSet::new() };
-        let changed = files(self.path()).filter_map(|path| {
-            let relative = path.strip_prefix(self.path()).ok()?;
-            let before = fs::read(project.join(relative)).ok();
-            (before.is_none() || before != fs::read(&path).ok())
-                .then(|| relative.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/"))
-        });
-        changed.collect()
+        let Some(copied) = &self.copied else { return BTreeSet::new() };
+        let written = files(self.path()).filter(|path| copied.get(path) != Some(&stamp(path)));
+        let relative = |path: PathBuf| {
+            let relative = path.strip_prefix(self.path()).unwrap_or(&path);
+            relative.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
+        };
+        written.map(relative).collect()
     }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let metadata = path.metadata().ok();
+    let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
+    (modified, metadata.map_or(0, |metadata| metadata.len()))
 }
 
 fn temporary() -> io::Result<TempDir> {

@@ -473,3 +473,59 @@ fn tests_are_run_again_when_a_file_changes() {
         "{stdout}"
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn agents_work_in_a_copy_of_the_project_and_cost_at_most_what_is_allowed() {
+    let agent = "#!/bin/sh\ncat > prompt.txt\ncat notes.md > report.md\necho Done\n";
+    let tests = r#"[[case]]
+name = "writes"
+harness = "command"
+max-cost = 1
+[case.expect]
+outputs.text = "Done"
+files = { "report.md" = { contains = "the notes" } }
+sessions = 1
+
+[[case]]
+name = "records"
+harness = "command"
+max-cost = 1
+recorded = "answers/done.prose-run"
+[case.expect]
+outputs.text = "Done"
+"#;
+    let workspace = Workspace::new(&[
+        ("prose.toml", "[run]\nharness = \"command\"\ncommand = [\"./agent.sh\"]\n"),
+        ("agent.sh", agent),
+        ("notes.md", "the notes\n"),
+        ("main.prose", "output text = session \"Write report.md\"\n"),
+        ("main.test.toml", tests),
+    ]);
+    let untrusted = workspace.prose(&["test", "-k", "writes"]).ended(1);
+    assert!(untrusted.stdout.contains("is not trusted yet"), "{untrusted:?}");
+    check(
+        &workspace.prose(&["test", "--trust", "--update"]),
+        0,
+        expect![[r#"
+        main.test.toml
+          pass writes
+          pass records
+
+        2 passed in TIME
+    "#]],
+    );
+    // What is recorded needs no agent and no trust.
+    std::fs::remove_file(workspace.path("agent.sh")).unwrap();
+    check(
+        &workspace.prose(&["test", "-k", "records"]),
+        0,
+        expect![[r#"
+        main.test.toml
+          pass records
+
+        1 passed in TIME
+    "#]],
+    );
+    assert!(!workspace.path("report.md").exists() && !workspace.path(".prose").exists());
+}

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use prose_analysis::{AnalysisHost, Text};
 use prose_harness::registry::asks_model;
-use prose_run::{Project, Questions, RunHooks, RunRequest, Start, prepare};
+use prose_run::{Project, Questions, RunHooks, RunRequest, Start, TrustSubject, prepare};
 use prose_vm::event::{Event, EventKind, StateMode};
 use prose_vm::harness::Harness;
 use prose_vm::program::Program;
@@ -14,6 +14,7 @@ use prose_vm::value::Value;
 
 use super::RunOptions;
 use crate::subject::Subject;
+use crate::workspace::Workspace;
 
 /// The program that asks.
 const PROGRAM: &str = "\
@@ -63,8 +64,12 @@ fn ask(
     text: &str,
     options: &RunOptions,
 ) -> Result<(), String> {
-    let project = Project::new(&subject.root);
+    // An agent that judges has nothing to do with the files of the project.
+    let workspace =
+        Workspace::empty().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
+    let project = Project::new(workspace.path());
     let mut request = RunRequest::new(program(), project, Start::New, &subject.config, options.trust.clone());
+    request.subject = TrustSubject::new(&subject.root, &subject.config);
     request.state = StateMode::InContext;
     request.harness = Some(harness);
     request.stand_in = stand_in;

@@ -13,6 +13,7 @@ use crate::support::{check_file, check_file_with};
 fn a_file_without_cases() {
     check_file(expect![[r#"
         # nothing yet
+        #<| error[E151] the file has no `[[case]]`; add one with a `name`, answers and `[case.expect]`
     "#]]);
     check_file(expect![[r#"
         program = "main.prose"
