@@ -17,6 +17,9 @@ use crate::expectation::Bounds;
 use crate::matcher::{Matcher, Matching};
 use crate::table;
 
+/// Makes a comparison with a text.
+type OfText = fn(String) -> Matching;
+
 impl Reader<'_> {
     pub(super) fn text(&mut self, key: &str, value: &TomlValue<'_>) -> Option<String> {
         match value.get_ref().as_str() {
@@ -132,7 +135,7 @@ impl Reader<'_> {
         {
             matcher.all.push((self.range(value.span()), Matching::Equals(expected)));
         }
-        let of_texts: [(&str, fn(String) -> Matching); 3] =
+        let of_texts: [(&str, OfText); 3] =
             [("contains", Matching::Contains), ("excludes", Matching::Excludes), ("judge", Matching::Judge)];
         for (key, make) in of_texts {
             for value in entries.get(key).into_iter().flat_map(one_or_more) {
