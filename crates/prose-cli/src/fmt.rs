@@ -187,11 +187,10 @@ impl Outcome {
         }
         let verb = if args.check || args.diff { "would be formatted" } else { "formatted" };
         let formatted = format!("{} {verb}", counted(self.formatted, "program"));
-        let unchanged = format!("{} already", self.unchanged);
         let summary = match (self.formatted, self.unchanged) {
             (0, _) => format!("{} already formatted", counted(self.unchanged, "program")),
             (_, 0) => formatted,
-            _ => format!("{formatted}, {unchanged} already formatted"),
+            (_, unchanged) => format!("{formatted}, {unchanged} already formatted"),
         };
         writeln!(stderr, "{BOLD}{summary}.{BOLD:#}")
     }

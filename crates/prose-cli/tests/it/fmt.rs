@@ -9,7 +9,7 @@ const NICE: &str = "let x = 1\nif **so**:\n  session \"{x}\"\n";
 #[test]
 fn programs_below_a_folder_are_formatted() {
     let workspace = Workspace::new(&[("a.prose", UGLY), ("flows/b.prose", NICE), ("c.txt", UGLY)]);
-    workspace.prose(&["fmt"]).remarked(expect!["1 program formatted, 1 already already formatted."]);
+    workspace.prose(&["fmt"]).remarked(expect!["1 program formatted, 1 already formatted."]);
     assert_eq!(workspace.read("a.prose"), NICE);
     assert_eq!(workspace.read("flows/b.prose"), NICE);
     assert_eq!(workspace.read("c.txt"), UGLY);
@@ -24,7 +24,7 @@ fn checking_changes_nothing_and_fails_where_something_would_be() {
         ---- stdout
         a.prose
         ---- stderr
-        1 program would be formatted, 1 already already formatted.
+        1 program would be formatted, 1 already formatted.
     "#]]);
     workspace.prose(&["fmt", "--diff", "a.prose"]).check(expect![[r#"
         status: 1
