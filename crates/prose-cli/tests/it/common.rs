@@ -82,6 +82,24 @@ impl Workspace {
         Run::of(self.command().args(arguments))
     }
 
+    /// The same below `strace`. Returns the calls of these kinds, with the files in place of their numbers.
+    #[cfg(target_os = "linux")]
+    #[track_caller]
+    pub(crate) fn traced(&self, calls: &str, arguments: &[&str]) -> String {
+        let plain = self.command();
+        let mut command = Command::new("strace");
+        command.args(["-f", "-y", "-e", &format!("trace={calls}"), "-o", "trace.txt"]);
+        command.arg(plain.get_program()).args(arguments).current_dir(self.folder.path());
+        for (name, value) in plain.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        Run::of(&mut command).ended(0);
+        self.read("trace.txt")
+    }
+
     /// Says that the project in the folder is trusted, as a person would.
     #[track_caller]
     pub(crate) fn trust(&self) {

@@ -119,18 +119,7 @@ fn a_folder_of_runs_that_lies_outside_is_used_only_if_that_is_allowed() {
 #[ignore = "needs strace"]
 fn the_folder_of_a_new_run_is_synced() {
     let workspace = Workspace::new(&[("main.prose", "output a = session \"A\"\n")]);
-    let plain = workspace.command();
-    let mut command = Command::new("strace");
-    command.args(["-f", "-y", "-e", "trace=fsync", "-o", "trace.txt", env!("CARGO_BIN_EXE_prose")]);
-    command.args(["run", "main.prose", "--quiet"]).current_dir(workspace.path(""));
-    for (name, value) in plain.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    Run::of(&mut command).ended(0);
-    let trace = workspace.read("trace.txt");
+    let trace = workspace.traced("fsync", &["run", "main.prose", "--quiet"]);
     let run = workspace.run_folder();
     for folder in [run.as_path(), &workspace.path(".prose/runs"), &workspace.path(".prose")] {
         let folder = folder.canonicalize().expect("it is there");

@@ -77,6 +77,43 @@ fn a_run_is_replayed_with_the_answers_of_another() {
     assert!(shown.contains(&format!("replays:  {id}")), "{shown}");
 }
 
+/// A workspace whose agent is a program that takes note of each start, and the id of a run in it.
+#[cfg(unix)]
+fn recorded_with_an_agent() -> (Workspace, String) {
+    let agent = "echo started >> started; echo Done";
+    let settings = format!("[run]\nharness = \"command\"\ncommand = [\"sh\", \"-c\", {agent:?}]\n");
+    let workspace = Workspace::new(&[("main.prose", TWO), ("prose.toml", &settings)]);
+    workspace.trust();
+    workspace.prose(&["run", "main.prose", "--quiet"]).ended(0);
+    assert_eq!(workspace.read("started"), "started\nstarted\n");
+    let id = last(&workspace);
+    (workspace, id)
+}
+
+#[test]
+#[cfg(unix)]
+fn a_replay_starts_no_agent() {
+    let (workspace, id) = recorded_with_an_agent();
+    let replay = workspace.prose(&["run", "main.prose", "--replay", &id, "--quiet"]).ended(0);
+    assert_eq!(replay.stdout, "text: Done\n");
+    assert_eq!(workspace.read("started"), "started\nstarted\n");
+}
+
+/// The same by the calls of the system, with the connections.
+#[test]
+#[cfg(target_os = "linux")]
+#[ignore = "needs strace"]
+fn a_replay_starts_no_process_and_makes_no_connection() {
+    let (workspace, id) = recorded_with_an_agent();
+    let traced = |arguments: &[&str]| workspace.traced("execve,execveat,connect", arguments);
+    let started = |trace: &str| trace.lines().filter(|line| line.contains("exec")).count();
+    let run = traced(&["run", "main.prose", "--quiet"]);
+    assert!(started(&run) > 2, "the agent is seen: {run}");
+    let replay = traced(&["run", "main.prose", "--replay", &id, "--quiet"]);
+    assert_eq!(started(&replay), 1, "`prose` alone: {replay}");
+    assert!(!replay.contains("connect("), "{replay}");
+}
+
 #[test]
 fn a_changed_program_stops_where_it_asks_something_else() {
     let (workspace, id) = recorded();
