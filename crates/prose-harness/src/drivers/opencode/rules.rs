@@ -153,14 +153,9 @@ impl Rules {
             if self.is_free && !known.contains(&given.permission.as_str()) {
                 rules.push(given.clone());
             }
-            for name in known.iter().filter(|name| given.is_about(name)) {
-                let is_asked = [OUTSIDE, REPEATED_CALL].contains(name) || self.asks(name);
-                let action = match given.action {
-                    Action::Allow if is_asked => Action::Ask,
-                    action => action,
-                };
-                rules.push(rule(name, &given.pattern, action));
-            }
+            let is_asked = |name: &str| [OUTSIDE, REPEATED_CALL].contains(&name) || self.asks(name);
+            let names = known.iter().filter(|name| given.is_about(name));
+            rules.extend(names.map(|name| given.for_tools(name, is_asked(name))));
         }
         for (server, is_used) in &self.servers {
             let tools = format!("{server}_*");
@@ -168,14 +163,11 @@ impl Rules {
                 rules.push(rule(&tools, "*", Action::Deny));
                 continue;
             }
-            for given in of_user {
-                let action = if given.action == Action::Deny { Action::Deny } else { Action::Ask };
-                if given.is_about(&tools) {
-                    rules.push(rule(&tools, &given.pattern, action));
-                } else if given.permission.starts_with(tools.trim_end_matches('*')) {
-                    rules.push(Rule { action, ..given.clone() });
-                }
-            }
+            rules.extend(of_user.iter().filter_map(|given| match given.permission.as_str() {
+                _ if given.is_about(&tools) => Some(given.for_tools(&tools, true)),
+                some if some.starts_with(tools.trim_end_matches('*')) => Some(given.for_tools(some, true)),
+                _ => None,
+            }));
         }
         rules.extend(self.removed.iter().map(|tool| rule(tool, "*", Action::Deny)));
         rules.push(rule(ANSWER, "*", Action::Allow));
@@ -184,6 +176,15 @@ impl Rules {
 }
 
 impl Rule {
+    /// What a rule of the user means for these tools: where they are asked, what it allows is asked, too.
+    fn for_tools(&self, tools: &str, is_asked: bool) -> Self {
+        let action = match self.action {
+            Action::Allow if is_asked => Action::Ask,
+            action => action,
+        };
+        Self { permission: tools.to_owned(), pattern: self.pattern.clone(), action }
+    }
+
     fn is_about(&self, name: &str) -> bool {
         self.permission == name
             || Glob::new(&self.permission).is_ok_and(|glob| glob.compile_matcher().is_match(name))
