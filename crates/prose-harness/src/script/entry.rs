@@ -246,28 +246,24 @@ impl<'a> Asked<'a> {
 
     /// An entry that matches the request, to be completed by hand.
     pub(crate) fn entry_to_add(&self) -> String {
-        let entry = match self.kind {
-            Kind::Session => written::Entry { reply: Some("…".to_owned()), ..written::Entry::default() },
-            Kind::Condition => written::Entry { met: Some(true), ..written::Entry::default() },
-            Kind::Choice => {
-                let label = self.labels.first().map(ToString::to_string).unwrap_or_default();
-                written::Entry { choose: Some(written::Choose::Label(label)), ..written::Entry::default() }
-            }
-            Kind::Summary | Kind::Memory => {
-                written::Entry { text: Some("…".to_owned()), ..written::Entry::default() }
-            }
-            Kind::Extract | Kind::Input => {
-                written::Entry { value: Some("…".into()), ..written::Entry::default() }
-            }
-        };
         let is_named = self.kind == Kind::Summary || self.kind == Kind::Memory;
-        written::Entry {
+        let mut entry = written::Entry {
             agent: self.agent.map(str::to_owned),
             name: self.name.map(str::to_owned),
             label: (!is_named && !self.label.is_empty()).then(|| self.label.to_owned()),
-            ..entry
+            ..written::Entry::default()
+        };
+        match self.kind {
+            Kind::Session => entry.reply = Some("…".to_owned()),
+            Kind::Condition => entry.met = Some(true),
+            Kind::Choice => {
+                let label = self.labels.first().map(ToString::to_string).unwrap_or_default();
+                entry.choose = Some(written::Choose::Label(label));
+            }
+            Kind::Summary | Kind::Memory => entry.text = Some("…".to_owned()),
+            Kind::Extract | Kind::Input => entry.value = Some("…".into()),
         }
-        .to_toml(self.kind)
+        entry.to_toml(self.kind)
     }
 }
 
