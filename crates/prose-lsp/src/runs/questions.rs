@@ -41,15 +41,12 @@ impl EditorUser {
             let (user, questions, attendance) = (self.clone(), questions.clone(), Rc::clone(&attendance));
             let attends = desk.attend();
             async move {
-                let is_there = match question.kind {
+                let is_answered = match question.kind {
                     QuestionKind::Input { .. } => user.ask_input(&questions, &question).await,
-                    _ => {
-                        let _turn = approvals.lock().await;
-                        user.ask_approval(&questions, &question).await
-                    }
+                    _ => user.ask_approval(&questions, &question, &approvals).await,
                 };
                 drop(attends);
-                if !is_there {
+                if !is_answered {
                     attendance.borrow_mut().take();
                 }
             }
@@ -63,10 +60,7 @@ impl EditorUser {
             async move {
                 match question.kind {
                     QuestionKind::Input { .. } => user.show_input(&questions, &question).await,
-                    _ => {
-                        let _turn = approvals.lock().await;
-                        user.ask_approval(&questions, &question).await;
-                    }
+                    _ => _ = user.ask_approval(&questions, &question, &approvals).await,
                 }
             }
         });
@@ -121,7 +115,14 @@ impl EditorUser {
         }
     }
 
-    async fn ask_approval(&self, questions: &impl QuestionSource, question: &OpenQuestion) -> bool {
+    /// Asks for an approval in its turn. Returns false if the user gives no answer.
+    async fn ask_approval(
+        &self,
+        questions: &impl QuestionSource,
+        question: &OpenQuestion,
+        turns: &Mutex<()>,
+    ) -> bool {
+        let _turn = turns.lock().await;
         let titles = ApprovalAnswer::ALL.map(|answer| answer.title());
         let message = format!("{}: {}", self.program, question.prompt);
         // A message that is closed without an answer is no answer.
