@@ -1,6 +1,6 @@
 //! Programs that an editor runs.
 
-use expect_test::expect;
+use expect_test::{Expect, expect};
 use prose_run::control::Client;
 use prose_vm::questions::AnswerSource;
 use serde_json::json;
@@ -29,10 +29,28 @@ output report = session "Write about {topic}"
   context: draft
 "#;
 
+/// An editor with these files, and a session in it.
+async fn opened(files: &[(&str, &str)]) -> (Editor, String) {
+    let mut editor = Editor::new(files, None).await;
+    let session = editor.session().await;
+    (editor, session)
+}
+
+/// What the user sees after each of these prompts in a session of a server, which may be one for a single program.
+async fn check(file: (&str, &str), served: Option<&str>, prompts: &[&str], expected: Expect) {
+    let mut editor = Editor::new(&[file], served).await;
+    let session = editor.session().await;
+    let mut shown = String::new();
+    for text in prompts {
+        shown.push_str(&format!("\n{text}\n{}", editor.prompt(&session, text).await));
+    }
+    expected.assert_eq(&shown);
+    editor.close().await;
+}
+
 #[tokio::test]
 async fn a_prompt_runs_a_program() {
-    let mut editor = Editor::new(&[("review.prose", REVIEW)], None).await;
-    let session = editor.session().await;
+    let (mut editor, session) = opened(&[("review.prose", REVIEW)]).await;
     let shown = editor.prompt(&session, "/review the tests").await;
     expect![[r#"
         call RUN/1: reviewer: Review the tests (in_progress)
@@ -84,74 +102,70 @@ async fn programs_are_commands() {
 #[tokio::test]
 async fn the_prompt_of_an_input_of_a_variable_is_asked() {
     let program = "let go = input \"Ship it? (yes/no)\"\noutput done = go\n";
-    let mut editor = Editor::new(&[("ship.prose", program)], Some("ship.prose")).await;
-    let session = editor.session().await;
-    let mut shown = String::new();
-    for text in ["", "perhaps", "Y"] {
-        shown.push_str(&format!("\n{text}\n{}", editor.prompt(&session, text).await));
-    }
-    expect![[r#"
+    check(
+        ("ship.prose", program),
+        Some("ship.prose"),
+        &["", "perhaps", "Y"],
+        expect![[r#"
 
 
-        message: `go`: Ship it? (yes/no)
-        -> end_turn
+            message: `go`: Ship it? (yes/no)
+            -> end_turn
 
-        perhaps
-        message: `perhaps` is not one of the answers to input `go`; choose one of [y]es, [n]o
+            perhaps
+            message: `perhaps` is not one of the answers to input `go`; choose one of [y]es, [n]o
 
-        `go`: Ship it? (yes/no)
-        -> end_turn
+            `go`: Ship it? (yes/no)
+            -> end_turn
 
-        Y
-        [x] let go = input "Ship it? (yes/no)"
-        [x] output done = go
-        message: yes
-        notice: Run RUN: no sessions
-        -> end_turn
-    "#]]
-    .assert_eq(&shown);
+            Y
+            [x] let go = input "Ship it? (yes/no)"
+            [x] output done = go
+            message: yes
+            notice: Run RUN: no sessions
+            -> end_turn
+        "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn missing_inputs_are_asked() {
     let program = "input a: \"The first\"\ninput b: \"The second\"\noutput c = session \"{a} and {b}\"\n";
-    let mut editor = Editor::new(&[("two.prose", program)], Some("two.prose")).await;
-    let session = editor.session().await;
-    let mut shown = String::new();
-    for text in ["hello", "b: krill", "whales"] {
-        shown.push_str(&format!("\n{text}\n{}", editor.prompt(&session, text).await));
-    }
-    expect![[r#"
+    check(
+        ("two.prose", program),
+        Some("two.prose"),
+        &["hello", "b: krill", "whales"],
+        expect![[r#"
 
-        hello
-        message: The program has several inputs. Write each as a line `name: value`:
+            hello
+            message: The program has several inputs. Write each as a line `name: value`:
 
-        - `a`: The first
-        - `b`: The second
-        -> end_turn
+            - `a`: The first
+            - `b`: The second
+            -> end_turn
 
-        b: krill
-        message: `a`: The first
-        -> end_turn
+            b: krill
+            message: `a`: The first
+            -> end_turn
 
-        whales
-        call RUN/1: whales and krill (in_progress)
-        call RUN/1: completed Started from krill and followed it to wh
-        [x] input a: "The first"
-        [x] input b: "The second"
-        [x] output c = session "{a} and {b}"
-        message: Started from krill and followed it to whales. Compared with the rest, whales is the smaller part. What matters most is whales, and the rest follows from it. As far as krill goes, this can go ahead as planned. [offline]
-        notice: Run RUN: 1 session done
-        -> end_turn
-    "#]]
-    .assert_eq(&shown);
-    editor.close().await;
+            whales
+            call RUN/1: whales and krill (in_progress)
+            call RUN/1: completed Started from krill and followed it to wh
+            [x] input a: "The first"
+            [x] input b: "The second"
+            [x] output c = session "{a} and {b}"
+            message: Started from krill and followed it to whales. Compared with the rest, whales is the smaller part. What matters most is whales, and the rest follows from it. As far as krill goes, this can go ahead as planned. [offline]
+            notice: Run RUN: 1 session done
+            -> end_turn
+        "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn a_question_ends_the_turn_and_the_next_prompt_answers_it() {
-    let mut editor = Editor::new(&[("asks.prose", ASKS)], None).await;
-    let session = editor.session().await;
+    let (mut editor, session) = opened(&[("asks.prose", ASKS)]).await;
     let asked = editor.prompt(&session, "asks").await;
     expect![[r#"
         call RUN/1: Write a draft (in_progress)
@@ -185,8 +199,7 @@ async fn a_cancelled_run_is_resumed_by_the_next_prompt() {
     // The agent of the second session never answers, until a file is there.
     let agent = "read -r line; case \"$line\" in *Two*) until [ -e go ]; do sleep 0.05; done;; esac; echo \"Done: $line\"";
     let settings = format!("[run]\nharness = \"command\"\ncommand = [\"sh\", \"-c\", {agent:?}]\n");
-    let mut editor = Editor::new(&[("two.prose", program), ("prose.toml", &settings)], None).await;
-    let session = editor.session().await;
+    let (mut editor, session) = opened(&[("two.prose", program), ("prose.toml", &settings)]).await;
     editor.trust(&settings);
     let prompt = editor.start("session/prompt", Editor::prompt_of(&session, "two")).await;
     editor.until(|update| update["title"] == "Two").await;
@@ -228,8 +241,7 @@ async fn nothing_starts_in_an_editor_before_the_project_is_trusted() {
     let settings =
         "[run]\nharness = \"command\"\ncommand = [\"sh\", \"-c\", \"echo started >> started; echo Done\"]\n";
     let files = [("a.prose", "output a = session \"One\"\n"), ("prose.toml", settings)];
-    let mut editor = Editor::new(&files, None).await;
-    let session = editor.session().await;
+    let (mut editor, session) = opened(&files).await;
     let refused = editor.prompt(&session, "/a").await;
     assert!(refused.starts_with("-> error") && refused.contains("trust"), "{refused}");
     assert!(!editor.path().join("started").exists());
@@ -241,8 +253,7 @@ async fn nothing_starts_in_an_editor_before_the_project_is_trusted() {
 
 #[tokio::test]
 async fn an_earlier_run_is_shown_and_its_question_answered() {
-    let mut editor = Editor::new(&[("asks.prose", ASKS)], None).await;
-    let session = editor.session().await;
+    let (mut editor, session) = opened(&[("asks.prose", ASKS)]).await;
     editor.prompt(&session, "asks").await;
     let mut editor = editor.restarted().await;
     let loaded = editor.load(&session).await;
@@ -299,8 +310,7 @@ async fn a_failed_program_fails_the_turn() {
         ("fails.prose", "session \"One\"\nthrow \"No luck\"\n"),
         ("wrong.prose", "session \"One\"\nsesion \"Two\"\n"),
     ];
-    let mut editor = Editor::new(&files, None).await;
-    let session = editor.session().await;
+    let (mut editor, session) = opened(&files).await;
     let mut shown = editor.prompt(&session, "/fails").await;
     shown.push_str(&editor.prompt(&session, "/wrong").await);
     expect![[r#"
@@ -359,8 +369,7 @@ async fn messages_that_are_none_are_refused() {
 
 #[tokio::test]
 async fn a_run_waits_after_the_end_of_the_connection() {
-    let mut editor = Editor::new(&[("asks.prose", ASKS)], None).await;
-    let session = editor.session().await;
+    let (mut editor, session) = opened(&[("asks.prose", ASKS)]).await;
     editor.prompt(&session, "asks").await;
     let folder = editor.close().await;
     let run = prose_run::Project::new(folder.path()).show_run(&session).unwrap();
@@ -372,8 +381,7 @@ const CHOOSES: &str = "let a = session \"One\"\ninput go: \"Ship it? (yes/no)\"\
 
 #[tokio::test]
 async fn choices_are_options() {
-    let mut editor = Editor::new(&[("chooses.prose", CHOOSES)], None).await;
-    let session = editor.session().await;
+    let (mut editor, session) = opened(&[("chooses.prose", CHOOSES)]).await;
     editor.choice = Some("no");
     let shown = editor.prompt(&session, "chooses").await;
     expect![[r#"
@@ -396,50 +404,47 @@ async fn choices_are_options() {
 
 #[tokio::test]
 async fn choices_that_are_closed_are_answered_by_the_next_prompt() {
-    let mut editor = Editor::new(&[("chooses.prose", CHOOSES)], None).await;
-    let session = editor.session().await;
-    let mut shown = String::new();
-    for text in ["chooses", "maybe", "Y"] {
-        shown.push_str(&format!("\n{text}\n{}", editor.prompt(&session, text).await));
-    }
-    expect![[r#"
+    check(
+        ("chooses.prose", CHOOSES),
+        None,
+        &["chooses", "maybe", "Y"],
+        expect![[r#"
 
-        chooses
-        call RUN/1: One (in_progress)
-        call RUN/1: completed Looked into the task and the details. Wh
-        [x] let a = session "One"
-        [>] input go: "Ship it? (yes/no)"
-        [ ] output b = "{go}"
-        call RUN/question-1: go: Ship it? (yes/no) (pending)
-        asked: yes (allow_once), no (allow_once)
-        call RUN/question-1: failed No answer
-        message: Ship it? (yes/no)
-        -> end_turn
+            chooses
+            call RUN/1: One (in_progress)
+            call RUN/1: completed Looked into the task and the details. Wh
+            [x] let a = session "One"
+            [>] input go: "Ship it? (yes/no)"
+            [ ] output b = "{go}"
+            call RUN/question-1: go: Ship it? (yes/no) (pending)
+            asked: yes (allow_once), no (allow_once)
+            call RUN/question-1: failed No answer
+            message: Ship it? (yes/no)
+            -> end_turn
 
-        maybe
-        notice: `maybe` is not one of the answers; choose one of [y]es, [n]o
-        call RUN/question-2: go: Ship it? (yes/no) (pending)
-        asked: yes (allow_once), no (allow_once)
-        call RUN/question-2: failed No answer
-        message: Ship it? (yes/no)
-        -> end_turn
+            maybe
+            notice: `maybe` is not one of the answers; choose one of [y]es, [n]o
+            call RUN/question-2: go: Ship it? (yes/no) (pending)
+            asked: yes (allow_once), no (allow_once)
+            call RUN/question-2: failed No answer
+            message: Ship it? (yes/no)
+            -> end_turn
 
-        Y
-        [x] let a = session "One"
-        [x] input go: "Ship it? (yes/no)"
-        [x] output b = "{go}"
-        message: yes
-        notice: Run RUN: 1 session done
-        -> end_turn
-    "#]]
-    .assert_eq(&shown);
-    editor.close().await;
+            Y
+            [x] let a = session "One"
+            [x] input go: "Ship it? (yes/no)"
+            [x] output b = "{go}"
+            message: yes
+            notice: Run RUN: 1 session done
+            -> end_turn
+        "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn choices_are_answered_after_a_restart() {
-    let mut editor = Editor::new(&[("chooses.prose", CHOOSES)], None).await;
-    let session = editor.session().await;
+    let (mut editor, session) = opened(&[("chooses.prose", CHOOSES)]).await;
     editor.prompt(&session, "chooses").await;
     let mut editor = editor.restarted().await;
     let mut shown = editor.load(&session).await;
@@ -510,8 +515,7 @@ async fn limits_are_options() {
 #[tokio::test]
 async fn a_session_has_all_its_runs() {
     let files = [("a.prose", "output a = \"A\"\n"), ("asks.prose", ASKS), ("b.prose", "output b = \"B\"\n")];
-    let mut editor = Editor::new(&files, None).await;
-    let session = editor.session().await;
+    let (mut editor, session) = opened(&files).await;
     editor.prompt(&session, "/a").await;
     editor.prompt(&session, "/asks").await;
     let mut editor = editor.restarted().await;
@@ -537,8 +541,7 @@ async fn a_session_has_all_its_runs() {
 
 #[tokio::test]
 async fn a_client_that_keeps_a_session_resumes_it() {
-    let mut editor = Editor::new(&[("asks.prose", ASKS)], None).await;
-    let session = editor.session().await;
+    let (mut editor, session) = opened(&[("asks.prose", ASKS)]).await;
     editor.prompt(&session, "asks").await;
     let mut editor = editor.restarted().await;
     let cwd = editor.path().to_owned();
@@ -552,8 +555,7 @@ async fn a_client_that_keeps_a_session_resumes_it() {
 
 #[tokio::test]
 async fn a_question_that_is_answered_elsewhere_is_closed() {
-    let mut editor = Editor::new(&[("chooses.prose", CHOOSES)], None).await;
-    let session = editor.session().await;
+    let (mut editor, session) = opened(&[("chooses.prose", CHOOSES)]).await;
     editor.leaves_open = true;
     let prompt = editor.start("session/prompt", Editor::prompt_of(&session, "chooses")).await;
     editor.until(|update| update["toolCallId"].as_str().is_some_and(|id| id.contains("question"))).await;
@@ -573,8 +575,7 @@ async fn a_question_that_is_answered_elsewhere_is_closed() {
 
 #[tokio::test]
 async fn a_run_of_another_process_is_used_after_its_end() {
-    let mut editor = Editor::new(&[("asks.prose", ASKS)], None).await;
-    let session = editor.session().await;
+    let (mut editor, session) = opened(&[("asks.prose", ASKS)]).await;
     editor.prompt(&session, "asks").await;
     let mut other = editor.another().await;
     let loaded = other.load(&session).await;
