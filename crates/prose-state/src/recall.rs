@@ -1,5 +1,8 @@
 //! Remembers from the journal what came of the requests of an earlier execution (decision 10).
 
+mod earlier_trees;
+mod keys;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -13,6 +16,9 @@ use prose_vm::store::{PendingRequests, Recording};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::{SmolStr, format_smolstr};
 
+use self::earlier_trees::EarlierTrees;
+pub(crate) use self::keys::key_of_place;
+use self::keys::{MEMORY_STEP, first_attempt, key_in_tree, key_of_both};
 use crate::error::{Damage, StateError};
 use crate::expenses::Expenses;
 use crate::reader::{EventHeader, JournalReader, Lines, Places};
@@ -467,32 +473,6 @@ impl JournalRecording {
     }
 }
 
-/// The working trees that are left of an earlier execution, before the program changed.
-#[derive(Debug, Default)]
-struct EarlierTrees {
-    /// The fingerprints of the sessions that have started in each, by folder.
-    sessions: FxHashMap<SmolStr, FxHashSet<SmolStr>>,
-    /// The folders in which a session of this execution works, or one whose result is reused.
-    kept: FxHashSet<SmolStr>,
-}
-
-impl EarlierTrees {
-    fn add(&mut self, folder: &SmolStr, fingerprint: SmolStr) {
-        self.sessions.entry(folder.clone()).or_default().insert(fingerprint);
-    }
-
-    fn keep(&mut self, folder: &str) {
-        self.kept.insert(folder.into());
-    }
-
-    fn is_own(&self, folder: &str, fingerprint: &str) -> Option<bool> {
-        if self.kept.contains(folder) {
-            return Some(true);
-        }
-        self.sessions.get(folder).map(|sessions| sessions.contains(fingerprint))
-    }
-}
-
 /// Notes which memories have been looked up, and which of their sessions have started and are over.
 fn note_memory(open: &mut FxHashMap<SmolStr, OpenMemory>, glance: &EventHeader<'_>, offset: u64) {
     match glance.event.as_ref() {
@@ -516,49 +496,6 @@ fn note_memory(open: &mut FxHashMap<SmolStr, OpenMemory>, glance: &EventHeader<'
             }
         }
         _ => {}
-    }
-}
-
-/// The last step of the place at which the memory of a session's agent is looked up.
-const MEMORY_STEP: &str = "/memory";
-
-/// The key of a session whose work is in a working tree: in another tree, and in the project, that work would be missing.
-fn key_in_tree(fingerprint: &str, folder: &str) -> SmolStr {
-    format_smolstr!("{fingerprint} {folder}")
-}
-
-fn key_of_place(place: &str, kind: &str) -> SmolStr {
-    format_smolstr!("{place} {kind}")
-}
-
-/// The key of an effect whose place may have other numbers now: those of calls are given in the order in which calls are made, and that may be another
-/// one where a result came later than it did before. A summary is made where it is needed first.
-fn key_of_both(place: &str, kind: &str, fingerprint: &str) -> SmolStr {
-    if kind == "summarise" {
-        return fingerprint.into();
-    }
-    let mut key = String::with_capacity(place.len() + kind.len() + fingerprint.len() + 2);
-    for step in place.split('/') {
-        key.push_str(if is_numbered(step, &['f', 'm']) { &step[..1] } else { step });
-        key.push('/');
-    }
-    key.push_str(kind);
-    key.push(' ');
-    key.push_str(fingerprint);
-    key.into()
-}
-
-/// Whether a step of a place is one of these letters with a number.
-fn is_numbered(step: &str, letters: &[char]) -> bool {
-    let number = step.strip_prefix(letters).unwrap_or_default();
-    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// The place of a session, of which that of a retry is one step further.
-fn first_attempt(place: &str) -> &str {
-    match place.rsplit_once('/') {
-        Some((session, step)) if is_numbered(step, &['a']) => session,
-        _ => place,
     }
 }
 

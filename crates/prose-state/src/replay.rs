@@ -14,12 +14,12 @@ use prose_vm::place::Place;
 use prose_vm::questions::Attribution;
 use prose_vm::store::{PendingRequests, Recording};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smol_str::{SmolStr, format_smolstr};
+use smol_str::SmolStr;
 
 use crate::error::{Damage, StateError};
 use crate::journal::JOURNAL_FILE;
 use crate::reader::{JournalReader, Lines, Places};
-use crate::recall::later_than;
+use crate::recall::{key_of_place, later_than};
 
 /// A recorded run: a journal, or the journal in an exported file.
 #[derive(Debug, Clone, PartialEq)]
@@ -283,10 +283,6 @@ impl Recording for ReplayedRecording {
     fn may_know_more(&self) -> bool {
         self.left > 0 || !self.known.is_empty()
     }
-}
-
-fn key_of_place(place: &str, kind: &str) -> SmolStr {
-    format_smolstr!("{place} {kind}")
 }
 
 /// Whether a place is another one or below it.
