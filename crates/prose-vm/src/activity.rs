@@ -369,17 +369,19 @@ impl Reporter {
         sink: UnboundedSender<(RequestId, Activity)>,
         approvals: Arc<dyn Approvals>,
     ) -> Self {
-        Self { request, sink: Some(sink), approvals, ..Self::silent() }
+        let (waits, secrets) = Default::default();
+        Self { request, sink: Some(sink), approvals, at: None, secrets, waits, watch: None }
     }
 
-    /// The same for a request whose place is known.
-    pub(crate) fn asking(self, at: AskedAt) -> Self {
-        Self { at: Some(Arc::new(at)), ..self }
-    }
-
-    /// The same with secrets that are masked in what it reports.
-    pub(crate) fn masking(self, secrets: Arc<Secrets>) -> Self {
-        Self { secrets, ..self }
+    /// A reporter for a request of a run, with the secrets that are masked in what it reports.
+    pub(crate) fn of_run(
+        at: AskedAt,
+        sink: UnboundedSender<(RequestId, Activity)>,
+        approvals: Arc<dyn Approvals>,
+        secrets: Arc<Secrets>,
+    ) -> Self {
+        let (request, at) = (at.request, Some(Arc::new(at)));
+        Self { request, sink: Some(sink), approvals, at, secrets, waits: Arc::default(), watch: None }
     }
 
     /// The same with a function that receives each report first.

@@ -30,6 +30,7 @@ mod reports;
 pub mod runner;
 pub mod secrets;
 pub mod settings;
+mod shared_text;
 pub mod store;
 pub mod structure;
 pub mod trees;

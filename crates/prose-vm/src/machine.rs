@@ -88,10 +88,20 @@ impl Machine {
     /// Runs until it is blocked, and returns the output since the last call. It pauses after a lot of output without a request
     /// ([`Machine::is_paused`]).
     pub fn advance(&mut self) -> Vec<MachineOutput> {
+        let mut output = Vec::new();
+        self.advance_into(&mut output);
+        output
+    }
+
+    /// The same, into the memory of earlier output.
+    pub(crate) fn advance_into(&mut self, output: &mut Vec<MachineOutput>) {
+        output.clear();
+        // The memory for a lot of output is not kept for the whole run.
+        output.shrink_to(MAX_BUFFERED_OUTPUT);
         let paused = self.world.paused.take();
         paused.into_iter().for_each(Waker::wake);
         self.pool.run_until_stalled();
-        std::mem::take(&mut *self.world.output.borrow_mut())
+        std::mem::swap(output, &mut *self.world.output.borrow_mut());
     }
 
     /// Whether it can continue without an outcome, with the next call of [`Machine::advance`].
@@ -191,23 +201,10 @@ impl World {
     pub(crate) fn nest<T: 'static>(
         self: &Rc<Self>,
         future: impl Future<Output = T> + 'static,
-    ) -> LocalBoxFuture<'static, T> {
-        if self.nested.get() >= MAX_NESTED_FUTURES {
-            return self.spawn(future);
-        }
-        let world = Rc::clone(self);
-        async move {
-            let mut future = std::pin::pin!(future);
-            std::future::poll_fn(|context| {
-                let around = world.nested.get();
-                world.nested.set(around + 1);
-                let polled = future.as_mut().poll(context);
-                world.nested.set(around);
-                polled
-            })
-            .await
-        }
-        .boxed_local()
+    ) -> NestedFuture<T> {
+        let is_too_deep = self.nested.get() >= MAX_NESTED_FUTURES;
+        let future = if is_too_deep { self.spawn(future) } else { future.boxed_local() };
+        NestedFuture { world: Rc::clone(self), future }
     }
 
     /// Runs a future as a separate task, so that it does not use the stack of its caller. Dropping the returned future cancels it.
@@ -219,6 +216,25 @@ impl World {
         // Spawning fails only when the pool has been dropped, and then the handle is not polled either.
         _ = self.spawner.spawn_local(remote);
         handle.boxed_local()
+    }
+}
+
+/// A future that counts as nested in the one that polls it.
+pub(crate) struct NestedFuture<T> {
+    world: Rc<World>,
+    future: LocalBoxFuture<'static, T>,
+}
+
+impl<T> Future for NestedFuture<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let Self { world, future } = self.get_mut();
+        let around = world.nested.get();
+        world.nested.set(around + 1);
+        let polled = future.as_mut().poll(context);
+        world.nested.set(around);
+        polled
     }
 }
 

@@ -1,5 +1,7 @@
 //! Names that become paths (decision 14).
 
+use std::borrow::Cow;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::{SmolStr, format_smolstr};
 
@@ -59,8 +61,8 @@ impl FileNames {
 }
 
 /// A file name without its extension, truncated if it is too long.
-pub(crate) fn file_stem(stem: String) -> String {
-    if stem.len() > MAX_BYTES_OF_STEM { with_hash(&stem).into() } else { stem }
+pub(crate) fn file_stem(stem: Cow<'_, str>) -> Cow<'_, str> {
+    if stem.len() > MAX_BYTES_OF_STEM { String::from(with_hash(&stem)).into() } else { stem }
 }
 
 /// The name of the folder and the segments of an agent's memory: that of the agent, truncated if it is too long (R42).
@@ -167,7 +169,7 @@ mod tests {
         let long = "ä".repeat(200);
         let (one, other) = (files.base(&format_smolstr!("{long}1")), files.base(&format_smolstr!("{long}2")));
         assert!(one != other && one.len() == 117 && one.starts_with(&"ä".repeat(50)), "{one} {other}");
-        assert!(file_stem(format!("{}__1{}", "x".repeat(150), "_2".repeat(40))).len() < 130);
+        assert!(file_stem(format!("{}__1{}", "x".repeat(150), "_2".repeat(40)).into()).len() < 130);
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Places in an execution and in the text of programs.
 
 use std::borrow::Borrow;
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+use crate::shared_text::shared;
 
 /// A place in an execution (decision 10): the path to it through statements, iterations, branches, calls and attempts. Places are unique within a run
 /// and stable when the run is executed again.
@@ -22,11 +24,14 @@ impl Place {
 
     /// The child place with one more step.
     pub fn step(&self, step: impl fmt::Display) -> Self {
-        if self.0.is_empty() {
-            Self(step.to_string().into())
-        } else {
-            Self(format!("{}/{step}", self.0).into())
-        }
+        Self(shared(|text| {
+            if !self.0.is_empty() {
+                text.push_str(&self.0);
+                text.push('/');
+            }
+            // Writing to a string does not fail.
+            _ = write!(text, "{step}");
+        }))
     }
 
     /// The written form.

@@ -18,16 +18,17 @@ use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
 
 mod coverage;
+mod excerpts;
 mod inputs;
 mod permissions;
 mod preconditions;
 
 pub use self::coverage::{Coverable, CoverableBranch, Decision};
+use self::excerpts::Excerpt;
 use self::inputs::UnnamedInput;
 pub(crate) use self::inputs::is_optional;
 pub(crate) use self::permissions::rule_of_word;
 pub use self::permissions::{SessionPermissions, WrittenPermission};
-use crate::place::Site;
 
 /// A program that can be run.
 #[derive(Debug)]
@@ -80,6 +81,8 @@ pub(crate) struct TopLevel {
     pub(crate) start: u32,
     pub(crate) body: Body,
     texts: FxHashMap<ExprId, Arc<[Piece]>>,
+    /// What events show of its statements, by their numbers.
+    excerpts: Box<[Excerpt]>,
 }
 
 /// A statement of a program.
@@ -163,7 +166,8 @@ impl Program {
                     _ => {}
                 }
             }
-            program.statements.push(TopLevel { start: placed.start, body, texts });
+            let excerpts = body.stmts().map(|_| Excerpt::default()).collect();
+            program.statements.push(TopLevel { start: placed.start, body, texts, excerpts });
         }
         around.pop();
         program.unnamed = program.unnamed_inputs();
@@ -273,42 +277,6 @@ impl Program {
         body.string(expr).unwrap_or_else(|| self.source(at, body[expr].range))
     }
 
-    /// A statement with its properties or its body, indented as if it stood alone.
-    pub(crate) fn statement_source(&self, at: At) -> Arc<str> {
-        let range = self.range(at, self.body(at)[at.stmt].range);
-        let start = usize::from(range.start());
-        let text = self.text.get(start..usize::from(range.end())).unwrap_or_default().trim_end();
-        let line = self.text.get(..start).map_or(start, |before| before.rfind('\n').map_or(0, |at| at + 1));
-        let indent = self.text.get(line..start).unwrap_or_default();
-        if indent.is_empty() || !indent.trim().is_empty() || !text.contains('\n') {
-            return text.into();
-        }
-        let mut lines = text.lines();
-        let mut out = lines.next().unwrap_or_default().to_owned();
-        for line in lines {
-            out.push('\n');
-            out.push_str(line.strip_prefix(indent).unwrap_or(line));
-        }
-        out.into()
-    }
-
-    /// The first line of a statement, without the colon of its body and without what follows a comment sign.
-    pub(crate) fn header(&self, at: At) -> SmolStr {
-        let source = self.source(at, self.body(at)[at.stmt].range);
-        let line = source.lines().next().unwrap_or_default();
-        let opens_body = self.body(at).lists().any(|(_, list)| list.owner == at.stmt);
-        let line = without_comment(line).trim_end();
-        if opens_body { line.strip_suffix(':').unwrap_or(line).into() } else { line.into() }
-    }
-
-    /// Where a part of a statement stands.
-    pub(crate) fn site(&self, program: u32, at: At, range: TextRange) -> Site {
-        let range = self.range(at, range);
-        let (start, end) = (u32::from(range.start()), u32::from(range.end()));
-        let last = if end > start { end - 1 } else { end };
-        Site { program, start, end, line: self.line(start), last_line: self.line(last) }
-    }
-
     /// The line of a byte, from 1.
     pub fn line(&self, offset: u32) -> u32 {
         self.lines.line(offset as usize) as u32 + 1
@@ -403,21 +371,6 @@ fn safe_part(part: &str) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A line up to a comment. A `#` inside quotes or discretion marks is none.
-fn without_comment(line: &str) -> &str {
-    let mut quoted = false;
-    let mut escaped = false;
-    for (at, c) in line.char_indices() {
-        match c {
-            '"' if !escaped => quoted = !quoted,
-            '#' if !quoted && line[..at].matches("**").count().is_multiple_of(2) => return &line[..at],
-            _ => {}
-        }
-        escaped = c == '\\' && !escaped;
-    }
-    line
 }
 
 /// The texts of a statement in pieces.
@@ -570,14 +523,5 @@ mod tests {
         assert_eq!(import_folder("./lib/review.prose"), "lib--review");
         assert_eq!(import_folder("../../etc/passwd"), "etc--passwd");
         assert_eq!(import_folder("review.prose"), "review");
-    }
-
-    #[test]
-    fn comments_are_left_out_of_headers() {
-        assert_eq!(without_comment("session \"a # b\" # c"), "session \"a # b\" ");
-        assert_eq!(
-            without_comment("loop until **issue #3 is closed**:"),
-            "loop until **issue #3 is closed**:"
-        );
     }
 }

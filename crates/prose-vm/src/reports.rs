@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::activity::{Activity, Approvals, Reporter, ToolUse};
 use crate::effect::RequestId;
+use crate::questions::AskedAt;
 use crate::secrets::Secrets;
 
 /// How long the parts of a text are merged into one report, so that observers are not flooded.
@@ -67,8 +68,8 @@ impl Reports {
     }
 
     /// The reporter of a request.
-    pub(crate) fn reporter(&self, request: RequestId, approvals: Arc<dyn Approvals>) -> Reporter {
-        Reporter::new(request, self.sender.clone(), approvals).masking(Arc::clone(&self.secrets))
+    pub(crate) fn reporter(&self, at: AskedAt, approvals: Arc<dyn Approvals>) -> Reporter {
+        Reporter::of_run(at, self.sender.clone(), approvals, Arc::clone(&self.secrets))
     }
 
     /// Waits for the next report. Nothing is lost if the future is dropped.

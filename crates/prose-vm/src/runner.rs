@@ -75,6 +75,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         running: FuturesUnordered::new(),
         handles: BTreeMap::new(),
         agents: 0,
+        asking: BTreeSet::new(),
         room: AgentCapacity::default(),
         is_short: false,
         ended: 0,
@@ -105,13 +106,15 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
     end
 }
 
+/// Waits before a request asks for resources of the machine again. Unlike a sleep, it reads the clock only when it is awaited.
+async fn capacity_interval() {
+    tokio::time::sleep(CAPACITY_INTERVAL).await;
+}
+
 /// How often a request that waits for resources of the machine asks again, if nothing else happens.
 const CAPACITY_INTERVAL: Duration = Duration::from_millis(500);
 
 type Unit = Pin<Box<dyn Future<Output = (RequestId, Done)> + Send>>;
-
-/// The work for an outcome.
-type Answering = Pin<Box<dyn Future<Output = (RequestId, Outcome)> + Send>>;
 
 /// The result of a unit of work.
 enum Done {
@@ -159,6 +162,8 @@ struct Runner<'a> {
     handles: BTreeMap<RequestId, AbortHandle>,
     /// The number of working agents.
     agents: usize,
+    /// The requests at work whose agents wait for a person.
+    asking: BTreeSet<RequestId>,
     /// The number of agents that the system has resources for.
     room: AgentCapacity,
     /// Whether a request waits for resources of the machine.
@@ -194,8 +199,10 @@ struct Runner<'a> {
 
 impl Runner<'_> {
     async fn drive(&mut self, machine: &mut Machine) -> Result<RunEnd, RunError> {
+        let mut outputs = Vec::new();
         loop {
-            for output in machine.advance() {
+            machine.advance_into(&mut outputs);
+            for output in outputs.drain(..) {
                 match output {
                     MachineOutput::Event(event) => self.emit(event)?,
                     MachineOutput::Request(request) => {
@@ -311,7 +318,7 @@ impl Runner<'_> {
                 }
                 () = self.room.opens() => {}
                 questions = abandoned(inputs.as_ref(), questions) => return self.stop_to_wait(questions),
-                () = tokio::time::sleep(CAPACITY_INTERVAL), if self.is_short => {}
+                () = capacity_interval(), if self.is_short => {}
             }
         }
     }
@@ -351,11 +358,13 @@ impl Runner<'_> {
             let harness = self.host.harness.as_ref();
             work.harness = Some(harness.of_agent(task.agent.as_deref()).unwrap_or(harness).name().into());
         }
-        self.reports.end(id);
+        if !is_live {
+            self.reports.end(id);
+        }
         self.ended += u32::from(matches!(request.effect, Effect::Session(_)));
         let outcome = permissions::with_denials(outcome, &work.denials);
         let event = NewEvent {
-            place: request.place.clone(),
+            place: request.place,
             site: Some(request.site),
             frame: 0,
             nesting: 0,
@@ -369,7 +378,7 @@ impl Runner<'_> {
             },
         };
         let is_recalled = !is_live && !is_skipped && request.effect.needs_agent();
-        let recalled = is_recalled.then(|| request.effect.agent().cloned());
+        let recalled = is_recalled.then(|| request.effect.agent());
         self.emit_of(recalled, event)?;
         machine.deliver(id, outcome);
         Ok(())

@@ -1,14 +1,14 @@
 //! The time that requests wait for answers of the user, which is no part of their timeouts.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-/// The waits of a request.
+/// The waits of a request. Most requests never wait and have no timeout, so the channel is made when it is needed.
 #[derive(Debug, Default)]
-pub(crate) struct Waits(watch::Sender<Waited>);
+pub(crate) struct Waits(OnceLock<watch::Sender<Waited>>);
 
 #[derive(Debug, Default)]
 struct Waited {
@@ -25,9 +25,13 @@ struct Waited {
 pub(crate) struct Wait(Arc<Waits>);
 
 impl Waits {
+    fn sender(&self) -> &watch::Sender<Waited> {
+        self.0.get_or_init(watch::Sender::default)
+    }
+
     /// Begins a wait. Waits at the same time count once.
     pub(crate) fn begin(self: &Arc<Self>) -> Wait {
-        self.0.send_modify(|waited| {
+        self.sender().send_modify(|waited| {
             waited.open += 1;
             waited.since.get_or_insert_with(Instant::now);
         });
@@ -36,7 +40,7 @@ impl Waits {
 
     /// Completes when more than a limit has passed since a time, apart from waits.
     pub(crate) async fn exceeded(&self, since: Instant, limit: Duration) {
-        let mut changes = self.0.subscribe();
+        let mut changes = self.sender().subscribe();
         loop {
             // The sender lives as long as this future.
             let Ok(waited) = changes.wait_for(|waited| waited.open == 0).await.map(|waited| waited.total)
@@ -54,7 +58,7 @@ impl Waits {
 
 impl Drop for Wait {
     fn drop(&mut self) {
-        self.0.0.send_modify(|waited| {
+        self.0.sender().send_modify(|waited| {
             waited.open -= 1;
             if waited.open == 0
                 && let Some(since) = waited.since.take()

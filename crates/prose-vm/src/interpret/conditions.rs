@@ -1,11 +1,11 @@
 //! Conditions: what is known is worked out, what is not is judged by a model (R64 to R66, R68).
 
-use futures_util::future::LocalBoxFuture;
 use prose_analysis::model::{Body, Expr, ExprId, Operator, TextKind, Value as ValueNode};
 
 use super::{Cx, Exec};
 use crate::effect::{Effect, Outcome, Question, Verdict};
 use crate::event::{ConditionOf, EventKind};
+use crate::machine::NestedFuture;
 use crate::structure::truth;
 
 /// What came of a condition.
@@ -23,7 +23,7 @@ impl From<bool> for Judged {
 
 impl Cx {
     /// Whether a condition is met.
-    pub(super) fn condition(&self, id: ExprId, of: ConditionOf) -> LocalBoxFuture<'static, Exec<Judged>> {
+    pub(super) fn condition(&self, id: ExprId, of: ConditionOf) -> NestedFuture<Exec<Judged>> {
         let cx = self.clone();
         self.run.world.nest(async move { cx.condition_here(id, of).await })
     }

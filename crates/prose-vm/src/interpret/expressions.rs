@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use futures_util::future::LocalBoxFuture;
 use prose_analysis::model::{Argument, Entry, Expr, ExprId, Operator, Stmt, TextKind, Value as ValueNode};
 use prose_syntax::TextSize;
 use smol_str::SmolStr;
@@ -14,6 +13,7 @@ use super::{Cx, Exec, asks_a_model};
 use crate::effect::{ContextItem, Effect, Outcome, Question, RequestId};
 use crate::error::ErrorKind;
 use crate::event::ConditionOf;
+use crate::machine::NestedFuture;
 use crate::structure;
 use crate::value::{MAX_EXACT, Value};
 
@@ -49,7 +49,7 @@ impl Cx {
     }
 
     /// Executes a statement that is part of another one.
-    fn nested(self) -> LocalBoxFuture<'static, Exec<Value>> {
+    fn nested(self) -> NestedFuture<Exec<Value>> {
         let world = std::rc::Rc::clone(&self.run.world);
         world.nest(async move { self.execute().await })
     }
@@ -63,18 +63,22 @@ impl Cx {
     }
 
     /// The value of an expression.
-    pub(super) fn expr(&self, expr: ExprId) -> LocalBoxFuture<'static, Exec<Value>> {
+    pub(super) async fn expr(&self, expr: ExprId) -> Exec<Value> {
+        // Most expressions are simple, and cost less than the future that others need.
+        if let Some(value) = self.simple(expr) {
+            return value;
+        }
         let cx = self.clone();
-        self.run.world.nest(async move { cx.expr_here(expr).await })
+        self.run.world.nest(async move { cx.compound(expr).await }).await
     }
 
-    async fn expr_here(&self, id: ExprId) -> Exec<Value> {
+    /// The value of a literal or a variable; `None` for an expression that has parts or asks for something.
+    fn simple(&self, id: ExprId) -> Option<Exec<Value>> {
         let body = self.program().body(self.at);
-        match &body[id].expr {
-            Expr::Text(text) if text.kind == TextKind::Discretion => {
-                Ok(Value::Bool(self.judge(id, ConditionOf::Value).await?.met))
+        Some(match &body[id].expr {
+            Expr::Text(text) if text.kind != TextKind::Discretion => {
+                Ok(Value::Text(self.text_without_references(id)?))
             }
-            Expr::Text(_) => Ok(Value::Text(self.text(id).await?)),
             Expr::Number(digits) => match digits.replace('_', "").parse() {
                 Ok(number) if f64::abs(number) <= MAX_EXACT => Ok(Value::Number(number)),
                 Ok(_) => self.fail(
@@ -86,7 +90,24 @@ impl Cx {
             Expr::Duration(text) => Ok(Value::text(text.as_str())),
             Expr::Bool(value) => Ok(Value::Bool(*value)),
             Expr::Null | Expr::Placeholder => Ok(Value::Null),
-            Expr::Name(name) => Ok(self.variable(&body[*name].text)?.value),
+            Expr::Name(name) => self.variable(&body[*name].text).map(|found| found.value),
+            _ => return None,
+        })
+    }
+
+    async fn compound(&self, id: ExprId) -> Exec<Value> {
+        let body = self.program().body(self.at);
+        match &body[id].expr {
+            Expr::Text(text) if text.kind == TextKind::Discretion => {
+                Ok(Value::Bool(self.judge(id, ConditionOf::Value).await?.met))
+            }
+            Expr::Text(_) => Ok(Value::Text(self.text(id).await?)),
+            Expr::Number(_)
+            | Expr::Duration(_)
+            | Expr::Bool(_)
+            | Expr::Null
+            | Expr::Placeholder
+            | Expr::Name(_) => self.simple(id).unwrap_or(Ok(Value::Null)),
             Expr::Array(items) => {
                 let mut values = Vec::with_capacity(items.len());
                 for item in items {

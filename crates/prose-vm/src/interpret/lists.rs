@@ -3,7 +3,6 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use prose_analysis::model::{ListId, Stmt};
 use smol_str::SmolStr;
 
@@ -11,7 +10,8 @@ use super::{Cx, Exec, Flow, status_of};
 use crate::effect::BindingKind;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{DefinedAgent, DefinedBlock, EventKind, StatementKind};
-use crate::program::property;
+use crate::machine::NestedFuture;
+use crate::program::{At, property};
 use crate::value::Value;
 
 impl Cx {
@@ -108,8 +108,10 @@ impl Cx {
         let program = Arc::clone(self.program());
         let mut last = Value::Null;
         for stmt in program.list(self.at, list) {
-            let cx = self.deeper().at(*stmt).step(format_args!("{}", stmt.index()));
-            if !program.is_definition(cx.at) {
+            let at = At { top: self.at.top, stmt: *stmt };
+            if !program.is_definition(at) {
+                let place = self.place.step(stmt.index());
+                let cx = Self { at, place, nesting: self.nesting + 1, ..self.clone() };
                 last = cx.statement(None).await?;
             }
         }
@@ -117,7 +119,7 @@ impl Cx {
     }
 
     /// Executes a statement.
-    pub(super) fn statement(self, number: Option<u32>) -> LocalBoxFuture<'static, Exec<Value>> {
+    pub(super) fn statement(self, number: Option<u32>) -> NestedFuture<Exec<Value>> {
         let world = Rc::clone(&self.run.world);
         world.nest(async move { self.statement_here(number).await })
     }

@@ -42,7 +42,10 @@ impl Cx {
     }
 
     /// Looks up what the agent of a session remembers, and takes a number for the segment (R43, R45, R49).
-    pub(super) async fn remember(&self, spoken: &WrittenSession) -> Exec<Option<(MemoryUse, MemoryTurn)>> {
+    pub(super) async fn remember(
+        &self,
+        spoken: &WrittenSession<'_>,
+    ) -> Exec<Option<(MemoryUse, MemoryTurn)>> {
         let Some((agent, at)) = &spoken.agent else { return Ok(None) };
         let place = match self.memory_place(agent, *at)? {
             Some(place) => place,

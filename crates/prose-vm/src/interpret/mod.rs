@@ -37,6 +37,7 @@ use crate::names;
 use crate::place::{Place, Site};
 use crate::program::{At, Program};
 use crate::settings::Settings;
+use crate::shared_text::shared;
 use crate::value::Value;
 pub(crate) use conditions::asks_a_model;
 pub(crate) use scope::Frame;
@@ -151,14 +152,13 @@ impl Cx {
         Self { nesting: self.nesting + 1, ..self.clone() }
     }
 
-    fn with_local(&self, name: SmolStr, value: Value) -> Self {
-        let local = Local { name, value, outer: self.locals.clone() };
-        Self { locals: Some(Rc::new(local)), ..self.clone() }
+    fn with_local(mut self, name: SmolStr, value: Value) -> Self {
+        self.locals = Some(Rc::new(Local { name, value, outer: self.locals.take() }));
+        self
     }
 
     fn site(&self) -> Site {
-        let range = self.program().body(self.at)[self.at.stmt].range;
-        self.program().site(self.instance.number, self.at, range)
+        self.program().site(self.instance.number, self.at)
     }
 
     fn emit(&self, kind: EventKind) {
@@ -166,8 +166,12 @@ impl Cx {
     }
 
     fn emit_at(&self, nesting: u32, kind: EventKind) {
+        self.emit_in(self.place.clone(), nesting, kind);
+    }
+
+    fn emit_in(&self, place: Place, nesting: u32, kind: EventKind) {
         self.run.world.emit(NewEvent {
-            place: self.place.clone(),
+            place,
             site: (!self.program().statements.is_empty()).then(|| self.site()),
             frame: self.scope.frame.id,
             nesting,
@@ -246,11 +250,16 @@ impl Cx {
         kind: crate::effect::BindingKind,
     ) -> Binding {
         let stem = names::file_stem(scope.file_name(name, base));
+        let path = shared(|path| {
+            for part in [&self.instance.folder, "bindings/", &stem, ".md"] {
+                path.push_str(part);
+            }
+        });
         Binding {
             name: name.clone(),
             kind,
             frame: scope.frame.id,
-            path: format!("{}bindings/{stem}.md", self.instance.folder).into(),
+            path,
             source: self.program().statement_source(self.at),
         }
     }

@@ -7,7 +7,7 @@ use futures_util::future::LocalBoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use prose_analysis::model::{ExprId, ListId, Modifier, NameId, Stmt, Target as Assigned};
-use smol_str::SmolStr;
+use smol_str::{SmolStr, format_smolstr};
 
 use super::scope::{Scope, Variable};
 use super::{Cx, Exec, Flow, status_of};
@@ -65,7 +65,7 @@ impl Cx {
             let name = cx.branch_name();
             let label = name.clone().unwrap_or_else(|| format!("branch {}", nth + 1).into());
             cx.place = self.place.step(format_args!("b{nth}"));
-            cx.scope = Scope::branch(&self.scope, format!("_b{nth}").into(), cx.name_of_branch());
+            cx.scope = Scope::branch(&self.scope, format_smolstr!("_b{nth}"), cx.name_of_branch());
             trees.extend(cx.isolate(count, &label));
             let scope = Rc::clone(&cx.scope);
             branches.push(Branch { step: 'b', label: label.clone(), name, scope, left: false, result: None });
@@ -107,13 +107,11 @@ impl Cx {
         let (mut branches, mut trees) = (Vec::with_capacity(count), Vec::new());
         let running = FuturesUnordered::new();
         for (nth, value) in items.into_iter().enumerate() {
-            let mut cx = self
-                .deeper()
-                .step(format_args!("i{nth}"))
-                .with_item(item, value)
-                .with_index(index, nth as u32);
-            cx.scope = Scope::branch(&self.scope, format!("_{nth}").into(), None);
-            let label: SmolStr = format!("iteration {}", nth + 1).into();
+            let place = self.place.step(format_args!("i{nth}"));
+            let cx = Self { place, nesting: self.nesting + 1, ..self.clone() };
+            let mut cx = cx.with_item(item, value).with_index(index, nth as u32);
+            cx.scope = Scope::branch(&self.scope, format_smolstr!("_{nth}"), None);
+            let label = format_smolstr!("iteration {}", nth + 1);
             trees.extend(cx.isolate(count, &label));
             let scope = Rc::clone(&cx.scope);
             let name = label.clone();
@@ -229,9 +227,13 @@ impl Cx {
 
     fn say_ended(&self, branches: &[Branch], nth: usize, status: Status, value: Value) {
         let step = branches[nth].step;
-        let cx = self.deeper().step(format_args!("{step}{nth}"));
+        let place = self.place.step(format_args!("{step}{nth}"));
         let name = branches[nth].label.clone();
-        cx.emit(EventKind::BranchEnded { index: nth as u32, name, status, value });
+        self.emit_in(
+            place,
+            self.nesting + 1,
+            EventKind::BranchEnded { index: nth as u32, name, status, value },
+        );
     }
 
     /// The strategy and the policy of a `parallel`. `count` is cut to the number of branches (R51).

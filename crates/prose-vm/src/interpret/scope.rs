@@ -1,5 +1,6 @@
 //! Frames, variables and where they are looked up (R14 to R21, R80 to R85).
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -241,7 +242,7 @@ impl Scope {
 
     /// The file of a binding in this scope (R21, F22): `name`, `name__43`, `name__43_2` for the third iteration in parallel with others. The base stands for the
     /// name in it.
-    pub(crate) fn file_name(&self, name: &str, base: &str) -> String {
+    pub(crate) fn file_name<'a>(&self, name: &str, base: &'a str) -> Cow<'a, str> {
         let mut suffix = String::new();
         let mut scope = self;
         while let Some(outer) = scope.outer.as_ref().filter(|_| scope.is_branch()) {
@@ -251,8 +252,8 @@ impl Scope {
             scope = outer;
         }
         match (self.frame.id, suffix.as_str()) {
-            (0, "") => base.to_owned(),
-            (id, suffix) => format!("{base}__{id}{suffix}"),
+            (0, "") => base.into(),
+            (id, suffix) => format!("{base}__{id}{suffix}").into(),
         }
     }
 }

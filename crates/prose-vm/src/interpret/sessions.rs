@@ -7,7 +7,7 @@ use std::time::Duration;
 use prose_analysis::model::{Expr, Property, Stmt, StmtId};
 use prose_analysis::rights::{Requests, skill_path};
 use prose_rights::Right;
-use smol_str::SmolStr;
+use smol_str::{SmolStr, format_smolstr};
 
 use super::scope::Target;
 use super::written_session::WrittenSession;
@@ -75,7 +75,7 @@ impl Cx {
         let retries = self.count_property(&spoken, "retry").await?;
         let backoff = self.word_property(&spoken, "backoff").await?;
         task.retries = retries;
-        let (reply, request) = self.attempts(task, backoff.as_deref()).await?;
+        let (reply, request) = self.attempts(&mut task, backoff.as_deref()).await?;
         let value = Value::Text(reply.text);
         if let Some((agent, _)) = &spoken.agent {
             self.instance.replies.borrow_mut().insert(agent.clone(), value.clone());
@@ -107,19 +107,19 @@ impl Cx {
     fn anonymous_target(&self) -> Target {
         let number = self.instance.anonymous.get() + 1;
         self.instance.anonymous.set(number);
-        let name: SmolStr = format!("anon_{number:03}").into();
+        let name = format_smolstr!("anon_{number:03}");
         // Its number is its own also among branches, so its file needs no other mark than that of the frame.
         let binding = self.binding_in(&self.scope.of_frame(), &name, &name, BindingKind::Let);
         let scope = Rc::clone(&self.scope);
         Target { scope, name, binding, mutable: true, anonymous: true, was: None }
     }
 
-    fn spoken(&self) -> Exec<WrittenSession> {
+    fn spoken(&self) -> Exec<WrittenSession<'_>> {
         let body = self.program().body(self.at);
         let (agent, own, resumes) = match self.stmt() {
-            Stmt::Session { agent, properties, .. } => (*agent, properties.clone(), false),
-            Stmt::Resume { agent, properties } => (*agent, properties.clone(), true),
-            _ => (None, Vec::new(), false),
+            Stmt::Session { agent, properties, .. } => (*agent, &properties[..], false),
+            Stmt::Resume { agent, properties } => (*agent, &properties[..], true),
+            _ => (None, &[][..], false),
         };
         let agent = match agent {
             None => None,
@@ -137,8 +137,8 @@ impl Cx {
             }
         };
         let of_agent = match agent.as_ref().map(|(_, at)| self.program().stmt(*at)) {
-            Some(Stmt::Agent { properties, .. }) => properties.clone(),
-            _ => Vec::new(),
+            Some(Stmt::Agent { properties, .. }) => &properties[..],
+            _ => &[],
         };
         Ok(WrittenSession { agent, resumes, own, of_agent })
     }
@@ -146,7 +146,7 @@ impl Cx {
     /// Puts together what a session is told (R25 to R29).
     async fn task(
         &self,
-        spoken: &WrittenSession,
+        spoken: &WrittenSession<'_>,
         text: Option<prose_analysis::model::ExprId>,
         target: &Target,
         rules: Option<Vec<Permission>>,
@@ -156,11 +156,11 @@ impl Cx {
             Some(text) => Some(self.session_text(text, &mut long).await?),
             None => None,
         };
-        let own_prompt = match property(&spoken.own, "prompt").and_then(|property| property.value) {
+        let own_prompt = match property(spoken.own, "prompt").and_then(|property| property.value) {
             Some(prompt) => Some(self.session_text(prompt, &mut long).await?),
             None => None,
         };
-        let agent_prompt = match (&spoken.agent, property(&spoken.of_agent, "prompt")) {
+        let agent_prompt = match (&spoken.agent, property(spoken.of_agent, "prompt")) {
             // The agent's texts are filled in with what the session sees (A11).
             (Some((_, at)), Some(property)) => match property.value {
                 Some(prompt) => Some(self.of(*at).session_text(prompt, &mut long).await?),
@@ -278,20 +278,22 @@ impl Cx {
             mark: task.mark.as_deref(),
             settings,
         };
-        prompt::assemble(&parts).into()
+        prompt::assemble(&parts)
     }
 
     /// Tries a session as often as it may be (R77, R78).
     async fn attempts(
         &self,
-        mut task: SessionTask,
+        task: &mut SessionTask,
         backoff: Option<&str>,
     ) -> Exec<(Reply, Option<RequestId>)> {
         let retries = task.retries;
         for attempt in 0..=retries {
-            let cx = if attempt == 0 { self.clone() } else { self.step(format_args!("a{attempt}")) };
+            let retry = (attempt > 0).then(|| self.step(format_args!("a{attempt}")));
+            let cx = retry.as_ref().unwrap_or(self);
             task.attempt = attempt;
-            let task = Arc::new(task.clone());
+            // The last attempt needs no copy.
+            let task = Arc::new(if attempt == retries { std::mem::take(task) } else { task.clone() });
             let request = cx.next_request();
             cx.emit(EventKind::SessionStarted { request, task: Arc::clone(&task) });
             let outcome = cx.request(Effect::Session(Arc::clone(&task))).await;
@@ -363,7 +365,7 @@ impl Cx {
     }
 
     /// A property that is a word, such as that of a model.
-    async fn word_property(&self, spoken: &WrittenSession, name: &str) -> Exec<Option<SmolStr>> {
+    async fn word_property(&self, spoken: &WrittenSession<'_>, name: &str) -> Exec<Option<SmolStr>> {
         let Some((at, Property { value: Some(value), .. })) = spoken.property(self.at, name) else {
             return Ok(None);
         };
@@ -372,7 +374,7 @@ impl Cx {
     }
 
     /// A property that is a count.
-    async fn count_property(&self, spoken: &WrittenSession, name: &str) -> Exec<u32> {
+    async fn count_property(&self, spoken: &WrittenSession<'_>, name: &str) -> Exec<u32> {
         let Some((at, Property { value: Some(value), .. })) = spoken.property(self.at, name) else {
             return Ok(0);
         };
@@ -388,7 +390,7 @@ impl Cx {
     }
 
     /// A property that is a list of words.
-    async fn list_property(&self, spoken: &WrittenSession, name: &str) -> Exec<Vec<SmolStr>> {
+    async fn list_property(&self, spoken: &WrittenSession<'_>, name: &str) -> Exec<Vec<SmolStr>> {
         let Some((at, Property { value: Some(value), .. })) = spoken.property(self.at, name) else {
             return Ok(Vec::new());
         };
@@ -444,10 +446,10 @@ impl Cx {
     }
 
     /// The rules of a session: its own go before its agent's, each by what it is about (R27, C10).
-    async fn permissions(&self, spoken: &WrittenSession) -> Exec<Vec<Permission>> {
+    async fn permissions(&self, spoken: &WrittenSession<'_>) -> Exec<Vec<Permission>> {
         let mut rules: Vec<Permission> = Vec::new();
-        let agent = spoken.agent.as_ref().map(|(_, at)| (*at, &spoken.of_agent));
-        for (at, properties) in agent.into_iter().chain([(self.at, &spoken.own)]) {
+        let agent = spoken.agent.as_ref().map(|(_, at)| (*at, spoken.of_agent));
+        for (at, properties) in agent.into_iter().chain([(self.at, spoken.own)]) {
             let entries = property(properties, "permissions").and_then(|property| property.entries.as_ref());
             for entry in entries.into_iter().flatten() {
                 let rule = self.of(at).permission(entry).await?;

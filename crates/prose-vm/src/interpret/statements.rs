@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use prose_analysis::model::{ExprId, NameId, Stmt, Value as ValueNode};
 
 use super::{Cx, Exec, Flow};
@@ -12,38 +13,40 @@ use crate::structure::truth;
 use crate::value::Value;
 
 impl Cx {
-    /// Executes the statement, and gives its value (R87).
+    /// Executes the statement, and gives its value (R87). What large statements need is boxed, so that small ones do not carry its size.
     pub(super) async fn execute(&self) -> Exec<Value> {
         let program = Arc::clone(self.program());
         match program.stmt(self.at) {
             Stmt::Use { .. } | Stmt::Import { .. } | Stmt::Agent { .. } | Stmt::Block { .. } => {
                 Ok(Value::Null)
             }
-            Stmt::Input { name, description } => self.input(*name, *description).await,
+            Stmt::Input { name, description } => self.input(*name, *description).boxed_local().await,
             Stmt::Output { name, value } => self.output(*name, *value).await,
             Stmt::Let { is_const, names, destructured, value } => {
                 self.declare(*is_const, names, *destructured, *value).await
             }
             Stmt::Assign { target, value } => self.assign(*target, *value).await,
             Stmt::Expr(expr) => self.optional(*expr).await,
-            Stmt::Session { .. } | Stmt::Resume { .. } => Ok(self.session(None).await?.0),
-            Stmt::Chain(links) => Ok(self.chain(links, None).await?.0),
-            Stmt::Pipeline { source, stages } => self.pipeline(*source, stages).await,
-            Stmt::Call { block, arguments } => self.call_block(*block, arguments).await,
+            Stmt::Session { .. } | Stmt::Resume { .. } => Ok(self.session(None).boxed_local().await?.0),
+            Stmt::Chain(links) => Ok(self.chain(links, None).boxed_local().await?.0),
+            Stmt::Pipeline { source, stages } => self.pipeline(*source, stages).boxed_local().await,
+            Stmt::Call { block, arguments } => self.call_block(*block, arguments).boxed_local().await,
             Stmt::Do { body } => self.list(*body).await,
-            Stmt::Parallel { options, body } => self.parallel(options, *body).await,
+            Stmt::Parallel { options, body } => self.parallel(options, *body).boxed_local().await,
             Stmt::For { parallel: true, item, index, collection, body } => {
-                self.parallel_for(*item, *index, *collection, *body).await
+                self.parallel_for(*item, *index, *collection, *body).boxed_local().await
             }
             Stmt::For { item, index, collection, body, .. } => {
-                self.for_each(*item, *index, *collection, *body).await
+                self.for_each(*item, *index, *collection, *body).boxed_local().await
             }
-            Stmt::Repeat { count, index, body } => self.repeat(*count, *index, *body).await,
+            Stmt::Repeat { count, index, body } => self.repeat(*count, *index, *body).boxed_local().await,
             Stmt::Loop { condition, options, index, body } => {
-                self.loop_while(*condition, options, *index, *body).await
+                self.loop_while(*condition, options, *index, *body).boxed_local().await
             }
-            Stmt::Try { body, catches, finally } => self.try_catch(*body, catches, *finally).await,
-            Stmt::Choice { criterion, options, .. } => self.choice(*criterion, options).await,
+            Stmt::Try { body, catches, finally } => {
+                self.try_catch(*body, catches, *finally).boxed_local().await
+            }
+            Stmt::Choice { criterion, options, .. } => self.choice(*criterion, options).boxed_local().await,
             Stmt::StrayOption(_) => self
                 .fail(ErrorKind::Other, "an `option` needs a `choice` around it; nothing chooses this one"),
             Stmt::If { branches, otherwise } => {

@@ -30,22 +30,28 @@ impl Cx {
         self.render(expr, Some(long)).await
     }
 
+    /// A text that has no references, as most have; it is shared with the program.
+    pub(super) fn text_without_references(&self, expr: ExprId) -> Option<Arc<str>> {
+        let program = self.program();
+        let text = program.body(self.at).text(expr)?;
+        match program.texts(self.at, expr).map(|pieces| &pieces[..]) {
+            None => Some(text.value.as_deref().unwrap_or_default().into()),
+            Some([]) => Some("".into()),
+            Some([Piece::Text(text)]) => Some(Arc::clone(text)),
+            Some(_) => None,
+        }
+    }
+
     async fn render(&self, expr: ExprId, mut long: Option<&mut Vec<ContextValue>>) -> Exec<Arc<str>> {
-        let program = Arc::clone(self.program());
-        let body = program.body(self.at);
-        let Some(text) = body.text(expr) else {
+        if let Some(text) = self.text_without_references(expr) {
+            return Ok(text);
+        }
+        let program = self.program();
+        let (Some(text), Some(pieces)) = (program.body(self.at).text(expr), program.texts(self.at, expr))
+        else {
             // Anything else that stands where a text does, such as a variable.
             return Ok(self.expr(expr).await?.to_string().into());
         };
-        let Some(pieces) = program.texts(self.at, expr) else {
-            return Ok(text.value.as_deref().unwrap_or_default().into());
-        };
-        // Most texts have no references, and are shared with the program.
-        match &pieces[..] {
-            [] => return Ok("".into()),
-            [Piece::Text(text)] => return Ok(Arc::clone(text)),
-            _ => {}
-        }
         let mut out = String::new();
         for piece in pieces.iter() {
             match piece {

@@ -44,7 +44,7 @@ impl Program {
             for (stmt, data) in body.stmts() {
                 let at = At { top, stmt };
                 if (data.list.is_some() || stmt == StmtId::ROOT) && !is_definition(&data.stmt) {
-                    coverable.statements.push(self.site(0, at, data.range));
+                    coverable.statements.push(self.site(0, at));
                 }
                 coverable.decisions.extend(self.decision(at));
             }
@@ -86,7 +86,7 @@ impl Program {
             }
             _ => return None,
         };
-        let site = self.site(0, at, body[at.stmt].range);
+        let site = self.site(0, at);
         (!branches.is_empty()).then_some(Decision { site, branches, may_skip })
     }
 
@@ -95,6 +95,6 @@ impl Program {
         let body = self.body(at);
         let mut stmts = self.list(at, list?).iter();
         let first = stmts.find(|stmt| !is_definition(&body[**stmt].stmt))?;
-        Some(self.site(0, At { top: at.top, stmt: *first }, body[*first].range))
+        Some(self.site(0, At { top: at.top, stmt: *first }))
     }
 }

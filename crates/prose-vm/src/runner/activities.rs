@@ -35,6 +35,12 @@ impl Runner<'_> {
         let before = work.unanswered();
         work.add(&activity, now);
         let is_waiting = work.unanswered() > 0;
+        if (before > 0) != is_waiting && self.is_started.contains(&request) {
+            match is_waiting {
+                true => self.asking.insert(request),
+                false => self.asking.remove(&request),
+            };
+        }
         if (before > 0) != is_waiting
             && let Some(capacity) = &self.host.limits.capacity
         {

@@ -22,10 +22,10 @@ impl RunClock {
     }
 
     /// The time that the run was stopped before and between its executions. `stopped` comes from an event that is not executed again.
-    pub(super) fn paused(&mut self, stopped: Option<(u64, u64)>) -> u64 {
+    pub(super) fn paused(&mut self, stopped: impl FnOnce() -> Option<(u64, u64)>) -> u64 {
         *self.paused.get_or_insert_with(|| {
             // A run without recorded events starts at this execution.
-            let last = self.replayed.map(|replayed| stopped.unwrap_or(replayed));
+            let last = self.replayed.map(|replayed| stopped().unwrap_or(replayed));
             last.map_or(0, |(at, paused)| paused + self.started.saturating_sub(at))
         })
     }

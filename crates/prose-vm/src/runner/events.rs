@@ -19,7 +19,7 @@ impl Runner<'_> {
     /// Emits an event; `recalled` is the agent of a request whose outcome is recorded.
     pub(super) fn emit_of(
         &mut self,
-        recalled: Option<Option<SmolStr>>,
+        recalled: Option<Option<&SmolStr>>,
         event: NewEvent,
     ) -> Result<(), RunError> {
         if matches!(event.kind, EventKind::RunEnded(_)) {
@@ -68,14 +68,16 @@ impl Runner<'_> {
                 }
             }
         }
-        let is_reused = matches!(&event.kind, EventKind::Effect { work, .. } if work.is_reused);
-        if !is_reused {
-            self.usage = Usage::sum([self.usage, event.kind.usage()]);
-        }
-        if let (EventKind::Effect { effect, .. }, Some(agent), false) = (&event.kind, recalled, is_reused) {
-            let used = event.kind.usage().map_or_else(Spent::default, Spent::of);
-            let session = if effect == "session" { Spent::SESSION } else { Spent::default() };
-            self.meter.count(agent.as_ref(), session.and(used));
+        if let EventKind::Effect { effect, work, .. } = &event.kind
+            && !work.is_reused
+        {
+            let usage = event.kind.usage();
+            self.usage = Usage::sum([self.usage, usage]);
+            if let Some(agent) = recalled {
+                let used = usage.map_or_else(Spent::default, Spent::of);
+                let session = if effect == "session" { Spent::SESSION } else { Spent::default() };
+                self.meter.count(agent, session.and(used));
+            }
         }
         self.own_sessions.happened(&event.kind);
         let starts = is_new && matches!(event.kind, EventKind::RunStarted(_));
@@ -91,7 +93,7 @@ impl Runner<'_> {
 
     /// The current time, and the total time that the run was stopped before.
     pub(super) fn now(&mut self) -> (u64, u64) {
-        ((self.host.clock)(), self.clock.paused(self.host.recall.stopped()))
+        ((self.host.clock)(), self.clock.paused(|| self.host.recall.stopped()))
     }
 
     pub(super) fn unrecorded_event(&mut self, kind: EventKind) -> Event {

@@ -3,9 +3,9 @@
 //! Everything comes from recorded events, so that a resumed run continues the same sessions. A later run starts from the memory: that is what an agent
 //! keeps beyond a run (R42), and it is compacted (R48), while its own session grows.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::activity::Work;
@@ -18,10 +18,10 @@ use crate::prompt;
 #[derive(Debug, Default)]
 pub(super) struct OwnSessions {
     /// The memories of the sessions at work.
-    started: HashMap<RequestId, MemoryPlace>,
-    last: HashMap<MemoryPlace, LastSession>,
+    started: FxHashMap<RequestId, MemoryPlace>,
+    last: FxHashMap<MemoryPlace, LastSession>,
     /// The sessions that were ended while they waited for an answer, by place.
-    stopped: HashMap<Place, Arc<OwnSession>>,
+    stopped: FxHashMap<Place, Arc<OwnSession>>,
 }
 
 /// What a session is told that continues after an answer.

@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use futures_util::FutureExt;
 use futures_util::future::{AbortHandle, Abortable};
 
 use super::session::{outcome, perform};
-use super::{Answering, Done, RunError, Runner, Unit};
+use super::{Done, RunError, Runner, Unit};
 use crate::activity::{Activity, LIMIT_QUESTION, PermissionQuestion, Reporter};
 use crate::budget::{Reached, Spent};
 use crate::effect::{Effect, Failure, Outcome, Request, RequestId};
@@ -53,6 +52,7 @@ impl Runner<'_> {
         self.is_short = false;
         while may_start
             && self.question.is_none()
+            && !self.agents_wanted.is_empty()
             && self.has_room()
             && let Some(id) = self.agents_wanted.pop_first()
         {
@@ -108,14 +108,7 @@ impl Runner<'_> {
     /// Whether another request may be at work. Those that wait for a person do not count, except where the system has no resources for more.
     fn has_room(&self) -> bool {
         let limit = self.host.limits.max_parallel.max(1);
-        let is_below = || self.agents < limit || self.agents.saturating_sub(self.asking()) < limit;
-        self.room.fits_after(self.agents) && is_below()
-    }
-
-    /// The number of requests at work whose agents wait for a person.
-    fn asking(&self) -> usize {
-        let asks = |id: &&RequestId| self.worked.get(id).is_some_and(|work| work.unanswered() > 0);
-        self.is_started.iter().filter(asks).count()
+        self.room.fits_after(self.agents) && self.agents.saturating_sub(self.asking.len()) < limit
     }
 
     /// Counts a request as at work, if the machine has resources for it.
@@ -136,6 +129,7 @@ impl Runner<'_> {
     /// A request is not at work any more.
     pub(super) fn release(&mut self, id: RequestId) {
         self.agents -= 1;
+        self.asking.remove(&id);
         if let Some(capacity) = &self.host.limits.capacity {
             capacity.end(id);
         }
@@ -195,12 +189,12 @@ impl Runner<'_> {
             }
         }
         let Some(work) = self.work(request) else { return };
-        self.push(id, work.map(|(id, outcome)| (id, Done::Outcome(outcome))).boxed());
+        self.push(id, work);
     }
 
     /// The reporter of a request, which asks the questions of its backend.
     fn reporter(&self, request: &Request) -> Reporter {
-        self.reports.reporter(request.id, Arc::clone(&self.host.approvals)).asking(asked_at(request))
+        self.reports.reporter(asked_at(request), Arc::clone(&self.host.approvals))
     }
 
     pub(super) fn push(&mut self, id: RequestId, work: Unit) {
@@ -210,8 +204,9 @@ impl Runner<'_> {
     }
 
     /// The future that performs a request; `None` for what is read immediately.
-    fn work(&self, request: Request) -> Option<Answering> {
+    fn work(&self, request: Request) -> Option<Unit> {
         let id = request.id;
+        let done = move |outcome| (id, Done::Outcome(outcome));
         let harness = Arc::clone(&self.host.harness);
         let reporter = self.reporter(&request);
         let allow = self.host.limits.allow_unenforced_permissions;
@@ -221,12 +216,12 @@ impl Runner<'_> {
                 let duration = *duration;
                 Box::pin(async move {
                     tokio::time::sleep(duration).await;
-                    (id, Outcome::Slept)
+                    done(Outcome::Slept)
                 })
             }
             Effect::Tree(tree) => {
                 let (tree, trees) = (Arc::clone(tree), Arc::clone(&self.host.trees));
-                Box::pin(async move { (id, outcome(trees.perform(&tree).await.map(Outcome::Tree))) })
+                Box::pin(async move { done(outcome(trees.perform(&tree).await.map(Outcome::Tree))) })
             }
             Effect::Input(input) => {
                 let (input, inputs) = (Arc::clone(input), Arc::clone(&self.host.inputs));
@@ -238,13 +233,13 @@ impl Runner<'_> {
                             given.value
                         }),
                     };
-                    (id, outcome(given.map(Outcome::Value)))
+                    done(outcome(given.map(Outcome::Value)))
                 })
             }
             _ => {
                 let trees = Arc::clone(&self.host.trees);
                 Box::pin(async move {
-                    (id, perform(harness.as_ref(), &request, &reporter, allow, trees.as_ref()).await)
+                    done(perform(harness.as_ref(), &request, &reporter, allow, trees.as_ref()).await)
                 })
             }
         })
