@@ -64,9 +64,9 @@ fn ask(
     text: &str,
     options: &RunOptions,
 ) -> Result<(), String> {
-    // An agent that judges has nothing to do with the files of the project.
-    let workspace =
-        Workspace::empty().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
+    // An agent that judges changes nothing in the project, and the command of the settings may be a file in it.
+    let workspace = Workspace::copy_of(&subject.root)
+        .map_err(|error| format!("cannot create a temporary folder: {error}"))?;
     let project = Project::new(workspace.path());
     let mut request = RunRequest::new(program(), project, Start::New, &subject.config, options.trust.clone());
     request.subject = TrustSubject::new(&subject.root, &subject.config);
