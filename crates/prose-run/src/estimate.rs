@@ -241,6 +241,12 @@ impl Assumptions for Assumed<'_> {
 }
 
 impl RunEstimate {
+    /// The estimate of what is left if a part of the program is not executed: at least `certain` and at most `possible` of it.
+    #[must_use]
+    pub fn without(self, certain: Amounts, possible: Amounts) -> Self {
+        Self { bounds: self.bounds.without(certain, possible), ..self }
+    }
+
     /// The estimate in a few words: `3–41 sessions · $0.40–$6.10`.
     pub fn title(&self) -> String {
         let Estimate { least, most, .. } = &self.bounds;

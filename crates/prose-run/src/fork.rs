@@ -1,6 +1,6 @@
 //! Plans a fork: a new run that keeps what a recorded run did before a point, and asks what comes after it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -8,15 +8,18 @@ use std::sync::Arc;
 use prose_state::StateError;
 use prose_state::replay::RecordedRun;
 use prose_syntax::suggest;
+use prose_syntax::text::enumerated;
 use prose_vm::earlier::ChangedVariable;
 use prose_vm::effect::{Effect, Usage};
-use prose_vm::event::{Event, EventKind, RunStatus};
+use prose_vm::event::{Event, EventKind, RunStatus, Status};
 use prose_vm::place::{Place, Site};
+use prose_vm::program::Program;
 use prose_vm::questions::Attribution;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use crate::FromRun;
+use crate::earlier::is_same_program;
 
 /// A point in a recorded run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,16 +30,25 @@ pub enum Point {
     Place(Place),
     /// Before the event with a number.
     Event(u64),
+    /// Before the last execution of the statement at which the run failed.
+    Failure,
 }
+
+/// The written form of [`Point::Failure`].
+const FAILURE: &str = "failure";
 
 impl FromStr for Point {
     type Err = String;
 
-    /// Reads `12`, `@340` and `s4/i2/1`.
+    /// Reads `12`, `@340`, `s4/i2/1` and `failure`.
     fn from_str(text: &str) -> Result<Self, String> {
         let expected = || {
-            "expected a line such as `12`, a place such as `s4/i2/1`, or an event such as `@340`".to_owned()
+            "expected a line such as `12`, a place such as `s4/i2/1`, an event such as `@340`, or `failure`"
+                .to_owned()
         };
+        if text == FAILURE {
+            return Ok(Self::Failure);
+        }
         if let Some(event) = text.strip_prefix('@') {
             return event.parse().map(Self::Event).map_err(|_| expected());
         }
@@ -56,6 +68,7 @@ impl fmt::Display for Point {
             Point::Line(line) => write!(f, "line {line}"),
             Point::Place(place) => write!(f, "{place}"),
             Point::Event(event) => write!(f, "event {event}"),
+            Point::Failure => f.write_str(FAILURE),
         }
     }
 }
@@ -86,6 +99,8 @@ pub struct Fork {
     pub reused_sessions: u32,
     /// The number of decisions that are reused.
     pub reused_decisions: u32,
+    /// What they used, if that was reported.
+    pub reused: Option<Usage>,
     /// The number of sessions that the recorded run asked after the point.
     pub asked_sessions: u32,
     /// The number of decisions that it asked there.
@@ -162,6 +177,7 @@ pub fn plan_fork(recorded: RecordedRun, request: ForkRequest) -> Result<Fork, Fo
         place: None,
         reused_sessions: 0,
         reused_decisions: 0,
+        reused: None,
         asked_sessions: 0,
         asked_decisions: 0,
         expected: None,
@@ -189,6 +205,11 @@ pub fn plan_fork(recorded: RecordedRun, request: ForkRequest) -> Result<Fork, Fo
 }
 
 impl Fork {
+    /// Whether a program, with its imports, is another one than that of the recorded run.
+    pub fn is_edited(&self, program: &Program) -> bool {
+        !is_same_program(&self.from.recorded.head, program)
+    }
+
     fn add(&mut self, event: &Event, names: &mut BTreeSet<SmolStr>) {
         let is_before = self.from.before.is_none_or(|before| event.seq < before);
         match &event.kind {
@@ -207,9 +228,8 @@ impl Fork {
                     (false, true) => self.asked_sessions += 1,
                     (false, false) => self.asked_decisions += 1,
                 }
-                if !is_before {
-                    self.expected = Usage::sum([self.expected, event.kind.usage()]);
-                }
+                let used = if is_before { &mut self.reused } else { &mut self.expected };
+                *used = Usage::sum([*used, event.kind.usage()]);
             }
             EventKind::RunEnded(end) => {
                 self.is_whole = matches!(end.status, RunStatus::Completed);
@@ -223,6 +243,7 @@ impl Fork {
 fn find_point(recorded: &RecordedRun, point: &Point) -> Result<u64, ForkError> {
     let run = &recorded.head.run;
     let mut innermost: Option<(u32, u64)> = None;
+    let mut failure = FailurePoint::default();
     let mut last = 0;
     for event in recorded.events()? {
         let Ok(event) = event else { break };
@@ -240,6 +261,7 @@ fn find_point(recorded: &RecordedRun, point: &Point) -> Result<u64, ForkError> {
                     innermost = Some((site.line, event.seq));
                 }
             }
+            (Point::Failure, _) => failure.add(&event),
             _ => {}
         }
     }
@@ -255,6 +277,41 @@ fn find_point(recorded: &RecordedRun, point: &Point) -> Result<u64, ForkError> {
         (Point::Place(place), _) => Err(ForkError::Request(format!(
             "run {run} has no place `{place}`; `prose runs show {run} --json` lists the places of its requests"
         ))),
+        (Point::Failure, _) => failure.found.ok_or_else(|| {
+            ForkError::Request(format!("run {run} has not failed; name a line, a place or an event instead"))
+        }),
+    }
+}
+
+/// Where a run failed.
+#[derive(Default)]
+struct FailurePoint {
+    /// The statements of the program at work, by their places, with the events of their starts.
+    started: HashMap<Place, u64>,
+    /// The last start of the statement at each line that has failed.
+    failed: HashMap<u32, u64>,
+    /// The start of the statement of which the run reports the error.
+    found: Option<u64>,
+}
+
+impl FailurePoint {
+    fn add(&mut self, event: &Event) {
+        match (&event.kind, event.site) {
+            (EventKind::StatementStarted { .. }, Some(site)) if site.program == 0 => {
+                self.started.insert(event.place.clone(), event.seq);
+            }
+            (EventKind::StatementEnded { status, .. }, Some(site)) if site.program == 0 => {
+                let started = self.started.remove(&event.place);
+                if let Some(started) = started.filter(|_| *status == Status::Failed) {
+                    self.failed.insert(site.line, started);
+                }
+            }
+            (EventKind::RunEnded(end), _) => {
+                let error = end.error.as_ref().filter(|_| end.status == RunStatus::Failed);
+                self.found = error.and_then(|error| self.failed.get(&error.line)).copied();
+            }
+            _ => {}
+        }
     }
 }
 
@@ -262,6 +319,7 @@ fn find_point(recorded: &RecordedRun, point: &Point) -> Result<u64, ForkError> {
 fn find_reply(recorded: &RecordedRun, point: &Point) -> Result<Option<(u64, Place)>, ForkError> {
     let mut found = None;
     let mut of_line: Option<Place> = None;
+    let mut inside = RepliesInside::default();
     for event in recorded.events()? {
         let Ok(event) = event else { break };
         if let EventKind::SessionStarted { .. } = &event.kind
@@ -272,23 +330,70 @@ fn find_reply(recorded: &RecordedRun, point: &Point) -> Result<Option<(u64, Plac
             of_line.get_or_insert_with(|| event.place.clone());
         }
         let EventKind::Effect { effect, .. } = &event.kind else { continue };
+        if effect != "session" {
+            continue;
+        }
         let place = event.place.as_str();
         let is_asked = match point {
             Point::Event(seq) => *seq == event.seq,
-            Point::Place(asked) => is_attempt(place, asked.as_str()),
+            Point::Place(asked) => {
+                inside.add(asked, &event.place, event.seq);
+                is_attempt(place, asked.as_str())
+            }
             Point::Line(_) => of_line.as_ref().is_some_and(|asked| is_attempt(place, asked.as_str())),
+            Point::Failure => false,
         };
-        if effect == "session" && is_asked {
+        if is_asked {
             found = Some((event.seq, event.place.clone()));
         }
     }
-    Ok(found)
+    match (found, point) {
+        (None, Point::Place(asked)) => {
+            Ok(inside.only(&recorded.head.run, asked)?.map(|(place, seq)| (seq, place)))
+        }
+        (found, _) => Ok(found),
+    }
+}
+
+/// The sessions of the statement at a place, such as `s3/1` of `s3`. The place of a statement with one session stands for that.
+#[derive(Default)]
+struct RepliesInside {
+    /// The place and the event of the last attempt of each session.
+    found: BTreeMap<SmolStr, (Place, u64)>,
+}
+
+impl RepliesInside {
+    fn add(&mut self, statement: &Place, place: &Place, seq: u64) {
+        let request = without_attempt(place.as_str());
+        if request.rsplit_once('/').is_some_and(|(parent, _)| parent == statement.as_str()) {
+            self.found.insert(request.into(), (place.clone(), seq));
+        }
+    }
+
+    /// The only one.
+    fn only(self, run: &str, statement: &Place) -> Result<Option<(Place, u64)>, ForkError> {
+        if self.found.len() > 1 {
+            let places = self.found.keys().map(|place| format!("`{place}`"));
+            return Err(ForkError::Request(format!(
+                "`{statement}` has several sessions in run {run}; name {}",
+                enumerated(places, "or")
+            )));
+        }
+        Ok(self.found.into_values().next())
+    }
 }
 
 /// Whether a place is that of a session or of one of its retries.
 fn is_attempt(place: &str, session: &str) -> bool {
-    place.strip_prefix(session).is_some_and(|rest| {
-        rest.is_empty()
-            || rest.strip_prefix("/a").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
-    })
+    place == session || without_attempt(place) == session
+}
+
+/// The place of a request without the number of its retry.
+fn without_attempt(place: &str) -> &str {
+    match place.rsplit_once("/a") {
+        Some((request, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            request
+        }
+        _ => place,
+    }
 }

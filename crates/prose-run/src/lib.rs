@@ -9,6 +9,7 @@ mod earlier;
 mod error;
 mod estimate;
 mod fork;
+mod fork_plan;
 mod memory;
 mod money;
 mod notify;
@@ -66,6 +67,7 @@ pub use crate::earlier::{NearestRequest, asked_text, nearest_request, recorded_r
 pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
 pub use crate::estimate::{EstimateRequest, History, MAX_RUNS, RunEstimate, estimate_run};
 pub use crate::fork::{Fork, ForkError, ForkRequest, Point, plan_fork};
+pub use crate::fork_plan::{ForkPlan, describe_fork};
 use crate::money::RunAccounts;
 pub use crate::money::{Caps, Money};
 pub use crate::notify::{Notification, Notifier};

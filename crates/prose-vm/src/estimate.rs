@@ -114,6 +114,19 @@ pub struct Estimate {
     pub unbounded: Vec<Unbounded>,
 }
 
+impl Estimate {
+    /// What is left if a part of the program is not executed: at least `certain` and at most `possible` of it.
+    #[must_use]
+    pub fn without(self, certain: Amounts, possible: Amounts) -> Self {
+        Self {
+            least: self.least.without(possible),
+            most: self.most.without(certain),
+            expected: self.expected.without(possible),
+            unbounded: self.unbounded,
+        }
+    }
+}
+
 /// A part of a program that nothing limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unbounded {

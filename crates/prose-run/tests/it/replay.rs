@@ -408,6 +408,79 @@ fn what_if_it_had_replied_something_else() {
     assert_eq!(finished.reused, 1);
 }
 
+#[test]
+fn the_place_of_a_statement_stands_for_its_only_session() {
+    let (mut world, recorded) = run();
+    let fork = |at: &str| ForkRequest {
+        replies: vec![(at.parse().unwrap(), Arc::from("no facts"))],
+        ..ForkRequest::default()
+    };
+    let places = |at: &str| plan_fork(recorded.clone(), fork(at)).unwrap().from.replies;
+    assert_eq!(places("s2"), places("s2/1"));
+    // The last attempt of a session that was retried.
+    let mut events = recorded.events().unwrap().map(Result::unwrap);
+    let retried = events.find(|event| event.place.as_str().ends_with("/1/a1")).unwrap().place;
+    let statement = retried.as_str().strip_suffix("/1/a1").unwrap();
+    assert_eq!(places(statement)[0].0, retried);
+    assert_eq!(places(&format!("{statement}/1"))[0].0, retried);
+    let finished = world.fork(PROGRAM, "script", recorded.clone(), fork("s2"));
+    assert_eq!(finished.end.status, RunStatus::Completed, "{:?}", finished.end.error);
+    assert!(story(world.events.clone()).contains("Draft A from no facts"));
+}
+
+#[test]
+fn a_statement_with_several_sessions_has_them_named() {
+    let mut world = World::new();
+    world.execute("output a = session \"First\" -> session \"Second\"\n", "offline", Start::New);
+    let fork =
+        ForkRequest { replies: vec![("s0".parse().unwrap(), Arc::from("x"))], ..ForkRequest::default() };
+    let recorded = world.observed();
+    let run = recorded.head.run.to_string();
+    let refusal = plan_fork(recorded, fork).unwrap_err().to_string();
+    expect!["run RUN has no reply of a session at s0; `prose runs show RUN --json` lists the places of its requests"].assert_eq(&refusal.replace(&run, "RUN"));
+}
+
+#[test]
+fn a_run_is_forked_where_it_failed() {
+    let mut world = World::new();
+    let program = "for x in [\"a\", \"b\", \"c\"]:\n  session \"Do {x}\"\noutput end = session \"End\"\n";
+    world.answer("[[session]]\npattern = \"Do b\"\nfail = \"no\"\n[[session]]\nreply = \"done\"\n");
+    assert_eq!(world.execute(program, "script", Start::New).end.status, RunStatus::Failed);
+    let recorded = world.observed();
+    let fork = ForkRequest { from: Some(Point::Failure), ..ForkRequest::default() };
+    let planned = plan_fork(recorded.clone(), fork.clone()).unwrap();
+    // The line alone stands for its first execution.
+    assert_eq!(planned.place.unwrap().as_str(), "s0/i1/1");
+    world.answer("[[session]]\nreply = \"done\"\n");
+    let finished = world.fork(program, "script", recorded, fork.clone());
+    assert_eq!((finished.end.status, finished.reused, finished.ran), (RunStatus::Completed, 1, 3));
+    let refusal = plan_fork(world.observed(), fork).unwrap_err().to_string();
+    assert!(refusal.ends_with("has not failed; name a line, a place or an event instead"), "{refusal}");
+}
+
+#[test]
+fn a_waiting_run_is_forked_with_another_past() {
+    let mut world = World::new();
+    let program = "let a = session \"First\"\ninput go: \"Ship it? (yes/no)\"\noutput b = session \"Second {a} {go}\"\n";
+    world.answer("[[session]]\nreply = \"one\"\n");
+    let waiting = world.execute(program, "script", Start::New);
+    assert_eq!(waiting.end.status, RunStatus::Failed, "no one answers in this test");
+    let recorded = world.observed();
+    let journal = fs::read(&recorded.path).unwrap();
+    let fork = ForkRequest {
+        from: Some(Point::Line(2)),
+        variables: vec![("a".into(), Value::from("uno"))],
+        ..ForkRequest::default()
+    };
+    let planned = plan_fork(recorded.clone(), fork).unwrap();
+    let start = Start::From(Box::new(planned.from));
+    world.answer("[[session]]\npattern = \"Second uno yes\"\nreply = \"two\"\n");
+    let finished = world.execute_with(program, "script", start, &[("go", "yes")]);
+    assert_eq!(finished.end.status, RunStatus::Completed, "{:?}", finished.end.error);
+    assert_eq!((finished.reused, finished.ran), (1, 1));
+    assert_eq!(fs::read(&recorded.path).unwrap(), journal);
+}
+
 #[track_caller]
 fn check_refused(fork: ForkRequest, expected: Expect) {
     let (_world, recorded) = run();

@@ -47,6 +47,12 @@ impl Amounts {
         self.with(self, |amount, _| if amount == 0.0 || count == 0.0 { 0.0 } else { amount * count })
     }
 
+    /// What is left after a part of it. Nothing is left of a part that is greater.
+    #[must_use]
+    pub fn without(self, part: Self) -> Self {
+        self.with(part, |amount, part| (amount - part).max(0.0))
+    }
+
     pub(super) fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
