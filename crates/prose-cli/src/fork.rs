@@ -8,23 +8,22 @@ use prose_project::files::shown;
 use prose_project::shell::word;
 use prose_run::questions::user;
 use prose_run::{
-    EstimateRequest, Fork, ForkRequest, History, MAX_RUNS, Point, Project, RunRequest, Start, TrustSubject,
-    UserTrust, estimate_run, plan_fork,
+    ForkPlan, ForkRequest, Point, Project, RunRequest, Start, TrustSubject, UserTrust, describe_fork,
+    plan_fork,
 };
 use prose_state::replay::RecordedRun;
 use prose_state::runs::RunDetails;
-use prose_view::usage_text;
 use prose_vm::questions::AnswerSource;
 use prose_vm::value::Value;
 
 use crate::cli::run::ForkArgs;
 use crate::run::ended::{Ended, refuse};
 use crate::run::interrupt::Interrupts;
-use crate::run::load::{Loaded, load};
+use crate::run::load::load;
 use crate::run::project::present_project;
 use crate::run::resumed::{self, Original};
 use crate::run::{execute, options, run_request};
-use crate::terminal::{HELP, Terminal, WARNING, counted, one_line};
+use crate::terminal::{HELP, Terminal, WARNING, one_line};
 
 /// Plans the fork, says what it reuses and asks, and starts it.
 pub(crate) fn run(args: &ForkArgs, terminal: &Terminal) -> io::Result<Ended> {
@@ -67,9 +66,8 @@ pub(crate) fn run(args: &ForkArgs, terminal: &Terminal) -> io::Result<Ended> {
         ..run_request(&args.runner, &loaded, Start::From(Box::new(fork.from.clone())))
     };
     request.names_program = true;
-    let harness = prose_run::harness_of(&request);
     if !args.runner.quiet {
-        write_plan(&fork, &harness, &request, &loaded, &details, terminal)?;
+        write_plan(&describe_fork(&fork, &request, 0), terminal)?;
     }
     if !args.yes && !is_confirmed(terminal)? {
         return Ok(Ended::Refused);
@@ -108,68 +106,14 @@ fn program(args: &ForkArgs, details: &RunDetails, project: &Project) -> Result<O
 }
 
 /// Says what is reused, what is asked and what that is expected to cost.
-fn write_plan(
-    fork: &Fork,
-    harness: &str,
-    request: &RunRequest,
-    loaded: &Loaded,
-    details: &RunDetails,
-    terminal: &Terminal,
-) -> io::Result<()> {
+fn write_plan(plan: &ForkPlan, terminal: &Terminal) -> io::Result<()> {
     let mut stderr = terminal.stderr();
-    let run = &fork.from.recorded.head.run;
-    let point = match (&fork.site, &fork.place, fork.from.before) {
-        (Some(site), Some(place), Some(event)) => {
-            let line = if site.program == 0 {
-                format!("line {}", site.line)
-            } else {
-                "an imported program".to_owned()
-            };
-            format!(" before {line} ({place}, event {event})")
-        }
-        (_, _, Some(event)) => format!(" before event {event}"),
-        (_, _, None) => String::new(),
-    };
-    writeln!(stderr, "Fork of run {run}{point}")?;
-    for changed in &fork.from.variables {
-        writeln!(stderr, "sets {} = {}", changed.name, one_line(&changed.value.to_string()))?;
+    writeln!(stderr, "{}", one_line(&plan.title))?;
+    for detail in &plan.details {
+        writeln!(stderr, "{}", one_line(detail))?;
     }
-    for (place, _) in &fork.from.replies {
-        writeln!(stderr, "replaces the reply of the session at {place}")?;
-    }
-    let amount = |sessions: u32, decisions: u32| {
-        format!("{} and {}", counted(sessions as usize, "session"), counted(decisions as usize, "decision"))
-    };
-    writeln!(stderr, "reuses {}", amount(fork.reused_sessions, fork.reused_decisions))?;
-    if fork.is_whole {
-        let used = fork.expected.map_or(String::new(), |usage| format!(", {}", usage_text(usage)));
-        writeln!(
-            stderr,
-            "asks {harness}, as far as the rest of run {run} shows: {}{used}",
-            amount(fork.asked_sessions, fork.asked_decisions)
-        )?;
-    } else {
-        let history = History::read(&request.project, &loaded.program, MAX_RUNS);
-        let estimate = estimate_run(&EstimateRequest {
-            program: &loaded.program,
-            harness,
-            config: &request.config,
-            routes: &request.routes,
-            money: &request.money,
-            inputs: &request.inputs,
-            history: &history,
-        });
-        writeln!(
-            stderr,
-            "asks {harness} what the program needs after that; the whole program is estimated at {}",
-            one_line(&estimate.title())
-        )?;
-    }
-    if details.summary.status.is_executed() {
-        writeln!(
-            stderr,
-            "{WARNING}note{WARNING:#}: the run is still executed; its events up to now are used"
-        )?;
+    for note in &plan.notes {
+        writeln!(stderr, "{WARNING}note{WARNING:#}: {note}")?;
     }
     Ok(())
 }

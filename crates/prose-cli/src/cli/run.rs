@@ -487,6 +487,7 @@ Examples:
   prose runs fork k3x9 --from 12                      again from the first execution of line 12 on
   prose runs fork k3x9 --from s4/i2/1                 from a place that `prose runs show --json` lists
   prose runs fork k3x9 --from @340                    from an event
+  prose runs fork k3x9 --from failure                 from the statement that failed
   prose runs fork k3x9 --from 12 --set topic=winds    with another value of a variable
   prose runs fork k3x9 --reply 7=\"Reject it\"          what if the session at line 7 had replied this
   prose runs fork k3x9 --from 12 --program new.prose  with an edited program"
@@ -496,11 +497,11 @@ pub(crate) struct ForkArgs {
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
 
-    /// Where the fork leaves the run: a line of its program, a place, or an event
+    /// Where the fork leaves the run: a line of its program, a place, an event, or where it failed
     ///
-    /// A line stands for the first execution of its statement. Without it, the fork starts after the last reply that `--reply` replaces; with
+    /// A line stands for the first execution of its statement, and `failure` for the last one of the statement that failed. Without it, the fork starts after the last reply that `--reply` replaces; with
     /// `--program` alone, all answers are reused that still match.
-    #[arg(long, value_name = "LINE|PLACE|@EVENT", value_parser = point)]
+    #[arg(long, value_name = "LINE|PLACE|@EVENT|failure", value_parser = point)]
     pub(crate) from: Option<Point>,
 
     /// Give a variable another value at that point; can be repeated
@@ -508,6 +509,8 @@ pub(crate) struct ForkArgs {
     pub(crate) variables: Vec<(String, String)>,
 
     /// Replace the reply of a session, which a line, a place or the event of its result names; can be repeated
+    ///
+    /// The place of a statement with one session stands for that session: `s3` for `s3/1`.
     #[arg(long = "reply", value_name = "PLACE=TEXT", value_parser = input)]
     pub(crate) replies: Vec<(String, String)>,
 

@@ -12,6 +12,7 @@ mod estimates;
 mod folders;
 #[cfg(unix)]
 mod forged;
+mod forks;
 mod inputs;
 mod list;
 mod markdown;

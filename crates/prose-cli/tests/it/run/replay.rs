@@ -6,7 +6,7 @@ use super::{ANSWERS, TWO};
 use crate::common::{Run, Workspace};
 
 /// A workspace with a run of [`TWO`], and its id.
-fn recorded() -> (Workspace, String) {
+pub(super) fn recorded() -> (Workspace, String) {
     let workspace = Workspace::new(&[("main.prose", TWO), ("answers.toml", ANSWERS)]);
     let run = workspace.prose(&["run", "main.prose", "--script", "answers.toml", "--quiet"]);
     assert_eq!(run.status, 0, "{run:?}");
@@ -16,7 +16,7 @@ fn recorded() -> (Workspace, String) {
 }
 
 /// The id of the run that was started last.
-fn last(workspace: &Workspace) -> String {
+pub(super) fn last(workspace: &Workspace) -> String {
     ids(workspace).swap_remove(0)
 }
 
@@ -28,7 +28,7 @@ fn ids(workspace: &Workspace) -> Vec<String> {
 
 /// What a user sees, with names for the ids of runs and without times.
 #[track_caller]
-fn check(run: &Run, known: &str, expected: Expect) {
+pub(super) fn check(run: &Run, known: &str, expected: Expect) {
     let mut shown = format!("status: {}\n{}---- stderr\n{}", run.status, run.stdout, run.stderr);
     shown = shown.replace(known, "EARLIER");
     let is_id = |word: &str| {

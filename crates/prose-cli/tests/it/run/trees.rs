@@ -643,3 +643,24 @@ fn a_run_that_was_killed_at_any_command_of_git_goes_on() {
         number += 1;
     }
 }
+
+#[test]
+fn a_fork_keeps_what_was_merged_and_asks_the_rest_in_trees_of_its_own() {
+    let workspace = repository(TWO);
+    workspace.write("draft.txt", b"a draft\n");
+    workspace.write("gone.txt", b"x");
+    workspace.prose(&["run", "main.prose", "-q"]).ended(0);
+    let id = run_id(&workspace);
+    let before = state(&workspace);
+    // The changes of the branches were merged before the point, and their sessions do not run again.
+    workspace.write("notes.md", NOTES.as_bytes());
+    let fork = workspace.prose(&["runs", "fork", &id, "--from", "6", "-q"]);
+    check(&fork, expect![[r#""#]]);
+    assert_eq!(workspace.read("notes.md"), NOTES);
+    // From the branches on, they run again, in new trees, and are merged again.
+    workspace.write("gone.txt", b"x");
+    let fork = workspace.prose(&["runs", "fork", &id, "--from", "2", "-q"]);
+    check(&fork, expect![[r#""#]]);
+    assert_eq!(workspace.read("notes.md"), NOTES.replace("one", "ONE").replace("nine", "NINE"));
+    assert_eq!(state(&workspace), before, "no working tree is left");
+}
