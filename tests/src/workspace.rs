@@ -287,7 +287,7 @@ impl Workspace {
 fn runs_programs(action: &Value) -> bool {
     let command = action["command"]["command"].as_str();
     command.is_some_and(|command| {
-        ["prose.run", "prose.dryRun", "prose.cancel", "prose.resume"].contains(&command)
+        ["prose.run", "prose.dryRun", "prose.cancel", "prose.resume", "prose.fork"].contains(&command)
     })
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod document_links;
 pub(crate) mod document_symbols;
 pub(crate) mod flow_graph;
 pub(crate) mod folding_ranges;
+mod fork_actions;
 pub(crate) mod formatting;
 pub(crate) mod hover;
 mod import_actions;

@@ -53,7 +53,9 @@ fn the_server_introduces_itself() {
                   "prose.pause",
                   "prose.continue",
                   "prose.skip",
-                  "prose.retry"
+                  "prose.retry",
+                  "prose.fork",
+                  "prose.planFork"
                 ]
               },
               "foldingRangeProvider": true,

@@ -321,3 +321,44 @@ fn a_run_that_goes_on_here_can_be_stopped_here() {
     assert_eq!(workspace.execute("prose.cancel", json!({ "run": run }))["error"], Value::Null);
     workspace.client.shut_down();
 }
+
+#[test]
+fn two_runs_are_compared_and_their_texts_come_whole_with_a_step() {
+    let long = "y".repeat(1000);
+    let other = ANSWERS.replace("\"Done.\"", &format!("\"{long}\""));
+    let files = [("review.prose", REVIEW), ("answers.toml", ANSWERS), ("other.toml", &other)];
+    let mut workspace = Workspace::new(&files);
+    run_in_terminal(&workspace, &["review.prose", "--script", "answers.toml"]);
+    run_in_terminal(&workspace, &["review.prose", "--script", "other.toml"]);
+    let folder = |run: &Value| run["folder"].clone();
+    let folders: Vec<Value> = runs(&mut workspace).iter().rev().map(folder).collect();
+    let compared = workspace.client.ask("prose/compareRuns", json!({ "folders": folders }));
+    let mut lines: Vec<String> = compared["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| {
+            format!("{} {} {}\n", step["a"]["kind"], step["a"]["line"], step["differs"]).replace('"', "")
+        })
+        .collect();
+    lines.sort();
+    check(&lines.concat(), expect![[r#"
+        output 14 [result]
+        session 12 [result]
+        session 14 [asked,result]
+        session 6 [result]
+        session 9 [asked]
+    "#]]);
+    let result = compared["steps"][0]["b"]["result"].as_str().unwrap();
+    assert!(result.chars().count() == 401 && compared["steps"][0]["different"] == true, "{compared}");
+    let step = workspace.client.ask("prose/compareRuns", json!({ "folders": folders, "step": 0 }));
+    assert_eq!((&step["a"]["result"], &step["b"]["result"]), (&json!("Done."), &json!(long)));
+    let message = refusal(&mut workspace, "prose/compareRuns", json!({ "folders": folders, "step": 99 }));
+    check(&message, expect!["the runs have 5 steps and no step 99"]);
+    let elsewhere = json!({ "folders": [folders[0], workspace.uri("nothing")] });
+    let message = refusal(&mut workspace, "prose/compareRuns", elsewhere);
+    assert!(
+        message.contains("is not the folder of a run") || message.contains("does not exist"),
+        "{message}"
+    );
+}

@@ -4,6 +4,7 @@ mod activities;
 mod approvals;
 mod commands;
 mod elsewhere;
+mod forks;
 mod inputs;
 mod refused;
 mod resumed;

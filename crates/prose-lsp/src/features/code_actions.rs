@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::features::code_lenses::run_actions;
 use crate::features::diagnostics::reported;
+use crate::features::fork_actions::fork_actions;
 use crate::features::import_actions::import_actions;
 use crate::protocol::convert::{Converter, Reported};
 use crate::protocol::json::{Json, json as text};
@@ -58,6 +59,7 @@ pub(crate) fn code_actions(views: &Views, range: lsp::Range, only: Option<&[Stri
         if only.is_none() {
             actions.extend(import_actions(&view, range));
             actions.extend(run_actions(&view, position));
+            actions.extend(fork_actions(&view, position));
         }
     }
     // Actions on the whole document are offered only if their kind is requested.

@@ -3,14 +3,18 @@
 use prose_analysis::location::Origin;
 use prose_analysis::statements::statements;
 use prose_run::{EstimateRequest, Project, asks_model, estimate_run};
+use prose_syntax::TextRange;
 use prose_vm::program::Program;
 use serde_json::{Value, json};
 
+use crate::features::fork_actions::RUN_FROM_HERE;
 use crate::protocol::lsp;
+use crate::protocol::position::size;
 use crate::reads::views::View;
 use crate::runs::history::LastRun;
+use crate::runs::lines::LineMap;
 use crate::runs::project::project_of;
-use crate::runs::requests::{CANCEL, DRY_RUN, RESUME, RUN, SHOW_ERROR};
+use crate::runs::requests::{CANCEL, DRY_RUN, FORK, RESUME, RUN, SHOW_ERROR};
 
 /// The answer to `textDocument/codeLens`.
 pub(crate) fn code_lenses(view: &View<'_>) -> Vec<Value> {
@@ -25,7 +29,8 @@ pub(crate) fn run_actions(view: &View<'_>, range: lsp::Range) -> Vec<Value> {
     }
     let top = view.converter().top();
     let is_here = |lens: &Lens| lens.range == top || lens.range.start.line == range.start.line;
-    let does_something = |lens: &Lens| lens.command["command"] != "";
+    // There is an action for each session of the last run.
+    let does_something = |lens: &Lens| lens.command["command"] != "" && lens.command["command"] != FORK;
     let lenses = lenses(view).into_iter().filter(|lens| is_here(lens) && does_something(lens));
     lenses.map(|Lens { command, .. }| json!({ "title": command["title"], "command": command })).collect()
 }
@@ -74,7 +79,9 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
     for run in view.runs.live(&snapshot.name) {
         lenses.add(top, "■ Stop", CANCEL, json!({ "uri": uri, "run": run }));
     }
-    lenses.add_last(top, last.iter().find(|last| last.block.is_none()));
+    let of_program = last.iter().find(|last| last.block.is_none());
+    lenses.add_last(top, of_program);
+    lenses.add_failure(view, of_program);
     let blocks = if project.is_some() { prose_ide::runnable_blocks(db, file) } else { Vec::new() };
     for block in blocks {
         // An error elsewhere in the program is none of the block's.
@@ -88,7 +95,9 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
         if lenses.can_run {
             lenses.add(range, "▶ Run block", RUN, json!({ "uri": uri, "block": block.name }));
         }
-        lenses.add_last(range, last.iter().find(|last| last.block.as_ref() == Some(&block.name)));
+        let of_block = last.iter().find(|last| last.block.as_ref() == Some(&block.name));
+        lenses.add_last(range, of_block);
+        lenses.add_failure(view, of_block);
     }
     lenses.list
 }
@@ -127,6 +136,22 @@ impl Lenses<'_> {
         });
         // Without a command it can be read and does nothing.
         self.add(range, &estimate.title(), "", json!({ "uri": self.uri }));
+    }
+
+    /// Adds a fork at the statement where a run failed.
+    fn add_failure(&mut self, view: &View<'_>, last: Option<&LastRun>) {
+        let Some(last) = last.filter(|_| self.can_run) else { return };
+        let (Some(line), Some(before)) = (last.failed_line(), last.program()) else { return };
+        let text = &view.snapshot.text;
+        let line = LineMap::new(&before, text).nearest_now(line - 1);
+        if line >= text.len_lines() {
+            return;
+        }
+        let start = size(text.line_to_byte(line));
+        let range = view.converter().range(TextRange::empty(start));
+        let mut argument = last.argument(self.uri);
+        argument["from"] = json!("failure");
+        self.add(range, RUN_FROM_HERE, FORK, argument);
     }
 
     fn add_last(&mut self, range: lsp::Range, last: Option<&LastRun>) {

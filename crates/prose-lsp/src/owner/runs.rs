@@ -7,7 +7,8 @@ use prose_analysis::location::Origin;
 use prose_analysis::{SourceFile, Text};
 use prose_project::Diagnosed;
 use prose_project::runnable::Refusal;
-use prose_run::{Project, RunRequest, Start};
+use prose_run::{FromRun, Project, RunRequest, Start};
+use prose_state::replay::RecordedRun;
 use prose_vm::program::Program;
 use smol_str::SmolStr;
 
@@ -23,6 +24,7 @@ use crate::protocol::request::Failure;
 use crate::protocol::uri::DocumentUri;
 use crate::runs::control::control;
 use crate::runs::execution::Launch;
+use crate::runs::fork::ForkOrder;
 use crate::runs::history::{block_of, path_of_block};
 use crate::runs::launch::launch;
 use crate::runs::project::project_of;
@@ -53,7 +55,7 @@ impl Owner {
             return send(answer, self.show_error(&uri));
         }
         match self.order(what, &given, &uri) {
-            Ok((order, snapshot)) => {
+            Ok((order, fork, snapshot)) => {
                 for remark in snapshot.config.remarks(self.analysis.host.db(), snapshot.file) {
                     let message = format!("{}: {remark}", order.program.name);
                     self.publisher.notify(Notification::message(MessageType::WARNING, &message));
@@ -62,6 +64,7 @@ impl Owner {
                     &self.runs,
                     Launch {
                         request: order,
+                        fork,
                         text: snapshot.text.to_string().into(),
                         first_line: snapshot.shown.first_line(),
                         uri: snapshot.name,
@@ -99,14 +102,17 @@ impl Owner {
         what: RunCommandKind,
         given: &RunArguments,
         uri: &DocumentUri,
-    ) -> Result<(RunRequest, Snapshot), Failure> {
+    ) -> Result<(RunRequest, Option<ForkOrder>, Snapshot), Failure> {
         let uri = &self.program_named(uri)?;
         if self.documents.others.contains_key(uri) {
             return Err(Failure::Refused(format!("{uri} is not a program")));
         }
         let snapshot = self.snapshot(uri)?;
         let order = self.order_of(what, given, &snapshot).map_err(Failure::Refused)?;
-        Ok((order, snapshot))
+        let fork = what
+            .is_fork()
+            .then(|| ForkOrder::read(given, what == RunCommandKind::PlanFork, snapshot.shown.first_line()));
+        Ok((order, fork.transpose().map_err(Failure::Refused)?, snapshot))
     }
 
     fn order_of(
@@ -143,14 +149,17 @@ impl Owner {
         };
         let (start, block) = match what {
             RunCommandKind::DryRun => (Start::Dry, given.block.clone()),
-            RunCommandKind::Resume => {
+            RunCommandKind::Resume | RunCommandKind::Fork | RunCommandKind::PlanFork => {
                 // Runs of a fetched program name its URL.
                 let started = match &origin {
                     Origin::Local => path.clone(),
                     Origin::Remote(origin) => origin.url.as_str().into(),
                 };
-                let (run, block) = self.run_to_resume(given, &project, &started)?;
-                (Start::Resume { run, accept_changes: given.accept_changes }, block)
+                let (run, block) = self.earlier_run(given, &project, &started)?;
+                match what.is_fork() {
+                    true => (Start::From(Box::new(recorded(&project, &run)?)), block),
+                    false => (Start::Resume { run, accept_changes: given.accept_changes }, block),
+                }
             }
             _ => (Start::New, given.block.clone()),
         };
@@ -165,7 +174,7 @@ impl Owner {
         let script = given.script.as_ref().map(|script| project.root.join(script));
         let of_script = || script.as_ref().map(|_| "script".to_owned());
         // A run continues with the harness that it was started with.
-        let goes_on = matches!(start, Start::Resume { .. });
+        let goes_on = matches!(start, Start::Resume { .. } | Start::From(_));
         let of_client = || config.client().harness.filter(|_| !goes_on);
         let harness = (given.harness.clone())
             .or_else(of_script)
@@ -181,8 +190,8 @@ impl Owner {
         Ok(RunRequest { harness, script, inputs, ..request })
     }
 
-    /// The run that is meant, and the block that it is one of.
-    fn run_to_resume(
+    /// The earlier run that is meant, and the block that it is one of.
+    fn earlier_run(
         &self,
         given: &RunArguments,
         project: &Project,
@@ -208,7 +217,7 @@ impl Owner {
             Some(head) => match block_of(&head.from, path) {
                 Some(block) => Ok((run.clone(), block)),
                 None => Err(format!(
-                    "the run {run} is one of `{}` and not of `{}`; open that program to resume it",
+                    "the run {run} is one of `{}` and not of `{}`; open that program first",
                     head.from,
                     path.display()
                 )),
@@ -287,4 +296,12 @@ impl Owner {
         self.mark_unpublished(uri);
         self.publisher.must_refresh = true;
     }
+}
+
+/// All answers of a run, of which the plan of a fork leaves some out.
+fn recorded(project: &Project, run: &str) -> Result<FromRun, String> {
+    let folder = project.existing_run(run);
+    let recorded =
+        folder.and_then(|folder| RecordedRun::in_folder(&folder)).map_err(|error| error.to_string())?;
+    Ok(FromRun { is_live: true, ..FromRun::replay(recorded) })
 }

@@ -20,6 +20,7 @@ use crate::protocol::lsp::MessageType;
 use crate::protocol::notification::Notification;
 use crate::protocol::session::Session;
 use crate::protocol::uri::{DocumentUri, uri_of_path};
+use crate::runs::fork::{Decision, ForkOrder};
 use crate::runs::questions::EditorUser;
 use crate::runs::registry::{Runs, Stop, Ticket};
 use crate::runs::reporter::Reporter;
@@ -27,6 +28,8 @@ use crate::runs::reporter::Reporter;
 /// A run to start.
 pub(crate) struct Launch {
     pub(crate) request: RunRequest,
+    /// The fork to plan before it starts.
+    pub(crate) fork: Option<ForkOrder>,
     /// The name of the program in the editor.
     pub(crate) uri: DocumentUri,
     /// Its text.
@@ -40,12 +43,30 @@ pub(crate) struct Launch {
 }
 
 /// Prepares a run, answers the command, and runs the program to its end.
-pub(super) fn execute(runs: &Arc<Runs>, ticket: Ticket, launch: Launch, stopped: UnboundedReceiver<Stop>) {
-    let Launch { request, uri, first_line, given, session, answer, .. } = launch;
+pub(super) fn execute(
+    runs: &Arc<Runs>,
+    ticket: Ticket,
+    launch: Launch,
+    mut stopped: UnboundedReceiver<Stop>,
+) {
+    let Launch { mut request, fork, uri, first_line, given, session, answer, .. } = launch;
     let is_dry = request.start == Start::Dry;
     let name = request.program.name.clone();
     // A client that has its answer must not find a run to stop.
     let forget = || drop(runs.runs.remove(&ticket));
+    if let Some(fork) = fork {
+        match fork.decide(&mut request, first_line, &runs.client_requests, &mut stopped) {
+            Ok(Decision::Start) => {}
+            Ok(Decision::Result(result)) => {
+                forget();
+                return send(answer, Ok(text(&result)));
+            }
+            Err(refusal) => {
+                forget();
+                return refuse(answer, refusal);
+            }
+        }
+    }
     let prepared = match prose_run::prepare(request) {
         Ok(prepared) => prepared,
         Err(failure) => {

@@ -1,16 +1,23 @@
 //! The last runs of a program, from the folders of runs.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use dashmap::DashMap;
+use prose_files::{Limit, read_text};
 use prose_run::{History as Used, Project};
+use prose_state::folder::PROGRAM_FILE;
+use prose_state::journal::JOURNAL_FILE;
+use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunState};
 use prose_syntax::text::counted;
 use prose_view::duration;
-use prose_vm::event::RunStatus;
+use prose_vm::effect::RequestId;
+use prose_vm::event::{EventKind, RunStatus};
+use prose_vm::place::Place;
 use prose_vm::program::Program;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
@@ -24,6 +31,18 @@ pub(crate) struct History {
     known: DashMap<PathBuf, Known>,
     /// What runs of a program have used, by its text, with the time at which the folder of runs got its last one.
     used: DashMap<String, (SystemTime, Arc<Used>)>,
+    /// The sessions of runs, by their folders, with the lengths of their journals.
+    asked: DashMap<PathBuf, (u64, Arc<[AskedSession]>)>,
+}
+
+/// A session that a run has asked, at its first execution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AskedSession {
+    /// The first and the last line of its statement in the recorded program, from 1.
+    pub(crate) lines: RangeInclusive<u32>,
+    pub(crate) place: Place,
+    /// Its last attempt.
+    pub(crate) request: RequestId,
 }
 
 /// How many runs an estimate is based on.
@@ -56,6 +75,30 @@ impl History {
         used
     }
 
+    /// The sessions of the program itself, not of those that it imports, which the run in a folder has asked.
+    pub(crate) fn asked_sessions(&self, folder: &Path) -> Arc<[AskedSession]> {
+        let path = folder.join(JOURNAL_FILE);
+        let Ok(length) = path.metadata().map(|metadata| metadata.len()) else { return Arc::default() };
+        if let Some(known) = self.asked.get(folder).filter(|known| known.0 == length) {
+            return Arc::clone(&known.1);
+        }
+        let Ok(events) = JournalReader::open(&path) else { return Arc::default() };
+        let mut asked: Vec<AskedSession> = Vec::new();
+        for event in events.map_while(Result::ok) {
+            let EventKind::SessionStarted { request, .. } = event.kind else { continue };
+            let Some(site) = event.site.filter(|site| site.program == 0) else { continue };
+            let lines = site.line..=site.last_line.max(site.line);
+            match asked.iter_mut().find(|session| session.lines == lines) {
+                Some(session) if is_attempt_of(&event.place, &session.place) => session.request = request,
+                Some(_) => {}
+                None => asked.push(AskedSession { lines, place: event.place, request }),
+            }
+        }
+        let asked: Arc<[AskedSession]> = asked.into();
+        self.asked.insert(folder.to_owned(), (length, Arc::clone(&asked)));
+        asked
+    }
+
     /// The last run of a program as a whole, and that of each of its blocks.
     pub(crate) fn last_runs(&self, project: &Project, program: &Path) -> Vec<LastRun> {
         let folder = project.runs();
@@ -75,6 +118,11 @@ impl History {
         };
         last.into_iter().filter_map(details).collect()
     }
+}
+
+/// Whether a place is that of a retry of a session.
+fn is_attempt_of(place: &Place, session: &Place) -> bool {
+    place.as_str().strip_prefix(session.as_str()).is_some_and(|rest| rest.starts_with("/a"))
 }
 
 /// The last runs, and whether that will stay so until there is another folder: the journal of a run comes after its folder.
@@ -150,6 +198,17 @@ impl LastRun {
             Some(how),
         ];
         Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    }
+
+    /// The line of its program at which it failed, from 1.
+    pub(crate) fn failed_line(&self) -> Option<u32> {
+        let end = self.details.end.as_ref().filter(|_| self.details.summary.status == RunState::Failed)?;
+        end.error.as_ref().map(|error| error.line).filter(|line| *line > 0)
+    }
+
+    /// The text of its program when it started.
+    pub(crate) fn program(&self) -> Option<String> {
+        read_text(&self.details.summary.folder.join(PROGRAM_FILE), Limit::PROGRAM).ok()
     }
 
     /// The command that continues with it.

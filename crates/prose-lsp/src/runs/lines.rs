@@ -45,6 +45,40 @@ impl LineMap {
                 .map(|(old, new, _)| new + line - old),
         }
     }
+
+    /// The line in the earlier text of a line in the later one, or the one that the edits around it suggest. Lines are counted from 0.
+    pub(crate) fn nearest_before(&self, now: u32) -> u32 {
+        let now = now as usize;
+        let LineMap::Moved(equal) = self else { return now as u32 };
+        let found = equal.iter().find(|(_, new, len)| now < new + len);
+        let nearest = match found {
+            Some((old, new, _)) if now >= *new => old + now - new,
+            next => {
+                // An edited line stands for the one at the same distance from the last line that is the same; a new one stands for the next.
+                let (old, new) = end_before(equal, now);
+                let edited = old + (now - new);
+                next.map_or(edited, |(old, ..)| edited.min(*old))
+            }
+        };
+        u32::try_from(nearest).unwrap_or(u32::MAX)
+    }
+
+    /// The line in the later text of a line in the earlier one, or the one that the edits around it suggest. Lines are counted from 0.
+    pub(crate) fn nearest_now(&self, before: u32) -> usize {
+        let swapped = match self {
+            LineMap::Same => LineMap::Same,
+            LineMap::Moved(equal) => {
+                LineMap::Moved(equal.iter().map(|(old, new, len)| (*new, *old, *len)).collect())
+            }
+        };
+        swapped.nearest_before(before) as usize
+    }
+}
+
+/// The lines of both texts after the last stretch of equal lines before a line.
+fn end_before(equal: &[(usize, usize, usize)], now: usize) -> (usize, usize) {
+    let last = equal.iter().rev().find(|(_, new, len)| new + len <= now);
+    last.map_or((0, 0), |(old, new, len)| (old + len, new + len))
 }
 
 fn lines(text: &Rope) -> Vec<String> {
@@ -60,6 +94,15 @@ mod tests {
         let map = LineMap::new("a\nb\nc\nd\ne\n", &Rope::from_str("new\na\nb\nC\nd\r\nnew\ne"));
         let now: Vec<_> = (0..5).map(|line| map.line(line)).collect();
         assert_eq!(now, [Some(1), Some(2), None, Some(4), Some(6)]);
+    }
+
+    #[test]
+    fn an_edited_line_stands_for_the_one_that_was_there() {
+        let map = LineMap::new("a\nb\nc\nd\n", &Rope::from_str("a\nB\nc\nnew\nd\nend"));
+        let before: Vec<_> = (0..6).map(|line| map.nearest_before(line)).collect();
+        assert_eq!(before, [0, 1, 2, 3, 3, 4]);
+        let now: Vec<_> = (0..4).map(|line| map.nearest_now(line)).collect();
+        assert_eq!(now, [0, 1, 2, 4]);
     }
 
     #[test]

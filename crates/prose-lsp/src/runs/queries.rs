@@ -27,13 +27,11 @@ use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::request::Failure;
 use crate::protocol::session::Session;
 use crate::protocol::uri::uri_of_path;
+use crate::runs::compare::compared;
 use crate::runs::followed::follow;
+use crate::runs::recorded::{details, root_of, shorten};
 use crate::runs::registry::Runs;
 use crate::runs::requests::RunQuery;
-
-/// The longest text in an event of `prose/run`, in characters. What looks at a whole run shows the beginnings of texts, and all texts of a long run
-/// together take more than a client has room for.
-const MAX_SHOWN_CHARS: usize = 400;
 
 /// The program of a run, in its folder.
 const PROGRAM_FILE: &str = "program.prose";
@@ -51,6 +49,7 @@ pub(crate) fn answer(
         RunQuery::View { folder, after, at } => view(folder, *after, *at, runs),
         RunQuery::Session { folder, request } => told(folder, *request),
         RunQuery::FlowGraph { folder } => flow_of_run(folder, session),
+        RunQuery::Compare { folders, step } => compared(folders, *step),
     };
     answer.map(|answer| text(&answer)).map_err(Failure::Refused)
 }
@@ -173,32 +172,6 @@ fn known(folder: &Path, summary: &RunSummary, problem: Option<String>, runs: &Ru
     answer["problem"] = json!(problem);
     answer["text"] = json!(read_text(&folder.join(PROGRAM_FILE), Limit::PROGRAM).ok());
     answer
-}
-
-fn details(folder: &Path) -> Result<RunDetails, String> {
-    let missing = || format!("{} is not the folder of a run; `prose/runs` lists them", folder.display());
-    let id = folder.file_name().and_then(|id| id.to_str()).ok_or_else(missing)?;
-    let project = root_of(folder).map(Project::new).ok_or_else(missing)?;
-    project.show_run(id).map_err(|error| error.to_string())
-}
-
-/// The folder that holds `.prose/runs` with the folder of a run.
-fn root_of(folder: &Path) -> Option<&Path> {
-    folder.ancestors().nth(3)
-}
-
-fn shorten(value: &mut Value) {
-    match value {
-        Value::String(text) => {
-            if let Some((end, _)) = text.char_indices().nth(MAX_SHOWN_CHARS) {
-                text.truncate(end);
-                text.push('…');
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(shorten),
-        Value::Object(fields) => fields.values_mut().for_each(shorten),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }
 
 /// The record of a session.
@@ -344,14 +317,5 @@ mod tests {
         assert_eq!(program_of("/p/a.prose#review"), (Some("/p/a.prose".into()), Some("review")));
         assert_eq!(program_of("/p/c#/a.prose"), (Some("/p/c#/a.prose".into()), None));
         assert_eq!(program_of("alice/research"), (None, None));
-    }
-
-    #[test]
-    fn long_texts_are_cut_between_characters() {
-        let mut event = json!({ "at": 1, "task": { "prompt": "ü".repeat(MAX_SHOWN_CHARS + 1), "task": "ü".repeat(MAX_SHOWN_CHARS) } });
-        shorten(&mut event);
-        let (long, short) = (&event["task"]["prompt"], &event["task"]["task"]);
-        assert_eq!(*long, format!("{}…", "ü".repeat(MAX_SHOWN_CHARS)));
-        assert_eq!(*short, "ü".repeat(MAX_SHOWN_CHARS));
     }
 }

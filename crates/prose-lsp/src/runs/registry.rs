@@ -18,7 +18,7 @@ use crate::protocol::client_requests::ClientRequests;
 use crate::protocol::notification::Notification;
 use crate::protocol::request::Failure;
 use crate::protocol::uri::DocumentUri;
-use crate::runs::history::{History, LastRun};
+use crate::runs::history::{AskedSession, History, LastRun};
 use crate::runs::lines::LineMap;
 use crate::runs::recorded_views::RecordedViews;
 use crate::runs::requests::RunMessage;
@@ -230,6 +230,11 @@ impl Runs {
     /// The last run of a program as a whole, and that of each of its blocks, as far as their folders tell.
     pub(crate) fn last_runs(&self, project: &Project, program: &Path) -> Vec<LastRun> {
         self.history.last_runs(project, program)
+    }
+
+    /// The sessions that a recorded run has asked.
+    pub(crate) fn asked_sessions(&self, last: &LastRun) -> Arc<[AskedSession]> {
+        self.history.asked_sessions(&last.details.summary.folder)
     }
 
     /// What the latest runs of a program have used.

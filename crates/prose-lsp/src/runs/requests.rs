@@ -33,6 +33,10 @@ pub(crate) enum RunCommandKind {
     Skip,
     /// Cancel a session of a run and start it again.
     Retry,
+    /// Start a new run that keeps what a run did before a point.
+    Fork,
+    /// See what such a run would reuse and ask.
+    PlanFork,
 }
 
 pub(crate) const RUN: &str = "prose.run";
@@ -44,6 +48,8 @@ pub(crate) const PAUSE: &str = "prose.pause";
 pub(crate) const CONTINUE: &str = "prose.continue";
 pub(crate) const SKIP: &str = "prose.skip";
 pub(crate) const RETRY: &str = "prose.retry";
+pub(crate) const FORK: &str = "prose.fork";
+pub(crate) const PLAN_FORK: &str = "prose.planFork";
 
 /// The names of the commands.
 pub(crate) const COMMANDS: &[(&str, RunCommandKind)] = &[
@@ -56,6 +62,8 @@ pub(crate) const COMMANDS: &[(&str, RunCommandKind)] = &[
     (CONTINUE, RunCommandKind::Continue),
     (SKIP, RunCommandKind::Skip),
     (RETRY, RunCommandKind::Retry),
+    (FORK, RunCommandKind::Fork),
+    (PLAN_FORK, RunCommandKind::PlanFork),
 ];
 
 /// A command about a run.
@@ -90,6 +98,29 @@ pub(crate) struct RunArguments {
     /// Whether a run continues although its program has changed.
     #[serde(default)]
     pub(crate) accept_changes: bool,
+    /// Where a fork leaves the run: a line of the recorded program, a place, an event, or `failure`.
+    pub(crate) from: Option<String>,
+    /// The same as a line of the document, from 1.
+    pub(crate) line: Option<u32>,
+    /// The variables that get other values in a fork.
+    #[serde(default)]
+    pub(crate) variables: Map<String, Value>,
+    /// The replies that are replaced in a fork.
+    #[serde(default)]
+    pub(crate) replies: Vec<ChangedReply>,
+    /// Whether the client has asked the user whether to start the fork.
+    #[serde(default)]
+    pub(crate) confirmed: bool,
+}
+
+/// A reply that is replaced in a fork.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChangedReply {
+    /// The session: a line of the recorded program, its place, or the event of its result.
+    pub(crate) at: String,
+    /// The other reply.
+    pub(crate) text: String,
 }
 
 impl RunArguments {
@@ -125,6 +156,11 @@ impl RunCommandKind {
             || matches!(self, RunCommandKind::Cancel | RunCommandKind::Pause | RunCommandKind::Continue)
     }
 
+    /// Whether it is about a run that keeps what another one did.
+    pub(crate) fn is_fork(self) -> bool {
+        matches!(self, RunCommandKind::Fork | RunCommandKind::PlanFork)
+    }
+
     /// Whether it is about one session of such a run.
     fn is_about_session(self) -> bool {
         matches!(self, RunCommandKind::Skip | RunCommandKind::Retry)
@@ -150,6 +186,8 @@ pub(crate) enum RunQuery {
     Session { folder: PathBuf, request: RequestId },
     /// The flow of its program.
     FlowGraph { folder: PathBuf },
+    /// The runs in two folders next to each other, or one step of both with its whole texts.
+    Compare { folders: [PathBuf; 2], step: Option<usize> },
 }
 
 #[derive(Deserialize)]
@@ -179,6 +217,12 @@ struct SessionParams {
     request: RequestId,
 }
 
+#[derive(Deserialize)]
+struct CompareParams {
+    folders: [String; 2],
+    step: Option<usize>,
+}
+
 impl RunQuery {
     /// Reads the parameters of a request, if it is one about runs.
     pub(crate) fn read(method: &str, params: &Value) -> Option<serde_json::Result<Self>> {
@@ -200,6 +244,10 @@ impl RunQuery {
             "prose/session" => decoded(params).map(|SessionParams { folder, request }| RunQuery::Session {
                 folder: path_of_uri(&folder),
                 request,
+            }),
+            "prose/compareRuns" => decoded(params).map(|CompareParams { folders, step }| RunQuery::Compare {
+                folders: folders.map(|folder| path_of_uri(&folder)),
+                step,
             }),
             "prose/flowGraph" if params.get("folder").is_some() => decoded(params)
                 .map(|RunParams { folder, .. }| RunQuery::FlowGraph { folder: path_of_uri(&folder) }),

@@ -160,6 +160,7 @@ fn a_run_of_a_block_is_resumed_as_one() {
             2: ▶ Run block prose.run
             2: Resume last run prose.resume
             2: 2 sessions, …, failed at line 5 
+            4: Run again from here prose.fork
         "#]],
     );
     let mut resume = lens_argument(&mut workspace, "a.prose", "Resume last run");

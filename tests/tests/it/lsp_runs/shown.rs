@@ -161,6 +161,7 @@ reply = "Fine."
             0: Dry run prose.dryRun
             0: Resume last run prose.resume
             0: 3 sessions, …, failed at line 4 
+            3: Run again from here prose.fork
         "#]],
     );
 

@@ -1,0 +1,59 @@
+//! Code actions at the sessions of the last run: run again from there, or with another reply.
+
+use prose_analysis::location::Origin;
+use serde_json::{Value, json};
+
+use crate::protocol::lsp;
+use crate::protocol::uri::uri_of_path;
+use crate::reads::views::View;
+use crate::runs::lines::LineMap;
+use crate::runs::project::project_of;
+use crate::runs::requests::FORK;
+
+/// The title of a fork at a statement.
+pub(super) const RUN_FROM_HERE: &str = "Run again from here";
+
+/// The client's command to edit a reply, with which a fork continues.
+const EDIT_REPLY: &str = "prose.editReply";
+
+/// The actions at a line of the document.
+pub(super) fn fork_actions(view: &View<'_>, range: lsp::Range) -> Vec<Value> {
+    found(view, range).unwrap_or_default()
+}
+
+fn found(view: &View<'_>, range: lsp::Range) -> Option<Vec<Value>> {
+    let (db, snapshot) = (view.db, view.snapshot);
+    let path = snapshot.file.path(db);
+    let origin = snapshot.file.origin(db);
+    let project =
+        project_of(path, origin, &snapshot.config, view.session).filter(|_| *origin == Origin::Local)?;
+    let last = view.runs.last_runs(&project, path).into_iter().find(|last| last.block.is_none())?;
+    let summary = &last.details.summary;
+    if summary.status.is_executed() || !snapshot.config.errors(db, snapshot.file).is_empty() {
+        return None;
+    }
+    let line = (range.start.line as usize).checked_sub(snapshot.shown.first_line())?;
+    let before = LineMap::new(&last.program()?, &snapshot.text).nearest_before(u32::try_from(line).ok()?) + 1;
+    let asked = view.runs.asked_sessions(&last);
+    // Of several sessions around a line, the shortest is the innermost.
+    let around = asked.iter().filter(|session| session.lines.contains(&before));
+    let session = around.min_by_key(|session| session.lines.end() - session.lines.start())?;
+    let mut argument = last.argument(&snapshot.name);
+    argument["line"] = json!(range.start.line + 1);
+    let mut actions = vec![action(RUN_FROM_HERE, FORK, &argument)];
+    if view.session.edits_replies {
+        let argument = json!({
+            "uri": &*snapshot.name,
+            "run": summary.id,
+            "folder": uri_of_path(&summary.folder).as_deref(),
+            "at": session.place,
+            "request": session.request,
+        });
+        actions.push(action("What if it had replied …", EDIT_REPLY, &argument));
+    }
+    Some(actions)
+}
+
+fn action(title: &str, command: &str, argument: &Value) -> Value {
+    json!({ "title": title, "command": { "title": title, "command": command, "arguments": [argument] } })
+}
