@@ -30,14 +30,14 @@ if (process.argv.includes("--tests")) {
     minify: true,
     metafile: true,
   });
-  // The panel of a run is a page, and has no part of the editor or of Node.
+  // The panels of runs are pages, and have no part of the editor or of Node.
   await build({
     bundle: true,
     platform: "browser",
     target: "es2022",
     format: "iife",
     logLevel: "warning",
-    entryPoints: { panel: "panel/main.ts", "panel-style": "panel/style.css" },
+    entryPoints: { panel: "panel/main.ts", compare: "panel/compare.ts", "panel-style": "panel/style.css" },
     outdir: "dist",
     minify: true,
   });

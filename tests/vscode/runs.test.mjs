@@ -140,3 +140,63 @@ test("the view and the panel show a run while it goes on, and lead to the progra
     await page.locator('.activitybar [aria-label="OpenProse"]').first().waitFor();
   });
 });
+
+/** Chooses an entry of the menu of a row. */
+async function choose(window, row, entry) {
+  const item = window.page.locator(".context-view .action-label, .monaco-menu .action-label", { hasText: entry }).first();
+  await leads(async () => {
+    await window.page.keyboard.press("Escape");
+    await row.click({ button: "right", timeout: 3000 });
+  }, item);
+  await item.click();
+}
+
+/** Confirms the plan of a fork, which has a text. */
+async function start(window, text) {
+  const dialog = window.page.locator(".monaco-dialog-box", { hasText: text });
+  await dialog.getByRole("button", { name: "Start" }).click();
+  await dialog.waitFor({ state: "hidden" });
+}
+
+test("a run is run again from a session and with another reply, and runs are compared", async () => {
+  await editor.window("article", files, async (window) => {
+    const { page } = window;
+    await page.setViewportSize({ width: 1500, height: 900 });
+    reply(window, all);
+    await run(window);
+    await window.notification("article.prose is done").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator('.activitybar [aria-label^="OpenProse"]').first().click();
+    await leads(async () => {
+      await window.row("run of article.prose").click({ timeout: 3000 });
+      await page.keyboard.press("ArrowRight");
+    }, window.row("session Write the article., complete"));
+
+    // The first three sessions are reused, and the article is written again.
+    reply(window, { ...all, "Write the article": "It is the sun, too." });
+    await choose(window, window.row("session Write the article., complete"), "Run Again from Here");
+    await start(window, "reuses 3 sessions and 0 decisions");
+    await window.hint("output article", "It is the sun, too.").waitFor();
+
+    // What if the title had been another one?
+    await leads(() => window.row("session Find a title., complete").click({ timeout: 3000 }), window.cursorIn(13));
+    await choose(window, window.row("session Find a title., complete"), "What If It Had Replied");
+    const lens = window.lens("Run again with this reply");
+    await lens.waitFor();
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type("High and low");
+    await lens.click();
+    await start(window, "replaces the reply of the session at");
+    await window.notification("article.prose is done").waitFor();
+
+    await choose(window, window.row("run of article.prose"), "Compare with Previous Run");
+    const frame = page.frameLocator("iframe.webview.ready").frameLocator("#active-frame");
+    const step = frame.locator(".step.different", { hasText: "High and low" });
+    await step.waitFor();
+    await window.part("First run", "Find a title., done").waitFor();
+    await window.part("Second run", "Find a title., done").waitFor();
+    await window.picture("vscode-compare", { isLive: true });
+    await step.getByRole("button", { name: "Diff of reply" }).click();
+    await page.locator(".diff-editor .modified .view-line", { hasText: "High" }).first().waitFor();
+  });
+});

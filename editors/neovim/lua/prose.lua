@@ -17,7 +17,7 @@ end
 
 --- The initialization options: the settings of the user, and the extensions of the protocol that this client supports.
 function M.init_options()
-  local announced = { experimental = { proseInput = true, proseRunViews = true, proseRename = true } }
+  local announced = { experimental = { proseInput = true, proseRunViews = true, proseRename = true, proseReplies = true } }
   return vim.tbl_deep_extend("force", announced, vim.g.prose_settings or {})
 end
 
@@ -51,10 +51,15 @@ M.handlers = {
 }
 
 -- Commands of lenses and of `vim.lsp.buf_request`, which open the window of the run like `:Prose`.
-for _, name in ipairs({ "run", "dryRun", "resume", "cancel" }) do
+for _, name in ipairs({ "run", "dryRun", "resume", "cancel", "fork" }) do
   vim.lsp.commands["prose." .. name] = function(command, context)
     require("prose.runs").execute(command, context.bufnr)
   end
+end
+
+-- Lets the user change a reply, with which a new run continues.
+vim.lsp.commands["prose.editReply"] = function(command, context)
+  require("prose.forks").edit_reply(command.arguments[1], context.bufnr)
 end
 
 -- Lets the user rename a name that a refactoring generated.

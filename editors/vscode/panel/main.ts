@@ -1,7 +1,7 @@
 // The panel of a run: messages of the editor update the run, which is drawn once per frame.
 
-import type { FromPanel, PanelCommand, SessionCommand, ToPanel } from "../src/runs/messages";
-import { activityText, agentTexts, callsText, counted, denialsOf, denialText, duration, durationText, type Item, openRequest, pauseText, Run, type RunDelta, usageText } from "../src/runs/run";
+import type { Ability, FromPanel, PanelCommand, SessionCommand, ToPanel } from "../src/runs/messages";
+import { activityText, agentTexts, callsText, counted, denialsOf, denialText, duration, durationText, type Item, openRequest, pauseText, repliedRequest, Run, type RunDelta, usageText } from "../src/runs/run";
 import { button, element, icon, setIcon, setText } from "./dom";
 import { Graph } from "./graph";
 import type { FlowNode } from "./layout";
@@ -42,6 +42,8 @@ let described: Item | undefined;
 let pending: RunDelta[] = [];
 /** Whether the run can be controlled, so that its sessions can be skipped and retried. */
 let isControlled = false;
+/** Whether the run can be forked from its sessions. */
+let canFork = false;
 
 // The heading.
 const status = icon("idle");
@@ -133,6 +135,8 @@ readButton.addEventListener("click", () => {
 const sessionButtons: Record<SessionCommand, HTMLButtonElement> = {
   skip: sessionButton("skip", "Skip", "End the session with an empty result"),
   retry: sessionButton("retry", "Retry", "Cancel the session and start it again"),
+  fork: sessionButton("fork", "Run again from here", "Start a new run that keeps what came before this session"),
+  whatIf: sessionButton("whatIf", "What if …", "Change the reply, and start a new run that continues with it"),
 };
 chosen.append(chosenText, ...Object.values(sessionButtons), readButton);
 chosen.hidden = true;
@@ -155,8 +159,8 @@ function sessionButton(command: SessionCommand, label: string, title: string): H
   created.type = "button";
   created.title = title;
   created.addEventListener("click", () => {
-    const open = described && openRequest(described);
-    if (open !== undefined) editor.postMessage({ type: "session-command", command, request: open.request });
+    const last = described?.attempts.at(-1);
+    if (last !== undefined) editor.postMessage({ type: "session-command", command, request: last.request });
   });
   return created;
 }
@@ -227,6 +231,8 @@ function describe(item: Item): void {
   const open = isControlled ? openRequest(item) : undefined;
   sessionButtons.skip.hidden = open === undefined;
   sessionButtons.retry.hidden = open?.isAtWork !== true;
+  sessionButtons.fork.hidden = !canFork || item.kind !== "session";
+  sessionButtons.whatIf.hidden = !canFork || repliedRequest(item) === undefined;
   chosenText.replaceChildren(
     element("strong", "", item.label || item.kind),
     element("span", "facts", parts.filter(Boolean).join(" · ")),
@@ -304,9 +310,10 @@ function drawHeading(now: number): void {
   setText(says, `${root.label}: ${words[state]}`);
 }
 
-function can(wanted: PanelCommand[]): void {
+function can(wanted: Ability[]): void {
   for (const [key, shown] of Object.entries(commands)) shown.hidden = !wanted.includes(key as PanelCommand);
   isControlled = wanted.includes("cancel");
+  canFork = wanted.includes("fork");
   if (described !== undefined && !chosen.hidden) describe(described);
 }
 

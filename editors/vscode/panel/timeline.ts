@@ -80,12 +80,16 @@ export class Timeline {
   /** The scroll position that the view set itself, as opposed to the user. */
   private scrolledTo = 0;
 
-  constructor(private readonly events: TimelineEvents) {
+  /** `name` describes the timeline where there are several on a page. */
+  constructor(
+    private readonly events: TimelineEvents,
+    private readonly name = "Parts of the run",
+  ) {
     this.tip.setAttribute("role", "tooltip");
     this.tip.hidden = true;
     this.scroller.tabIndex = 0;
     this.scroller.setAttribute("role", "tree");
-    this.scroller.setAttribute("aria-label", "Parts of the run");
+    this.scroller.setAttribute("aria-label", name);
     this.canvas.setAttribute("aria-hidden", "true");
     this.axis.setAttribute("aria-hidden", "true");
     this.pane.append(this.labels, this.canvas);
@@ -269,7 +273,7 @@ export class Timeline {
     const status = icon("idle");
     const [prefix, label, detail] = [element("span", "prefix"), element("span", "label"), element("span", "detail")];
     const root = element("div", "row", twistie, status, prefix, label, detail);
-    root.id = `row-${this.slots.length}`;
+    root.id = `row-${this.name.replaceAll(" ", "-")}-${this.slots.length}`;
     root.setAttribute("role", "treeitem");
     this.labels.append(root);
     this.slots.push({ root, twistie, status, prefix, label, detail });

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { LanguageClient, Middleware } from "vscode-languageclient/node";
 import { type DryRun, type InputQuestion, narrated, promptsAsText, type RunView } from "./narration";
 
-const COMMANDS = ["prose.run", "prose.dryRun", "prose.resume", "prose.cancel", "prose.pause", "prose.continue", "prose.skip", "prose.retry"];
+const COMMANDS = ["prose.run", "prose.dryRun", "prose.resume", "prose.cancel", "prose.pause", "prose.continue", "prose.skip", "prose.retry", "prose.fork"];
 
 /** The progress of runs, with a button to stop them. The default progress of the client has no button. */
 interface Shown {
@@ -44,9 +44,9 @@ export class Runs implements vscode.Disposable {
       executeCommand: (command, args, next) => {
         if (!COMMANDS.includes(command)) return next(command, args);
         // By default, the client shows each refusal as a failed request.
-        const request: Request = (argument) =>
+        const request: Request = (command, argument) =>
           client()?.sendRequest("workspace/executeCommand", { command, arguments: [argument] });
-        return fromPalette(args, (argument) => execute(command, argument, request));
+        return fromPalette(command, args, (argument) => execute(command, argument, request));
       },
       handleWorkDoneProgress: (token, params, next) => {
         if (!String(token).startsWith("run-")) return next(token, params);
@@ -82,20 +82,35 @@ interface Argument {
   /** A run is known by its id alone. */
   run?: string;
   acceptChanges?: boolean;
+  /** The line of a fork. */
+  line?: number;
+  /** Whether the user has confirmed a fork. */
+  confirmed?: boolean;
 }
 
-type Request = (argument: Argument) => unknown;
+type Request = (command: string, argument: Argument) => unknown;
+
+/** What a fork reuses and asks: the result of `prose.planFork`. */
+interface ForkPlan {
+  title: string;
+  details: string[];
+  notes: string[];
+}
 
 function isArgument(given: unknown): given is Argument {
   return typeof given === "object" && given !== null && ("uri" in given || "run" in given);
 }
 
 /** Without the arguments of a lens, as from the palette, a command applies to the program in the active editor. */
-async function fromPalette(args: unknown[], run: (argument: Argument) => Promise<unknown>): Promise<unknown> {
+async function fromPalette(command: string, args: unknown[], run: (argument: Argument) => Promise<unknown>): Promise<unknown> {
   const [given] = args;
   if (isArgument(given)) return run(given);
-  const active = vscode.window.activeTextEditor?.document;
-  if (active?.languageId === "prose") return run({ uri: active.uri.toString() });
+  const editor = vscode.window.activeTextEditor;
+  if (editor?.document.languageId === "prose") {
+    // A fork starts at the statement of the cursor.
+    const place = command === "prose.fork" ? { line: editor.selection.active.line + 1 } : {};
+    return run({ uri: editor.document.uri.toString(), ...place });
+  }
   void vscode.window.showErrorMessage("Open the program first: the command applies to the active editor.");
   return undefined;
 }
@@ -105,7 +120,11 @@ const RESUME_ANYWAY = "Resume Anyway";
 /** Executes a command on the server. */
 async function execute(command: string, argument: Argument, request: Request): Promise<unknown> {
   try {
-    const result = await request(argument);
+    if (command === "prose.fork" && !argument.confirmed) {
+      const plan = (await request("prose.planFork", argument)) as ForkPlan;
+      return (await isConfirmed(plan)) ? await execute(command, { ...argument, confirmed: true }, request) : undefined;
+    }
+    const result = await request(command, argument);
     if (command === "prose.dryRun" && result) {
       const name = vscode.Uri.parse(argument.uri ?? "").path.split("/").at(-1) ?? "";
       const content = promptsAsText(name, result as DryRun);
@@ -120,6 +139,14 @@ async function execute(command: string, argument: Argument, request: Request): P
     const chosen = await vscode.window.showErrorMessage(message, ...(canAccept ? [RESUME_ANYWAY] : []));
     return chosen === RESUME_ANYWAY ? execute(command, { ...argument, acceptChanges: true }, request) : undefined;
   }
+}
+
+const START = "Start";
+
+/** Shows what a fork reuses and asks, and whether the user starts it. */
+async function isConfirmed({ title, details, notes }: ForkPlan): Promise<boolean> {
+  const detail = [...details, ...notes.map((note) => `Note: ${note}`)].join("\n");
+  return (await vscode.window.showInformationMessage(title, { modal: true, detail }, START)) === START;
 }
 
 async function ask(

@@ -100,10 +100,15 @@ beforeEach(() => {
     ThemeColor: class {},
     TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
     TextEditorRevealType: { InCenterIfOutsideViewport: 2 },
-    ViewColumn: { One: 1, Beside: -2 },
+    ViewColumn: { Active: -1, One: 1, Beside: -2 },
+    languages: { registerCodeLensProvider: (_, provider) => ((editor.lenses = provider), none()) },
+    CodeLens: class { constructor(range, command) { Object.assign(this, { range, command }); } },
     commands: {
       registerCommand: (name, run) => (editor.commands.set(name, run), none()),
-      executeCommand: async (...command) => void editor.executed.push(command),
+      executeCommand: async (...command) => {
+        editor.executed.push(command);
+        return editor.result;
+      },
     },
     window: {
       activeTextEditor: undefined,
@@ -131,11 +136,17 @@ beforeEach(() => {
         editor.shown.push({ uri: String(shown.uri ?? shown), options });
         return { revealRange() {} };
       },
+      showErrorMessage: async (message) => void editor.shown.push({ message }),
+      showQuickPick: async (items, { placeHolder }) => {
+        editor.shown.push({ placeHolder, items: items.map(({ description }) => description) });
+        return items[0];
+      },
       setStatusBarMessage: (message) => void editor.shown.push({ message }),
       showInformationMessage: async (message) => void editor.shown.push({ message }),
     },
     workspace: {
       textDocuments: [],
+      onDidCloseTextDocument: none,
       createFileSystemWatcher: () => {
         const watcher = { created: new EventEmitter(), changed: new EventEmitter(), deleted: new EventEmitter() };
         editor.watchers.push(watcher);
@@ -143,8 +154,17 @@ beforeEach(() => {
       },
       findFiles: async () => [],
       fs: { readFile: async () => new TextEncoder().encode(PROGRAM) },
-      openTextDocument: async (uri) => document(uri, editor.program),
-      registerTextDocumentContentProvider: (_, provider) => ((editor.sessions = provider), none()),
+      openTextDocument: async (opened) => {
+        if (opened.content === undefined) return document(opened, editor.program);
+        const untitled = document(new Uri("untitled", "Untitled-1"), opened.content);
+        vscode.workspace.textDocuments.push(untitled);
+        return untitled;
+      },
+      registerTextDocumentContentProvider: (scheme, provider) => {
+        if (scheme === "prose-session") editor.sessions = provider;
+        else editor.steps = provider;
+        return none();
+      },
     },
   };
   editor.vscode = vscode;
@@ -160,6 +180,10 @@ beforeEach(() => {
       }
       case "prose/flowGraph":
         return GRAPH;
+      case "prose/session":
+        return client.session ?? assert.fail("no session is expected");
+      case "prose/compareRuns":
+        return params.step === undefined ? client.comparison : client.comparison.steps[params.step];
       default:
         throw new Error(`${method} is not known here`);
     }
@@ -197,7 +221,7 @@ test("runs that this window did not start have their parts as well", async () =>
   const shown = editor.tree.getTreeItem(run);
   assert.equal(shown.label, "review.prose");
   assert.match(shown.description, /2.4 s · 15 sessions · 1.2k tokens, \$0.50$/);
-  assert.equal(shown.contextValue, "run rerun state");
+  assert.equal(shown.contextValue, "run rerun state fork");
   assert.deepEqual((await labels(run)).slice(0, 3), ["Write about tides", "parallel", "loop until **the draft is good**"]);
   const [, parallel] = await editor.tree.getChildren(run);
   assert.deepEqual(await labels(parallel), ["facts", "style", "opinion"]);
@@ -323,21 +347,21 @@ test("a run is paused and continued, and its sessions are skipped and retried, f
   const { request } = session.item.attempts.at(-1);
   const shown = () => editor.tree.getTreeItem(node);
   assert.match(shown().contextValue, /\bpause\b/);
-  assert.equal(editor.tree.getTreeItem(session).contextValue, "part session skip retry");
+  assert.equal(editor.tree.getTreeItem(session).contextValue, "part session skip retry fork");
   await editor.commands.get("prose.runs.pause")(node);
 
   const { panels: panel } = editor;
   await editor.commands.get("prose.runs.show")(node);
   panel[0].send({ type: "ready" });
   await pause(20);
-  assert.deepEqual(panel[0].posted.at(-1), { type: "can", can: ["cancel", "pause", "state"] });
+  assert.deepEqual(panel[0].posted.at(-1), { type: "can", can: ["cancel", "pause", "state", "fork"] });
 
   view.told({ run, uri: URI, view: { ...open, whole: false, nodes: [], entries: [], pause: { since: 1, by: "ada", from: "command-line" } } });
   assert.match(shown().description, /^paused by ada · /);
   assert.equal(shown().iconPath.id, "debug-pause");
   assert.match(shown().contextValue, /\bcontinue\b/);
   assert.doesNotMatch(shown().contextValue, /\bpause\b/);
-  assert.deepEqual(panel[0].posted.at(-1), { type: "can", can: ["cancel", "continue", "state"] });
+  assert.deepEqual(panel[0].posted.at(-1), { type: "can", can: ["cancel", "continue", "state", "fork"] });
   await editor.commands.get("prose.runs.continue")(node);
   await editor.commands.get("prose.runs.skip")(session);
   await editor.commands.get("prose.runs.retry")(session);
@@ -355,7 +379,8 @@ test("a run is paused and continued, and its sessions are skipped and retried, f
 
   // What has ended cannot be skipped, and a run that has ended is not paused.
   view.told({ run, uri: URI, view: delta(0, DELTAS.length) });
-  assert.equal(editor.tree.getTreeItem(session).contextValue, "part session");
+  const [ended] = await editor.tree.getChildren(node);
+  assert.equal(editor.tree.getTreeItem(ended).contextValue, "part session fork whatIf");
   assert.doesNotMatch(shown().contextValue, /pause|continue/);
 });
 
@@ -385,7 +410,7 @@ test("the panel loads nothing from elsewhere, and is told of the run and of what
   const [told] = panel.posted;
   assert.deepEqual([told.type, told.run, told.graph.nodes.length], ["run", OVER.run, GRAPH.nodes.length]);
   assert.deepEqual([told.delta.whole, told.delta.nodes[0].label], [true, "review.prose"]);
-  assert.deepEqual(panel.posted.at(-1), { type: "can", can: ["rerun", "state"] });
+  assert.deepEqual(panel.posted.at(-1), { type: "can", can: ["rerun", "state", "fork"] });
 
   // Another run of the same program is what a person wants to see now.
   client.runs = [{ ...OVER, run: "20260116-000000-aaaaaa", folder: "file:///p/.prose/runs/20260116-000000-aaaaaa", status: "running", here: true }, OVER];
@@ -418,5 +443,74 @@ test("the panel and the editor go along with one another", async () => {
   await pause(20);
   const { query } = Uri.from({ scheme: "prose-session", path: "/x", query: JSON.stringify({ run: OVER.run, folder: OVER.folder, requests: [3] }) });
   assert.equal(editor.shown[1].uri, "prose-session:///Look for facts.md");
-  assert.match(await editor.sessions.provideTextDocumentContent({ query }), /prose\/session is not known here/);
+  assert.match(await editor.sessions.provideTextDocumentContent({ query }), /no session is expected/);
+});
+
+test("a run is run again from a session, with the edited program, and from the panel", async () => {
+  client.runs = [OVER];
+  await editor.commands.get("prose.runs.refresh")();
+  const [run] = await editor.tree.getChildren();
+  const [session] = await editor.tree.getChildren(run);
+  await editor.commands.get("prose.runs.fork")(session);
+  await editor.commands.get("prose.runs.forkEdited")(run);
+  await editor.commands.get("prose.runs.show")(run);
+  editor.panels[0].send({ type: "session-command", command: "fork", request: session.item.attempts[0].request });
+  await pause(20);
+  const from = { uri: URI, run: OVER.run, from: session.item.place };
+  assert.deepEqual(editor.executed, [["prose.fork", from], ["prose.fork", { uri: URI, run: OVER.run }], ["prose.fork", from]]);
+});
+
+test("a reply is changed in a document, and a run continues with it", async () => {
+  client.runs = [OVER];
+  await editor.commands.get("prose.runs.refresh")();
+  const [run] = await editor.tree.getChildren();
+  const [session] = await editor.tree.getChildren(run);
+  client.session = { reply: null };
+  await editor.commands.get("prose.runs.whatIf")(session);
+  assert.match(editor.shown.at(-1).message, /has no reply/);
+  client.session = { reply: "Tides come.\nAnd go." };
+  await editor.commands.get("prose.runs.whatIf")(session);
+  const [untitled] = editor.vscode.workspace.textDocuments;
+  assert.equal(untitled.getText(), "Tides come.\nAnd go.");
+  const [{ command }] = editor.lenses.provideCodeLenses(untitled);
+  assert.equal(command.title, "▶ Run again with this reply");
+  assert.deepEqual(editor.lenses.provideCodeLenses(document(Uri.parse(URI), "")), []);
+  const expected = ["prose.fork", { uri: URI, run: OVER.run, replies: [{ at: session.item.place, text: "Tides come.\nAnd go." }] }];
+  // A user who does not start it still has the document.
+  await editor.commands.get(command.command)(...command.arguments);
+  assert.deepEqual(editor.executed, [expected]);
+  editor.result = { run: "r2" };
+  await editor.commands.get(command.command)(...command.arguments);
+  assert.deepEqual(editor.executed.slice(1), [expected, ["workbench.action.revertAndCloseActiveEditor"]]);
+});
+
+test("two runs are compared in a panel, and their texts in the editor", async () => {
+  const second = { ...OVER, run: "20260116-000000-aaaaaa", folder: "file:///p/.prose/runs/20260116-000000-aaaaaa", started: OVER.started + 1000 };
+  client.runs = [second, OVER];
+  const step = { kind: "session", place: "s1/1", line: 4, seq: 9, asked: "Write", result: "one" };
+  const pair = { a: step, b: { ...step, result: "two" }, differs: ["result"], different: true };
+  client.comparison = { a: { run: OVER.run }, b: { run: second.run }, steps: [pair] };
+  await editor.commands.get("prose.runs.refresh")();
+  const [now, before] = await editor.tree.getChildren();
+  await editor.commands.get("prose.runs.comparePrevious")(before);
+  assert.match(editor.shown.at(-1).message, /first run of its program/);
+  await editor.commands.get("prose.runs.compare")(now, [now, before]);
+  const [panel] = editor.panels;
+  assert.match(panel.webview.html, /webview:\/extension\/dist\/compare.js/);
+  panel.send({ type: "ready" });
+  await pause(20);
+  const [told] = panel.posted;
+  assert.deepEqual([told.type, told.a.whole, told.comparison], ["comparison", true, client.comparison]);
+  const folders = [OVER.folder, second.folder];
+  assert.deepEqual(client.asked.findLast(([method]) => method === "prose/compareRuns"), ["prose/compareRuns", { folders }]);
+
+  panel.send({ type: "diff", step: 0, part: "result" });
+  await pause(20);
+  const [command, a, b, title] = editor.executed.at(-1);
+  assert.deepEqual([command, String(a), String(b), title], ["vscode.diff", "prose-step:///Reply before.md", "prose-step:///Reply now.md", "Reply of session at line 4 (s1/1)"]);
+  assert.deepEqual([await editor.steps.provideTextDocumentContent(a), await editor.steps.provideTextDocumentContent(b)], ["one", "two"]);
+
+  // Without a selection, the user picks both.
+  await editor.commands.get("prose.runs.compare")(undefined, []);
+  assert.deepEqual(editor.shown.slice(-2).map(({ placeHolder }) => placeHolder), ["Select the first run", "Select the run to compare with"]);
 });

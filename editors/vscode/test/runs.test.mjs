@@ -179,3 +179,31 @@ test("a dry run opens as a text", async () => {
   assert.equal(editor.documents[0].language, "markdown");
   assert.match(editor.documents[0].content, /^# Prompts of a\.prose/);
 });
+
+test("a fork says what it reuses and asks, and starts when the user confirms it", async () => {
+  const editor = fakeEditor();
+  const { client, middleware } = attached(editor);
+  const asked = [];
+  let choice;
+  editor.module.window.showInformationMessage = async (...message) => {
+    asked.push(message);
+    return choice;
+  };
+  const plan = { title: "Fork of run r1 before line 4 (s1, event 9)", details: ["reuses 2 sessions and 0 decisions", "asks claude"], notes: ["the program has changed"] };
+  client.answer = ({ confirmed }) => (confirmed ? { run: "r2" } : plan);
+  const fork = (...args) => middleware.executeCommand("prose.fork", args, () => assert.fail("the client does not execute it"));
+  const argument = { uri: "file:///p/a.prose", run: "r1", from: "failure" };
+  assert.equal(await fork(argument), undefined);
+  assert.deepEqual(client.done, [["prose.planFork", argument]]);
+  const detail = "reuses 2 sessions and 0 decisions\nasks claude\nNote: the program has changed";
+  assert.deepEqual(asked, [[plan.title, { modal: true, detail }, "Start"]]);
+  choice = "Start";
+  assert.deepEqual(await fork(argument), { run: "r2" });
+  assert.deepEqual(client.done.slice(1), [["prose.planFork", argument], ["prose.fork", { ...argument, confirmed: true }]]);
+
+  // From the palette, it is about the statement at the cursor.
+  const document = { languageId: "prose", uri: { toString: () => "file:///p/a.prose" } };
+  editor.module.window.activeTextEditor = { document, selection: { active: { line: 6 } } };
+  await fork();
+  assert.deepEqual(client.done.at(-1), ["prose.fork", { uri: "file:///p/a.prose", line: 7, confirmed: true }]);
+});

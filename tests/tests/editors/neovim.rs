@@ -173,7 +173,9 @@ fn run(version: Version) {
         json!([
             "cancel",
             "continue",
+            "diff",
             "dry-run",
+            "fork",
             "install-parser",
             "log",
             "pause",
@@ -262,9 +264,19 @@ fn run(version: Version) {
     );
     assert!(dry_run.contains("\n\nWrite about [topic]\n"), "{dry_run}");
     assert!(dry_run.contains("# Prompt 4, line 17\n\nPut it together"), "{dry_run}");
+    let plan = seen["plan"].as_str().unwrap();
+    assert!(plan.starts_with("Fork of run ") && plan.contains(" before line 17 "), "{plan}");
+    assert!(plan.contains("\nreuses 3 sessions and 0 decisions\nasks offline"), "{plan}");
+    let fork = seen["fork"].as_str().unwrap();
+    assert!(fork.contains("Tides come and go.") && fork.contains("completed after"), "{fork}");
+    assert_eq!(seen["reply"], "Tides come and go.");
+    assert!(seen["plan_of_reply"].as_str().unwrap().contains("\nreplaces the reply of the session at "));
+    let [before, now] = [0, 1].map(|side| seen["diff"][side].as_str().unwrap());
+    assert!(before.contains("    Tides come and go.") && !before.contains("high tide."), "{before}");
+    assert!(now.contains("    It is high tide."), "{now}");
     assert_eq!(
         seen["mistaken"],
-        "unknown command `:Prose rnu`; expected cancel, continue, dry-run, install-parser, log, pause, resume, retry, run, runs, skip"
+        "unknown command `:Prose rnu`; expected cancel, continue, diff, dry-run, fork, install-parser, log, pause, resume, retry, run, runs, skip"
     );
 }
 

@@ -24,8 +24,8 @@ end
 
 local methods_take_self = vim.fn.has("nvim-0.11") == 1
 
---- Executes a command on the server of a buffer. `done` receives its result, or nil and the message of an error.
-function M.execute(bufnr, command, argument, done)
+--- Sends a request to the server of a buffer. `done` receives its result, or nil and the message of an error.
+function M.request(bufnr, method, params, done)
   local client = M.of(bufnr)
   if not client then
     done(nil, "no OpenProse server is attached to this buffer; `:checkhealth prose` shows the reason")
@@ -38,12 +38,16 @@ function M.execute(bufnr, command, argument, done)
       done(result)
     end
   end
-  local params = { command = command, arguments = { argument } }
   if methods_take_self then
-    client:request("workspace/executeCommand", params, answer, bufnr)
+    client:request(method, params, answer, bufnr)
   else
-    client.request("workspace/executeCommand", params, answer, bufnr)
+    client.request(method, params, answer, bufnr)
   end
+end
+
+--- Executes a command on the server of a buffer.
+function M.execute(bufnr, command, argument, done)
+  M.request(bufnr, "workspace/executeCommand", { command = command, arguments = { argument } }, done)
 end
 
 --- The folder for `.prose/runs` of a program. The server uses the same rule.

@@ -58,6 +58,32 @@ function actions.resume(words)
   require("prose.runs").resume(argument)
 end
 
+function actions.fork(words)
+  local run
+  local rest = vim.tbl_filter(function(word)
+    local named = word:match("^%-%-run=(.+)$")
+    run = run or named
+    return not named
+  end, words)
+  local argument, plain = read(rest)
+  -- The values are those of variables at the point.
+  argument.variables, argument.inputs = argument.inputs, nil
+  argument.run, argument.from = run, at_most_one(plain, "point")
+  local forks = require("prose.forks")
+  if argument.from then
+    forks.fork(argument)
+  else
+    forks.fork_here(argument)
+  end
+end
+
+function actions.diff(words)
+  if #words > 2 then
+    error("expected at most two runs", 0)
+  end
+  require("prose.forks").diff(words[1], words[2])
+end
+
 for _, what in ipairs({ "cancel", "pause", "continue" }) do
   actions[what] = function(words)
     require("prose.runs").control(what, { run = at_most_one(words, "run") })
@@ -140,6 +166,14 @@ local completions = {
   resume = function()
     return vim.list_extend(vim.list_extend(options_of_runs(), { "--accept-changes" }), recorded())
   end,
+  fork = function()
+    local points = { "failure" }
+    for _, id in ipairs(recorded()) do
+      table.insert(points, "--run=" .. id)
+    end
+    return points
+  end,
+  diff = recorded,
   cancel = function()
     return require("prose.runs").live()
   end,

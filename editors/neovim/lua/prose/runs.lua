@@ -66,6 +66,7 @@ local function set_keys(run)
     { "x", "stop the run", function() M.control("cancel", { run = run.id }) end },
     { "p", "pause or continue the run", function() M.control(run.narration.pause and "continue" or "pause", { run = run.id }) end },
     { "r", "resume the run", function() M.resume({ run = run.id }) end },
+    { "f", "run again from the statement", function() require("prose.forks").fork_here() end },
     { "s", "open state.md", function() open_state(run) end },
   }
   for _, key in ipairs(keys) do
@@ -121,16 +122,17 @@ function M.take(params)
   render(run)
 end
 
---- The program of a command: the one in the current buffer, or the program of the run that it shows.
-local function program()
+--- The program of a command: the one in the current buffer, or the program of the run that it shows; and that run.
+function M.program()
   local bufnr = vim.api.nvim_get_current_buf()
   for _, run in pairs(runs) do
     if run.bufnr == bufnr and run.uri then
-      return vim.uri_to_bufnr(document_of(run.uri)), run.uri
+      return vim.uri_to_bufnr(document_of(run.uri)), run.uri, run
     end
   end
   return bufnr, vim.uri_from_bufnr(bufnr)
 end
+local program = M.program
 
 --- Resumes a run, by default the last run of the program.
 function M.resume(argument)
@@ -277,6 +279,8 @@ function M.execute(command, bufnr)
     M.dry_run(argument, bufnr)
   elseif command.command == "prose.cancel" then
     M.control("cancel", argument, bufnr)
+  elseif command.command == "prose.fork" then
+    require("prose.forks").fork(argument, bufnr)
   else
     M.start(command.command, argument, bufnr)
   end
@@ -295,8 +299,8 @@ function M.live(is_paused)
   return live
 end
 
---- The JSON output of a command of `prose`, or nil if it fails.
-local function printed(arguments, folder)
+--- The JSON output of a command of `prose`, or nil if it fails. Some commands have a status for what they found.
+function M.printed(arguments, folder, status)
   local output = {}
   local job = vim.fn.jobstart(vim.list_extend({ require("prose").command()[1] }, arguments), {
     cwd = folder,
@@ -305,7 +309,8 @@ local function printed(arguments, folder)
       output = lines
     end,
   })
-  if vim.fn.jobwait({ job }, 10000)[1] ~= 0 then
+  local ended = vim.fn.jobwait({ job }, 10000)[1]
+  if ended ~= 0 and ended ~= status then
     return nil
   end
   local is_json, value = pcall(vim.fn.json_decode, table.concat(output, "\n"))
@@ -314,7 +319,7 @@ end
 
 --- The recorded runs of the project of a buffer, latest first.
 function M.recorded(bufnr)
-  return printed({ "runs", "list", "--json" }, client.project_of(bufnr)) or {}
+  return M.printed({ "runs", "list", "--json" }, client.project_of(bufnr)) or {}
 end
 
 --- Reads the recorded run in a folder.
@@ -325,7 +330,7 @@ local function read_run(recorded)
   if run.narration.status then
     return run
   end
-  local view = printed({ "runs", "show", "--json", recorded.id }, vim.fn.fnamemodify(recorded.folder, ":h:h:h"))
+  local view = M.printed({ "runs", "show", "--json", recorded.id }, vim.fn.fnamemodify(recorded.folder, ":h:h:h"))
   if view then
     run.narration:show(view)
   end

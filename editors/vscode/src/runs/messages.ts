@@ -1,22 +1,26 @@
 // The messages between the editor and the panel of a run.
 
 import type { FlowGraph } from "../../panel/layout";
+import type { Comparison, Part } from "./comparison";
 import type { RunDelta, Site } from "./run";
 
 /** The actions on a run. */
 export type PanelCommand = "cancel" | "pause" | "continue" | "resume" | "rerun" | "state";
 
+/** What is available: the actions on the run, and forks from its sessions. */
+export type Ability = PanelCommand | "fork";
+
 /** The actions on a session of a run. */
-export type SessionCommand = "skip" | "retry";
+export type SessionCommand = "skip" | "retry" | "fork" | "whatIf";
 
 /** Messages to the panel. */
 export type ToPanel =
   /** The complete run that the panel shows. */
-  | { type: "run"; run: string; delta: RunDelta; graph: FlowGraph | null; can: PanelCommand[] }
+  | { type: "run"; run: string; delta: RunDelta; graph: FlowGraph | null; can: Ability[] }
   /** Its changes since then. */
   | { type: "delta"; run: string; delta: RunDelta }
   /** The available actions. */
-  | { type: "can"; can: PanelCommand[] }
+  | { type: "can"; can: Ability[] }
   /** The line of the cursor in the program, from 1. */
   | { type: "cursor"; line: number | null };
 
@@ -29,3 +33,17 @@ export type FromPanel =
   | { type: "session"; requests: number[]; label: string }
   | { type: "command"; command: PanelCommand }
   | { type: "session-command"; command: SessionCommand; request: number };
+
+/** The message to the panel that compares two runs: both with their complete views. */
+export interface ToComparePanel {
+  type: "comparison";
+  a: RunDelta;
+  b: RunDelta;
+  comparison: Comparison;
+}
+
+/** Messages of the panel that compares two runs. */
+export type FromComparePanel =
+  | { type: "ready" }
+  /** Open the editor's diff of a text of a step. */
+  | { type: "diff"; step: number; part: Part };

@@ -1,9 +1,9 @@
 // The panel of a run: a page with its timeline and the flow of its program, which follows the editor.
 
-import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import type { FlowGraph } from "../../panel/layout";
-import type { FromPanel, PanelCommand, SessionCommand, ToPanel } from "./messages";
+import type { Ability, FromPanel, PanelCommand, SessionCommand, ToPanel } from "./messages";
+import { pageOf } from "./page";
 import type { Site } from "./run";
 import type { Entry, RunStore } from "./store";
 
@@ -92,26 +92,7 @@ export class RunPanel implements vscode.Disposable {
       // A hidden page is discarded, and reports when it is loaded again.
       if (!panel.visible) this.isReady = false;
     });
-    panel.webview.html = this.html(panel.webview);
-  }
-
-  private html(webview: vscode.Webview): string {
-    const nonce = randomBytes(18).toString("base64");
-    const script = webview.asWebviewUri(vscode.Uri.joinPath(this.dist, "panel.js"));
-    const style = webview.asWebviewUri(vscode.Uri.joinPath(this.dist, "panel-style.css"));
-    // Only these two files are loaded, nothing from the network.
-    const policy = `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}';`;
-    return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="UTF-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1.0">
-<link rel="stylesheet" href="${String(style)}" nonce="${nonce}">
-<title>Run</title>
-</head>
-<body><script nonce="${nonce}" src="${String(script)}"></script></body>
-</html>`;
+    panel.webview.html = pageOf(panel.webview, this.dist, "panel.js", "Run");
   }
 
   private post(message: ToPanel): void {
@@ -138,11 +119,12 @@ export class RunPanel implements vscode.Disposable {
   private tellWhatCan(): void {
     const { entry } = this;
     if (entry === undefined || !this.isTold) return;
-    const can: PanelCommand[] = [];
+    const can: Ability[] = [];
     if (entry.isHere) can.push("cancel", entry.pause === undefined ? "pause" : "continue");
     if (!entry.isRunning && entry.uri !== undefined && entry.summary?.canResume) can.push("resume");
     if (!entry.isRunning && entry.uri !== undefined) can.push("rerun");
     if (entry.summary !== undefined) can.push("state");
+    if (entry.canFork) can.push("fork");
     const key = can.join(" ");
     if (key !== this.can) this.post({ type: "can", can });
     this.can = key;

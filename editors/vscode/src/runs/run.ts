@@ -388,6 +388,12 @@ export function openRequest({ kind, to, attempts }: Item): { request: number; is
   return { request: last.request, isAtWork: last.status === "running" };
 }
 
+/** The request with the reply of a session. */
+export function repliedRequest({ kind, attempts }: Item): number | undefined {
+  const last = attempts.at(-1);
+  return kind === "session" && last?.status === "complete" ? last.request : undefined;
+}
+
 /** What an agent does now, in a few words; empty before its first report. */
 export function activityText(activity: Activity | undefined, now: number): string {
   if (activity === undefined) return "";

@@ -70,6 +70,11 @@ export class Entry {
     return this.isRunning && (this.isTold || this.summary?.here === true);
   }
 
+  /** Whether a new run can keep a part of it. */
+  get canFork(): boolean {
+    return this.uri !== undefined && this.summary !== undefined;
+  }
+
   /** Maps lines of the program of the run to the current program. */
   lines(now: string): LineMap {
     return new LineMap(this.text ?? now, now);

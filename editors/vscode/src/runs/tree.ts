@@ -1,7 +1,7 @@
 // The tree of runs, with the sessions, branches and iterations of each.
 
 import * as vscode from "vscode";
-import { activityText, agentTexts, callsText, denialsOf, denialText, type Item, type ItemKind, duration, durationText, openRequest, pauseText, type Status, usageText } from "./run";
+import { activityText, agentTexts, callsText, denialsOf, denialText, type Item, type ItemKind, duration, durationText, openRequest, pauseText, repliedRequest, type Status, usageText } from "./run";
 import type { Entry, RunStore } from "./store";
 
 /** A node of the tree: a run, or a part of one. */
@@ -144,6 +144,7 @@ function runItem(entry: Entry): vscode.TreeItem {
     hasProgram && !isRunning && summary?.canResume ? "resume" : "",
     hasProgram && summary !== undefined ? "rerun" : "",
     summary === undefined ? "" : "state",
+    entry.canFork ? "fork" : "",
   ];
   shown.contextValue = `run ${can.filter(Boolean).join(" ")}`;
   shown.tooltip = runTip(entry);
@@ -199,8 +200,14 @@ function partItem(entry: Entry, item: Item): vscode.TreeItem {
   tip.appendText([`${item.kind}: ${item.label}`, item.error ?? item.note, ...denied].filter(Boolean).join("\n\n"));
   shown.tooltip = tip;
   const open = entry.isHere ? openRequest(item) : undefined;
-  const can = open === undefined ? "" : open.isAtWork ? " skip retry" : " skip";
-  shown.contextValue = `part ${item.kind}${can}`;
+  const can = [
+    item.kind,
+    open === undefined ? "" : "skip",
+    open?.isAtWork ? "retry" : "",
+    entry.canFork && item.place !== "" ? "fork" : "",
+    entry.canFork && repliedRequest(item) !== undefined ? "whatIf" : "",
+  ];
+  shown.contextValue = `part ${can.filter(Boolean).join(" ")}`;
   shown.command = { title: "Show Statement", command: "prose.runs.reveal", arguments: [{ entry, item }] };
   shown.accessibilityInformation = { label: `${item.kind} ${item.label}, ${item.status}, ${shown.description}` };
   return shown;

@@ -4,9 +4,12 @@ import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import type { FlowGraph } from "../../panel/layout";
 import type { RunView } from "../narration";
+import { ComparePanel } from "./compare";
 import type { PanelCommand, SessionCommand } from "./messages";
 import { RunPanel } from "./panel";
-import { type Item, openRequest, type Site } from "./run";
+import { exportRun, importRun } from "./portable";
+import { ReplyEditor } from "./reply";
+import { type Item, openRequest, repliedRequest, type Site } from "./run";
 import { type Session, sessionAsText } from "./session";
 import { type Entry, RunStore } from "./store";
 import { type Node, RunTree } from "./tree";
@@ -19,6 +22,8 @@ export class RunsView implements vscode.Disposable {
   private readonly store: RunStore;
   private readonly tree: RunTree;
   private readonly panel: RunPanel;
+  private readonly comparePanel: ComparePanel;
+  private readonly replies: ReplyEditor;
   private readonly shown: vscode.TreeView<Node>;
   private readonly watching = new Map<Entry, vscode.Disposable>();
   private readonly sessionChanged = new vscode.EventEmitter<vscode.Uri>();
@@ -30,19 +35,21 @@ export class RunsView implements vscode.Disposable {
   ) {
     this.store = new RunStore(client);
     this.tree = new RunTree(this.store);
-    this.shown = vscode.window.createTreeView("prose.runs", { treeDataProvider: this.tree, showCollapseAll: true });
+    this.shown = vscode.window.createTreeView("prose.runs", { treeDataProvider: this.tree, showCollapseAll: true, canSelectMany: true });
+    this.replies = new ReplyEditor(client);
+    this.comparePanel = new ComparePanel(vscode.Uri.joinPath(extension, "dist"), this.store, client);
     this.panel = new RunPanel(vscode.Uri.joinPath(extension, "dist"), this.store, {
       reveal: (entry, site, keepsFocus) => this.reveal(entry, site, keepsFocus),
       session: (entry, requests, label) => this.openSession(entry, requests, label),
       command: (entry, command) => this.command(entry, command),
-      sessionCommand: (entry, command, request) => sessionCommand(entry, command, request),
+      sessionCommand: (entry, command, request) => this.sessionCommand(entry, command, request),
       graph: (entry) => this.graph(entry),
     });
-    const register = (name: string, run: (node: Node | undefined) => unknown): vscode.Disposable =>
-      vscode.commands.registerCommand(`prose.runs.${name}`, (node?: Node) => run(node));
+    const register = (name: string, run: (node: Node | undefined, selected: Node[]) => unknown): vscode.Disposable =>
+      vscode.commands.registerCommand(`prose.runs.${name}`, (node?: Node, selected?: Node[]) => run(node, selected ?? []));
     const ofSession = (command: SessionCommand) => (node: Node | undefined): unknown => {
       const open = node?.item && openRequest(node.item);
-      return node !== undefined && open !== undefined && sessionCommand(node.entry, command, open.request);
+      return node !== undefined && open !== undefined && this.sessionCommand(node.entry, command, open.request);
     };
     const about = (name: string, command: PanelCommand): vscode.Disposable =>
       register(name, (node) => node !== undefined && this.command(node.entry, command));
@@ -50,6 +57,8 @@ export class RunsView implements vscode.Disposable {
       this.store,
       this.tree,
       this.panel,
+      this.comparePanel,
+      this.replies,
       this.shown,
       this.sessionChanged,
       this.shown.onDidChangeVisibility(({ visible }) => {
@@ -73,6 +82,13 @@ export class RunsView implements vscode.Disposable {
       about("continue", "continue"),
       register("skip", ofSession("skip")),
       register("retry", ofSession("retry")),
+      register("fork", (node) => node?.item && this.fork(node.entry, { from: node.item.place })),
+      register("forkEdited", (node) => node !== undefined && this.fork(node.entry, {})),
+      register("whatIf", (node) => node?.item && this.whatIf(node.entry, node.item)),
+      register("compare", (node, selected) => this.compare(node, selected)),
+      register("comparePrevious", (node) => node !== undefined && this.comparePrevious(node.entry)),
+      register("export", (node) => node?.entry.summary && exportRun(extension.fsPath, node.entry.summary)),
+      register("import", () => importRun(extension.fsPath).then(() => this.store.refresh())),
       about("resume", "resume"),
       about("rerun", "rerun"),
       about("openState", "state"),
@@ -203,6 +219,55 @@ export class RunsView implements vscode.Disposable {
     }
   }
 
+  private async sessionCommand(entry: Entry, command: SessionCommand, request: number): Promise<void> {
+    if (command === "skip" || command === "retry") {
+      await vscode.commands.executeCommand(`prose.${command}`, { run: entry.run, request });
+      return;
+    }
+    const item = entry.model.items.find(({ attempts }) => attempts.some((attempt) => attempt.request === request));
+    if (item === undefined) return;
+    if (command === "fork") await this.fork(entry, { from: item.place });
+    else await this.whatIf(entry, item);
+  }
+
+  /** Starts a new run that keeps what a run did before a place; without one, all answers that still match. The server uses the open document. */
+  private async fork({ run, uri }: Entry, point: { from?: string }): Promise<void> {
+    if (uri === undefined) return;
+    await vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
+    await vscode.commands.executeCommand("prose.fork", { uri, run, ...point });
+  }
+
+  /** Lets the user change the reply of a session, with which a new run continues. */
+  private async whatIf({ run, uri, summary }: Entry, item: Item): Promise<void> {
+    const request = repliedRequest(item);
+    if (uri === undefined || summary === undefined || request === undefined) return;
+    await this.replies.edit({ uri, run, folder: summary.folder, at: item.place, request });
+  }
+
+  /** Compares two selected runs, a run with one that the user picks, or two that the user picks. */
+  private async compare(node: Node | undefined, selected: Node[]): Promise<void> {
+    const chosen = new Set(selected.map(({ entry }) => entry));
+    if (node !== undefined) chosen.add(node.entry);
+    else await this.store.refresh();
+    while (chosen.size < 2) {
+      const others = this.store.list.filter((entry) => entry.summary !== undefined && !chosen.has(entry));
+      const items = others.map((entry) => ({ label: entry.name, description: `${entry.summary?.status ?? ""}, ${entry.run}`, entry }));
+      const placeHolder = chosen.size === 0 ? "Select the first run" : "Select the run to compare with";
+      const picked = await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true });
+      if (picked === undefined) return;
+      chosen.add(picked.entry);
+    }
+    const [a, b] = chosen;
+    if (a !== undefined && b !== undefined) await this.comparePanel.show(a, b);
+  }
+
+  private async comparePrevious(entry: Entry): Promise<void> {
+    const { list } = this.store;
+    const previous = list.slice(list.indexOf(entry) + 1).find((other) => other.uri === entry.uri && other.summary?.block === entry.summary?.block);
+    if (previous !== undefined) return this.comparePanel.show(previous, entry);
+    void vscode.window.showInformationMessage("This is the first run of its program.");
+  }
+
   private async command(entry: Entry, command: PanelCommand): Promise<void> {
     const { run, uri, summary } = entry;
     if (command === "state") {
@@ -232,10 +297,6 @@ interface SessionQuery {
   run: string;
   folder: string;
   requests: number[];
-}
-
-async function sessionCommand({ run }: Entry, command: SessionCommand, request: number): Promise<void> {
-  await vscode.commands.executeCommand(`prose.${command}`, { run, request });
 }
 
 function requestsOf({ attempts }: Item): number[] {

@@ -68,6 +68,7 @@ player.play(function(seen)
   player.type_keys(":Prose resume --harness=offline<CR>")
   seen.resumed = player.wait_for_float("prose-run", "completed after")
 
+  local original = require("prose.runs").recorded(program)[1]
   player.type_keys(",l")
   player.wait_for("the window to be entered", function()
     return vim.bo.filetype == "prose-run"
@@ -123,6 +124,52 @@ player.play(function(seen)
   seen.dry_run = player.wait_for_float("markdown", "# Prompt 4")
   player.type_keys("q")
   vim.ui.select = choose
+
+  -- A new run that keeps what came before the last statement.
+  local function confirm(note)
+    vim.ui.select = function(items, options, done)
+      seen[note] = options.prompt
+      done(items[1])
+    end
+  end
+  confirm("plan")
+  player.type_keys("G:Prose fork --harness=offline --run=" .. original.id .. "<CR>")
+  seen.fork = player.wait_for_float("prose-run", "completed after")
+
+  -- What if it had replied something else.
+  confirm("plan_of_reply")
+  require("prose.forks").edit_reply({
+    uri = vim.uri_from_bufnr(program),
+    run = original.id,
+    folder = vim.uri_from_fname(original.folder),
+    at = "8",
+    request = 2,
+  }, program)
+  seen.reply = player.wait_for("the reply", function()
+    return vim.bo.buftype == "acwrite" and player.text()
+  end)
+  player.type_keys("ggdGiIt is high tide.<Esc>:write<CR>")
+  seen.what_if = player.wait_for_float("prose-run", "It is high tide.")
+  player.wait_for("the buffer of the reply to be closed", function()
+    return vim.bo.buftype ~= "acwrite"
+  end)
+  vim.ui.select = choose
+  require("prose.runs").control("cancel", {}, program)
+  player.wait_for_float("prose-run", "interrupted after")
+
+  player.type_keys(":Prose diff<CR>")
+  seen.diff = player.wait_for("the diff", function()
+    if vim.fn.tabpagenr("$") < 2 or not vim.wo.diff then
+      return
+    end
+    return vim.tbl_map(function(window)
+      return player.text(vim.api.nvim_win_get_buf(window))
+    end, vim.api.nvim_tabpage_list_wins(0))
+  end)
+  player.type_keys("q")
+  player.wait_for("the tab to be closed", function()
+    return vim.fn.tabpagenr("$") == 1
+  end)
 
   player.type_keys(":Prose rnu<CR>")
   seen.mistaken = player.wait_for("the mistake to be explained", function()

@@ -1,0 +1,23 @@
+// The pages of panels. Each loads its own script and the style, and nothing from the network.
+
+import { randomBytes } from "node:crypto";
+import * as vscode from "vscode";
+
+/** The text of a page with a script of the extension. */
+export function pageOf(webview: vscode.Webview, dist: vscode.Uri, script: string, title: string): string {
+  const nonce = randomBytes(18).toString("base64");
+  const code = webview.asWebviewUri(vscode.Uri.joinPath(dist, script));
+  const style = webview.asWebviewUri(vscode.Uri.joinPath(dist, "panel-style.css"));
+  const policy = `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}';`;
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="UTF-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1.0">
+<link rel="stylesheet" href="${String(style)}" nonce="${nonce}">
+<title>${title}</title>
+</head>
+<body><script nonce="${nonce}" src="${String(code)}"></script></body>
+</html>`;
+}
