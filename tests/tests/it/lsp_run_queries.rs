@@ -342,13 +342,16 @@ fn two_runs_are_compared_and_their_texts_come_whole_with_a_step() {
         })
         .collect();
     lines.sort();
-    check(&lines.concat(), expect![[r#"
+    check(
+        &lines.concat(),
+        expect![[r#"
         output 14 [result]
         session 12 [result]
         session 14 [asked,result]
         session 6 [result]
         session 9 [asked]
-    "#]]);
+    "#]],
+    );
     let result = compared["steps"][0]["b"]["result"].as_str().unwrap();
     assert!(result.chars().count() == 401 && compared["steps"][0]["different"] == true, "{compared}");
     let step = workspace.client.ask("prose/compareRuns", json!({ "folders": folders, "step": 0 }));

@@ -37,13 +37,16 @@ fn count(workspace: &mut Workspace) -> usize {
 #[test]
 fn a_program_is_run_again_from_the_statement_that_failed() {
     let (mut workspace, id) = failed(forking());
-    check(&lenses(&mut workspace, "steps.prose"), expect![[r#"
+    check(
+        &lenses(&mut workspace, "steps.prose"),
+        expect![[r#"
         0: ▶ Run program prose.run
         0: Dry run prose.dryRun
         0: Resume last run prose.resume
         0: 2 sessions, …, failed at line 2 
         1: Run again from here prose.fork
-    "#]]);
+    "#]],
+    );
     // The lens stays at its statement while that is edited.
     workspace.replace("steps.prose", 2, &format!("# Steps\n{}", STEPS.replace("\"two\"", "\"two, please\"")));
     workspace.write("answers.toml", RIGHT);
@@ -54,23 +57,32 @@ fn a_program_is_run_again_from_the_statement_that_failed() {
     argument["script"] = json!("answers.toml");
     let request = send(&mut workspace, argument);
     let question = workspace.client.wait_for_method("window/showMessageRequest");
-    check(&question["params"]["message"].as_str().unwrap().replace(&id, "EARLIER"), expect![[r#"
+    check(
+        &question["params"]["message"].as_str().unwrap().replace(&id, "EARLIER"),
+        expect![[r#"
         Fork of run EARLIER before line 2 (s1, event 9)
         reuses at most 1 session and 0 decisions
         asks script the rest of the program, estimated at 2–3 sessions
-        the program has changed since the run; answers are reused where it still asks the same"#]]);
+        the program has changed since the run; answers are reused where it still asks the same"#]],
+    );
     assert_eq!(question["params"]["actions"], json!([{ "title": "Start" }]));
     answer(&mut workspace, &question, json!({ "title": "Start" }));
     let fork = workspace.client.answer(&request)["result"]["run"].as_str().unwrap().to_owned();
     assert_ne!(fork, id);
     assert_eq!(ended(&mut workspace, &fork)["status"], "completed");
-    check(&message(&mut workspace), expect!["steps.prose is done: 3 sessions, 1 result of the earlier execution used again"]);
+    check(
+        &message(&mut workspace),
+        expect!["steps.prose is done: 3 sessions, 1 result of the earlier execution used again"],
+    );
     // The first session has the reply of the earlier run.
-    check(&hints(&mut workspace, "steps.prose"), expect![[r#"
+    check(
+        &hints(&mut workspace, "steps.prose"),
+        expect![[r#"
         1:13 ✓ …  1
         2:21 ✓ …  2
         3:15 ✓ …  3
-    "#]]);
+    "#]],
+    );
     let shown = lenses(&mut workspace, "steps.prose");
     assert!(!shown.contains("Run again from here"), "{shown}");
 }
@@ -93,10 +105,13 @@ fn a_fork_that_the_user_does_not_start_leaves_nothing() {
     let refused = json!({ "jsonrpc": "2.0", "id": question["id"], "error": error });
     workspace.client.send_bytes(&prose_tests::lsp::frame(&refused));
     let refusal = workspace.client.answer(&request)["error"]["message"].as_str().unwrap().to_owned();
-    check(&refusal.replace(&id, "EARLIER"), expect![[r#"
+    check(
+        &refusal.replace(&id, "EARLIER"),
+        expect![[r#"
         the fork is not started, because the client cannot ask whether to start it. Pass `"confirmed": true` to start it. Fork of run EARLIER before line 2 (s1, event 9)
         reuses 1 session and 0 decisions
-        asks offline the rest of the program, estimated at 2 sessions"#]]);
+        asks offline the rest of the program, estimated at 2 sessions"#]],
+    );
     assert_eq!(count(&mut workspace), 1);
 }
 
@@ -104,7 +119,9 @@ fn a_fork_that_the_user_does_not_start_leaves_nothing() {
 fn a_plan_says_what_is_reused_and_asked_and_starts_nothing() {
     let (mut workspace, id) = failed(forking());
     let plan = command(&mut workspace, "prose.planFork", "steps.prose", json!({ "line": 2 }));
-    check(&prose_tests::lsp::pretty(&plan).replace(&id, "EARLIER"), expect![[r#"
+    check(
+        &prose_tests::lsp::pretty(&plan).replace(&id, "EARLIER"),
+        expect![[r#"
         {
           "asked": null,
           "details": [
@@ -128,16 +145,36 @@ fn a_plan_says_what_is_reused_and_asked_and_starts_nothing() {
           "reused": {"decisions":0,"sessions":1,"usage":null},
           "run": "EARLIER",
           "title": "Fork of run EARLIER before line 2 (s1, event 9)"
-        }"#]]);
+        }"#]],
+    );
     assert_eq!(count(&mut workspace), 1);
     let refused = |workspace: &mut Workspace, others: Value| {
         refusal(workspace, "prose.planFork", "steps.prose", others).replace(&id, "EARLIER")
     };
-    check(&refused(&mut workspace, json!({ "line": 3 })), expect!["run EARLIER has not executed a statement at line 3"]);
-    check(&refused(&mut workspace, json!({ "line": 1, "from": "1" })), expect!["`from` and `line` are two points; pass one"]);
-    check(&refused(&mut workspace, json!({ "from": "@x" })), expect!["`from`: expected a line such as `12`, a place such as `s4/i2/1`, an event such as `@340`, or `failure`"]);
-    check(&refused(&mut workspace, json!({ "from": "2", "variables": { "x": 1 } })), expect!["`x` has no value before the point in run EARLIER"]);
-    check(&refused(&mut workspace, json!({ "replies": [{ "at": "3", "text": "" }] })), expect!["run EARLIER has no reply of a session at line 3; `prose runs show EARLIER --json` lists the places of its requests"]);
+    check(
+        &refused(&mut workspace, json!({ "line": 3 })),
+        expect!["run EARLIER has not executed a statement at line 3"],
+    );
+    check(
+        &refused(&mut workspace, json!({ "line": 1, "from": "1" })),
+        expect!["`from` and `line` are two points; pass one"],
+    );
+    check(
+        &refused(&mut workspace, json!({ "from": "@x" })),
+        expect![
+            "`from`: expected a line such as `12`, a place such as `s4/i2/1`, an event such as `@340`, or `failure`"
+        ],
+    );
+    check(
+        &refused(&mut workspace, json!({ "from": "2", "variables": { "x": 1 } })),
+        expect!["`x` has no value before the point in run EARLIER"],
+    );
+    check(
+        &refused(&mut workspace, json!({ "replies": [{ "at": "3", "text": "" }] })),
+        expect![
+            "run EARLIER has no reply of a session at line 3; `prose runs show EARLIER --json` lists the places of its requests"
+        ],
+    );
 }
 
 /// The actions at a line that are about its run, and change no text.
@@ -154,7 +191,7 @@ fn a_session_of_the_last_run_is_asked_again_or_gets_another_reply() {
     let titles: Vec<&str> = actions.iter().map(|action| action["title"].as_str().unwrap()).collect();
     assert_eq!(titles, ["What if it had replied …", "Run again from here"]);
     let edit = actions[0]["command"]["arguments"][0].clone();
-    assert_eq!((&edit["run"], &edit["at"], &edit["request"]), (&json!(id), &json!("s0/1"), &json!(1)));
+    assert_eq!((&edit["run"], &edit["at"], &edit["request"]), (&json!(id), &json!("s0"), &json!(1)));
     let session = workspace
         .client
         .ask("prose/session", json!({ "folder": edit["folder"], "request": edit["request"] }));

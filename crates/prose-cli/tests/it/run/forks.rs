@@ -33,16 +33,26 @@ fn check_plan(workspace: &Workspace, id: &str, arguments: &[&str], expected: Exp
 #[test]
 fn the_rest_of_a_run_that_failed_is_estimated() {
     let (workspace, id) = failed();
-    check_plan(&workspace, &id, &["--from", "failure", "--script", "answers.toml"], expect![[r#"
+    check_plan(
+        &workspace,
+        &id,
+        &["--from", "failure", "--script", "answers.toml"],
+        expect![[r#"
         Fork of run EARLIER before line 2 (s1, event 9)
         reuses 1 session and 0 decisions
         asks script the rest of the program, estimated at 2 sessions
-    "#]]);
-    check_plan(&workspace, &id, &["--from", "1", "--script", "answers.toml"], expect![[r#"
+    "#]],
+    );
+    check_plan(
+        &workspace,
+        &id,
+        &["--from", "1", "--script", "answers.toml"],
+        expect![[r#"
         Fork of run EARLIER before line 1 (s0, event 3)
         reuses 0 sessions and 0 decisions
         asks script the rest of the program, estimated at 3 sessions
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -70,12 +80,17 @@ fn an_edited_program_reuses_what_still_matches() {
             Completed: 2 sessions done, 1 reused
         "#]],
     );
-    check_plan(&workspace, &id, &["--from", "2", "--program", "edited.prose", "--harness", "offline"], expect![[r#"
+    check_plan(
+        &workspace,
+        &id,
+        &["--from", "2", "--program", "edited.prose", "--harness", "offline"],
+        expect![[r#"
         Fork of run EARLIER before line 2 (s1, event 9)
         reuses at most 1 session and 0 decisions
         asks offline the rest of the program, estimated at 1–2 sessions
         note: the program has changed since the run; answers are reused where it still asks the same
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -87,7 +102,16 @@ fn a_waiting_run_is_forked_and_still_waits() {
     workspace.prose(&["runs", "fork", &id, "--reply", "s0=Ship", "--quiet"]).ended(5);
     let fork = last(&workspace);
     assert_ne!(fork, id);
-    check(&workspace.prose(&["runs", "answer", &fork, "yes", "--quiet"]), &fork, expect![[r#""#]]);
+    check(
+        &workspace.prose(&["runs", "answer", &fork, "yes", "--quiet"]),
+        &fork,
+        expect![[r#"
+        status: 0
+        done: Went through Ship with an eye on the details. Most of the work lies in the details; the rest is in good shape. Compared with the rest, Ship is the smaller part. Nothing stands in the way of the details. [offline]
+        ---- stderr
+        answered question 1 at line 2: go: Ship it? (yes/no): yes
+    "#]],
+    );
     let shown = workspace.prose(&["runs", "show", &id]).stdout;
     assert!(shown.contains("waiting:  question 1 at line 2: go: Ship it? (yes/no)\n"), "{shown}");
 }
@@ -136,9 +160,14 @@ fn an_export_of_another_program_is_no_answer_and_a_newer_one_is_refused() {
     let newer = workspace.read("run.prose-run").replacen("\"prose-run\":1", "\"prose-run\":2", 1);
     workspace.write("newer.prose-run", newer.as_bytes());
     let refused = "cannot use `newer.prose-run`: it has version 2 of the format, but this `prose` supports versions up to 1; use a newer `prose`";
-    for arguments in [vec!["runs", "import", "newer.prose-run"], vec!["runs", "diff", "newer.prose-run", &id]] {
+    for arguments in [vec!["runs", "import", "newer.prose-run"], vec!["runs", "diff", "newer.prose-run", &id]]
+    {
         let run = workspace.prose(&arguments);
-        assert_eq!((run.status, run.stderr.trim_end()), (2, format!("error: {refused}").as_str()), "{arguments:?}");
+        assert_eq!(
+            (run.status, run.stderr.trim_end()),
+            (2, format!("error: {refused}").as_str()),
+            "{arguments:?}"
+        );
     }
 }
 
@@ -150,11 +179,16 @@ fn a_journal_that_is_being_written_is_forked_compared_and_exported_up_to_its_las
     let lines: Vec<&str> = whole.split_inclusive('\n').collect();
     let cut = lines.iter().position(|line| line.contains("\"Second\"")).expect("it is asked");
     workspace.write(&journal, (lines[..cut].concat() + &lines[cut][..20]).as_bytes());
-    check_plan(&workspace, &id, &["--from", "2", "--harness", "offline"], expect![[r#"
+    check_plan(
+        &workspace,
+        &id,
+        &["--from", "2", "--harness", "offline"],
+        expect![[r#"
         Fork of run EARLIER before line 2 (s1, event 9)
         reuses 1 session and 0 decisions
         asks offline the rest of the program, estimated at 1 session
-    "#]]);
+    "#]],
+    );
     let fork = last(&workspace);
     let diff = workspace.prose(&["runs", "diff", &id, &fork, "--json"]);
     assert_eq!(diff.status, 1, "{diff:?}");

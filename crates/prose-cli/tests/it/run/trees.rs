@@ -655,12 +655,45 @@ fn a_fork_keeps_what_was_merged_and_asks_the_rest_in_trees_of_its_own() {
     // The changes of the branches were merged before the point, and their sessions do not run again.
     workspace.write("notes.md", NOTES.as_bytes());
     let fork = workspace.prose(&["runs", "fork", &id, "--from", "6", "-q"]);
-    check(&fork, expect![[r#""#]]);
+    check(
+        &fork,
+        expect![[r#"
+        status: 0
+        a:
+        a draft
+         M notes.md
+        ?? a.txt
+        ?? draft.txt
+        ?? gone.txt
+        notes:
+        nine
+        one
+        ----
+
+    "#]],
+    );
     assert_eq!(workspace.read("notes.md"), NOTES);
     // From the branches on, they run again, in new trees, and are merged again.
     workspace.write("gone.txt", b"x");
     let fork = workspace.prose(&["runs", "fork", &id, "--from", "2", "-q"]);
-    check(&fork, expect![[r#""#]]);
+    check(
+        &fork,
+        expect![[r#"
+        status: 0
+        a:
+        a draft
+         M notes.md
+        ?? a.txt
+        ?? deep/
+        ?? draft.txt
+        ?? gone.txt
+        notes:
+        NINE
+        ONE
+        ----
+
+    "#]],
+    );
     assert_eq!(workspace.read("notes.md"), NOTES.replace("one", "ONE").replace("nine", "NINE"));
     assert_eq!(state(&workspace), before, "no working tree is left");
 }
