@@ -357,6 +357,7 @@ fn a_program_is_run_where_it_stands() {
         8: Dry run runs.md#2
         8: Resume last run runs.md#2
         8: 1 session, failed at line 12 
+        11: Run again from here runs.md#2
     "#]]
     .assert_eq(&lenses(&mut workspace, "runs.md"));
     let whole = workspace.uri("runs.md");
