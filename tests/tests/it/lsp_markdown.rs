@@ -304,7 +304,11 @@ fn lenses(workspace: &mut Workspace, name: &str) -> String {
         let program = argument.rsplit('/').next().unwrap();
         let title = lens["command"]["title"].as_str().unwrap();
         // Times differ.
-        let title = title.split(", ").filter(|part| !part.ends_with("ms")).collect::<Vec<_>>().join(", ");
+        let title = title
+            .split(", ")
+            .filter(|part| !part.ends_with("ms") && !part.ends_with(" s"))
+            .collect::<Vec<_>>()
+            .join(", ");
         format!("{}: {title} {program}", lens["range"]["start"]["line"])
     })
 }
