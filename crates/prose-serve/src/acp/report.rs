@@ -71,5 +71,6 @@ pub(super) fn question(question: &OpenQuestion) -> String {
 
 /// Why a run did not complete, in one line.
 pub(super) fn error(end: &RunEnd) -> String {
-    one_line(&ending(end))
+    let why = end.error.as_ref().map_or(String::new(), |error| format!(": {error}"));
+    one_line(&format!("{}{why}", ending(end)))
 }

@@ -455,10 +455,11 @@ impl Session {
         mut cancelled: watch::Receiver<bool>,
     ) -> Followed {
         let mut changes = live.changes();
-        let mut requests = Requests::new(Arc::clone(self), Arc::clone(live));
+        let mut requests = Requests::new(Arc::clone(self), Arc::clone(live), cancelled.clone());
         let mut is_cancelled = false;
         loop {
             if live.end().is_some() {
+                requests.settle().await;
                 return Followed::Ended;
             }
             if !is_cancelled && *cancelled.borrow() {

@@ -574,6 +574,23 @@ async fn a_question_that_is_answered_elsewhere_is_closed() {
 }
 
 #[tokio::test]
+async fn a_question_of_a_cancelled_turn_is_cancelled() {
+    let mut editor = Editor::new(&[("chooses.prose", CHOOSES)], None).await;
+    let session = editor.session().await;
+    editor.leaves_open = true;
+    let prompt = editor.start("session/prompt", Editor::prompt_of(&session, "chooses")).await;
+    editor.until(|update| update["toolCallId"].as_str().is_some_and(|id| id.contains("question"))).await;
+    editor
+        .send(json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session } }))
+        .await;
+    let result = editor.result(prompt).await;
+    let shown = editor.shown(&session, result);
+    assert!(shown.contains("question-1: failed Cancelled\n"), "{shown}");
+    assert!(!shown.contains("Answered elsewhere") && shown.ends_with("-> cancelled\n"), "{shown}");
+    editor.close().await;
+}
+
+#[tokio::test]
 async fn a_run_of_another_process_is_used_after_its_end() {
     let (mut editor, session) = opened(&[("asks.prose", ASKS)]).await;
     editor.prompt(&session, "asks").await;

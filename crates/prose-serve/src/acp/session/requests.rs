@@ -9,6 +9,7 @@ use prose_acp::{
 use prose_syntax::text::beginning;
 use prose_vm::questions::{ApprovalAnswer, OpenQuestion, QuestionId, QuestionKind};
 use prose_vm::value::Value;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::Session;
@@ -25,6 +26,7 @@ const NOTHING: &str = "(nothing)";
 pub(super) struct Requests {
     session: Arc<Session>,
     live: Arc<LiveRun>,
+    cancelled: watch::Receiver<bool>,
     asked: BTreeSet<QuestionId>,
     waiting: JoinSet<Option<QuestionId>>,
     /// The questions that the client has closed without an answer. Prompts answer them.
@@ -32,9 +34,9 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    pub(super) fn new(session: Arc<Session>, live: Arc<LiveRun>) -> Self {
+    pub(super) fn new(session: Arc<Session>, live: Arc<LiveRun>, cancelled: watch::Receiver<bool>) -> Self {
         let (asked, closed) = (BTreeSet::new(), BTreeSet::new());
-        Self { session, live, asked, waiting: JoinSet::new(), closed }
+        Self { session, live, cancelled, asked, waiting: JoinSet::new(), closed }
     }
 
     /// Asks the client what it can answer with a choice. Returns the first question that needs a prompt, once the client has answered all others.
@@ -45,13 +47,19 @@ impl Requests {
                 prompt = prompt.or(Some(question));
             } else if self.asked.insert(question.id) {
                 let (session, live) = (Arc::clone(&self.session), Arc::clone(&self.live));
+                let cancelled = self.cancelled.clone();
                 self.waiting.spawn(async move {
-                    let is_answered = request(&session, &live, &question).await;
+                    let is_answered = request(&session, &live, &question, cancelled).await;
                     (!is_answered).then_some(question.id)
                 });
             }
         }
         prompt.filter(|_| self.waiting.is_empty())
+    }
+
+    /// Waits until the client knows how the last question ended. The run has ended, so that each of them is settled.
+    pub(super) async fn settle(&mut self) {
+        while self.waiting.join_next().await.is_some() {}
     }
 
     /// Waits for the next answer.
@@ -81,7 +89,12 @@ fn options(question: &OpenQuestion) -> Vec<PermissionOption> {
 }
 
 /// Asks the client. Returns false if it gives no answer.
-async fn request(session: &Session, live: &LiveRun, question: &OpenQuestion) -> bool {
+async fn request(
+    session: &Session,
+    live: &LiveRun,
+    question: &OpenQuestion,
+    cancelled: watch::Receiver<bool>,
+) -> bool {
     let summary = question.summary();
     let title = beginning(&summary, MAX_TITLE);
     // What is allowed is seen as a whole.
@@ -102,7 +115,13 @@ async fn request(session: &Session, live: &LiveRun, question: &OpenQuestion) -> 
         tool_call: call.clone(),
         options: options.clone(),
     };
+    // The client answers a request of a cancelled turn as well, and what it says does not matter any more.
     let answered = tokio::select! {
+        biased;
+        () = turn_cancelled(cancelled) => {
+            ended(session, call, CallStatus::Failed, "Cancelled").await;
+            return true;
+        }
         answered = session.connection.request("session/request_permission", &request) => answered,
         // Someone has answered elsewhere, or the run has stopped.
         () = live.desk.settled(question.id) => {
@@ -121,6 +140,14 @@ async fn request(session: &Session, live: &LiveRun, question: &OpenQuestion) -> 
     // Someone else may have answered meanwhile; what is offered is always taken.
     let _ = live.answer(question.id, &value);
     true
+}
+
+/// Completes when the client cancels the turn.
+async fn turn_cancelled(mut cancelled: watch::Receiver<bool>) {
+    // Without its sender, the turn has ended and the flag does not change any more.
+    if cancelled.wait_for(|is_cancelled| *is_cancelled).await.is_err() {
+        std::future::pending::<()>().await;
+    }
 }
 
 /// Ends the tool call of a question.
