@@ -3,13 +3,12 @@
 use prose_view::{View, duration, usage_text};
 use prose_vm::event::{RunEnd, RunStatus};
 
-/// Why a run did not complete.
+/// How a run ended that did not complete. The error says why.
 pub(crate) fn ending(end: &RunEnd) -> String {
     let what = if end.status == RunStatus::Failed { "failed" } else { "was stopped" };
     match &end.error {
-        Some(error) if error.line > 0 => format!("the program {what} at line {}: {error}", error.line),
-        Some(error) => format!("the program {what}: {error}"),
-        None => format!("the program {what}"),
+        Some(error) if error.line > 0 => format!("the program {what} at line {}", error.line),
+        _ => format!("the program {what}"),
     }
 }
 

@@ -6,11 +6,12 @@ use std::time::Duration;
 use prose_run::{
     DryRun, EstimateRequest, History, MAX_RUNS, Money, PreparedRun, Routes, Start, estimate_run,
 };
+use prose_syntax::text::one_line;
 use prose_vm::event::RunStatus;
 use prose_vm::place::Site;
 use serde_json::Map;
 
-use super::reply::{MAX_TEXT, Reply};
+use super::reply::{MAX_TEXT, Reply, data};
 use super::runnable_of;
 use crate::folder::Folder;
 use crate::runnable::Runnable;
@@ -56,14 +57,15 @@ fn rehearsed(prepared: PreparedRun) -> Reply {
                 number += 1;
                 // What exceeds the reply is counted, but not kept.
                 if report.len() <= MAX_TEXT {
-                    let (heading, text) = (prompt.heading(), prompt.prompt().trim_end());
-                    let system =
-                        prompt.system().map_or(String::new(), |system| format!("\n\nSystem: {system}"));
-                    let _ = writeln!(report, "== {number}: line {line}{heading}\n{text}{system}\n");
+                    let (heading, text) = (prompt.heading(), data(prompt.prompt().trim_end()));
+                    let system = prompt.system();
+                    let system = system.map_or(String::new(), |system| format!("system:\n{}", data(&system)));
+                    let _ =
+                        writeln!(report, "== {number}: line {line}{}\n{text}{system}", one_line(&heading));
                 }
             }
             DryRun::Warning(message) => {
-                let _ = writeln!(report, "warning: line {line}: {message}\n");
+                let _ = writeln!(report, "warning: line {line}: {}\n", one_line(message));
             }
         }
     };
@@ -78,7 +80,8 @@ fn rehearsed(prepared: PreparedRun) -> Reply {
     };
     let mut head = format!("{number} prompts; nothing was sent, and replies were generated.\n");
     if let (RunStatus::Failed | RunStatus::Interrupted, Some(error)) = (end.status, &end.error) {
-        let _ = writeln!(head, "With these replies the program would end at line {}: {error}", error.line);
+        let _ = writeln!(head, "With these replies the program would end at line {}:", error.line);
+        head.push_str(&data(&error.to_string()));
     }
     Reply::text(format!("{head}\n{report}"))
 }

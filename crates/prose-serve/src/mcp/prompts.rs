@@ -5,6 +5,7 @@ use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct WriteArguments {
     /// What the program should do.
     pub(super) task: String,
@@ -13,6 +14,7 @@ pub(super) struct WriteArguments {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct RepairArguments {
     /// The path of the program.
     pub(super) path: String,

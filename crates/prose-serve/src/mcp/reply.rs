@@ -41,6 +41,15 @@ impl From<Reply> for CallToolResult {
     }
 }
 
+/// The lines of a text that the server has not written: a prompt, a reply, an error of a program. The mark keeps them apart from lines of the server.
+pub(super) fn data(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    let text = text.strip_suffix('\n').unwrap_or(&text);
+    // Whatever some client shows as the end of a line.
+    let ends = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+    text.split(ends).map(|line| format!("| {line}\n")).collect()
+}
+
 /// A text without its end, if it is too long for a result.
 fn bounded(mut text: String) -> String {
     let length = text.len();

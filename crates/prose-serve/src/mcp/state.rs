@@ -15,7 +15,7 @@ use prose_vm::value::Value;
 use serde_json::{Map, json};
 
 use super::questions::{for_person, is_input};
-use super::reply::Reply;
+use super::reply::{Reply, data};
 use crate::elsewhere::Elsewhere;
 use crate::report::{ending, used};
 use crate::runs::{self, LiveRun};
@@ -87,7 +87,11 @@ pub(super) fn of_live(live: &LiveRun) -> Reply {
 pub(super) fn of_recorded(found: &Elsewhere) -> Reply {
     let details = &found.recorded.details;
     let summary = &details.summary;
-    let view = view_of(&summary.folder).ok();
+    let mut view = view_of(&summary.folder).ok();
+    // The process of a run that has no end was killed.
+    if let Some(view) = view.as_mut().filter(|_| !found.is_executed) {
+        view.interrupt();
+    }
     let status = match found.is_executed && !found.open.is_empty() {
         true => RunState::Waiting,
         false => summary.status,
@@ -133,7 +137,7 @@ impl State<'_> {
             let _ = writeln!(report, "executed by {process}");
         }
         if let Some(problem) = self.problem {
-            let _ = writeln!(report, "warning: {problem}");
+            let _ = writeln!(report, "warning: {}", one_line(problem));
         }
         let census = self.view.filter(|_| self.is_ended).map(View::census);
         if let Some(view) = self.view {
@@ -147,7 +151,7 @@ impl State<'_> {
             report_census(census, &mut report);
         }
         for warning in &self.warnings {
-            let _ = writeln!(report, "warning: {warning}");
+            let _ = writeln!(report, "warning: {}", one_line(warning));
         }
         for question in &self.questions {
             report_question(self.run, question, &mut report);
@@ -161,12 +165,12 @@ impl State<'_> {
             Some(end) => outputs = report_end(end, self.run, &mut report),
             None => {
                 if let Some(error) = self.error.as_ref().filter(|_| self.is_ended) {
-                    let _ = writeln!(report, "the run was ended by a failure: {error}");
+                    let _ = write!(report, "the run was ended by a failure:\n{}", data(error));
                 }
             }
         }
         if !self.bindings.is_empty() {
-            let _ = writeln!(report, "bindings: {}", self.bindings.join(", "));
+            let _ = writeln!(report, "bindings: {}", one_line(&self.bindings.join(", ")));
         }
         Reply::text(report).with_facts(json!({
             "run": self.run,
@@ -202,12 +206,13 @@ impl State<'_> {
     }
 }
 
-/// `question 1 for `topic` (optional), since 5s: What is it about?`
+/// `question 1 for `topic` (optional), since 5s:`, and its text
 fn report_question(run: &str, question: &OpenQuestion, report: &mut String) {
     let name = question.input().map_or(String::new(), |name| format!(" for `{name}`"));
     let optional = if question.is_optional { " (optional)" } else { "" };
     let since = duration(now().saturating_sub(question.since));
-    let _ = writeln!(report, "question {}{name}{optional}, since {since}: {}", question.id, question.prompt);
+    let _ = writeln!(report, "question {}{name}{optional}, since {since}:", question.id);
+    report.push_str(&data(&question.prompt));
     if !is_input(question) {
         let _ = writeln!(report, "  {}", for_person(run, question));
     } else if !question.choices.is_empty() {
@@ -250,7 +255,7 @@ fn report_end(end: &RunEnd, run: &str, report: &mut String) -> Map<String, serde
     for (name, value) in end.outputs.iter().cloned().chain(unnamed) {
         let text = value.to_string();
         let shown = &text[..text.floor_char_boundary(MAX_OUTPUT)];
-        let _ = writeln!(report, "\n{name}:\n{shown}");
+        let _ = write!(report, "\n{name}:\n{}", data(shown));
         if shown.len() < text.len() {
             let _ = writeln!(
                 report,
@@ -261,8 +266,8 @@ fn report_end(end: &RunEnd, run: &str, report: &mut String) -> Map<String, serde
         }
         outputs.insert(name.to_string(), shown.into());
     }
-    if end.error.is_some() {
-        let _ = writeln!(report, "\n{}", ending(end));
+    if let Some(error) = &end.error {
+        let _ = write!(report, "\n{}:\n{}", ending(end), data(&error.to_string()));
     }
     outputs
 }
