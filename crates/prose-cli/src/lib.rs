@@ -15,6 +15,7 @@ mod fmt;
 mod fork;
 mod gather;
 mod init;
+mod keyboard;
 mod lock;
 mod lsp;
 mod outdated;

@@ -19,7 +19,7 @@ pub(crate) mod waiting;
 
 use self::project::{present_project, project_of};
 use std::io;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +44,7 @@ use self::progress::Progress;
 use self::recorded::Recorder;
 use self::terminal_questions::TerminalQuestions;
 use crate::cli::run::{LimitArgs, Narration, ResumeArgs, RunArgs, RunnerArgs, State};
+use crate::keyboard;
 use crate::run::ended::{Ended, refuse};
 use crate::runs::census;
 use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, counted, one_line};
@@ -142,7 +143,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
 fn missing_inputs(args: &RunArgs, loaded: &Loaded, inputs: &[(SmolStr, Value)]) -> Option<String> {
     let harness = harness(&args.runner).unwrap_or_else(|| loaded.config.run.harness.as_str().to_owned());
     // What an earlier run was asked for is recorded.
-    if args.dry_run || args.replay.is_some() || harness == "script" || io::stdin().is_terminal() {
+    if args.dry_run || args.replay.is_some() || harness == "script" || keyboard::can_ask() {
         return None;
     }
     given::missing(inputs, &loaded.program).or_else(|| loaded.program.refusal_of_calls())
@@ -319,12 +320,40 @@ pub(crate) fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> R
 
 /// Runs a program with all that shows how it goes.
 pub(crate) fn execute(
+    request: RunRequest,
+    args: &RunnerArgs,
+    narrates: Option<Narration>,
+    given: Vec<(SmolStr, Value)>,
+    interrupts: &mut Interrupts,
+    terminal: &Terminal,
+) -> io::Result<Ended> {
+    let mut ended = None;
+    let reported = execute_and_report(request, args, narrates, given, interrupts, terminal, &mut ended);
+    // A run whose terminal was closed has ended as it has, though no one can read how.
+    reported.or_else(|error| ended.ok_or(error))
+}
+
+/// The status of a run that has ended.
+fn status_of(end: &RunEnd, is_strict: bool) -> Ended {
+    match (&end.error, end.status) {
+        (None, _) if is_strict && end.failures > 0 => Ended::Failed,
+        (None, _) => Ended::Completed,
+        (Some(_), RunStatus::Waiting) => Ended::Waiting,
+        (Some(error), RunStatus::Interrupted) if error.kind == ErrorKind::NotRecorded => Ended::NotRecorded,
+        (Some(_), RunStatus::Interrupted) => Ended::Interrupted,
+        (Some(_), _) => Ended::Failed,
+    }
+}
+
+/// The same; `status` is that of the run as soon as it has ended.
+fn execute_and_report(
     mut request: RunRequest,
     args: &RunnerArgs,
     narrates: Option<Narration>,
     given: Vec<(SmolStr, Value)>,
     interrupts: &mut Interrupts,
     terminal: &Terminal,
+    status: &mut Option<Ended>,
 ) -> io::Result<Ended> {
     let is_kept = request.state == StateMode::Filesystem;
     let (goes_on, from) = match &request.start {
@@ -375,7 +404,10 @@ pub(crate) fn execute(
             output.write(|| write_json(event));
         }
     };
-    let mut hear = |line: &str| output.write(|| writeln!(terminal.stdout(), "{}", printed::shown(line)));
+    let bars = progress.bars();
+    let mut hear = |line: &str| {
+        bars.around(|| output.write(|| writeln!(terminal.stdout(), "{}", printed::shown(line))));
+    };
     let interrupted = async {
         let unheard = async {
             match is_kept {
@@ -411,6 +443,8 @@ pub(crate) fn execute(
         }
     };
     let end = &finished.end;
+    let ended = status_of(end, is_strict);
+    *status = Some(if finished.unrecorded.is_some() { Ended::Unrecorded } else { ended });
     if !args.json && narrates.is_none() {
         output.write(|| write_outputs(end, terminal));
     }
@@ -426,33 +460,22 @@ pub(crate) fn execute(
     if !args.quiet {
         census::write_end(end, &view, &mut stderr)?;
     }
-    let ended = match (&end.error, end.status) {
-        (None, _) if is_strict && end.failures > 0 => Ended::Failed,
-        (None, _) => Ended::Completed,
-        (Some(_), RunStatus::Waiting) => {
-            waiting::write(&run, end, is_kept, terminal)?;
-            Ended::Waiting
-        }
-        (Some(error), RunStatus::Interrupted) if error.kind == ErrorKind::NotRecorded => {
-            match (&from, &finished.not_recorded) {
-                (Some(from), Some(request)) => {
-                    replayed::write_not_recorded(from, request, &program, terminal)?;
-                }
-                _ => writeln!(stderr, "{WARNING}not recorded{WARNING:#}: {}", one_line(&error.message))?,
-            }
-            Ended::NotRecorded
-        }
-        (Some(error), RunStatus::Interrupted) => {
+    match (&end.error, ended) {
+        (None, _) => {}
+        (Some(_), Ended::Waiting) => waiting::write(&run, end, is_kept, terminal)?,
+        (Some(error), Ended::NotRecorded) => match (&from, &finished.not_recorded) {
+            (Some(from), Some(request)) => replayed::write_not_recorded(from, request, &program, terminal)?,
+            _ => writeln!(stderr, "{WARNING}not recorded{WARNING:#}: {}", one_line(&error.message))?,
+        },
+        (Some(error), Ended::Interrupted) => {
             writeln!(stderr, "{WARNING}stopped{WARNING:#}: {}", one_line(&error.message))?;
-            Ended::Interrupted
         }
         (Some(error), _) => {
             let place = if error.line > 0 { format!(" at line {}", error.line) } else { String::new() };
             let error = error.to_string();
             writeln!(stderr, "{ERROR}error{ERROR:#}: the program failed{place}: {}", printed::shown(&error))?;
-            Ended::Failed
         }
-    };
+    }
     if let Some(error) = end.error.as_ref().filter(|_| is_kept && ended == Ended::Failed)
         && let Some(prompt) = failures::prompt_of(&view, error)
     {

@@ -185,7 +185,10 @@ fn as_json(run: &RunSummary) -> serde_json::Value {
 fn show_view(project: &Project, start: Option<&str>, terminal: &Terminal) -> Result<(), CommandError> {
     let details = details(project, start).map_err(CommandError::Message)?;
     let mut requests = Requests::default();
-    let view = view_of(&details.summary.folder, |event| requests.apply(event))?;
+    let mut view = view_of(&details.summary.folder, |event| requests.apply(event))?;
+    if !details.summary.status.is_executed() {
+        view.interrupt();
+    }
     let mut out = terminal.stdout();
     // The view of a run that has ended has it already.
     let census = view.end().is_none().then(|| view.census());
@@ -285,7 +288,11 @@ fn show(
         }
     }
     // A run of another implementation has no journal.
-    if let Ok(view) = view_of(&run.folder, |_| ()) {
+    if let Ok(mut view) = view_of(&run.folder, |_| ()) {
+        // The process of a run that has no end was killed.
+        if !run.status.is_executed() {
+            view.interrupt();
+        }
         let max = if shows_all { usize::MAX } else { census::MAX_LISTED };
         census::write(&view.census(), max, &mut out)?;
         agents::write(&view, &mut out)?;

@@ -10,6 +10,7 @@ use prose_run::Untrusted;
 
 use crate::cli::run::TrustArgs;
 use crate::command_error::CommandError;
+use crate::keyboard;
 use crate::status::Status;
 use crate::terminal::{BOLD, ERROR, HELP, Terminal, WARNING, one_line};
 
@@ -126,7 +127,7 @@ pub(crate) fn asked(
     terminal: &Terminal,
 ) -> io::Result<bool> {
     if !is_said {
-        let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal();
+        let can_ask = keyboard::can_ask() && io::stderr().is_terminal();
         let mut stderr = terminal.stderr();
         let reason = untrusted.reason();
         let (reason, start) = (one_line(&reason), untrusted.start());

@@ -440,5 +440,16 @@ fn approval_text(question: &PermissionQuestion) -> String {
 pub fn user(from: AnswerSource) -> Attribution {
     let names = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
     let by = names.map(SmolStr::from).find(|name| !name.is_empty());
-    Attribution { by, from }
+    Attribution { by: by.or_else(user_id), from }
+}
+
+/// The user by number, for a process that no login has given a name, as of `cron` or in a container.
+#[cfg(unix)]
+fn user_id() -> Option<SmolStr> {
+    Some(format!("uid {}", rustix::process::getuid().as_raw()).into())
+}
+
+#[cfg(not(unix))]
+fn user_id() -> Option<SmolStr> {
+    None
 }

@@ -356,8 +356,8 @@ pub(crate) enum RunsCommand {
     },
     /// Watch a run that another process executes, and answer its questions
     ///
-    /// Shows what happens like `prose run`. The run continues when you leave with Ctrl-C. The exit status is 0 if the run completes, 1 if it fails
-    /// and 2 if it stops or cannot be watched.
+    /// Shows what happens like `prose run`. The run continues when you leave with Ctrl-C. The exit status is 0 if the run completes, 1 if it fails,
+    /// 2 if it stops or cannot be watched, and 3 if you leave.
     Attach {
         /// Any part of the id of the run; by default, the last run
         #[arg(value_name = "RUN")]

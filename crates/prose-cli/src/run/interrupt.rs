@@ -70,7 +70,9 @@ impl Signals {
             (SignalKind::terminate(), "terminated by the system (SIGTERM)"),
             (SignalKind::hangup(), "the terminal was closed (SIGHUP)"),
         ];
-        Self(reasons.into_iter().filter_map(|(kind, reason)| Some((signal(kind).ok()?, reason))).collect())
+        let reasons =
+            reasons.into_iter().filter(|(kind, _)| *kind != SignalKind::hangup() || !ignores_hangup());
+        Self(reasons.filter_map(|(kind, reason)| Some((signal(kind).ok()?, reason))).collect())
     }
 
     async fn next(&mut self) -> String {
@@ -84,6 +86,25 @@ impl Signals {
         })
         .await
     }
+}
+
+/// Whether the process was started with SIGHUP ignored, as by `nohup`: its run continues after the terminal was closed.
+#[cfg(target_os = "linux")]
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // The lowest bit is that of signal 1, which is SIGHUP.
+    ignored.is_some_and(|mask| mask & 1 == 1)
+}
+
+/// Whether the process was started with SIGHUP ignored, as by `nohup`. Only unsafe code can ask for it here, but a child has it as well.
+#[cfg(all(unix, not(target_os = "linux")))]
+fn ignores_hangup() -> bool {
+    use std::process::{Command, Stdio};
+    let mut child = Command::new("/bin/sh");
+    child.args(["-c", "kill -HUP $$"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    child.status().is_ok_and(|status| status.success())
 }
 
 #[cfg(not(unix))]

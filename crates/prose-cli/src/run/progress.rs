@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -19,6 +20,7 @@ use smol_str::SmolStr;
 
 use super::echo::{self, Echo};
 use super::printed::shown;
+use crate::keyboard;
 use crate::terminal::{ERROR, HELP, Terminal, WARNING, first_line, one_line};
 
 /// How many characters of a task or a value are shown.
@@ -28,22 +30,70 @@ const MAX_SESSIONS: usize = 12;
 
 /// The lines at the bottom of a terminal that show what is under way.
 #[derive(Clone)]
-pub(crate) struct Bars(MultiProgress);
+pub(crate) struct Bars {
+    lines: MultiProgress,
+    question: Arc<Mutex<Option<Asked>>>,
+}
+
+/// A question that waits for its answer in the last line of the terminal.
+struct Asked {
+    text: String,
+    /// Whether what was typed up to now stays when the question is written again.
+    keeps_typed: bool,
+}
 
 impl Bars {
-    /// Hides them until the guard is dropped, such as while a question is asked.
-    pub(crate) fn hide(&self) -> HiddenBars {
-        self.0.set_draw_target(ProgressDrawTarget::hidden());
-        HiddenBars(self.clone())
+    /// Writes a question. While it is shown, the lines at the bottom are hidden, and it is written again after other output.
+    pub(crate) fn ask(&self, text: String, keeps_typed: bool) -> ShownQuestion {
+        self.lines.set_draw_target(ProgressDrawTarget::hidden());
+        let mut question = self.question();
+        write_question(&text);
+        *question = Some(Asked { text, keeps_typed });
+        ShownQuestion(self.clone())
+    }
+
+    /// Writes lines. A question that is shown is written again after them.
+    pub(crate) fn around(&self, write: impl FnOnce()) {
+        let question = self.question();
+        if question.is_some() {
+            write_question("\n");
+        }
+        self.lines.suspend(write);
+        if let Some(Asked { text, keeps_typed }) = &*question {
+            if !keeps_typed {
+                keyboard::discard();
+            }
+            write_question(text);
+        }
+    }
+
+    fn question(&self) -> MutexGuard<'_, Option<Asked>> {
+        self.question.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Shows the lines again when it is dropped.
-pub(crate) struct HiddenBars(Bars);
+fn write_question(text: &str) {
+    let mut stderr = io::stderr().lock();
+    // Who cannot be written to does not look at the question either.
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}
 
-impl Drop for HiddenBars {
+/// A question that is shown. When it is dropped, the lines at the bottom are shown again.
+pub(crate) struct ShownQuestion(Bars);
+
+impl ShownQuestion {
+    /// Ends the line of a question that was not answered in it.
+    pub(crate) fn end_line(self) {
+        let mut question = self.0.question();
+        *question = None;
+        write_question("\n");
+    }
+}
+
+impl Drop for ShownQuestion {
     fn drop(&mut self) {
-        self.0.0.set_draw_target(ProgressDrawTarget::stderr());
+        *self.0.question() = None;
+        self.0.lines.set_draw_target(ProgressDrawTarget::stderr());
     }
 }
 
@@ -76,7 +126,7 @@ impl<'a> Progress<'a> {
         Self {
             is_quiet,
             terminal,
-            bars: Bars(bars),
+            bars: Bars { lines: bars, question: Arc::default() },
             is_live,
             is_now: Cell::default(),
             running: RefCell::default(),
@@ -268,7 +318,7 @@ impl<'a> Progress<'a> {
         let Some(usage) = view.root().and_then(|root| root.usage).filter(|_| self.is_live) else { return };
         let mut total = self.total.borrow_mut();
         let bar = total.get_or_insert_with(|| {
-            let bar = self.bars.0.add(ProgressBar::new_spinner());
+            let bar = self.bars.lines.add(ProgressBar::new_spinner());
             if let Ok(style) = ProgressStyle::with_template("  {wide_msg:.dim}") {
                 bar.set_style(style);
             }
@@ -286,7 +336,7 @@ impl<'a> Progress<'a> {
         if let Some(bar) = &*self.total.borrow() {
             bar.finish_and_clear();
         }
-        _ = self.bars.0.clear();
+        _ = self.bars.lines.clear();
     }
 
     fn session_started(&self, request: RequestId, line: String) {
@@ -296,8 +346,8 @@ impl<'a> Progress<'a> {
         } else if running.len() < MAX_SESSIONS {
             let bar = ProgressBar::new_spinner();
             let bar = match &*self.total.borrow() {
-                Some(total) => self.bars.0.insert_before(total, bar),
-                None => self.bars.0.add(bar),
+                Some(total) => self.bars.lines.insert_before(total, bar),
+                None => self.bars.lines.add(bar),
             };
             // What is too long for the terminal is cut off: a line that wraps is not taken away as a whole everywhere.
             if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed:.dim}") {
@@ -312,7 +362,7 @@ impl<'a> Progress<'a> {
     fn session_ended(&self, request: RequestId, status: Status, line: &str, why: &str, took: u64) {
         if let Some((bar, _)) = self.running.borrow_mut().remove(&request) {
             bar.finish_and_clear();
-            self.bars.0.remove(&bar);
+            self.bars.lines.remove(&bar);
         }
         let took = humantime::format_duration(Duration::from_millis(took));
         match status {
@@ -327,7 +377,7 @@ impl<'a> Progress<'a> {
             // Who does not look at the progress does not miss it either.
             _ = writeln!(self.terminal.stderr(), "{line}");
         };
-        if self.is_live { self.bars.0.suspend(write) } else { write() }
+        self.bars.around(write);
     }
 }
 

@@ -1,7 +1,6 @@
 //! The questions of a run, asked of the user at the terminal, one after the other.
 
-use std::io::{self, BufRead, IsTerminal, Write};
-use std::sync::mpsc;
+use std::io::{self, IsTerminal, Write};
 use std::thread::{self, JoinHandle};
 
 use prose_run::Questions;
@@ -9,15 +8,10 @@ use prose_run::questions::{OpenQuestion, QuestionKind, QuestionSource};
 use prose_vm::choices;
 use prose_vm::questions::AnswerSource;
 use prose_vm::value::Value;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::progress::Bars;
+use crate::keyboard::{self, Typed};
 use crate::terminal::one_line;
-
-/// Whether the user at the terminal can be asked.
-pub(crate) fn can_ask() -> bool {
-    io::stdin().is_terminal()
-}
 
 /// The user at the terminal, while a run is executed.
 pub(crate) struct TerminalQuestions(Option<JoinHandle<()>>);
@@ -25,14 +19,20 @@ pub(crate) struct TerminalQuestions(Option<JoinHandle<()>>);
 impl TerminalQuestions {
     /// Asks the questions of a run until it ends, if standard input comes from a terminal.
     pub(crate) fn ask(desk: &Questions, bars: Bars) -> Self {
-        if !can_ask() {
+        if !io::stdin().is_terminal() {
             return Self(None);
         }
-        let attendance = desk.attend();
+        // The run must not find itself alone before the thread has started.
+        let attendance = keyboard::is_foreground().then(|| desk.attend());
         let questions = desk.source(AnswerSource::Terminal);
+        let desk = desk.clone();
         let asking = move || {
-            ask_all(questions, &bars);
-            drop(attendance);
+            asked(async {
+                tokio::select! {
+                    () = ask_each(questions, &bars) => {}
+                    () = attend(&desk, attendance) => {}
+                }
+            });
         };
         Self(thread::Builder::new().name("questions".to_owned()).spawn(asking).ok())
     }
@@ -46,42 +46,78 @@ impl TerminalQuestions {
     }
 }
 
-/// Asks questions on this thread until there are no more, or until standard input is closed.
-pub(crate) fn ask_all(mut questions: impl QuestionSource, bars: &Bars) {
-    // Without a runtime no one asks, and the run waits.
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else { return };
-    runtime.block_on(async {
-        while let Some(question) = questions.next().await {
-            let hidden = bars.hide();
-            let is_there = ask(&questions, &question).await;
-            drop(hidden);
-            if !is_there {
-                return;
-            }
+/// Attends a run while this process is in the foreground. In the background it has no terminal, so that a run that only waits is answered later.
+async fn attend(desk: &Questions, mut attendance: Option<prose_run::questions::Attendance>) {
+    loop {
+        if attendance.is_some() {
+            keyboard::background().await;
+            attendance = None;
+        } else {
+            keyboard::foreground().await;
+            attendance = Some(desk.attend());
         }
-    });
+    }
+}
+
+/// Asks questions on this thread until there are no more, or until standard input is closed.
+pub(crate) fn ask_all(questions: impl QuestionSource, bars: &Bars) {
+    asked(ask_each(questions, bars));
+}
+
+fn asked(asking: impl Future<Output = ()>) {
+    // Without a runtime no one asks, and the run waits.
+    if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        runtime.block_on(asking);
+    }
+}
+
+async fn ask_each(mut questions: impl QuestionSource, bars: &Bars) {
+    while let Some(question) = questions.next().await {
+        if !ask(&questions, &question, bars).await {
+            return;
+        }
+    }
 }
 
 /// Asks until an answer is understood or given elsewhere. Returns false if standard input was closed.
-async fn ask(questions: &impl QuestionSource, question: &OpenQuestion) -> bool {
-    let line = line_of(question);
-    let mut lines = LINES.lock().await;
-    let lines = lines.get_or_insert_with(Lines::start);
+async fn ask(questions: &impl QuestionSource, question: &OpenQuestion, bars: &Bars) -> bool {
+    // What was typed before other lines is not visible after the question any more: it must not allow anything.
+    let keeps_typed = question.input().is_some();
     loop {
-        write(&line);
-        let answer = tokio::select! {
+        tokio::select! {
+            biased;
+            () = questions.settled(question.id) => return true,
+            () = keyboard::foreground() => {}
+        }
+        // Only what is typed after the question is shown answers it.
+        keyboard::discard();
+        let shown = bars.ask(line_of(question), keeps_typed);
+        let typed = tokio::select! {
             biased;
             () = questions.settled(question.id) => {
-                write("\n");
+                shown.end_line();
+                keyboard::discard();
                 return true;
             }
-            answer = lines.next() => answer,
+            typed = keyboard::line() => typed,
         };
-        let Some(answer) = answer else {
-            // The line of the question was not ended.
-            write("\n");
-            return false;
+        let answer = match typed {
+            Typed::Line(answer) => answer,
+            Typed::NotText => {
+                drop(shown);
+                write("the answer is not UTF-8; type it again\n");
+                continue;
+            }
+            Typed::Closed => {
+                shown.end_line();
+                return false;
+            }
+            Typed::Background => {
+                shown.end_line();
+                continue;
+            }
         };
+        drop(shown);
         match questions.answer(question.id, &Value::text(answer.as_str())) {
             // Only the question is repeated after an empty line.
             Err(_) if answer.trim().is_empty() => {}
@@ -112,46 +148,4 @@ fn write(text: &str) {
     let mut stderr = io::stderr().lock();
     // Who cannot be written to does not look at the question either.
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
-}
-
-/// The lines of standard input. A read cannot be cancelled, so one that no question waits for any more serves the next question.
-struct Lines {
-    wanted: mpsc::Sender<()>,
-    read: UnboundedReceiver<Option<String>>,
-    is_reading: bool,
-}
-
-static LINES: tokio::sync::Mutex<Option<Lines>> = tokio::sync::Mutex::const_new(None);
-
-impl Lines {
-    fn start() -> Self {
-        let (wanted, wishes) = mpsc::channel();
-        let (lines, read) = unbounded_channel();
-        // Without a thread the channel is closed, as if standard input were.
-        let _ = thread::Builder::new().name("stdin".to_owned()).spawn(move || read_lines(&wishes, &lines));
-        Self { wanted, read, is_reading: false }
-    }
-
-    /// The next line; `None` once standard input is closed.
-    async fn next(&mut self) -> Option<String> {
-        if !self.is_reading && self.wanted.send(()).is_err() {
-            return None;
-        }
-        self.is_reading = true;
-        let line = self.read.recv().await.flatten();
-        self.is_reading = false;
-        line
-    }
-}
-
-fn read_lines(wishes: &mpsc::Receiver<()>, lines: &UnboundedSender<Option<String>>) {
-    while wishes.recv().is_ok() {
-        let mut line = String::new();
-        let read = io::stdin().lock().read_line(&mut line);
-        let line = read.ok().filter(|read| *read > 0).map(|_| line.trim_end_matches(['\n', '\r']).to_owned());
-        let is_over = line.is_none();
-        if lines.send(line).is_err() || is_over {
-            return;
-        }
-    }
 }

@@ -10,9 +10,10 @@ use prose_vm::event::{EventKind, RunEnd, RunStatus};
 use prose_vm::questions::AnswerSource;
 
 use crate::command_error::CommandError;
+use crate::keyboard::can_ask;
 use crate::run::interrupt::Interrupts;
 use crate::run::progress::{Bars, Progress};
-use crate::run::terminal_questions::{ask_all, can_ask};
+use crate::run::terminal_questions::ask_all;
 use crate::run::waiting;
 use crate::runs::control::connect;
 use crate::status::Status;

@@ -14,6 +14,7 @@ use prose_vm::questions::Attribution;
 
 use crate::cli::run::{LimitArgs, RunsCommand};
 use crate::command_error::CommandError;
+use crate::run::waiting;
 use crate::runs::details::details;
 use crate::terminal::{Terminal, one_line};
 
@@ -30,16 +31,21 @@ pub(super) fn connect(project: &Project, part: Option<&str>) -> Result<Client, C
     let details = details(project, part).map_err(CommandError::Message)?;
     let run = &details.summary;
     Client::connect(&run.folder).map_err(|error| match error {
-        ControlError::NotRunning => CommandError::Message(match run.status {
-            RunState::Completed => format!("run {} has completed", run.id),
-            _ if run.status.can_be_resumed() => format!(
-                "run {} is not being executed ({}); resume it with `prose resume {}`",
-                run.id,
-                run.status.name(),
-                run.id
-            ),
-            status => format!("run {} is not being executed ({})", run.id, status.name()),
-        }),
+        ControlError::NotRunning => {
+            CommandError::Message(match (run.status, waiting::command(&run.id, &run.waiting)) {
+                (RunState::Completed, _) => format!("run {} has completed", run.id),
+                (_, Some(command)) => {
+                    format!("run {} waits without a process; answer it with `{command}`", run.id)
+                }
+                _ if run.status.can_be_resumed() => format!(
+                    "run {} is not being executed ({}); resume it with `prose resume {}`",
+                    run.id,
+                    run.status.name(),
+                    run.id
+                ),
+                (status, None) => format!("run {} is not being executed ({})", run.id, status.name()),
+            })
+        }
         error => CommandError::Message(format!("run {}: {error}", run.id)),
     })
 }

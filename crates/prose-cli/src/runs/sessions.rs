@@ -24,7 +24,7 @@ pub(super) fn write(view: &View, folder: &Path, shows_all: bool, out: &mut impl 
     let max = if shows_all { usize::MAX } else { MAX_LISTED };
     for index in listed(&sessions, max) {
         let (node, session) = sessions[index];
-        write_session(node, session, view.now(), out)?;
+        write_session(node, session, (view.now(), view.end().is_some()), out)?;
         for (number, attempt) in session.attempts.iter().enumerate() {
             write_attempt(attempt, number, session, folder, out)?;
         }
@@ -50,7 +50,12 @@ fn listed(sessions: &[(&Node, &Session)], max: usize) -> Vec<usize> {
 }
 
 /// `line 4: facts (historian): complete, 2 attempts, 3 tool calls, 1.2k tokens, $0.03, 1.4 s`
-fn write_session(node: &Node, session: &Session, now: u64, out: &mut impl Write) -> io::Result<()> {
+fn write_session(
+    node: &Node,
+    session: &Session,
+    (now, has_end): (u64, bool),
+    out: &mut impl Write,
+) -> io::Result<()> {
     let line = node.site.map_or(String::new(), |site| format!("line {}: ", site.line));
     // The result of a session without a name is bound to a number.
     let label = match session.name.starts_with("anon_") && !node.label.is_empty() {
@@ -65,7 +70,9 @@ fn write_session(node: &Node, session: &Session, now: u64, out: &mut impl Write)
         attempts.map(|count| counted(count, "attempt")),
         (calls > 0).then(|| counted(calls as usize, "tool call")),
         node.usage.map(usage_text),
-        Some(duration(node.to.unwrap_or(now).saturating_sub(node.from))),
+        // The time at which a process was killed is not recorded.
+        (node.status != Status::Interrupted || has_end)
+            .then(|| duration(node.to.unwrap_or(now).saturating_sub(node.from))),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
     writeln!(out, "  {line}{}{agent}: {}", first_line(label), facts.join(", "))

@@ -56,7 +56,12 @@ impl Workspace {
 
     /// A command that is free of the settings of whoever runs the tests.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
+        self.command_of(env!("CARGO_BIN_EXE_prose"))
+    }
+
+    /// Another command with the same environment.
+    pub(crate) fn command_of(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
         command.current_dir(self.folder.path()).stdin(Stdio::null());
         for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE", "CI"] {
             command.env_remove(variable);
@@ -71,6 +76,8 @@ impl Workspace {
             command.env(variable, self.state.path());
         }
         command.env_remove("SUDO_UID");
+        // Answers and commands are attributed to the user.
+        command.env("USER", "ada");
         // The global ignore file of Git belongs to these.
         for variable in ["HOME", "USERPROFILE", "XDG_CONFIG_HOME"] {
             command.env(variable, self.folder.path().join("no-home"));

@@ -35,6 +35,8 @@ mod resume;
 mod rights;
 #[cfg(unix)]
 mod signals;
+#[cfg(unix)]
+mod terminal_questions;
 mod transcripts;
 #[cfg(unix)]
 mod trees;

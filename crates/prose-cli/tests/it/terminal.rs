@@ -2,16 +2,25 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 /// Runs a command at a terminal. `keys` are typed in their order, each when the terminal shows its text. Gives the exit status and all that the
 /// terminal showed.
-pub(crate) fn answered(command: &mut Command, keys: &[(&str, &str)]) -> (i32, String) {
-    let keys = keys.iter().map(|(text, typed)| (*text, move || (*typed).to_owned()));
-    play(command, keys, |shown, text| shown.ends_with(text.as_bytes()))
+pub(crate) fn answered(command: &mut Command, keys: &[(&str, impl AsRef<[u8]>)]) -> (i32, String) {
+    answered_after("", command, keys)
+}
+
+/// The same after keys that are typed before the command starts.
+pub(crate) fn answered_after(
+    ahead: &str,
+    command: &mut Command,
+    keys: &[(&str, impl AsRef<[u8]>)],
+) -> (i32, String) {
+    let keys = keys.iter().map(|(text, typed)| (*text, || typed.as_ref().to_vec()));
+    play(ahead, command, keys, |shown, text| shown.ends_with(text.as_bytes()))
 }
 
 /// The same with keys that are found out when the terminal shows their text, where something else may be done first. Other lines may come after the text.
@@ -19,14 +28,12 @@ pub(crate) fn played<'a>(
     command: &mut Command,
     keys: impl IntoIterator<Item = (&'a str, impl FnOnce() -> String)>,
 ) -> (i32, String) {
-    play(command, keys, |shown, text| String::from_utf8_lossy(shown).contains(text))
+    let keys = keys.into_iter().map(|(text, typed)| (text, || typed().into_bytes()));
+    play("", command, keys, |shown, text| String::from_utf8_lossy(shown).contains(text))
 }
 
-fn play<'a>(
-    command: &mut Command,
-    keys: impl IntoIterator<Item = (&'a str, impl FnOnce() -> String)>,
-    shows: impl Fn(&[u8], &str) -> bool,
-) -> (i32, String) {
+/// Starts a command at a terminal, in which something was typed before. Gives the other side of the terminal.
+fn at_screen(ahead: &str, command: &mut Command) -> (File, Child) {
     let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&screen).unwrap();
     unlockpt(&screen).unwrap();
@@ -34,10 +41,21 @@ fn play<'a>(
     let line = || rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty());
     let (stdin, stderr) = (line().unwrap(), line().unwrap());
     command.stdin(Stdio::from(File::from(stdin))).stderr(Stdio::from(File::from(stderr)));
-    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    let mut screen = File::from(screen);
+    screen.write_all(ahead.as_bytes()).unwrap();
+    let child = command.stdout(Stdio::null()).spawn().unwrap();
     // The command holds its own ends; those of this process would keep the screen from ending.
     command.stdin(Stdio::null()).stderr(Stdio::null());
-    let mut screen = File::from(screen);
+    (screen, child)
+}
+
+fn play<'a>(
+    ahead: &str,
+    command: &mut Command,
+    keys: impl IntoIterator<Item = (&'a str, impl FnOnce() -> Vec<u8>)>,
+    shows: impl Fn(&[u8], &str) -> bool,
+) -> (i32, String) {
+    let (mut screen, mut child) = at_screen(ahead, command);
     let mut keys = keys.into_iter();
     let mut next = keys.next();
     let mut shown = Vec::new();
@@ -49,13 +67,27 @@ fn play<'a>(
         if let Some((_, typed)) = next.take_if(|(text, _)| shows(&shown[seen..], text)) {
             next = keys.next();
             seen = shown.len();
-            screen.write_all(typed().as_bytes()).unwrap();
+            screen.write_all(&typed()).unwrap();
         }
     }
     let status = child.wait().unwrap().code().unwrap();
-    let shown = String::from_utf8(shown).unwrap().replace("\r\n", "\n");
+    let shown = String::from_utf8_lossy(&shown).replace("\r\n", "\n");
     assert_eq!(next.map(|(text, _)| text), None, "{shown}");
     (status, shown)
+}
+
+/// Runs a command at a terminal that is closed as soon as it shows a text. Gives the exit status.
+#[cfg(target_os = "linux")]
+pub(crate) fn closed_at(command: &mut Command, text: &str) -> i32 {
+    let (mut screen, mut child) = at_screen("", &mut controlled(command));
+    let mut shown = Vec::new();
+    let mut buffer = [0; 4096];
+    while !String::from_utf8_lossy(&shown).contains(text) {
+        let count = screen.read(&mut buffer).unwrap();
+        shown.extend_from_slice(&buffer[..count]);
+    }
+    drop(screen);
+    child.wait().unwrap().code().unwrap()
 }
 
 /// The command as the leader of a session with that terminal, so that Ctrl-C reaches it.

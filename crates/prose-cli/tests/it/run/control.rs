@@ -189,7 +189,7 @@ fn a_watcher_sees_a_run_to_its_end() {
         &expect![[r#"
             status: 0
             ---- stderr
-            warning: line 1: the session was skipped on the command line, so its result is empty
+            warning: line 1: the session was skipped by ada on the command line, so its result is empty
         "#]],
     );
 }

@@ -11,8 +11,17 @@ const SLOW: &str = "session \"First\"\nsession \"Second\"\n";
 
 /// Waits until a run is under way.
 fn started(workspace: &Workspace) -> Child {
-    let mut command = workspace.command();
-    command.args(["run", "slow.prose", "-q", "--delay", "1h"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // SIGHUP has its effect also where the tests were started with `nohup`.
+    let defaults = if cfg!(target_os = "linux") { &["env", "--default-signal=HUP"][..] } else { &["env"] };
+    started_by(workspace, defaults)
+}
+
+/// The same with a command that starts the binary.
+fn started_by(workspace: &Workspace, starter: &[&str]) -> Child {
+    let binary = workspace.command();
+    let mut command = workspace.command_of(starter[0]);
+    command.args(&starter[1..]).arg(binary.get_program()).args(["run", "slow.prose", "-q", "--delay", "1h"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("the binary starts");
     let deadline = Instant::now() + Duration::from_secs(20);
     let is_under_way = || {
@@ -74,6 +83,16 @@ fn a_signal_stops_it_cleanly_and_it_says_how_to_go_on() {
 }
 
 #[test]
+fn a_run_that_is_started_with_nohup_survives_the_terminal() {
+    let workspace = Workspace::new(&[("slow.prose", SLOW)]);
+    let child = started_by(&workspace, &["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"]);
+    send(&child, "-HUP");
+    send(&child, "-TERM");
+    let run = Run::from(child.wait_with_output().expect("it ends"));
+    assert!(run.stderr.contains("stopped: terminated by the system (SIGTERM)"), "{run:?}");
+}
+
+#[test]
 fn a_second_signal_ends_it_at_once() {
     let workspace = Workspace::new(&[("slow.prose", SLOW)]);
     let child = started(&workspace);
@@ -90,6 +109,9 @@ fn a_run_that_is_killed_goes_on() {
     let mut child = started(&workspace);
     child.kill().expect("it is ours");
     child.wait().expect("it ends");
+    let shown = workspace.prose(&["runs", "show"]).stdout;
+    assert!(shown.contains("\ncensus\n  1 session interrupted\n"), "{shown}");
+    assert!(shown.contains(": interrupted\n") && !shown.contains("running"), "{shown}");
     workspace.prose(&["resume", "-q"]).ended(0);
 }
 

@@ -59,6 +59,22 @@ fn a_run_that_no_one_answers_waits_and_is_answered_later() {
 }
 
 #[test]
+fn a_command_for_a_run_that_waits_without_a_process_says_how_to_answer_it() {
+    let workspace = release();
+    workspace.prose(&["run", "release.prose"]).ended(5);
+    for arguments in [
+        &["runs", "attach"][..],
+        &["runs", "stop", "20"],
+        &["runs", "set-limit", "20", "--max-sessions", "9"],
+    ] {
+        workspace.refuses(
+            arguments,
+            expect!["run ID waits without a process; answer it with `prose runs answer ID yes|no`"],
+        );
+    }
+}
+
+#[test]
 fn an_answer_is_recorded_without_resuming_the_run() {
     let workspace = release();
     workspace.prose(&["run", "release.prose"]).ended(5);
