@@ -24,7 +24,7 @@ fn a_huge_reply_is_kept_whole() {
         Run ID with command, at most $5.00 (default; change it with `--max-cost`); while no price is known, 1,000,000 tokens or 100 requests stand for $5.00
         up to N sessions at a time: N cores, N GB free, command needs 200 MB a session
         … First
-        ✗ First (TIME): command wrote more than 64 MiB, the limit for a reply, and was stopped. …
+        ✗ First (TIME): command wrote more than 64 MiB, the limit for a reply, and was stopped.…
         Failed: 1 session failed
           without a result: a (line 1)
         error: the program failed at line 1: command wrote more than 64 MiB, the limit for a reply, and was stopped. To test it, run `echo 'Say hello' | ./agent.sh`.
@@ -101,7 +101,7 @@ fn permissions_that_cannot_be_enforced_are_refused_unless_allowed() {
             up to N sessions at a time: N cores, N GB free, command needs 200 MB a session
             … a: x
             ✓ a: x (TIME)
-            Completed: 1 session done; 143 tokens
+            Completed: 1 session done; 145 tokens
         "#]],
     );
 }
@@ -151,7 +151,7 @@ fn the_prompt_that_is_sent_is_the_one_that_a_dry_run_shows() {
             warning: line 1: the file `gone.md` of the context is not passed to the session: FOLDER/gone.md does not exist
             … Use
             ✓ Use (TIME)
-            Completed: 1 session done; 1 warning; 101 tokens
+            Completed: 1 session done; 1 warning; 103 tokens
         "#]],
     );
     let sent = without_marks(&fs::read_to_string(workspace.path("sent.txt")).unwrap());
