@@ -9,7 +9,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 /// Runs a command at a terminal. `keys` are typed in their order, each when the terminal shows its text. Gives the exit status and all that the
 /// terminal showed.
-pub(crate) fn answered(command: &mut Command, keys: &[(&str, impl AsRef<[u8]>)]) -> (i32, String) {
+pub(crate) fn answered(command: &mut Command, keys: &[(&str, &str)]) -> (i32, String) {
     answered_after("", command, keys)
 }
 

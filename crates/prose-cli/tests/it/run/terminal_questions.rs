@@ -98,7 +98,7 @@ fn a_line_that_is_not_utf8_is_asked_again() {
     let mut command = workspace.command();
     command.args(["run", "asks.prose", "-q", "--color", "never"]);
     let keys: [(&str, &[u8]); 2] = [("about: ", b"caf\xe9\n"), ("about: ", "café\n".as_bytes())];
-    let (status, shown) = answered(&mut command, &keys);
+    let (status, shown) = answered_after("", &mut command, &keys);
     expect![[r#"
         status: 0
         topic — What about: caf�
@@ -137,7 +137,7 @@ fn a_run_in_the_background_waits_as_without_a_terminal() {
     shell.current_dir(command.get_current_dir().unwrap());
     shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     command = crate::terminal::controlled(&shell);
-    let (status, shown) = answered(&mut command, &[] as &[(&str, &str)]);
+    let (status, shown) = answered(&mut command, &[]);
     assert_eq!(status, 5, "{shown}");
     assert!(shown.contains("waiting: question 1 at line 2: go: Go? (yes/no)"), "{shown}");
 }
