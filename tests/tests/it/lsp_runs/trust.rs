@@ -49,7 +49,7 @@ fn a_client_that_says_nothing_about_trust_starts_no_agent() {
 
     // What starts nothing needs no trust.
     run(&mut workspace, "a.prose", json!({ "harness": "offline" }));
-    assert!(message(&mut workspace).starts_with("a.prose is done: 1 session. All answers were made up"));
+    assert!(message(&mut workspace).starts_with("a.prose is done: 1 session. All answers are placeholders"));
     assert!(!was_started(&workspace));
 }
 
