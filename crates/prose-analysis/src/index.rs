@@ -11,7 +11,7 @@ use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
 use crate::model::{NameId, NameKind, Place, RefKind};
-use crate::neighbours::{MANY, Neighbours};
+use crate::neighbours::{MAX_COMPARED, Neighbours};
 use crate::statements::chunks::{Chunk, chunks, summaries, summarized};
 use crate::statements::{TopStatement, summary};
 use crate::summary::{Persist, Summary, Used};
@@ -335,7 +335,7 @@ fn is_near_undefined(db: &dyn Db, file: SourceFile, name: &str) -> bool {
     let undefined = undefined(db, file);
     let is_near = |word: &SmolStr| nearest(word, [name], |name| name).is_some();
     match undefined.len() {
-        ..=MANY => undefined.iter().any(is_near),
+        ..=MAX_COMPARED => undefined.iter().any(is_near),
         _ => undefined_neighbours(db, file).of(name).any(|at| is_near(&undefined[at])),
     }
 }

@@ -4,8 +4,8 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-/// Above that many names, a word is compared only with those that are one slip away from it.
-pub(crate) const MANY: usize = 512;
+/// Above that many names, a word is compared only with those that differ from it in one letter.
+pub(crate) const MAX_COMPARED: usize = 512;
 
 /// Names by what is left of them without any one letter: two that are one slip apart, or differ in case alone, have such a rest in
 /// common.

@@ -16,7 +16,7 @@ use crate::protocol::request::WORKSPACE_DIAGNOSTIC;
 use crate::server::serve;
 
 /// How long the server may take for a message.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A difference between the recorded and the replayed session.
 #[derive(Debug, Clone, PartialEq)]
@@ -210,7 +210,7 @@ impl<I: AsyncWrite + Unpin, O: AsyncRead + Unpin> Client<I, O> {
         let now = match self.kept.iter().position(is_it) {
             Some(index) => self.kept.remove(index)?,
             None => loop {
-                let frame = tokio::time::timeout(PATIENCE, self.output.next()).await.ok()?;
+                let frame = tokio::time::timeout(TIMEOUT, self.output.next()).await.ok()?;
                 let message: Value = serde_json::from_slice(&frame.ok()??.ok()?).ok()?;
                 if is_it(&message) {
                     break message;

@@ -23,7 +23,7 @@ use crate::error::StateError;
 const LOCK_FILE: &str = ".lock";
 
 /// How long a run waits that has to write what a session remembered before the run stopped. That session is over and has no turn.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long it waits between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -116,7 +116,7 @@ impl Turns {
         loop {
             match try_lock(folder)? {
                 Ok(lock) => return Ok(Some(lock)),
-                Err(_) if start.elapsed() > PATIENCE => return Ok(None),
+                Err(_) if start.elapsed() > TIMEOUT => return Ok(None),
                 Err(_) => std::thread::sleep(PAUSE),
             }
         }

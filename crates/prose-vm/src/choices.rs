@@ -18,65 +18,10 @@ pub struct Choice {
 }
 
 /// The words by which answers are known where only slashes separate them: `(km/h)` and `(DD/MM/YYYY)` offer nothing.
-const ANSWERS: [&str; 57] = [
-    "yes",
-    "no",
-    "y",
-    "n",
-    "ok",
-    "true",
-    "false",
-    "on",
-    "off",
-    "accept",
-    "reject",
-    "decline",
-    "approve",
-    "deny",
-    "allow",
-    "continue",
-    "stop",
-    "go",
-    "wait",
-    "ship",
-    "cancel",
-    "abort",
-    "retry",
-    "skip",
-    "keep",
-    "discard",
-    "merge",
-    "always",
-    "never",
-    "maybe",
-    "later",
-    "quit",
-    "left",
-    "right",
-    "good",
-    "bad",
-    "small",
-    "medium",
-    "large",
-    "low",
-    "high",
-    "fast",
-    "slow",
-    "short",
-    "long",
-    "public",
-    "private",
-    "draft",
-    "publish",
-    "dev",
-    "staging",
-    "prod",
-    "production",
-    "major",
-    "minor",
-    "pass",
-    "fail",
-];
+const ANSWERS: &str = "yes no y n ok true false on off accept reject decline approve deny allow continue stop go wait ship \
+    cancel abort retry skip keep discard merge always never maybe later quit left right good bad small \
+    medium large low high fast slow short long public private draft publish dev staging prod production \
+    major minor pass fail";
 
 /// The maximum number of answers that a prompt offers, and the maximum length of one in characters.
 const MAX_CHOICES: usize = 12;
@@ -185,7 +130,7 @@ fn groups(prompt: &str) -> Vec<&str> {
 fn offered(group: &str) -> Vec<Choice> {
     let separator = if group.contains('|') { '|' } else { '/' };
     let parts: Vec<&str> = group.split(separator).map(str::trim).collect();
-    let is_answer = |part: &&str| ANSWERS.contains(&part.to_lowercase().as_str());
+    let is_answer = |part: &&str| ANSWERS.split(' ').any(|answer| answer == part.to_lowercase());
     let has_form = |part: &&str| {
         let is_word = separator == '|' || !part.contains(char::is_whitespace);
         !part.is_empty() && part.chars().count() <= MAX_LENGTH && is_word

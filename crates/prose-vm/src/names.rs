@@ -17,7 +17,7 @@ const MAX_BYTES_OF_STEM: usize = 190;
 const MAX_BYTES_OF_AGENT: usize = 180;
 
 /// The number of bytes that are kept of a longer name.
-const KEPT_BYTES: usize = 100;
+const MAX_KEPT_BYTES: usize = 100;
 
 /// A separator in file names that is not valid in names of programs, so that different names have different files.
 const ESCAPE: char = '~';
@@ -81,7 +81,7 @@ pub(crate) fn folder_base(name: &str) -> SmolStr {
 
 /// A unique replacement for a name that cannot be a file name.
 fn with_hash(name: &str) -> SmolStr {
-    format_smolstr!("{}{ESCAPE}{}", &name[..name.floor_char_boundary(KEPT_BYTES)], digest(name))
+    format_smolstr!("{}{ESCAPE}{}", &name[..name.floor_char_boundary(MAX_KEPT_BYTES)], digest(name))
 }
 
 /// Whether a name has the form of a variable's file in a frame or a branch: `draft__43`, `draft__43_2_b1`.

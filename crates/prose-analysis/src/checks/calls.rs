@@ -13,7 +13,7 @@ use crate::db::SourceFile;
 use crate::imports::imported;
 use crate::index::{Site, Symbol, lookup};
 use crate::model::*;
-use crate::neighbours::MANY;
+use crate::neighbours::MAX_COMPARED;
 use crate::resolve::{Resolved, variables};
 use crate::statements::summary;
 
@@ -149,7 +149,7 @@ impl<'db> Checker<'_, 'db> {
             named.into_iter().partition(|(_, name)| is_param.contains(&name.text));
         let given = |param: &&SmolStr| times_given.contains_key(*param);
         for (at, name) in unknown {
-            let free = params.iter().filter(|param| !given(param)).take(MANY);
+            let free = params.iter().filter(|param| !given(param)).take(MAX_COMPARED);
             let message = format!("block `{block}` has no parameter `{}`", name.text);
             let in_place = params.get(at).filter(|param| !given(param));
             let mut finding =
@@ -232,7 +232,7 @@ impl<'db> Checker<'_, 'db> {
         // An unknown input and a missing one are one mistake, if one may be meant by the other.
         let is_pair = unknown.len() == 1 && missing.len() == 1;
         for (argument, name) in unknown {
-            let near = nearest(&name.text, free.iter().copied().take(MANY), |input| input.as_str());
+            let near = nearest(&name.text, free.iter().copied().take(MAX_COMPARED), |input| input.as_str());
             let near = near.or_else(|| is_pair.then(|| missing.first().copied()).flatten()).cloned();
             if let Some(near) = &near {
                 missing.retain(|input| *input != near);
@@ -501,13 +501,13 @@ impl<'db> Checker<'_, 'db> {
 fn no_output<'db>(name: &str, outputs: &[SmolStr], range: TextRange, output: &SmolStr) -> Finding<'db> {
     let has = match outputs {
         [] => "; it has none".to_owned(),
-        outputs if nearest(output, outputs.iter().take(MANY), |output| output.as_str()).is_some() => {
+        outputs if nearest(output, outputs.iter().take(MAX_COMPARED), |output| output.as_str()).is_some() => {
             String::new()
         }
         outputs => format!("; it has {}", listed(outputs, "and")),
     };
     let message = format!("`{name}` has no output `{output}`{has}");
-    did_you_mean(Code::E028, range, message, output, outputs.iter().take(MANY).cloned().collect())
+    did_you_mean(Code::E028, range, message, output, outputs.iter().take(MAX_COMPARED).cloned().collect())
 }
 
 fn takes(params: &[SmolStr]) -> String {

@@ -13,7 +13,7 @@ use crate::index::{
     keeps_memory, neighbours,
 };
 use crate::model::*;
-use crate::neighbours::{MANY, Neighbours};
+use crate::neighbours::{MAX_COMPARED, Neighbours};
 use crate::repairs::Repair;
 use crate::resolve::Resolved;
 use crate::statements::summary;
@@ -275,7 +275,7 @@ impl<'db> Checker<'_, 'db> {
     /// The names of the file that fit; of very many, those that are near to a word.
     pub(super) fn names_of_file(&self, near: &str, fits: impl Fn(&Named<'db>) -> bool) -> Vec<SmolStr> {
         let names = index(self.db, self.file);
-        if names.len() <= MANY {
+        if names.len() <= MAX_COMPARED {
             let names = names.iter().filter(|(_, named)| fits(named));
             return names.map(|(name, _)| name.clone()).collect();
         }
@@ -288,7 +288,7 @@ impl<'db> Checker<'_, 'db> {
         let mut names = self.names_of_file(&data.text, |named| !named.variables.is_empty());
         let scopes: Vec<ScopeId> = self.body.scopes_around(data.scope).collect();
         let count: usize = scopes.iter().map(|scope| self.body[*scope].names.len()).sum();
-        if count <= MANY {
+        if count <= MAX_COMPARED {
             let around = scopes.iter().flat_map(|scope| &self.body[*scope].names);
             names.extend(around.map(|name| self.body[*name].text.clone()));
         } else {

@@ -15,7 +15,7 @@ use crate::call_graph::{Call, Caller, CycleId, call_graph};
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, index, is_probably_misspelled};
 use crate::model::*;
-use crate::neighbours::{MANY, Neighbours};
+use crate::neighbours::{MAX_COMPARED, Neighbours};
 use crate::repairs::Repair;
 use crate::statements::chunks::summarized;
 use crate::statements::{TopStatement, body, summary};
@@ -445,7 +445,7 @@ impl<'db> Order<'_, 'db> {
         let agents = self.agents.get_or_init(|| {
             let agents = self.names().filter(|(_, _, bound)| bound.kind == NameKind::Agent);
             let names: Vec<&SmolStr> = agents.map(|(_, _, bound)| &bound.text).collect();
-            let neighbours = (names.len() > MANY).then(|| Neighbours::new(names.iter().enumerate()));
+            let neighbours = (names.len() > MAX_COMPARED).then(|| Neighbours::new(names.iter().enumerate()));
             Agents { names, neighbours }
         });
         agents.nearest(name).unwrap_or(name)

@@ -16,7 +16,7 @@ pub(super) enum Answer {
 }
 
 /// Agents with a megabyte of JavaScript need a second or two to start on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Starts a program on `PATH` with `--version`.
 pub(super) fn asked_for_version(program: &str) -> Answer {
@@ -62,12 +62,12 @@ fn run(program: &str, arguments: &[&str]) -> Result<(ExitStatus, String), String
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status,
-            Ok(None) if since.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(10)),
+            Ok(None) if since.elapsed() < TIMEOUT => std::thread::sleep(Duration::from_millis(10)),
             Ok(None) => {
                 // A process that cannot be killed has already exited.
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("does not respond within {} seconds", PATIENCE.as_secs()));
+                return Err(format!("does not respond within {} seconds", TIMEOUT.as_secs()));
             }
             Err(error) => return Err(format!("has an unknown exit status: {error}")),
         }

@@ -20,7 +20,7 @@ const SKILLS: &str = "skills";
 const SERVERS: &str = "mcp";
 
 /// Servers that are fetched before they start, such as by `npx`, need a while.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Checks the skills that the agents of a harness find, and those that the settings name.
 pub(super) fn skills(config: &Config, root: &Path, report: &mut Report<'_>) -> io::Result<()> {
@@ -134,7 +134,7 @@ fn tools_of(server: &McpServer, root: &Path) -> Result<Vec<String>, String> {
             }
         }
     });
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let answered = ask(&mut input, &lines, deadline);
     drop(input);
     // A process that cannot be killed has already exited.
@@ -168,7 +168,7 @@ fn answer(lines: &mpsc::Receiver<String>, id: u64, deadline: Instant) -> Result<
         let left = deadline.saturating_duration_since(Instant::now());
         let line = lines.recv_timeout(left).map_err(|error| match error {
             mpsc::RecvTimeoutError::Timeout => {
-                format!("does not respond within {} seconds", PATIENCE.as_secs())
+                format!("does not respond within {} seconds", TIMEOUT.as_secs())
             }
             mpsc::RecvTimeoutError::Disconnected => "exits without a response".to_owned(),
         })?;

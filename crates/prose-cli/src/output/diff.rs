@@ -18,7 +18,7 @@ pub(crate) struct DiffTarget {
 }
 
 /// The time limit for a minimal diff, after which any correct diff is used: a program with a million changed lines would take hours.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The change from `old` to `new`.
 pub(crate) fn render(name: &str, old: &str, new: &str, look: DiffTarget) -> String {
@@ -30,7 +30,7 @@ pub(crate) fn render_between(names: [&str; 2], old: &str, new: &str, look: DiffT
     // Diff tools only support lines that end in a line feed.
     let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
-    let diff = TextDiff::configure().timeout(PATIENCE).diff_slices(&old_lines, &new_lines);
+    let diff = TextDiff::configure().timeout(TIMEOUT).diff_slices(&old_lines, &new_lines);
     let [old_name, new_name] = names.map(one_line);
     let mut drawn = String::new();
     look.line(BOLD, &format!("--- {old_name}\n"), &mut drawn);

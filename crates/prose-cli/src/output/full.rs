@@ -18,7 +18,7 @@ const MAX_LINE: usize = 1000;
 /// The number of bytes of such a line before and after the range.
 const CONTEXT: usize = 120;
 /// A related place is shown together with the diagnostic if they are at most this many bytes apart. The lines between them are omitted.
-const NEAR: u32 = 4000;
+const MAX_DISTANCE: u32 = 4000;
 
 /// The drawing options.
 pub(crate) fn renderer(styled: bool, width: Option<usize>) -> Renderer {
@@ -103,7 +103,7 @@ impl<'a> Source<'a> {
     fn shows_together(&self, ranges: impl Iterator<Item = TextRange>, other: TextRange) -> bool {
         let whole = ranges.fold(other, TextRange::cover);
         let (start, end) = (usize::from(whole.start()), usize::from(whole.end()));
-        u32::from(whole.len()) <= NEAR && self.index.longest_line_around(start, end) <= MAX_LINE
+        u32::from(whole.len()) <= MAX_DISTANCE && self.index.longest_line_around(start, end) <= MAX_LINE
     }
 
     /// Adds the lines of the marks, the first of which names the place.

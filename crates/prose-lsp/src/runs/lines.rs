@@ -6,7 +6,7 @@ use ropey::Rope;
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
 /// How long the lines are compared. For texts that have little in common, fewer lines are found again then.
-const PATIENCE: Duration = Duration::from_millis(50);
+const TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Where the lines of a text are in a later one, as far as they are the same.
 ///
@@ -26,7 +26,7 @@ impl LineMap {
         let before = Rope::from_str(before);
         let (before, now) = (lines(&before), lines(now));
         let ops =
-            capture_diff_slices_deadline(Algorithm::Myers, &before, &now, Some(Instant::now() + PATIENCE));
+            capture_diff_slices_deadline(Algorithm::Myers, &before, &now, Some(Instant::now() + TIMEOUT));
         let equal = ops.iter().filter_map(|op| match *op {
             DiffOp::Equal { old_index, new_index, len } => Some((old_index, new_index, len)),
             _ => None,

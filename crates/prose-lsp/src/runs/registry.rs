@@ -280,7 +280,7 @@ pub(super) struct UnderWay {
 
 impl UnderWay {
     /// How long runs have to record that they were stopped, with the agents that have to end for that.
-    const PATIENCE: Duration = Duration::from_secs(5);
+    const TIMEOUT: Duration = Duration::from_secs(5);
 
     fn lock(&self) -> MutexGuard<'_, usize> {
         // Nothing panics under the lock.
@@ -301,7 +301,7 @@ impl UnderWay {
     }
 
     fn wait(&self) {
-        let waited = self.changed.wait_timeout_while(self.lock(), Self::PATIENCE, |count| *count > 0);
+        let waited = self.changed.wait_timeout_while(self.lock(), Self::TIMEOUT, |count| *count > 0);
         let (count, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if *count > 0 {
             tracing::warn!("{} runs did not stop in time; they can be resumed", *count);

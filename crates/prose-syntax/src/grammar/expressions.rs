@@ -370,11 +370,11 @@ pub(super) fn close(p: &mut Parser<'_>, open: TextRange, closer: SyntaxKind) {
 /// Whether the closing bracket is on a line below, in a string that is never closed. That is the mistake then.
 fn is_closed_in_broken_string(p: &Parser<'_>, closing: &str) -> bool {
     // No more than the lines of an array or a call.
-    const FARTHEST: usize = 200;
+    const MAX_AHEAD: usize = 200;
     if !p.at(LINE_END) || p.nth(1) != INDENT {
         return false;
     }
-    (2..FARTHEST)
+    (2..MAX_AHEAD)
         .take_while(|&ahead| !matches!(p.nth(ahead), INDENT | DEDENT | END))
         .any(|ahead| p.nth(ahead) == UNTERMINATED_STRING && p.nth_text(ahead).contains(closing))
 }

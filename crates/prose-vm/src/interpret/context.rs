@@ -6,23 +6,23 @@ use std::sync::Arc;
 use prose_analysis::model::{Expr, ExprId, Property, TextKind, Value as ValueNode};
 use smol_str::SmolStr;
 
-use super::scope::{Found, RECENT};
+use super::scope::{Found, MAX_RECENT};
 use super::{Cx, Exec};
 use crate::effect::{ContextItem, Effect, FileUse, Outcome, Summary, SummaryLength, digest};
 use crate::error::ErrorKind;
 use crate::value::{Plain, Value};
 
 /// From how many characters on a value is not put into a text but passed as context (R13).
-pub(super) const INLINE: usize = 2000;
+pub(super) const MAX_INLINE: usize = 2000;
 
 /// How many bytes of results a model judges by, at most, where they are passed as texts: a question is not worth more of its attention.
-const EVIDENCE: usize = 40_000;
+const MAX_EVIDENCE: usize = 40_000;
 
 /// The maximum length in bytes of a value that a decision gets as text from agents that read files: a question is faster without a tool.
 const MAX_INLINE_EVIDENCE: usize = 8 * 1024;
 
 /// From how many characters on only the essentials are passed (R38).
-const LONG: usize = 8000;
+const MAX_KEY_POINTS: usize = 8000;
 
 /// A value on its way into a context.
 pub(super) struct ContextValue {
@@ -239,8 +239,8 @@ impl Cx {
     /// A text as it is, or what it comes down to if it is long (R38).
     async fn shortened(&self, name: &SmolStr, text: Arc<str>) -> Exec<Arc<str>> {
         let extent = match text.chars().count() {
-            0..INLINE => return Ok(text),
-            INLINE..=LONG => SummaryLength::KeyPoints,
+            0..MAX_INLINE => return Ok(text),
+            MAX_INLINE..=MAX_KEY_POINTS => SummaryLength::KeyPoints,
             _ => SummaryLength::Essentials,
         };
         let key = (Arc::clone(&text), extent);
@@ -289,8 +289,8 @@ impl Cx {
         for result in self.scope.around().flat_map(|scope| scope.recent()) {
             add(result.name, &result.value, result.path.as_ref());
         }
-        items.truncate(RECENT);
-        let (mut room, mut inline) = (EVIDENCE, EVIDENCE);
+        items.truncate(MAX_RECENT);
+        let (mut room, mut inline) = (MAX_EVIDENCE, MAX_EVIDENCE);
         items.retain_mut(|item| {
             let length = item.text.as_ref().map_or(0, |text| text.len());
             if item.path.is_some() {
@@ -329,10 +329,10 @@ fn shown(value: &Value) -> String {
 /// The beginning and the end of a long text: what is in between rarely decides a question, and a model can be told so.
 fn cut(text: &str) -> String {
     let count = text.chars().count();
-    if count < INLINE {
+    if count < MAX_INLINE {
         return text.to_owned();
     }
-    let half = INLINE / 2;
+    let half = MAX_INLINE / 2;
     let start: String = text.chars().take(half).collect();
     let end: String = text.chars().skip(count - half).collect();
     format!("{start}\n[… {} characters left out …]\n{end}", count - 2 * half)

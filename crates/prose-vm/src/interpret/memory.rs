@@ -16,7 +16,7 @@ use crate::names;
 use crate::program::At;
 
 /// How much of a reply stands for it in a memory and in the record of a session where the agent wrote none.
-const EXCERPT: usize = 300;
+const MAX_EXCERPT: usize = 300;
 
 impl Cx {
     /// Where an agent's memory lies; none if it is not persistent (R42).
@@ -144,12 +144,12 @@ fn parts_of_reply(
                 str::to_owned,
             );
             let section =
-                format!("## Segment {} Summary\n\n{}\n", memory.segment, beginning(&result, EXCERPT));
+                format!("## Segment {} Summary\n\n{}\n", memory.segment, beginning(&result, MAX_EXCERPT));
             format!("{}\n\n{section}", known.trim_end())
         }
     };
     let record = if record.is_empty() {
-        format!("- Found: {}", beginning(&result, EXCERPT))
+        format!("- Found: {}", beginning(&result, MAX_EXCERPT))
     } else {
         record.to_owned()
     };

@@ -12,7 +12,7 @@ use crate::effect::{Binding, BindingKind};
 use crate::value::Value;
 
 /// How many results a scope remembers as the newest ones: all of most programs, but not all of a loop that continues for long.
-pub(crate) const RECENT: usize = 200;
+pub(crate) const MAX_RECENT: usize = 200;
 
 /// Where variables live: a frame, or the part of one that belongs to a branch or an iteration that runs in parallel with others.
 ///
@@ -174,7 +174,7 @@ impl Scope {
         let mut recent = self.recent.borrow_mut();
         recent.push(result);
         // Looking for the name each time would cost more than all else that a session needs here.
-        if recent.len() == 2 * RECENT {
+        if recent.len() == 2 * MAX_RECENT {
             *recent = newest(&recent);
             recent.reverse();
         }
@@ -261,7 +261,7 @@ impl Scope {
 /// The newest results of different names, the newest first.
 fn newest(results: &[Variable]) -> Vec<Variable> {
     let mut names = FxHashSet::default();
-    results.iter().rev().filter(|result| names.insert(&result.name)).take(RECENT).cloned().collect()
+    results.iter().rev().filter(|result| names.insert(&result.name)).take(MAX_RECENT).cloned().collect()
 }
 
 /// Where the value of a session goes.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use prose_analysis::model::{ExprId, Interpolation, Step};
 use smol_str::SmolStr;
 
-use super::context::{ContextValue, INLINE};
+use super::context::{ContextValue, MAX_INLINE};
 use super::{Cx, Exec};
 use crate::program::Piece;
 use crate::structure;
@@ -64,7 +64,7 @@ impl Cx {
                         Some((value, path)) => {
                             let shown = value.to_string();
                             match &mut long {
-                                Some(long) if shown.chars().count() >= INLINE => {
+                                Some(long) if shown.chars().count() >= MAX_INLINE => {
                                     let name = SmolStr::from(written.trim_matches(['{', '}']));
                                     out.push_str(&format!("[{name}, see the context]"));
                                     if !long.iter().any(|item| item.name == name) {
