@@ -75,6 +75,7 @@ pub(crate) enum Command {
     Lsp(LspArgs),
     Mcp(serve::McpArgs),
     Acp(serve::AcpArgs),
+    Dap(serve::DapArgs),
     Fetch(FetchArgs),
     Lock(LockArgs),
     Outdated(OutdatedArgs),

@@ -91,6 +91,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Lsp(args) => return lsp::run(args, terminal),
         Command::Mcp(args) => return serve::mcp(args),
         Command::Acp(args) => return serve::acp(args),
+        Command::Dap(args) => return serve::dap(args, terminal),
         Command::Fetch(args) => fetch::run(args, terminal).context(UNWRITABLE)?,
         Command::Lock(args) => lock::run(args, terminal).context(UNWRITABLE)?,
         Command::Outdated(args) => outdated::run(args, terminal).context(UNWRITABLE)?,

@@ -1,7 +1,8 @@
-//! `prose mcp` and `prose acp`: serve agents and editors on standard input and output.
+//! `prose mcp`, `prose acp` and `prose dap`: serve agents, editors and debuggers.
 
 use std::future::Future;
-use std::io;
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -9,8 +10,9 @@ use anyhow::Context;
 use prose_run::UserTrust;
 use prose_serve::Options;
 
-use crate::cli::serve::{AcpArgs, McpArgs};
+use crate::cli::serve::{AcpArgs, DapArgs, McpArgs};
 use crate::status::Status;
+use crate::terminal::Terminal;
 
 /// Serves an agent until it closes the connection.
 pub(crate) fn mcp(args: &McpArgs) -> anyhow::Result<ExitCode> {
@@ -24,6 +26,26 @@ pub(crate) fn acp(args: &AcpArgs) -> anyhow::Result<ExitCode> {
     serve(&args.folder, args.offline, |options| {
         prose_serve::acp::serve(options, args.program.clone(), tokio::io::stdin(), tokio::io::stdout())
     })
+}
+
+/// Serves a debugger until it disconnects.
+pub(crate) fn dap(args: &DapArgs, terminal: &Terminal) -> anyhow::Result<ExitCode> {
+    let folder = std::path::absolute(&args.folder).context("cannot find the folder")?;
+    let options = prose_debug::Options { folder, trust: UserTrust::of_user() };
+    let Some(port) = args.port else {
+        prose_debug::serve(io::stdin(), io::stdout(), options).context("the connection broke")?;
+        return Ok(Status::Clean.into());
+    };
+    // Whoever reaches the port can start programs as this user, so it is that of one client.
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+        .with_context(|| format!("cannot listen on port {port}"))?;
+    let address = listener.local_addr().context("cannot listen")?;
+    writeln!(terminal.stderr(), "Waiting for a client on {address}")?;
+    let (client, _) = listener.accept().context("cannot accept a client")?;
+    drop(listener);
+    let output = client.try_clone().context("cannot answer the client")?;
+    prose_debug::serve(client, output, options).context("the connection broke")?;
+    Ok(Status::Clean.into())
 }
 
 fn serve<F: Future<Output = io::Result<()>>>(

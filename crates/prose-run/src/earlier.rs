@@ -11,6 +11,7 @@ use prose_state::folder::Project;
 use prose_state::replay::{RecordedRun, ReplayedRecording, Taken};
 use prose_state::{StateError, portable};
 use prose_vm::budget::Budget;
+use prose_vm::command::Commands;
 use prose_vm::earlier::EarlierRun;
 use prose_vm::event::RunHead;
 use prose_vm::harness::{Capabilities, Harness};
@@ -113,7 +114,10 @@ pub(crate) fn prepare_replay(request: RunRequest, opened: Opened, from: &FromRun
     limits.budget = Budget::default();
     let setting = request.config.max_parallel;
     let accounts = Arc::new(RunAccounts::new(&request.money, false, request.trust.files.clone()));
+    let (sender, commands) = Commands::channel();
     PreparedRun {
+        sender,
+        commands,
         size: program.size(),
         machine: Machine::new(program, settings.clone()),
         store: opened.store,
@@ -134,6 +138,7 @@ pub(crate) fn prepare_replay(request: RunRequest, opened: Opened, from: &FromRun
         rights,
         question_prompts: QuestionPrompts::default(),
         clock: Arc::new(runner::now),
+        gate: None,
         stays: true,
         answers: Vec::new(),
     }

@@ -17,6 +17,7 @@ mod origin;
 mod parallelism;
 mod permissions;
 mod program_check;
+mod project;
 pub mod questions;
 mod redaction;
 mod rehearsal;
@@ -50,9 +51,10 @@ pub use prose_rights::{Grants, Right};
 use prose_state::agent_log::AgentLogs;
 pub use prose_state::folder::Project;
 use prose_vm::activity::Work;
-use prose_vm::command::Commands;
+use prose_vm::command::{CommandSender, Commands};
 use prose_vm::effect::{Effect, Outcome, Request, RequestId, Usage};
 use prose_vm::event::{Event, EventKind, Expense, RecordedRoute, RunEnd, RunHead, RunStatus, StateMode};
+use prose_vm::gate::Gate;
 use prose_vm::harness::{Capabilities, Harness};
 use prose_vm::machine::Machine;
 use prose_vm::place::Place;
@@ -75,6 +77,7 @@ use crate::origin::Origin;
 pub use crate::origin::{check_trust, harness_of, is_confirmed};
 pub use crate::parallelism::{Machine as MachineResources, Parallelism};
 pub use crate::permissions::{Unenforced, UnenforcedRule};
+pub use crate::project::project_at;
 pub use crate::questions::{ApprovalAnswer, Questions};
 pub use crate::redaction::Redaction;
 use crate::rehearsal::{QuestionPrompts, Rehearsal};
@@ -103,6 +106,8 @@ pub struct RunHooks<'a> {
 /// A run that can be executed.
 pub struct PreparedRun {
     machine: Machine,
+    sender: CommandSender,
+    commands: Commands,
     store: StoreKind,
     recall: AnyRecording,
     harness: Arc<dyn Harness>,
@@ -127,6 +132,8 @@ pub struct PreparedRun {
     question_prompts: QuestionPrompts,
     /// The time in milliseconds since 1970-01-01 in UTC.
     pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
+    /// Holds its requests back, if it is debugged.
+    pub gate: Option<Arc<dyn Gate>>,
     /// Whether it stays a process when it only waits (`run.when-waiting`).
     stays: bool,
     /// The answers that were given before it was resumed.
@@ -280,9 +287,12 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     if request.start != Start::Dry {
         limits.capacity.get_or_insert_with(|| Arc::clone(&parallelism) as _);
     }
+    let (sender, commands) = Commands::channel();
     let accounts = Arc::new(RunAccounts::new(&request.money, asks_model, request.trust.files.clone()));
     Ok(PreparedRun {
         machine: Machine::new(program, settings.clone()),
+        sender,
+        commands,
         store: opened.store,
         recall: opened.recall,
         harness,
@@ -301,6 +311,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         rights,
         question_prompts,
         clock: Arc::new(runner::now),
+        gate: None,
         stays: request.config.when_waiting == WhenWaiting::Stay,
         answers: opened.answers,
         not_recorded: None,
@@ -440,6 +451,11 @@ impl PreparedRun {
         self.harness.name()
     }
 
+    /// Sends commands to the run when it is executed.
+    pub fn commands(&self) -> CommandSender {
+        self.sender.clone()
+    }
+
     /// Notifies of this run, while it is executed and afterwards.
     pub fn notifier(&self) -> Notifier {
         self.notifier.clone()
@@ -465,7 +481,7 @@ impl PreparedRun {
             (narrator, sink)
         });
         let mut logs = self.folder.as_deref().map(AgentLogs::new);
-        let (sender, commands) = Commands::channel();
+        let (sender, commands) = (self.sender, self.commands);
         let desk = questions.clone();
         let channel = self
             .folder
@@ -507,6 +523,7 @@ impl PreparedRun {
             commands,
             observer: &mut observe,
             interrupted,
+            gate: self.gate,
             limits: self.limits,
             accounts: self.accounts,
             secrets: self.secrets,

@@ -53,6 +53,7 @@ fn run(runtime: &Runtime, program: &Arc<Program>, observer: &mut dyn FnMut(&Even
         observer,
         interrupted: Box::pin(std::future::pending()),
         accounts: Arc::new(NoAccounts),
+        gate: None,
         limits: Limits { max_parallel: usize::MAX, ..Limits::default() },
         secrets: Arc::default(),
         clock: &|| 0,

@@ -4,6 +4,7 @@
 //! from where, and reports to the sender whether it took effect.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
@@ -14,7 +15,7 @@ use crate::effect::RequestId;
 use crate::questions::Attribution;
 
 /// A command of a person to a run.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub enum Command {
     /// No request starts until [`Command::Continue`]. Running sessions complete, and their results are recorded.
@@ -32,6 +33,20 @@ pub enum Command {
     Retry {
         /// The session.
         request: RequestId,
+    },
+    /// A session ends with this text as its reply, without an attempt or during one.
+    Reply {
+        /// The session.
+        request: RequestId,
+        /// The reply.
+        text: Arc<str>,
+    },
+    /// The attempt of a session asks with this prompt. A session at work is cancelled and starts again.
+    Prompt {
+        /// The session.
+        request: RequestId,
+        /// The full prompt, in place of that of the program.
+        text: Arc<str>,
     },
     /// The maximum of the run for cost, tokens or sessions is this one, in place of those from flags and settings.
     SetLimit {

@@ -16,6 +16,7 @@ pub mod error;
 pub mod estimate;
 pub mod event;
 pub mod frame;
+pub mod gate;
 mod guidelines;
 pub mod harness;
 mod interpret;

@@ -38,6 +38,7 @@ use crate::confirmation;
 use crate::effect::{Effect, Failure, Outcome, Permission, RequestId, Usage, fingerprint};
 use crate::error::ErrorKind;
 use crate::event::{EventKind, RunEnd};
+use crate::gate::Gate;
 use crate::machine::{Machine, MachineOutput, NewEvent};
 use crate::permissions;
 use crate::place::{Place, Site};
@@ -206,6 +207,9 @@ impl Runner<'_> {
                 match output {
                     MachineOutput::Event(event) => self.emit(event)?,
                     MachineOutput::Request(request) => {
+                        if let Some(gate) = &self.host.gate {
+                            gate.requested(&request);
+                        }
                         let needs_agent = request.effect.needs_agent();
                         let queue = if needs_agent { &mut self.agents_wanted } else { &mut self.at_once };
                         queue.insert(request.id);
@@ -251,7 +255,10 @@ impl Runner<'_> {
                     self.emit_unrecorded(EventKind::Resumed { harness });
                 }
             }
-            if let Some((id, outcome)) = self.skipped() {
+            if let Some(gate) = &self.host.gate {
+                gate.settled();
+            }
+            if let Some((id, outcome)) = self.commanded_outcome() {
                 self.deliver(machine, id, outcome)?;
                 continue;
             }
@@ -266,6 +273,7 @@ impl Runner<'_> {
             }
             self.host.store.commit()?;
             let (inputs, questions) = (Arc::clone(&self.host.inputs), self.questions_alone());
+            let gate = self.host.gate.clone();
             tokio::select! {
                 biased;
                 reason = &mut self.host.interrupted => return self.interrupt(reason),
@@ -317,6 +325,7 @@ impl Runner<'_> {
                     }
                 }
                 () = self.room.opens() => {}
+                () = opened(gate.as_deref()) => {}
                 questions = abandoned(inputs.as_ref(), questions) => return self.stop_to_wait(questions),
                 () = capacity_interval(), if self.is_short => {}
             }
@@ -343,11 +352,12 @@ impl Runner<'_> {
         self.forget(id);
         let began = self.began.remove(&id);
         let is_live = self.is_started.remove(&id);
-        // What a skipped session has used is recorded as an expense.
-        let is_skipped = matches!(&outcome, Outcome::Reply(reply) if reply.is_skipped);
+        // What a session has used that a person skipped or replied to is recorded as an expense.
+        let by_hand = matches!(&outcome, Outcome::Reply(reply) if reply.is_skipped)
+            || self.worked.get(&id).is_some_and(|work| work.given_by.is_some());
         let mut work = match is_live {
             true => self.settle(&request, Some(&outcome)),
-            false if request.effect.needs_agent() && !is_skipped => self.host.recall.last_work(),
+            false if request.effect.needs_agent() && !by_hand => self.host.recall.last_work(),
             false => self.worked.remove(&id).unwrap_or_default(),
         };
         if let Effect::Session(task) = &request.effect
@@ -377,7 +387,7 @@ impl Runner<'_> {
                 work: Box::new(work),
             },
         };
-        let is_recalled = !is_live && !is_skipped && request.effect.needs_agent();
+        let is_recalled = !is_live && !by_hand && request.effect.needs_agent();
         let recalled = is_recalled.then(|| request.effect.agent());
         self.emit_of(recalled, event)?;
         machine.deliver(id, outcome);
@@ -418,7 +428,10 @@ impl Runner<'_> {
         let mut next = self.at_once.first().copied();
         while let Some(id) = next {
             next = self.at_once.range((Bound::Excluded(id), Bound::Unbounded)).next().copied();
-            let Some(request) = self.waiting.get(&id).filter(|_| !self.is_known(id)) else { continue };
+            let Some(request) = self.waiting.get(&id).filter(|_| !self.is_known(id) && !self.is_held(id))
+            else {
+                continue;
+            };
             let found = match &request.effect {
                 Effect::Memory(place) => {
                     if let Turn::Waits(turn) = self.host.store.take_turn(request, place)? {
@@ -533,6 +546,14 @@ impl Runner<'_> {
             reply.wrote_memory = self.host.store.has_written_memory(memory)?;
         }
         Ok(Some(Outcome::Reply(reply)))
+    }
+}
+
+/// Completes when a gate opens; never without one.
+async fn opened(gate: Option<&dyn Gate>) {
+    match gate {
+        Some(gate) => gate.opened().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { Server } from "./client";
 import { commands } from "./commands";
+import { debugging } from "./debug";
 import { explanations } from "./explain";
 import { opensFence } from "./fences";
 import { remembering } from "./log";
@@ -32,6 +33,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     status,
     ...commands(context.extension, created, output, lastLines),
     ...explanations(context.extensionPath),
+    ...debugging(context.extensionPath),
     vscode.workspace.onDidOpenTextDocument((document) => {
       if (hasProgram(document)) void created.start();
     }),

@@ -128,6 +128,19 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "prose-debug",
+        &[
+            "prose-analysis",
+            "prose-markdown",
+            "prose-project",
+            "prose-run",
+            "prose-state",
+            "prose-syntax",
+            "prose-view",
+            "prose-vm",
+        ],
+    ),
+    (
         "prose-serve",
         &[
             "prose-acp",

@@ -1,4 +1,4 @@
-//! The arguments of `prose mcp` and `prose acp`.
+//! The arguments of `prose mcp`, `prose acp` and `prose dap`.
 
 use std::path::PathBuf;
 
@@ -48,4 +48,25 @@ pub(crate) struct AcpArgs {
     /// Fetch nothing; use cached copies of imported programs, however old
     #[arg(long)]
     pub(crate) offline: bool,
+}
+
+/// Debug programs and runs by the Debug Adapter Protocol on standard input and output
+///
+/// An editor starts it as a debug adapter. `launch` with `program` starts a program and stops at breakpoints; with `run` it shows a run that `prose runs` lists,
+/// step by step and backwards, and asks nothing. The programs run under the settings, the limits and the trust of their project.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  the client has disconnected
+  2  the debugger could not be started, or the connection broke
+
+Example, for Neovim with nvim-dap:
+  require('dap').adapters.prose = { type = 'executable', command = 'prose', args = { 'dap' } }")]
+pub(crate) struct DapArgs {
+    /// Wait for one client on this port of the loopback address instead; 0 chooses a free port
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+
+    /// The folder that relative paths start from, if the client names none
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
 }

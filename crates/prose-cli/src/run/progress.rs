@@ -202,7 +202,7 @@ impl<'a> Progress<'a> {
             EventKind::Resumed { .. } => {
                 self.line(format_args!("Recorded results reused; the run continues."))
             }
-            EventKind::Commanded { command, by } => self.commanded(*command, by),
+            EventKind::Commanded { command, by } => self.commanded(command, by),
             EventKind::MemoryAwaited { agent, .. } => {
                 self.line(format_args!(
                     "{indent}waiting for the memory of {agent}, which another run is using"
@@ -240,7 +240,7 @@ impl<'a> Progress<'a> {
     }
 
     /// Shows what a person has commanded, as far as other lines do not.
-    fn commanded(&self, command: Command, by: &Attribution) {
+    fn commanded(&self, command: &Command, by: &Attribution) {
         match command {
             Command::Pause => {
                 self.line(format_args!("paused {by}; running sessions complete, and no new one starts"))
@@ -250,6 +250,12 @@ impl<'a> Progress<'a> {
                 self.line(format_args!("session {} starts again, asked {by}", request.0))
             }
             Command::SetLimit { limit } => self.line(format_args!("the limit is {limit} now, set {by}")),
+            Command::Reply { request, .. } => {
+                self.line(format_args!("session {} ends with a reply that was given {by}", request.0));
+            }
+            Command::Prompt { request, .. } => {
+                self.line(format_args!("session {} gets a prompt that was changed {by}", request.0));
+            }
             Command::Skip { .. } | Command::Stop => {}
         }
     }

@@ -37,6 +37,7 @@ fn run(program: &str, harness: Arc<dyn Harness>) -> Vec<Event> {
         observer: &mut |event, _| events.push(event.clone()),
         interrupted: Box::pin(std::future::pending()),
         accounts: Arc::new(NoAccounts),
+        gate: None,
         limits: Limits::default(),
         secrets: Arc::default(),
         clock: &|| 0,

@@ -42,7 +42,7 @@ pub(crate) fn control(
     }
     // The owner does not wait for other processes.
     let told = std::thread::Builder::new().name("run-control".to_owned()).spawn(move || {
-        match tell(&folders, command) {
+        match tell(&folders, &command) {
             Ok(()) => send(answer, Ok(json(&()))),
             Err(error) => refuse(answer, error.to_string()),
         }
@@ -54,9 +54,9 @@ pub(crate) fn control(
 }
 
 /// Gives the runs in some folders a command. The error is the first one.
-fn tell(folders: &[PathBuf], command: Command) -> Result<(), ControlError> {
+fn tell(folders: &[PathBuf], command: &Command) -> Result<(), ControlError> {
     let by = prose_run::questions::user(AnswerSource::Editor);
-    let one = |folder: &Path| Client::connect(folder)?.command(command, &by);
+    let one = |folder: &Path| Client::connect(folder)?.command(command.clone(), &by);
     let told: Vec<Result<(), ControlError>> = folders.iter().map(|folder| one(folder)).collect();
     told.into_iter().collect()
 }

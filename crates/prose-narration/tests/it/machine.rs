@@ -91,6 +91,7 @@ fn run(fixture: &str, script: &str, state: StateMode, recall: &mut dyn Recording
         observer: &mut |event, _| events.push(event.clone()),
         interrupted: Box::pin(std::future::pending()),
         accounts: Arc::new(NoAccounts),
+        gate: None,
         limits: Limits::default(),
         secrets: Arc::default(),
         clock: &|| 0,

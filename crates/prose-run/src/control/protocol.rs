@@ -3,6 +3,8 @@
 //! A client says [`Hello`] first; the run answers with [`Message::Hello`], or with [`Message::Error`] and closes. Then the client sends [`Request`]s,
 //! and each is answered by a [`Message::Answer`] with its number. After `attach`, the run also sends events.
 
+use std::sync::Arc;
+
 use prose_vm::budget::Maximum;
 use prose_vm::command::{Command, CommandError, RunStatusReport};
 use prose_vm::effect::RequestId;
@@ -58,6 +60,14 @@ pub(super) enum Ask {
     Retry {
         request: RequestId,
     },
+    Reply {
+        request: RequestId,
+        text: Arc<str>,
+    },
+    Prompt {
+        request: RequestId,
+        text: Arc<str>,
+    },
     SetLimit {
         limit: Maximum,
     },
@@ -76,6 +86,8 @@ impl Ask {
             Command::Stop => Ask::Stop,
             Command::Skip { request } => Ask::Skip { request },
             Command::Retry { request } => Ask::Retry { request },
+            Command::Reply { request, text } => Ask::Reply { request, text },
+            Command::Prompt { request, text } => Ask::Prompt { request, text },
             Command::SetLimit { limit } => Ask::SetLimit { limit },
         }
     }
@@ -88,6 +100,8 @@ impl Ask {
             Ask::Stop => Command::Stop,
             Ask::Skip { request } => Command::Skip { request: *request },
             Ask::Retry { request } => Command::Retry { request: *request },
+            Ask::Reply { request, text } => Command::Reply { request: *request, text: Arc::clone(text) },
+            Ask::Prompt { request, text } => Command::Prompt { request: *request, text: Arc::clone(text) },
             Ask::SetLimit { limit } => Command::SetLimit { limit: *limit },
             Ask::Attach
             | Ask::Attend

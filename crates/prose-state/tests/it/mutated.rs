@@ -201,6 +201,7 @@ fn execute(
             "stopped".to_owned()
         }),
         accounts: Arc::new(NoAccounts),
+        gate: None,
         limits: Limits { max_parallel: 3, ..Limits::default() },
         secrets: Arc::default(),
         clock: &|| 0,

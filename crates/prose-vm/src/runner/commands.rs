@@ -7,6 +7,7 @@ use smol_str::SmolStr;
 
 use super::Runner;
 use super::error::RunError;
+use crate::activity::Work;
 use crate::command::{Command, CommandError, RunStatusReport, SessionReport, ToRunner};
 use crate::effect::{Effect, Outcome, Reply, Request, RequestId};
 use crate::event::EventKind;
@@ -17,8 +18,17 @@ use crate::questions::Attribution;
 pub(super) struct Commanded {
     /// Whether no request starts.
     pub(super) is_paused: bool,
-    /// The sessions to skip, with who skips them.
-    skipped: BTreeMap<RequestId, Attribution>,
+    /// The sessions that a person ends: with a reply, or without one to skip them.
+    ended: BTreeMap<RequestId, (Option<Arc<str>>, Attribution)>,
+    /// The prompts that a person has written for sessions.
+    prompts: BTreeMap<RequestId, Arc<str>>,
+}
+
+impl Commanded {
+    /// The prompt that a person has written for a session.
+    pub(super) fn prompt(&self, id: RequestId) -> Option<Arc<str>> {
+        self.prompts.get(&id).cloned()
+    }
 }
 
 impl Runner<'_> {
@@ -42,40 +52,51 @@ impl Runner<'_> {
             }
             ToRunner::Command { command, by, answer } => (command, by, answer),
         };
-        let checked = self.check_command(command);
+        let checked = self.check_command(&command);
+        let stops = command == Command::Stop;
         if checked == Ok(true) {
-            self.record_command(command, by.clone())?;
+            self.record_command(command.clone(), by.clone())?;
             self.apply_command(command, &by)?;
             // The person's word counts from now on, so it survives a loss of power.
             self.host.store.commit()?;
         }
         let _ = answer.send(checked.map(drop));
-        Ok((command == Command::Stop).then(|| format!("stopped {by}")))
+        Ok(stops.then(|| format!("stopped {by}")))
     }
 
     /// Whether a command changes anything.
-    fn check_command(&self, command: Command) -> Result<bool, CommandError> {
-        let session = |id: RequestId| {
-            let effect = self.waiting.get(&id).map(|request| &request.effect);
-            matches!(effect, Some(Effect::Session(_))) && !self.commanded.skipped.contains_key(&id)
+    fn check_command(&self, command: &Command) -> Result<bool, CommandError> {
+        let session = |id: &RequestId| {
+            let effect = self.waiting.get(id).map(|request| &request.effect);
+            matches!(effect, Some(Effect::Session(_))) && !self.commanded.ended.contains_key(id)
         };
         match command {
             Command::Pause => Ok(!self.commanded.is_paused),
             Command::Continue if !self.commanded.is_paused => Err(CommandError::NotPaused),
             Command::Continue | Command::Stop => Ok(true),
-            Command::Skip { request } | Command::Retry { request } if !session(request) => {
+            Command::Skip { request }
+            | Command::Retry { request }
+            | Command::Reply { request, .. }
+            | Command::Prompt { request, .. }
+                if !session(request) =>
+            {
                 Err(CommandError::NoSession)
             }
-            Command::Retry { request } if !self.is_started.contains(&request) => Err(CommandError::NotAtWork),
-            Command::Skip { .. } | Command::Retry { .. } => Ok(true),
+            Command::Retry { request } if !self.is_started.contains(request) => Err(CommandError::NotAtWork),
+            Command::Skip { .. } | Command::Retry { .. } | Command::Reply { .. } | Command::Prompt { .. } => {
+                Ok(true)
+            }
             Command::SetLimit { limit } if !limit.is_valid() => Err(CommandError::InvalidLimit),
             Command::SetLimit { .. } => Ok(true),
         }
     }
 
     fn record_command(&mut self, command: Command, by: Attribution) -> Result<(), RunError> {
-        let about = match command {
-            Command::Skip { request } | Command::Retry { request } => self.waiting.get(&request),
+        let about = match &command {
+            Command::Skip { request }
+            | Command::Retry { request }
+            | Command::Reply { request, .. }
+            | Command::Prompt { request, .. } => self.waiting.get(request),
             _ => None,
         };
         let about = about.map(|request| (request.place.clone(), request.site));
@@ -92,16 +113,14 @@ impl Runner<'_> {
             Command::Pause => self.commanded.is_paused = true,
             Command::Continue => self.commanded.is_paused = false,
             Command::Stop => {}
-            Command::Skip { request } => {
-                self.cancel_work(request)?;
-                self.agents_wanted.remove(&request);
-                self.commanded.skipped.insert(request, by.clone());
-            }
-            Command::Retry { request } => {
-                self.cancel_work(request)?;
-                self.agents_wanted.insert(request);
-                self.emit_unrecorded(EventKind::Queued { request });
-                self.last_to_wait = self.last_to_wait.max(Some(request));
+            Command::Skip { request } => self.end_by_hand(request, None, by)?,
+            Command::Reply { request, text } => self.end_by_hand(request, Some(text), by)?,
+            Command::Retry { request } => self.start_again(request)?,
+            Command::Prompt { request, text } => {
+                self.commanded.prompts.insert(request, text);
+                if self.is_started.contains(&request) {
+                    self.start_again(request)?;
+                }
             }
             Command::SetLimit { limit } => {
                 self.meter.set_limit(limit);
@@ -112,26 +131,58 @@ impl Runner<'_> {
         Ok(())
     }
 
+    fn end_by_hand(
+        &mut self,
+        request: RequestId,
+        reply: Option<Arc<str>>,
+        by: &Attribution,
+    ) -> Result<(), RunError> {
+        self.cancel_work(request)?;
+        self.agents_wanted.remove(&request);
+        self.commanded.ended.insert(request, (reply, by.clone()));
+        Ok(())
+    }
+
+    fn start_again(&mut self, request: RequestId) -> Result<(), RunError> {
+        self.cancel_work(request)?;
+        self.agents_wanted.insert(request);
+        self.emit_unrecorded(EventKind::Queued { request });
+        self.last_to_wait = self.last_to_wait.max(Some(request));
+        Ok(())
+    }
+
     /// Takes up a recorded command of an earlier execution. What a skipped or retried session came to is recorded as well, and a run that is resumed
     /// continues.
-    pub(super) fn repeat_command(&mut self, command: Command, by: &Attribution) {
+    pub(super) fn repeat_command(&mut self, command: &Command, by: &Attribution) {
         match command {
-            Command::SetLimit { limit } => self.meter.repeat_limit(limit),
+            Command::SetLimit { limit } => self.meter.repeat_limit(*limit),
             // The process ended before the result was recorded.
-            Command::Skip { request } if self.waiting.contains_key(&request) => {
-                self.commanded.skipped.insert(request, by.clone());
+            Command::Skip { request } if self.waiting.contains_key(request) => {
+                self.commanded.ended.insert(*request, (None, by.clone()));
+            }
+            Command::Reply { request, text } if self.waiting.contains_key(request) => {
+                self.commanded.ended.insert(*request, (Some(Arc::clone(text)), by.clone()));
+            }
+            Command::Prompt { request, text } if self.waiting.contains_key(request) => {
+                self.commanded.prompts.insert(*request, Arc::clone(text));
             }
             _ => {}
         }
     }
 
-    /// The outcome of a session that is skipped.
-    pub(super) fn skipped(&mut self) -> Option<(RequestId, Outcome)> {
-        while let Some((id, by)) = self.commanded.skipped.pop_first() {
-            if !self.waiting.contains_key(&id) {
-                continue;
-            }
+    /// The outcome of a session that a person has ended.
+    pub(super) fn commanded_outcome(&mut self) -> Option<(RequestId, Outcome)> {
+        while let Some((id, (reply, by))) = self.commanded.ended.pop_first() {
+            let Some(request) = self.waiting.get(&id) else { continue };
             self.agents_wanted.remove(&id);
+            if let Some(text) = reply {
+                let mark = match &request.effect {
+                    Effect::Session(task) => task.memory.as_ref().and(task.mark.clone()),
+                    _ => None,
+                };
+                self.worked.insert(id, Work { given_by: Some(by), ..Work::default() });
+                return Some((id, Outcome::Reply(Reply { text, mark, ..Reply::default() })));
+            }
             let warning = format!("the session was skipped {by}, so its result is empty");
             let reply = Reply { is_skipped: true, warnings: vec![warning], ..Reply::default() };
             return Some((id, Outcome::Reply(reply)));

@@ -26,7 +26,7 @@ impl Runner<'_> {
                 self.usage = Usage::sum([self.usage, expense.work.usage]);
                 self.own_sessions.ended_early(&event.place, &expense.work);
             }
-            EventKind::Commanded { command, by } => self.repeat_command(*command, by),
+            EventKind::Commanded { command, by } => self.repeat_command(command, by),
             _ => {}
         }
         self.record(event, false)

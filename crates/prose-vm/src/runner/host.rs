@@ -12,6 +12,7 @@ use crate::command::Commands;
 use crate::effect::{Failure, InputRequest, RequestId};
 use crate::error::ErrorKind;
 use crate::event::Event;
+use crate::gate::Gate;
 use crate::harness::{Harness, HarnessFuture};
 use crate::questions::{AskedAt, GivenInput, OpenQuestion};
 use crate::runner::trees::Trees;
@@ -39,6 +40,8 @@ pub struct Host<'a> {
     pub interrupted: Pin<Box<dyn Future<Output = String> + 'a>>,
     /// The commands of a person to the run.
     pub commands: Commands,
+    /// Holds requests back, if the run is debugged.
+    pub gate: Option<Arc<dyn Gate>>,
     /// The limits of the run.
     pub limits: Limits,
     /// Prices, and the usage of the user's other runs.

@@ -21,15 +21,21 @@ impl Runner<'_> {
         self.replays && self.host.recall.is_known(id)
     }
 
+    /// Whether a request must not start yet, since the run is debugged.
+    pub(super) fn is_held(&self, id: RequestId) -> bool {
+        let Some(gate) = &self.host.gate else { return false };
+        self.waiting.get(&id).is_some_and(|request| !gate.may_start(request))
+    }
+
     /// Starts pending requests as far as the limits allow. Returns the reason if the run has to stop.
     pub(super) fn start(&mut self) -> Result<Option<String>, RunError> {
-        let known = |runner: &Self, queue: &BTreeSet<RequestId>| -> Vec<RequestId> {
-            if !runner.replays {
+        let not_yet = |runner: &Self, queue: &BTreeSet<RequestId>| -> Vec<RequestId> {
+            if !runner.replays && runner.host.gate.is_none() {
                 return Vec::new();
             }
-            queue.iter().copied().filter(|id| runner.host.recall.is_known(*id)).collect()
+            queue.iter().copied().filter(|id| runner.is_known(*id) || runner.is_held(*id)).collect()
         };
-        let (with_agent, without) = (known(self, &self.agents_wanted), known(self, &self.at_once));
+        let (with_agent, without) = (not_yet(self, &self.agents_wanted), not_yet(self, &self.at_once));
         with_agent.iter().for_each(|id| _ = self.agents_wanted.remove(id));
         without.iter().for_each(|id| _ = self.at_once.remove(id));
         let reason = self.start_unknown();
@@ -172,6 +178,9 @@ impl Runner<'_> {
             (self.host.observer)(&Event { site: Some(request.site), ..event }, true);
         }
         if let Effect::Session(task) = &mut request.effect {
+            if let Some(prompt) = self.commanded.prompt(id) {
+                Arc::make_mut(task).prompt = prompt;
+            }
             if self.asked_again.contains_key(&id) {
                 *task = Arc::new(confirmation::asked_again(task));
             }

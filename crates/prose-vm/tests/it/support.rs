@@ -164,6 +164,7 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
             },
             interrupted: setup.interrupted,
             accounts: setup.accounts,
+            gate: None,
             limits: setup.limits,
             secrets: setup.secrets,
             clock: &|| setup.starts_at + start.elapsed().as_millis() as u64,

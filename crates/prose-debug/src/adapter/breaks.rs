@@ -1,0 +1,321 @@
+//! Requests about breakpoints.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+
+use super::{Adapter, body};
+use crate::breakpoints::{Breakpoint, HitCondition, Trigger};
+use crate::expression::{Expression, Template};
+use crate::sources::Source;
+
+/// The breakpoints that the client has set, by what each request replaces.
+#[derive(Debug, Default)]
+pub(super) struct Requested {
+    lines: BTreeMap<PathBuf, Vec<Breakpoint>>,
+    functions: Vec<Breakpoint>,
+    variables: Vec<Breakpoint>,
+    failures: Vec<Breakpoint>,
+    last_id: u64,
+}
+
+impl Requested {
+    fn id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    fn all(&self) -> Vec<Breakpoint> {
+        let lines = self.lines.values().flatten();
+        lines.chain(&self.functions).chain(&self.variables).chain(&self.failures).cloned().collect()
+    }
+}
+
+const FAILURE: &str = "failure";
+const UNCAUGHT: &str = "uncaught";
+const RETRY: &str = "retry";
+const PERMISSION: &str = "permission";
+const COST: &str = "cost";
+
+/// The filters for failures.
+pub(super) fn filters() -> Vec<dapts::ExceptionBreakpointsFilter> {
+    let filter =
+        |filter: &str, label: &str, description: &str, default: bool| dapts::ExceptionBreakpointsFilter {
+            filter: filter.to_owned(),
+            label: label.to_owned(),
+            description: Some(description.to_owned()),
+            default: Some(default),
+            supports_condition: Some(filter == COST),
+            condition_description: (filter == COST).then(|| "dollars, such as 1.50".to_owned()),
+        };
+    vec![
+        filter(UNCAUGHT, "Uncaught failures", "Stops where a failure ends the run", true),
+        filter(FAILURE, "All failures", "Stops at every error and every failed session", false),
+        filter(RETRY, "Retries", "Stops before a failed session is retried", false),
+        filter(
+            PERMISSION,
+            "Permissions",
+            "Stops where an agent asks for a permission or is denied one",
+            false,
+        ),
+        filter(COST, "Over a cost", "Stops when the run has cost more than a number of dollars", false),
+    ]
+}
+
+/// The conditions of a breakpoint.
+struct Conditions<'a> {
+    condition: Option<&'a str>,
+    hit: Option<&'a str>,
+    log: Option<&'a str>,
+}
+
+impl Conditions<'_> {
+    fn breakpoint(&self, id: u64, trigger: Trigger) -> Result<Breakpoint, String> {
+        let given =
+            |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        Ok(Breakpoint {
+            id,
+            trigger,
+            condition: given(self.condition).map(|text| Expression::parse(&text)).transpose()?,
+            hit: given(self.hit).map(|text| HitCondition::parse(&text)).transpose()?,
+            log: given(self.log).map(|text| Template::parse(&text)),
+        })
+    }
+}
+
+impl<W: Write> Adapter<W> {
+    fn renew_breakpoints(&mut self) {
+        let all = if self.arguments.no_debug { Vec::new() } else { self.requested.all() };
+        self.debuggee().set_breakpoints(all);
+    }
+
+    pub(super) fn set_breakpoints(
+        &mut self,
+        arguments: dapts::SetBreakpointsArguments,
+    ) -> Result<Json, String> {
+        let requested = arguments.breakpoints.unwrap_or_default();
+        let key = key_of(&arguments.source);
+        let mut answers = Vec::new();
+        let mut set = Vec::new();
+        for asked in requested {
+            let id = self.requested.id();
+            let line = asked.line + 1 - self.lines_start;
+            let found = self.find_line(&arguments.source, line);
+            let conditions = Conditions {
+                condition: asked.condition.as_deref(),
+                hit: asked.hit_condition.as_deref(),
+                log: asked.log_message.as_deref(),
+            };
+            let made =
+                found.and_then(|(trigger, line, note)| Ok((conditions.breakpoint(id, trigger)?, line, note)));
+            answers.push(match made {
+                Ok((breakpoint, line, note)) => {
+                    set.push(breakpoint);
+                    dapts::Breakpoint {
+                        id: Some(id),
+                        verified: true,
+                        line: Some(line - 1 + self.lines_start),
+                        message: note,
+                        ..Default::default()
+                    }
+                }
+                Err(why) => failed(id, why),
+            });
+        }
+        self.requested.lines.insert(key, set);
+        self.renew_breakpoints();
+        body(dapts::SetBreakpointsResponse { breakpoints: answers })
+    }
+
+    /// What a line of a source stands for: the place, its line in the file, and what the user should know.
+    fn find_line(&self, source: &dapts::Source, line: u32) -> Result<(Trigger, u32, Option<String>), String> {
+        let programs: Vec<&Source> = match source.source_reference.filter(|reference| *reference > 0) {
+            Some(reference) => self.sources.get(reference as usize).into_iter().collect(),
+            None => {
+                let path = source.path.as_deref().map(Path::new).unwrap_or(Path::new(""));
+                let found: Vec<&Source> =
+                    self.sources.in_file(path).into_iter().map(|(_, source)| source).collect();
+                if found.is_empty() {
+                    let name = path
+                        .file_name()
+                        .map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
+                    return Err(match path.exists() {
+                        true => format!("`{name}` is not a program of this run"),
+                        false => format!("`{name}` does not exist"),
+                    });
+                }
+                found
+            }
+        };
+        // Of several programs in a document, the last one that starts before the line.
+        let program = programs.iter().rev().find(|source| source.line_in_program(line).is_some());
+        let program = program.or(programs.first()).ok_or("the program is not known")?;
+        let in_program = program.line_in_program(line).unwrap_or(1);
+        let location = program
+            .location_at(in_program)
+            .ok_or_else(|| "no statement is at this line or after it".to_owned())?;
+        let trigger = Trigger::Line { from: program.from.clone(), line: location.line, kind: location.kind };
+        let note = program.is_changed.then(|| {
+            "the file has changed since the run was started; the breakpoint is at this line of the program as it was"
+                .to_owned()
+        });
+        let shown = if (location.line..=location.last_line).contains(&in_program)
+            && matches!(location.kind, prose_vm::program::LocationKind::Session { .. })
+        {
+            in_program
+        } else {
+            location.line
+        };
+        Ok((trigger, program.line_in_file(shown), note))
+    }
+
+    pub(super) fn set_function_breakpoints(
+        &mut self,
+        arguments: dapts::SetFunctionBreakpointsArguments,
+    ) -> Result<Json, String> {
+        let known: Vec<String> = self.sources.all().flat_map(|(_, source)| source.functions()).collect();
+        let (mut answers, mut set) = (Vec::new(), Vec::new());
+        for asked in arguments.breakpoints {
+            let id = self.requested.id();
+            let conditions = Conditions {
+                condition: asked.condition.as_deref(),
+                hit: asked.hit_condition.as_deref(),
+                log: None,
+            };
+            let name = asked.name.trim();
+            let made = match known.iter().any(|known| known == name) {
+                true => conditions.breakpoint(id, Trigger::Function(name.into())),
+                false => {
+                    let near = prose_syntax::suggest::nearest(name, &known, |known| known.as_str());
+                    let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                    Err(format!("the program has no block and no agent `{name}`{hint}"))
+                }
+            };
+            answers.push(match made {
+                Ok(breakpoint) => {
+                    set.push(breakpoint);
+                    dapts::Breakpoint { id: Some(id), verified: true, ..Default::default() }
+                }
+                Err(why) => failed(id, why),
+            });
+        }
+        self.requested.functions = set;
+        self.renew_breakpoints();
+        body(dapts::SetFunctionBreakpointsResponse { breakpoints: answers })
+    }
+
+    pub(super) fn set_exception_breakpoints(
+        &mut self,
+        arguments: dapts::SetExceptionBreakpointsArguments,
+    ) -> Result<Json, String> {
+        let plain = arguments.filters.into_iter().map(|filter| (filter, None));
+        let options = arguments.filter_options.into_iter().flatten();
+        let options = options.map(|option| (option.filter_id, option.condition));
+        let (mut answers, mut set) = (Vec::new(), Vec::new());
+        for (filter, condition) in plain.chain(options).collect::<Vec<_>>() {
+            let id = self.requested.id();
+            let trigger = match filter.as_str() {
+                FAILURE => Ok(Trigger::Failure),
+                UNCAUGHT => Ok(Trigger::Uncaught),
+                RETRY => Ok(Trigger::Retry),
+                PERMISSION => Ok(Trigger::Permission),
+                COST => match condition
+                    .as_deref()
+                    .map_or(Ok(0.0), |text| text.trim_start_matches('$').trim().parse())
+                {
+                    Ok(limit) => Ok(Trigger::Cost(limit)),
+                    Err(_) => Err("a cost is a number of dollars, such as `1.50`".to_owned()),
+                },
+                other => Err(format!("there is no filter `{other}`")),
+            };
+            answers.push(match trigger {
+                Ok(trigger) => {
+                    set.push(Breakpoint { id, trigger, condition: None, hit: None, log: None });
+                    dapts::Breakpoint { id: Some(id), verified: true, ..Default::default() }
+                }
+                Err(why) => failed(id, why),
+            });
+        }
+        self.requested.failures = set;
+        self.renew_breakpoints();
+        body(dapts::SetExceptionBreakpointsResponse { breakpoints: Some(answers) })
+    }
+
+    pub(super) fn data_breakpoint_info(
+        &mut self,
+        arguments: dapts::DataBreakpointInfoArguments,
+    ) -> Result<Json, String> {
+        let is_variable = self.handles.is_variable(arguments.variables_reference.map(u64::from));
+        let name = arguments.name;
+        body(dapts::DataBreakpointInfoResponse {
+            data_id: is_variable.then(|| name.clone()),
+            description: match is_variable {
+                true => format!("when `{name}` gets a value"),
+                false => "only variables can be watched, not parts of their values".to_owned(),
+            },
+            access_types: Some(vec![dapts::DataBreakpointAccessType::Write]),
+            can_persist: Some(true),
+        })
+    }
+
+    pub(super) fn set_data_breakpoints(
+        &mut self,
+        arguments: dapts::SetDataBreakpointsArguments,
+    ) -> Result<Json, String> {
+        let (mut answers, mut set) = (Vec::new(), Vec::new());
+        for asked in arguments.breakpoints {
+            let id = self.requested.id();
+            let conditions = Conditions {
+                condition: asked.condition.as_deref(),
+                hit: asked.hit_condition.as_deref(),
+                log: None,
+            };
+            answers.push(match conditions.breakpoint(id, Trigger::Variable(asked.data_id.as_str().into())) {
+                Ok(breakpoint) => {
+                    set.push(breakpoint);
+                    dapts::Breakpoint { id: Some(id), verified: true, ..Default::default() }
+                }
+                Err(why) => failed(id, why),
+            });
+        }
+        self.requested.variables = set;
+        self.renew_breakpoints();
+        body(dapts::SetDataBreakpointsResponse { breakpoints: answers })
+    }
+
+    pub(super) fn breakpoint_locations(
+        &mut self,
+        arguments: dapts::BreakpointLocationsArguments,
+    ) -> Result<Json, String> {
+        let path = arguments.source.path.as_deref().map(Path::new).unwrap_or(Path::new(""));
+        let start = arguments.line + 1 - self.lines_start;
+        let end = arguments.end_line.map_or(start, |line| line + 1 - self.lines_start);
+        let mut breakpoints = Vec::new();
+        for (_, source) in self.sources.in_file(path) {
+            let Some(last) = source.line_in_program(end) else { continue };
+            let first = source.line_in_program(start).unwrap_or(1);
+            breakpoints.extend(source.lines(first, last).into_iter().map(|line| dapts::BreakpointLocation {
+                line: source.line_in_file(line) - 1 + self.lines_start,
+                column: None,
+                end_line: None,
+                end_column: None,
+            }));
+        }
+        body(dapts::BreakpointLocationsResponse { breakpoints })
+    }
+}
+
+fn failed(id: u64, why: String) -> dapts::Breakpoint {
+    dapts::Breakpoint { id: Some(id), verified: false, message: Some(why), ..Default::default() }
+}
+
+/// By what the breakpoints of a source are replaced.
+fn key_of(source: &dapts::Source) -> PathBuf {
+    match (source.source_reference.filter(|reference| *reference > 0), &source.path) {
+        (Some(reference), _) => PathBuf::from(format!("<{reference}>")),
+        (None, Some(path)) => PathBuf::from(path),
+        (None, None) => PathBuf::new(),
+    }
+}

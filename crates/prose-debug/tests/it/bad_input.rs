@@ -1,0 +1,68 @@
+//! Clients that send what they should not.
+
+use expect_test::expect;
+use serde_json::json;
+
+use crate::client::{World, check};
+
+const PROGRAM: &str = "session \"Draft\"\n";
+const ANSWERS: &str = "[[session]]\nreply = \"done\"\n";
+
+#[test]
+fn requests_out_of_order_are_refused() {
+    let world = World::new(PROGRAM, ANSWERS);
+    let mut client = world.client();
+    let mut seen = vec![client.refused("threads", json!({}))];
+    client.ok("initialize", json!({}));
+    seen.push(client.refused("initialize", json!({})));
+    seen.push(client.refused("continue", json!({ "threadId": 1 })));
+    seen.push(client.refused("setBreakpoints", json!({ "source": { "path": "main.prose" } })));
+    seen.push(client.refused("launch", json!({})));
+    seen.push(client.refused("launch", json!({ "program": 3 })));
+    client.ok("launch", json!({ "program": "main.prose", "script": "answers.toml" }));
+    seen.push(client.refused("launch", json!({ "program": "main.prose" })));
+    seen.push(client.refused("next", json!({ "threadId": 1 })));
+    seen.push(client.refused("stackTrace", json!({ "threadId": 77 })));
+    seen.push(client.refused("scopes", json!({ "frameId": 12 })));
+    seen.push(client.refused("disassemble", json!({})));
+    check(&seen, expect![[r#""#]]);
+    // A run that never started leaves nothing.
+    client.disconnect();
+    assert!(world.project().list_runs().unwrap().is_empty());
+}
+
+#[test]
+fn what_cannot_be_debugged_says_why() {
+    let world = World::new("session \"Draft {topc}\"\nlet topic = \"tides\"\n", ANSWERS);
+    let mut client = world.client();
+    client.ok("initialize", json!({}));
+    let mut seen = Vec::new();
+    for arguments in [
+        json!({ "program": "main.prose" }),
+        json!({ "program": "missing.prose" }),
+        json!({ "run": "k3x9" }),
+        json!({ "run": "missing.prose-run" }),
+    ] {
+        seen.push(client.refused("launch", arguments));
+    }
+    world.write("main.prose", "input topic: \"What about?\"\nsession \"Draft {topic}\"\n");
+    seen.push(client.refused("launch", json!({ "program": "main.prose", "inputs": { "topc": "tides" } })));
+    seen.push(client.refused("launch", json!({ "program": "main.prose", "harness": "ofline" })));
+    let folder = world.path("").display().to_string();
+    let seen: Vec<String> = seen.iter().map(|line| line.replace(&folder, "FOLDER/")).collect();
+    check(&seen, expect![[r#""#]]);
+    client.disconnect();
+}
+
+#[test]
+fn messages_that_are_none_are_reported() {
+    let world = World::new(PROGRAM, ANSWERS);
+    let mut client = world.client();
+    client.send("{ no json");
+    client.send(r#"{"type": "response", "seq": 1}"#);
+    client.send(r#"{"type": "request", "command": 7}"#);
+    client.ok("initialize", json!({}));
+    let console = client.disconnect();
+    assert!(console.contains("A message of the client is not JSON"), "{console}");
+    assert!(console.contains("A request of the client is not understood"), "{console}");
+}
