@@ -78,7 +78,7 @@ impl Client {
         let options = Options { folder: folder.to_owned(), trust: trust(folder) };
         let server = std::thread::spawn(move || prose_debug::serve(server_input, server_output, options));
         let mut client = Self { output, input: BufReader::new(input), server };
-        client.request("initialize", json!({}));
+        client.request("initialize", json!({ "adapterID": "prose" }));
         client
     }
 

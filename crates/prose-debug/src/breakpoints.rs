@@ -83,7 +83,12 @@ impl Trigger {
                 matches!(&event.kind, EventKind::Bound { binding, .. } if binding.name == *name)
             }
             Self::Failure => match &event.kind {
-                EventKind::Raised { .. } => true,
+                // The error of a session that has just stopped is no other failure.
+                EventKind::Raised { error } => {
+                    let before = index.checked_sub(1).and_then(|before| timeline.event(before));
+                    let ended = before.map(|before| &before.kind);
+                    !matches!(ended, Some(EventKind::SessionEnded { error: Some(same), .. }) if same == error)
+                }
                 EventKind::SessionEnded { status, error, .. } => *status == Status::Failed && error.is_some(),
                 _ => false,
             },

@@ -62,6 +62,8 @@ struct Motion {
     depth: u32,
     /// What [`Step::Out`] leaves.
     leaves: NodeId,
+    /// Whether it leads to the first statement.
+    is_entry: bool,
 }
 
 /// A run that is debugged.
@@ -157,9 +159,8 @@ impl Debuggee {
     /// Stands at the first statement, as soon as there is one.
     pub(crate) fn start(&mut self, stops: bool) -> Option<Stop> {
         let step = if stops { Step::Over } else { Step::Continue };
-        self.motion = Some(Motion { step, thread: RUN, depth: 0, leaves: RUN });
-        let stop = self.advance()?;
-        Some(Stop { reason: if stops { Reason::Entry } else { stop.reason }, ..stop })
+        self.motion = Some(Motion { step, thread: RUN, depth: 0, leaves: RUN, is_entry: stops });
+        self.advance()
     }
 
     /// Moves on from where the debugger stands, in a branch.
@@ -167,7 +168,7 @@ impl Debuggee {
         let depth = self.timeline.node(self.part_of(thread)).map_or(0, |part| part.depth);
         let leaves = self.frame_to_leave(thread);
         self.is_paused = false;
-        self.motion = Some(Motion { step, thread, depth, leaves });
+        self.motion = Some(Motion { step, thread, depth, leaves, is_entry: false });
         self.advance()
     }
 
@@ -222,7 +223,7 @@ impl Debuggee {
                 return Some(self.stop(Reason::Breakpoint { ids, is_exception, is_data, is_function }));
             }
             if motion.step != Step::Continue && self.is_reached(&mut motion, next) {
-                return Some(self.stop(Reason::Step));
+                return Some(self.stop(if motion.is_entry { Reason::Entry } else { Reason::Step }));
             }
             self.motion = Some(motion);
         }

@@ -13,8 +13,8 @@ fn requests_out_of_order_are_refused() {
     let world = World::new(PROGRAM, ANSWERS);
     let mut client = world.client();
     let mut seen = vec![client.refused("threads", json!({}))];
-    client.ok("initialize", json!({}));
-    seen.push(client.refused("initialize", json!({})));
+    client.ok("initialize", json!({ "adapterID": "prose" }));
+    seen.push(client.refused("initialize", json!({ "adapterID": "prose" })));
     seen.push(client.refused("continue", json!({ "threadId": 1 })));
     seen.push(client.refused("setBreakpoints", json!({ "source": { "path": "main.prose" } })));
     seen.push(client.refused("launch", json!({})));
@@ -35,7 +35,7 @@ fn requests_out_of_order_are_refused() {
 fn what_cannot_be_debugged_says_why() {
     let world = World::new("session \"Draft {topc}\"\nlet topic = \"tides\"\n", ANSWERS);
     let mut client = world.client();
-    client.ok("initialize", json!({}));
+    client.ok("initialize", json!({ "adapterID": "prose" }));
     let mut seen = Vec::new();
     for arguments in [
         json!({ "program": "main.prose" }),
@@ -61,7 +61,7 @@ fn messages_that_are_none_are_reported() {
     client.send("{ no json");
     client.send(r#"{"type": "response", "seq": 1}"#);
     client.send(r#"{"type": "request", "command": 7}"#);
-    client.ok("initialize", json!({}));
+    client.ok("initialize", json!({ "adapterID": "prose" }));
     let console = client.disconnect();
     assert!(console.contains("A message of the client is not JSON"), "{console}");
     assert!(console.contains("A request of the client is not understood"), "{console}");

@@ -63,14 +63,17 @@ fn replies_are_given_by_hand_prompts_are_changed_and_sessions_are_skipped() {
     client.ok("continue", json!({ "threadId": 1 }));
     client.event("terminated");
     client.disconnect();
-    check(&story(&world), expect![[r#"
+    check(
+        &story(&world),
+        expect![[r#"
         {"command":"reply","request":1,"text":"my own draft"} by Editor
         reply "my own draft", given
         {"command":"prompt","request":2,"text":"Write it by hand"} by Editor
         reply "asked by hand"
         {"command":"skip","request":3} by Editor
         reply "", skipped
-        Completed [("third", Text(""))]"#]]);
+        Completed [("third", Text(""))]"#]],
+    );
 }
 
 #[test]
@@ -115,12 +118,15 @@ fn what_cannot_be_changed_is_refused_with_a_way() {
         seen.push(client.refused("setVariable", arguments));
     }
     let seen: Vec<String> = seen.iter().map(|line| line.replace(run.as_str(), "RUN")).collect();
-    check(&seen, expect![[r#"
+    check(
+        &seen,
+        expect![[r#"
         a run that has ended is not changed; `prose runs fork RUN --from @9` makes a new run that changes it
         a run that has ended is not changed; `prose runs fork RUN --from @9` makes a new run that changes it
         a run that has ended is not changed; `prose runs fork RUN --from @9` makes a new run that changes it
         a run that has ended is not changed; `prose runs fork RUN --from @9` makes a new run that changes it
         `model` cannot be changed; the prompt and the reply of a session can
-        what the run has done cannot be changed"#]]);
+        what the run has done cannot be changed"#]],
+    );
     client.disconnect();
 }

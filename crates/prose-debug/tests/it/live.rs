@@ -54,7 +54,9 @@ fn steps_lead_over_into_and_out_of_calls_and_iterations() {
             client.event("terminated");
         }
     }
-    check(&seen, expect![[r#"
+    check(
+        &seen,
+        expect![[r#"
         step: main.prose main.prose:1
         next: step: main.prose main.prose:5
         next: step: main.prose main.prose:6
@@ -65,7 +67,8 @@ fn steps_lead_over_into_and_out_of_calls_and_iterations() {
         next: step: iteration 1 of 2 main.prose:8 < main.prose main.prose:7
         stepIn: step: iteration 1 of 2 main.prose:8 < main.prose main.prose:7
         stepOut: step: main.prose main.prose:9
-        next: terminated"#]]);
+        next: terminated"#]],
+    );
     client.disconnect();
 }
 
@@ -84,14 +87,17 @@ fn nothing_is_asked_while_the_debugger_stands_before_it() {
     assert!(world.events().iter().all(|event| !is_outcome(&event.kind)));
     seen.push(client.go("next"));
     seen.push(client.locals());
-    check(&seen, expect![[r#"
+    check(
+        &seen,
+        expect![[r#"
         breakpoint: main.prose main.prose:5
         prompt = Draft tides
         status = not asked yet
         0
         step: main.prose main.prose:6
         topic = tides
-        draft = a draft"#]]);
+        draft = a draft"#]],
+    );
     client.disconnect();
 }
 
@@ -105,7 +111,9 @@ fn the_run_can_be_looked_at_backwards_and_continues_from_its_end() {
     seen.push(client.go("reverseContinue"));
     seen.push(client.locals());
     seen.push(client.go("continue"));
-    check(&seen, expect![[r#"
+    check(
+        &seen,
+        expect![[r#"
         breakpoint: main.prose main.prose:5
         breakpoint: main.prose main.prose:9
         topic = tides
@@ -114,7 +122,8 @@ fn the_run_can_be_looked_at_backwards_and_continues_from_its_end() {
         step: iteration 2 of 2 main.prose:8 < main.prose main.prose:7
         breakpoint: main.prose main.prose:5
         topic = tides
-        breakpoint: main.prose main.prose:9"#]]);
+        breakpoint: main.prose main.prose:9"#]],
+    );
     client.ok("continue", json!({ "threadId": 1 }));
     client.event("terminated");
     client.disconnect();
@@ -156,13 +165,16 @@ session "Merge"
     seen.push(client.stop());
     client.ok("next", json!({ "threadId": branch }));
     seen.push(client.stop());
-    check(&seen, expect![[r#"
+    check(
+        &seen,
+        expect![[r#"
         breakpoint: branch 2 main.prose:5 < main.prose main.prose:2
         main: main.prose main.prose:2
         branch a: branch a main.prose:3 < main.prose main.prose:2
         branch 2: branch 2 main.prose:5 < main.prose main.prose:2
         step: branch 2 main.prose:6 < main.prose main.prose:2
-        step: main.prose main.prose:7"#]]);
+        step: main.prose main.prose:7"#]],
+    );
     client.disconnect();
 }
 
@@ -175,9 +187,12 @@ fn a_question_of_the_run_is_answered_in_the_console() {
     let mut seen = vec![client.stop()];
     let inputs = client.scope("Inputs");
     seen.push(client.rows(&inputs));
-    check(&seen, expect![[r#"
+    check(
+        &seen,
+        expect![[r#"
         breakpoint: main.prose main.prose:2
-        topic = tides"#]]);
+        topic = tides"#]],
+    );
     client.disconnect();
 }
 

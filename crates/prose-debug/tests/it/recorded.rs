@@ -52,7 +52,9 @@ fn a_recorded_run_moves_in_both_directions() {
     }
     seen.push(client.locals());
     seen.push(client.go("reverseContinue"));
-    check(&seen, expect![[r#"
+    check(
+        &seen,
+        expect![[r#"
         entry: main.prose main.prose:1
         next: step: main.prose main.prose:5
         next: step: main.prose main.prose:6
@@ -67,7 +69,8 @@ fn a_recorded_run_moves_in_both_directions() {
         topic = tides
         draft = a draft
         found = high is good
-        step: main.prose main.prose:1"#]]);
+        step: main.prose main.prose:1"#]],
+    );
     client.disconnect();
     // It was only read, and no other run was started.
     assert_eq!(std::fs::read(world.last().path).unwrap(), before);
@@ -104,14 +107,17 @@ fn breakpoints_stop_the_movement_in_both_directions() {
         let stop = client.go(step);
         seen.push(format!("{step}: {stop}"));
     }
-    check(&seen, expect![[r#"
+    check(
+        &seen,
+        expect![[r#"
         entry: main.prose main.prose:1
         continue: breakpoint: block review main.prose:3 < iteration 1 of 2 main.prose:7 < main.prose main.prose:6
         continue: breakpoint: block review main.prose:3 < iteration 2 of 2 main.prose:7 < main.prose main.prose:6
         continue: step: main.prose ?:0
         reverseContinue: breakpoint: block review main.prose:3 < iteration 2 of 2 main.prose:7 < main.prose main.prose:6
         reverseContinue: breakpoint: block review main.prose:3 < iteration 1 of 2 main.prose:7 < main.prose main.prose:6
-        reverseContinue: step: main.prose main.prose:1"#]]);
+        reverseContinue: step: main.prose main.prose:1"#]],
+    );
     client.disconnect();
 }
 
@@ -129,12 +135,15 @@ fn a_failed_run_is_shown_where_it_failed() {
     let session = client.scope("Session");
     seen.push(client.rows(&session));
     seen.push(client.go("stepBack"));
-    check(&seen, expect![[r#"
+    check(
+        &seen,
+        expect![[r#"
         entry: block check main.prose:2 < main.prose main.prose:4
         it is wrong
         prompt = Check a draft ⏎  ⏎ Execution scope: ⏎   execution_id: 1 ⏎   block: check ⏎   depth: 1
         failure = it is wrong
-        step: block check main.prose:2 < main.prose main.prose:4"#]]);
+        step: block check main.prose:2 < main.prose main.prose:4"#]],
+    );
     client.disconnect();
 }
 
@@ -170,14 +179,17 @@ fn the_debugger_goes_to_any_execution_of_a_line() {
     let frame = client.frame(1);
     client.ok("restartFrame", json!({ "frameId": frame }));
     seen.push(client.stop());
-    check(&seen, expect![[r#"
+    check(
+        &seen,
+        expect![[r#"
         block review in iteration 1 of 2 (event 17)
         block review in iteration 2 of 2 (event 32)
         goto: block review main.prose:3 < iteration 2 of 2 main.prose:7 < main.prose main.prose:6
         high
         high
         step: block review main.prose:4 < iteration 2 of 2 main.prose:7 < main.prose main.prose:6
-        goto: block review main.prose:3 < iteration 2 of 2 main.prose:7 < main.prose main.prose:6"#]]);
+        goto: block review main.prose:3 < iteration 2 of 2 main.prose:7 < main.prose main.prose:6"#]],
+    );
     client.disconnect();
 }
 

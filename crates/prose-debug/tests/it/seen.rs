@@ -23,7 +23,9 @@ fn values_unfold_in_pages() {
     let inside = client.ok("variables", json!({ "variablesReference": plan["variablesReference"] }));
     seen.push(client.rows(&plan["variablesReference"]));
     seen.push(client.rows(&inside["variables"][1]["variablesReference"]));
-    check(&seen, expect![[r#"
+    check(
+        &seen,
+        expect![[r#"
         list = 3 items
         plan = {"steps": ["read", "write"], "text": "one\ntwo\nthree"}
         b
@@ -31,7 +33,8 @@ fn values_unfold_in_pages() {
         text = one ⏎ two ⏎ three
         [0] = one
         [1] = two
-        [2] = three"#]]);
+        [2] = three"#]],
+    );
     // Numbers of an earlier stop are not taken for others.
     client.ok("stepBack", json!({ "threadId": 1 }));
     client.stop();
@@ -70,7 +73,9 @@ fn expressions_are_evaluated_and_completed() {
             .collect();
         seen.push(format!("{text}| {}", labels.join(" ")));
     }
-    check(&seen, expect![[r#"
+    check(
+        &seen,
+        expect![[r#"
         breakpoint: iteration 2 of 2 main.prose:4 < main.prose main.prose:3
         topic: tides
         plan.steps[1]: write
@@ -81,7 +86,8 @@ fn expressions_are_evaluated_and_completed() {
         topic +: unexpected `+`; a condition compares names and values, such as `topic == "tides"`, `draft contains "error"` or `iteration > 2`
         to| nth topic plan
         plan.| steps size
-        :re| :reply :prompt :skip :retry :answer :session :help"#]]);
+        :re| :reply :prompt :skip :retry :answer :session :help"#]],
+    );
     client.disconnect();
 }
 
@@ -96,7 +102,7 @@ fn imported_programs_are_frames_with_their_own_breakpoints() {
         "input topic: \"What about?\"\nlet words = session \"Find {topic}\"\noutput words = words\n",
     );
     let mut client = world.client();
-    client.ok("initialize", json!({}));
+    client.ok("initialize", json!({ "adapterID": "prose" }));
     client.ok("launch", json!({ "program": "main.prose", "script": "answers.toml" }));
     client.event("initialized");
     let part = source(&world.path("part.prose"));
@@ -119,7 +125,7 @@ fn programs_in_documents_have_the_lines_of_the_document() {
         "# Notes\n\n```prose\nlet topic = \"tides\"\n\nsession \"Draft {topic}\"\n```\n\nMore.\n\n```prose\nsession \"Other\"\n```\n",
     );
     let mut client = world.client();
-    client.ok("initialize", json!({}));
+    client.ok("initialize", json!({ "adapterID": "prose" }));
     client.ok("launch", json!({ "program": "notes.md#1", "script": "answers.toml" }));
     client.event("initialized");
     let document = source(&world.path("notes.md"));
