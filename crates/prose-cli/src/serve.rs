@@ -36,7 +36,7 @@ pub(crate) fn dap(args: &DapArgs, terminal: &Terminal) -> anyhow::Result<ExitCod
         prose_debug::serve(io::stdin(), io::stdout(), options).context("the connection broke")?;
         return Ok(Status::Clean.into());
     };
-    // Whoever reaches the port can start programs as this user, so it is that of one client.
+    // A program that reaches the port can start programs as this user, so it serves one client.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
         .with_context(|| format!("cannot listen on port {port}"))?;
     let address = listener.local_addr().context("cannot listen")?;

@@ -288,7 +288,7 @@ impl<W: Write> Adapter<W> {
 
     /// Reports that the debugger stands somewhere else now.
     fn stopped(&mut self, stop: Stop) -> io::Result<()> {
-        self.handles.forget();
+        self.handles.clear();
         self.learn_sources();
         use dapts::StoppedEventReason as Why;
         let (reason, description, ids) = match &stop.reason {

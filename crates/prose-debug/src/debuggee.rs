@@ -194,7 +194,7 @@ impl Debuggee {
         }
     }
 
-    /// Continues the movement with the events that are there. Returns where it ends; nothing while it goes on with the run.
+    /// Continues the movement with the events that are there. Returns where it ends; nothing while it continues with the run.
     pub(crate) fn advance(&mut self) -> Option<Stop> {
         self.breakpoints.scan(&self.timeline);
         let count = self.timeline.events().len();

@@ -16,6 +16,7 @@ mod agent_waiting;
 mod bad_programs;
 mod cli_official_programs;
 mod compile_programs;
+mod dap;
 mod dependencies;
 mod docs;
 mod fault_proxy;

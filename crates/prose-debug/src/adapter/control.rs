@@ -39,7 +39,7 @@ impl<W: Write> Adapter<W> {
     }
 
     pub(super) fn move_on(&mut self, step: Step, thread: NodeId) {
-        self.handles.forget();
+        self.handles.clear();
         let is_at_end = self.stop.as_ref().is_some_and(|stop| stop.reason == Reason::End);
         let (stop, is_over) = {
             let mut debuggee = self.shared.lock();
@@ -76,7 +76,7 @@ impl<W: Write> Adapter<W> {
         if let Session::Attached(attached) = &self.session
             && self.stop.as_ref().is_some_and(|stop| stop.reason == Reason::Pause)
         {
-            // Somebody else may have continued it.
+            // Another client may have continued it.
             let _ = attached.command(Command::Continue);
         }
         {

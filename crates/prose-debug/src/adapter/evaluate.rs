@@ -13,7 +13,7 @@ use crate::debuggee::{Debuggee, Step};
 use crate::expression::Expression;
 use crate::values;
 
-/// What can be written in the debug console besides expressions, with what it does.
+/// What can be written in the debug console in addition to expressions, with what it does.
 const COMMANDS: [(&str, &str); 7] = [
     (":reply", "gives the session a reply; the agent is not asked"),
     (":prompt", "asks the session with another prompt"),

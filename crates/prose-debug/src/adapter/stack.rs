@@ -52,7 +52,7 @@ pub(super) struct Handles {
 
 impl Handles {
     /// The run stands somewhere else now.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.first_frame += self.frames.len() as u64;
         self.first_value += self.values.len() as u64;
         self.frames.clear();

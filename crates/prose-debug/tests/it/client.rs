@@ -330,7 +330,7 @@ impl Client {
     }
 }
 
-/// Compares lines, each of which a step adds.
+/// Compares lines with expected ones.
 #[track_caller]
 pub(crate) fn check(lines: &[String], expected: Expect) {
     expected.assert_eq(&lines.join("\n"));
