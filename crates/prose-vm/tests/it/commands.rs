@@ -45,7 +45,7 @@ fn commanded(
             for (at, command) in commands {
                 tokio::time::sleep(Duration::from_millis(at - now)).await;
                 now = *at;
-                let answer = sender.send(*command, ada()).await;
+                let answer = sender.send(command.clone(), ada()).await;
                 given.borrow_mut().push(answer);
             }
             std::future::pending().await
