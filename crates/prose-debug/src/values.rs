@@ -143,8 +143,8 @@ mod tests {
             Value::from(r#"{"steps": ["read"], "done": true}"#),
             expect![[r#"
                 {"steps": ["read"], "done": true} (2, 0)
-                  steps = 1 items
-                  done = true"#]],
+                  done = true
+                  steps = 1 items"#]],
         );
         check(
             Value::array([Value::from("a"), Value::Null]),

@@ -25,7 +25,21 @@ fn requests_out_of_order_are_refused() {
     seen.push(client.refused("stackTrace", json!({ "threadId": 77 })));
     seen.push(client.refused("scopes", json!({ "frameId": 12 })));
     seen.push(client.refused("disassemble", json!({})));
-    check(&seen, expect![[r#""#]]);
+    check(
+        &seen,
+        expect![[r#"
+        `threads` came before `initialize`
+        `initialize` came twice
+        `continue` came before `launch` or `attach`: nothing is debugged yet
+        `setBreakpoints` came before `launch` or `attach`: nothing is debugged yet
+        nothing to debug: set `program` to a program, or `run` to a run that `prose runs` lists
+        the arguments are not understood: invalid type: integer `3`, expected a string
+        a run is debugged already; start another session for another one
+        the run has not started: `configurationDone` is missing
+        the run has no branch 77
+        the debugger stands somewhere else now, and has no such frame
+        the debugger has no request `disassemble`"#]],
+    );
     // A run that never started leaves nothing.
     client.disconnect();
     assert!(world.project().list_runs().unwrap().is_empty());
@@ -50,7 +64,16 @@ fn what_cannot_be_debugged_says_why() {
     seen.push(client.refused("launch", json!({ "program": "main.prose", "harness": "ofline" })));
     let folder = world.path("").display().to_string();
     let seen: Vec<String> = seen.iter().map(|line| line.replace(&folder, "FOLDER/")).collect();
-    check(&seen, expect![[r#""#]]);
+    check(
+        &seen,
+        expect![[r#"
+        `main.prose` has 1 error and is not run; line 1: variable `topc` is not defined; did you mean `topic`?
+        `missing.prose` does not exist
+        run `k3x9` does not exist in FOLDER/.prose/runs; list the runs with `prose runs list`
+        cannot read missing.prose-run: No such file or directory (os error 2)
+        the program has no input `topc`; did you mean `topic`?
+        harness `ofline` does not exist; did you mean `offline`?"#]],
+    );
     client.disconnect();
 }
 

@@ -178,18 +178,23 @@ fn failures_have_filters() {
     check(
         &seen,
         expect![[r#"
-        exception (connection lost): iteration 1 of 3 main.prose:7 < main.prose main.prose:6
-        exception (connection lost): iteration 1 of 3 main.prose:7 < main.prose main.prose:6
-        exception (it is wrong): main.prose main.prose:15
-        exception (it is wrong): main.prose main.prose:15
-        step: main.prose ?:0
-    "#]],
+            exception (connection lost): iteration 1 of 3 main.prose:7 < main.prose main.prose:6
+            exception (connection lost): iteration 1 of 3 main.prose:7 < main.prose main.prose:6
+            exception (it is wrong): main.prose main.prose:15
+            step: main.prose ?:0
+        "#]],
     );
     let uncaught = World::new("session \"Check\"\n", ANSWERS);
     let seen = stops(&uncaught, &[], |client| {
         client.ok("setExceptionBreakpoints", json!({ "filters": ["uncaught"] }));
     });
-    check(&seen, expect![[r#""#]]);
+    check(
+        &seen,
+        expect![[r#"
+        exception (it is wrong): main.prose main.prose:1
+        step: main.prose main.prose:1
+    "#]],
+    );
 }
 
 #[test]
@@ -203,10 +208,15 @@ fn a_live_run_stops_at_an_uncaught_failure() {
     client.ok("configurationDone", json!({}));
     let mut seen = vec![client.stop()];
     seen.push(client.go("stepBack"));
-    check(&seen, expect![[r#""#]]);
+    check(
+        &seen,
+        expect![[r#"
+        exception (it is wrong): main.prose main.prose:1
+        step: main.prose main.prose:1"#]],
+    );
     client.ok("continue", json!({ "threadId": 1 }));
     seen = vec![client.stop()];
-    check(&seen, expect![[r#""#]]);
+    check(&seen, expect!["exception (it is wrong): main.prose main.prose:1"]);
     client.ok("continue", json!({ "threadId": 1 }));
     client.event("terminated");
     client.disconnect();

@@ -57,17 +57,17 @@ fn steps_lead_over_into_and_out_of_calls_and_iterations() {
     check(
         &seen,
         expect![[r#"
-        step: main.prose main.prose:1
-        next: step: main.prose main.prose:5
-        next: step: main.prose main.prose:6
-        stepIn: step: block review main.prose:3 < main.prose main.prose:6
-        stepIn: step: block review main.prose:3 < main.prose main.prose:6
-        stepIn: step: block review main.prose:3 < main.prose main.prose:6
-        stepOut: step: main.prose main.prose:7
-        next: step: iteration 1 of 2 main.prose:8 < main.prose main.prose:7
-        stepIn: step: iteration 1 of 2 main.prose:8 < main.prose main.prose:7
-        stepOut: step: main.prose main.prose:9
-        next: terminated"#]],
+            entry: main.prose main.prose:1
+            next: step: main.prose main.prose:5
+            next: step: main.prose main.prose:6
+            stepIn: step: block review main.prose:3 < main.prose main.prose:6
+            stepIn: step: block review main.prose:3 < main.prose main.prose:6
+            stepIn: step: block review main.prose:3 < main.prose main.prose:6
+            stepOut: step: main.prose main.prose:7
+            next: step: iteration 1 of 2 main.prose:8 < main.prose main.prose:7
+            stepIn: step: iteration 1 of 2 main.prose:8 < main.prose main.prose:7
+            stepOut: step: main.prose main.prose:9
+            next: terminated"#]],
     );
     client.disconnect();
 }

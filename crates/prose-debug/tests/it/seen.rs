@@ -113,7 +113,13 @@ fn imported_programs_are_frames_with_their_own_breakpoints() {
     let inputs = client.scope("Inputs");
     seen.push(client.rows(&inputs));
     seen.push(client.go("stepOut"));
-    check(&seen, expect![[r#""#]]);
+    check(
+        &seen,
+        expect![[r#"
+        breakpoint: program part part.prose:2 < main.prose main.prose:2
+        topic = tides
+        step: main.prose main.prose:3"#]],
+    );
     client.disconnect();
 }
 
@@ -135,6 +141,6 @@ fn programs_in_documents_have_the_lines_of_the_document() {
         (&json!(true), &json!(6))
     );
     client.ok("configurationDone", json!({}));
-    expect![[r#""#]].assert_eq(&client.stop());
+    expect!["breakpoint: notes.md#1 notes.md:6"].assert_eq(&client.stop());
     client.disconnect();
 }
