@@ -41,7 +41,7 @@ impl Program {
         for (top, statement) in (0..).zip(&self.statements) {
             for (stmt, data) in statement.body.stmts() {
                 let at = At { top, stmt };
-                let site = self.site(0, at, data.range);
+                let site = self.site(0, at);
                 let is_executed = (data.list.is_some() || stmt == StmtId::ROOT) && !self.is_definition(at);
                 if is_executed {
                     let (line, last_line) = (site.line, site.last_line);
