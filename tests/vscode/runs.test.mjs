@@ -140,3 +140,69 @@ test("the view and the panel show a run while it goes on, and lead to the progra
     await page.locator('.activitybar [aria-label="OpenProse"]').first().waitFor();
   });
 });
+
+/** Chooses an entry of the menu of a row until it leads to what is to be seen then. A menu that has just opened loses a press. */
+async function choose(window, row, entry, seen) {
+  const item = window.page.locator(".monaco-menu .action-label", { hasText: entry }).first();
+  await leads(async () => {
+    await window.page.keyboard.press("Escape");
+    await row.click({ button: "right", timeout: 3000 });
+    await item.hover({ timeout: 3000 });
+    await item.click({ timeout: 3000, delay: 50 });
+  }, seen);
+}
+
+/** The plan of a fork that has a text. */
+function plan(window, text) {
+  return window.page.locator(".monaco-dialog-box", { hasText: text });
+}
+
+/** Starts a fork. */
+async function start(dialog) {
+  await dialog.getByRole("button", { name: "Start" }).click();
+  await dialog.waitFor({ state: "hidden" });
+}
+
+test("a run is run again from a session and with another reply, and runs are compared", async () => {
+  await editor.window("article", files, async (window) => {
+    const { page } = window;
+    await page.setViewportSize({ width: 1500, height: 900 });
+    reply(window, all);
+    await run(window);
+    await window.notification("article.prose is done").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator('.activitybar [aria-label^="OpenProse"]').first().click();
+    await leads(async () => {
+      await window.row("run of article.prose").click({ timeout: 3000 });
+      await page.keyboard.press("ArrowRight");
+    }, window.row("session Write the article., complete"));
+
+    // The first three sessions are reused, and the article is written again.
+    reply(window, { ...all, "Write the article": "It is the sun, too." });
+    const again = plan(window, "reuses 3 sessions and 0 decisions");
+    await choose(window, window.row("session Write the article., complete"), "Run Again from Here", again);
+    await start(again);
+    await window.hint("output article", "It is the sun, too.").waitFor();
+
+    // What if the outline had been another one?
+    const outline = window.row("session Make an outline about tides., complete");
+    const lens = window.lens("Run again with this reply");
+    await choose(window, outline, "What If It Had Replied", lens);
+    await window.line("The harbour").click();
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type("High and low");
+    const changed = plan(window, "replaces the reply of the session at");
+    await leads(() => lens.click({ timeout: 3000 }), changed);
+    await start(changed);
+    await window.hint("let outline", "High and low").waitFor();
+    await window.hint("output article", "It is the sun, too.").waitFor();
+
+    await window.command("View: Close All Editors");
+    const frame = page.frameLocator("iframe.webview.ready").frameLocator("#active-frame");
+    const step = frame.locator(".step.different", { hasText: "High and low" }).first();
+    await choose(window, window.row("run of article.prose"), "Compare with Previous Run", step);
+    for (const run of ["First run", "Second run"]) await window.part(run, "Make an outline about tides. by writer, done").waitFor();
+    await step.getByRole("button", { name: "Diff of reply" }).click();
+    for (const text of ["2. The harbour", "High and low"]) await window.line(text).waitFor();
+  });
+});
