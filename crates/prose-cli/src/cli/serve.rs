@@ -10,7 +10,7 @@ use clap::Args;
 /// it, run them. No tool writes a file of the project.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
-  0  the client closed the connection
+  0  the client closed the connection, or a signal ended the server
   2  the server could not be started, or the connection broke
 
 Example, for the settings of a client:
@@ -31,7 +31,7 @@ pub(crate) struct McpArgs {
 /// sessions as tool calls. The programs run under the settings, the limits and the trust of the project.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
-  0  the client closed the connection
+  0  the client closed the connection, or a signal ended the server
   2  the server could not be started, or the connection broke
 
 Example, for the settings of Zed:
