@@ -1,15 +1,20 @@
 //! `prose runs answer`: answers a question of a run that waits, and resumes the run.
 
 use std::io::{self, Write};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use prose_run::Project;
-use prose_run::control::{Client, ControlError};
+use prose_run::control::{Client, ControlError, START_TIME};
 use prose_run::questions::{resolve, user};
+use prose_state::StateError;
+use prose_state::lock::RunLock;
 use prose_state::runs::RunSummary;
 use prose_vm::questions::{AnswerSource, OpenQuestion};
 use prose_vm::runner;
+use prose_vm::value::Value;
 
-use crate::cli::run::{AnswerArgs, ResumeArgs};
+use crate::cli::run::{AnswerArgs, ResumeArgs, RunnerArgs};
 use crate::run::ended::Ended;
 use crate::run::project::present_project;
 use crate::run::waiting::shown;
@@ -36,9 +41,20 @@ pub(crate) fn run(args: &AnswerArgs, terminal: &Terminal) -> io::Result<Ended> {
         accept_changes: false,
         transcript: None,
         inputs: Vec::new(),
-        runner: args.runner.clone(),
+        runner: RunnerArgs { has_answered: true, ..args.runner.clone() },
     };
     crate::run::resume(&resume, terminal)
+}
+
+/// How often a run that another process is about to execute, or to release, is looked at again.
+const INTERVAL: Duration = Duration::from_millis(20);
+
+/// Why a question is not answered yet.
+enum Unanswered {
+    /// It cannot be answered.
+    Refused(String),
+    /// Another process has just taken the run, or releases it: it is worth to try again for a moment.
+    Busy(String),
 }
 
 /// Answers a question. Returns the run if it has to be resumed.
@@ -53,34 +69,98 @@ fn answer(
         [value] => (None, value),
         _ => return Err("pass the answer".to_owned()),
     };
-    if run.status.is_executed() {
-        return answer_in_process(run, question, value).map(|()| None);
+    let deadline = Instant::now() + START_TIME;
+    let mut run = run.clone();
+    let mut wanted = Wanted { question, asked: None };
+    loop {
+        let answered = match run.status.is_executed() {
+            true => answer_in_process(&run, &wanted, value).map(|()| None),
+            false => answer_in_files(project, &run, &mut wanted, value).map(Some),
+        };
+        match answered {
+            Ok(None) => return Ok(None),
+            Ok(Some((asked, value, left))) => {
+                let mut stderr = terminal.stderr();
+                let written =
+                    writeln!(stderr, "answered {}: {}", shown(&asked), one_line(&value.to_string()));
+                let written = written.and_then(|()| {
+                    left.iter()
+                        .filter(|_| args.no_resume)
+                        .try_for_each(|open| writeln!(stderr, "open: {}", shown(open)))
+                });
+                // The answer is recorded, whether that can be reported or not.
+                let _ = written;
+                return Ok(Some(run.id.to_string()));
+            }
+            Err(Unanswered::Busy(_)) if Instant::now() < deadline => {
+                sleep(INTERVAL);
+                run = project.show_run(&run.id).map_err(|error| error.to_string())?.summary;
+            }
+            Err(Unanswered::Refused(message) | Unanswered::Busy(message)) => return Err(message),
+        }
     }
-    let asked = find(run, &run.waiting, question)?;
-    let value = resolve(asked, value).map_err(|error| error.to_string())?;
-    let left = project
-        .record_answer(&run.id, asked.id, value.clone(), user(AnswerSource::CommandLine), runner::now())
-        .map_err(|error| error.to_string())?;
-    let mut stderr = terminal.stderr();
-    let written = writeln!(stderr, "answered {}: {}", shown(asked), one_line(&value.to_string()));
-    let written = written.and_then(|()| {
-        left.iter().filter(|_| args.no_resume).try_for_each(|open| writeln!(stderr, "open: {}", shown(open)))
-    });
-    // The answer is recorded, whether that can be reported or not.
-    let _ = written;
-    Ok(Some(run.id.to_string()))
+}
+
+/// Records an answer while no process executes the run. Returns the question, the value and the questions that are left.
+fn answer_in_files(
+    project: &Project,
+    run: &RunSummary,
+    wanted: &mut Wanted<'_>,
+    value: &str,
+) -> Result<(OpenQuestion, Value, Vec<OpenQuestion>), Unanswered> {
+    let asked = wanted.find(run, &run.waiting).map_err(Unanswered::Refused)?.clone();
+    wanted.asked = Some(asked.clone());
+    let value = resolve(&asked, value).map_err(|error| Unanswered::Refused(error.to_string()))?;
+    let by = user(AnswerSource::CommandLine);
+    match project.record_answer(&run.id, asked.id, value.clone(), by, runner::now()) {
+        Ok(left) => Ok((asked, value, left)),
+        Err(error @ (StateError::Locked { .. } | StateError::NotOpen { .. })) => {
+            Err(Unanswered::Busy(error.to_string()))
+        }
+        Err(error) => Err(Unanswered::Refused(error.to_string())),
+    }
 }
 
 /// Passes an answer to the process that executes a run.
-fn answer_in_process(run: &RunSummary, question: Option<&str>, value: &str) -> Result<(), String> {
-    let words = |error: ControlError| format!("run {}: {error}", run.id);
-    let mut client = Client::connect(&run.folder).map_err(words)?;
-    let open = client.questions().map_err(words)?;
-    let asked = find(run, &open, question)?;
-    client.answer(Some(asked.id), value, &user(AnswerSource::CommandLine)).map_err(words)
+fn answer_in_process(run: &RunSummary, wanted: &Wanted<'_>, value: &str) -> Result<(), Unanswered> {
+    let failed = |error: ControlError| {
+        let message = format!("run {}: {error}", run.id);
+        match error {
+            ControlError::NoChannel(None) | ControlError::NotRunning | ControlError::Closed => {
+                Unanswered::Busy(message)
+            }
+            _ => Unanswered::Refused(message),
+        }
+    };
+    let mut client = Client::connect(&run.folder).map_err(failed)?;
+    let open = client.questions().map_err(failed)?;
+    // A process that has just started comes to the questions of the run in a moment.
+    let since = RunLock::taken_at(&run.folder).unwrap_or_default();
+    let is_new = runner::now().saturating_sub(since) < START_TIME.as_millis() as u64;
+    let missing = if is_new { Unanswered::Busy } else { Unanswered::Refused };
+    let asked = wanted.find(run, &open).map_err(missing)?;
+    client.answer(Some(asked.id), value, &user(AnswerSource::CommandLine)).map_err(failed)
 }
 
-/// The question that is answered: the one with a number or the name of its input, or the only one.
+/// The question that is answered.
+struct Wanted<'a> {
+    /// Its number, or the name of its input; `None` for the only one.
+    question: Option<&'a str>,
+    /// The question itself once it is known: another process may ask it with another number.
+    asked: Option<OpenQuestion>,
+}
+
+impl Wanted<'_> {
+    /// The question among those that are open.
+    fn find<'a>(&self, run: &RunSummary, open: &'a [OpenQuestion]) -> Result<&'a OpenQuestion, String> {
+        let Some(asked) = &self.asked else { return find(run, open, self.question) };
+        open.iter().find(|open| open.is_same(asked)).ok_or_else(|| {
+            format!("run {} does not ask {} any more; it was answered meanwhile", run.id, shown(asked))
+        })
+    }
+}
+
+/// The question that is meant: the one with a number or the name of its input, or the only one.
 fn find<'a>(
     run: &RunSummary,
     open: &'a [OpenQuestion],
@@ -100,7 +180,8 @@ fn find<'a>(
         }
         (Some(wanted), _) => {
             let is_wanted = |open: &&OpenQuestion| {
-                open.id.to_string() == wanted || open.input().is_some_and(|name| name == wanted)
+                let names = [open.input(), open.key.as_ref()];
+                open.id.to_string() == wanted || names.into_iter().flatten().any(|name| name == wanted)
             };
             open.iter().find(is_wanted).ok_or_else(|| {
                 format!(

@@ -27,10 +27,12 @@ use std::time::Duration;
 use prose_files::Limit;
 use prose_project::files::shown;
 use prose_project::imports::{ImportOptions, LockUse};
+use prose_run::control::{Client, START_TIME};
 use prose_run::{
     Caps, FinishedRun, FromRun, Markers, Notifier, Project, Questions, RunFailure, RunHooks, RunRequest,
     Start, TrustSubject, UserTrust,
 };
+use prose_state::StateError;
 use prose_view::View;
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, EventKind, RunEnd, RunStatus, StateMode};
@@ -375,9 +377,28 @@ fn execute_and_report(
         }
         Err(failure) => return refuse(terminal, &failure.to_string()),
     }
+    let executed = match &request.start {
+        Start::Resume { run, .. } if args.has_answered => request.project.run(run).ok(),
+        _ => None,
+    };
     let prepared = match prose_run::prepare(request) {
         Ok(prepared) => prepared,
-        Err(failure) => return refuse(terminal, &failure.to_string()),
+        Err(failure) => {
+            // The answer is recorded, and the process that was quicker has read it.
+            if let (RunFailure::State(StateError::Locked { run, .. }), Some(folder)) = (&failure, executed) {
+                let by = Client::connect_within(&folder, START_TIME)
+                    .map_or("another process".to_owned(), |client| format!("process {}", client.process()));
+                writeln!(terminal.stderr(), "{by} continues run {run}")?;
+                return Ok(Ended::Completed);
+            }
+            let is_over =
+                matches!(failure, RunFailure::Over { .. } | RunFailure::State(StateError::Ended { .. }));
+            if is_over && args.has_answered {
+                writeln!(terminal.stderr(), "another process has continued the run to its end")?;
+                return Ok(Ended::Completed);
+            }
+            return refuse(terminal, &failure.to_string());
+        }
     };
     let narrates = args.narrate.or(narrates);
     let progress = Progress::new(args.quiet || narrates.is_some(), terminal);
@@ -387,6 +408,9 @@ fn execute_and_report(
     let notifier = prepared.notifier();
     let questions = Questions::new(given);
     let asking = TerminalQuestions::ask(&questions, progress.bars());
+    if prepared.stays() && !keyboard::can_ask() {
+        progress.write_questions_of(&run);
+    }
     let mut recorder = args.record_script.as_deref().map(Recorder::new);
     let output = Output::default();
     let mut view = View::default();

@@ -270,6 +270,9 @@ fn show(
             Some(offered) => writeln!(out, "          since {since}; answers: {offered}")?,
             None => writeln!(out, "          since {since}")?,
         }
+        if let Some(note) = &open.note {
+            writeln!(out, "          note: {}", one_line(note))?;
+        }
     }
     if let Some(error) = run.error.as_ref().filter(|_| run.waiting.is_empty()) {
         writeln!(out, "error:    {}", first_line(error))?;

@@ -214,6 +214,7 @@ impl Narrator {
             EventKind::Warning { message } => self.warned(event, message),
             EventKind::Expense(_)
             | EventKind::Commanded { .. }
+            | EventKind::QuestionsOpen { .. }
             | EventKind::Answered(_)
             | EventKind::Queued { .. }
             | EventKind::Begun { .. }

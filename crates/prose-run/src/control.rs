@@ -13,7 +13,7 @@ mod server;
 mod transport;
 
 pub use self::address::CONTROL_FILE;
-pub use self::client::{Client, Closer, ControlError, QuestionListener, Watched, Watcher};
+pub use self::client::{Client, Closer, ControlError, QuestionListener, START_TIME, Watched, Watcher};
 pub use self::elsewhere::ElsewhereQuestions;
 pub use self::protocol::{MAX_MESSAGE, PROTOCOL_VERSION};
 pub(crate) use self::server::Server;

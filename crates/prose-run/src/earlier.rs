@@ -141,6 +141,7 @@ pub(crate) fn prepare_replay(request: RunRequest, opened: Opened, from: &FromRun
         gate: None,
         stays: true,
         answers: Vec::new(),
+        asked: Vec::new(),
     }
 }
 

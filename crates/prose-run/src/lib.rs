@@ -58,7 +58,7 @@ use prose_vm::gate::Gate;
 use prose_vm::harness::{Capabilities, Harness};
 use prose_vm::machine::Machine;
 use prose_vm::place::Place;
-use prose_vm::questions::RecordedAnswer;
+use prose_vm::questions::{OpenQuestion, RecordedAnswer};
 use prose_vm::runner::{self, Host, Limits, NoTrees, RunError, Trees};
 use prose_vm::secrets::Secrets;
 use prose_vm::settings::Settings;
@@ -138,6 +138,8 @@ pub struct PreparedRun {
     stays: bool,
     /// The answers that were given before it was resumed.
     answers: Vec<(Place, RecordedAnswer)>,
+    /// The questions that were open before it was resumed.
+    asked: Vec<OpenQuestion>,
     /// The request that stops a replay.
     not_recorded: Option<NotRecorded>,
 }
@@ -314,6 +316,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         gate: None,
         stays: request.config.when_waiting == WhenWaiting::Stay,
         answers: opened.answers,
+        asked: opened.asked,
         not_recorded: None,
     })
 }
@@ -456,6 +459,11 @@ impl PreparedRun {
         self.sender.clone()
     }
 
+    /// Whether its process waits for answers that nobody is there to give (`run.when-waiting`).
+    pub fn stays(&self) -> bool {
+        self.stays
+    }
+
     /// Notifies of this run, while it is executed and afterwards.
     pub fn notifier(&self) -> Notifier {
         self.notifier.clone()
@@ -471,6 +479,7 @@ impl PreparedRun {
         let _closing = questions.closing();
         questions.use_clock(Arc::clone(&self.clock));
         questions.remember(std::mem::take(&mut self.answers));
+        questions.continue_numbers(std::mem::take(&mut self.asked));
         let notifier = self.notifier.clone();
         questions.on_question(move |question| notifier.notify(Notification::Waiting(question)));
         if self.stays {

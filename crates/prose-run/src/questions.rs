@@ -21,7 +21,8 @@ use prose_vm::effect::{Failure, InputRequest, RequestId};
 use prose_vm::harness::HarnessFuture;
 use prose_vm::place::{Place, Site};
 pub use prose_vm::questions::{
-    ApprovalAnswer, AskedAt, Attribution, GivenInput, OpenQuestion, QuestionId, QuestionKind, RecordedAnswer,
+    ApprovalAnswer, AskedAt, AskedInput, Attribution, GivenInput, OpenQuestion, QuestionId, QuestionKind,
+    RecordedAnswer,
 };
 use prose_vm::runner::{Abandoned, Inputs, NoInputs};
 use prose_vm::value::Value;
@@ -123,6 +124,13 @@ impl Questions {
         for (place, answer) in answers {
             state.remember(place, answer);
         }
+    }
+
+    /// The questions that were open when the run stopped. They keep their numbers.
+    pub(crate) fn continue_numbers(&self, earlier: Vec<OpenQuestion>) {
+        let mut state = self.lock();
+        state.last = earlier.iter().map(|question| question.id.0).max().unwrap_or_default();
+        state.earlier = earlier;
     }
 
     /// Someone is there to answer, until the attendance is dropped.
@@ -321,6 +329,16 @@ impl Inputs for Questions {
             }
         })
     }
+
+    fn open(&self) -> Vec<OpenQuestion> {
+        Questions::open(self)
+    }
+
+    fn open_instead(&self, known: &[QuestionId]) -> Option<Vec<OpenQuestion>> {
+        let state = self.lock();
+        let is_other = !state.open.keys().eq(known);
+        is_other.then(|| state.open.values().map(|open| open.question.clone()).collect())
+    }
 }
 
 impl Questions {
@@ -330,6 +348,7 @@ impl Questions {
         }
         let choices = choices::choices(&input.prompt);
         let kind = QuestionKind::Input { name: input.name.clone() };
+        let mut note = None;
         {
             let mut state = self.lock();
             let given = input.keys.iter().find_map(|key| state.given.get(key));
@@ -337,8 +356,13 @@ impl Questions {
             if let Some(value) = given.and_then(|value| choices::value_among(&choices, value)) {
                 return Ok(GivenInput { value, attribution: None });
             }
-            if let Some(RecordedAnswer { answer, attribution, .. }) = state.recall(&at.place, &kind) {
-                return Ok(GivenInput { value: answer, attribution: Some(attribution) });
+            let prompt = input.prompt.to_string();
+            match state.recall_input(&at.place, &kind, &AskedInput { prompt, choices: choices.clone() }) {
+                Ok(Some(RecordedAnswer { answer, attribution, .. })) => {
+                    return Ok(GivenInput { value: answer, attribution: Some(attribution) });
+                }
+                Ok(None) => {}
+                Err(changed) => note = Some(changed),
             }
             if state.generates {
                 let name = input.name.as_deref().unwrap_or("input");
@@ -359,6 +383,7 @@ impl Questions {
             asked_at: at.place.clone(),
             key: input.keys.first().cloned(),
             may_rephrase: input.may_rephrase,
+            note,
         };
         match self.ask(question, input.optional).await {
             Some(Answer { value, attribution }) => Ok(GivenInput { value, attribution: Some(attribution) }),
@@ -403,6 +428,7 @@ impl Questions {
             asked_at: at.place.clone(),
             key: None,
             may_rephrase: false,
+            note: None,
         };
         let Some(Answer { value, attribution }) = self.ask(asked, *is_deniable).await else {
             return PermissionAnswer::of_no_one();

@@ -11,7 +11,7 @@ use prose_state::replay::ReplayedRecording;
 use prose_syntax::text::counted;
 use prose_vm::event::{RunHead, StateMode};
 use prose_vm::place::Place;
-use prose_vm::questions::RecordedAnswer;
+use prose_vm::questions::{OpenQuestion, RecordedAnswer};
 use prose_vm::store::{NoRecording, NoStore, Recording, Store};
 use prose_vm::value::Value;
 use smol_str::SmolStr;
@@ -34,6 +34,8 @@ pub(crate) struct Opened {
     pub(crate) notes: Vec<String>,
     /// The answers that its journals have.
     pub(crate) answers: Vec<(Place, RecordedAnswer)>,
+    /// The questions that were open when it stopped.
+    pub(crate) asked: Vec<OpenQuestion>,
 }
 
 /// The backend for the state.
@@ -77,7 +79,17 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
     let memories = || StoreKind::InContext(Box::new(InContextStore::new(&request.project)));
     let without_files = |store, recall, notes| {
         let run = run_id(SystemTime::now());
-        Opened { run, folder: None, head: None, inputs: None, store, recall, notes, answers: Vec::new() }
+        Opened {
+            run,
+            folder: None,
+            head: None,
+            inputs: None,
+            store,
+            recall,
+            notes,
+            answers: Vec::new(),
+            asked: Vec::new(),
+        }
     };
     let fresh = || AnyRecording::NoRecording(NoRecording);
     match &request.start {
@@ -123,6 +135,7 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
                 recall,
                 notes,
                 answers: Vec::new(),
+                asked: Vec::new(),
             })
         }
         Start::Transcript(recovered) => {
@@ -174,5 +187,6 @@ fn resume(
         recall: AnyRecording::Files(resumed.recall),
         notes,
         answers: request.project.answers(run)?,
+        asked: details.summary.waiting,
     })
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use prose_vm::event::{Event, EventKind, RunEnd, RunStatus};
 use prose_vm::place::Place;
 use prose_vm::questions::{
-    ApprovalAnswer, Attribution, OpenQuestion, QuestionId, QuestionKind, RecordedAnswer,
+    ApprovalAnswer, AskedInput, Attribution, OpenQuestion, QuestionId, QuestionKind, RecordedAnswer,
 };
 use prose_vm::value::Value;
 
@@ -14,10 +14,11 @@ use crate::error::StateError;
 use crate::folder::Project;
 use crate::journal::{JOURNAL_FILE, Journal};
 use crate::lock::RunLock;
-use crate::reader::{Lines, read_last};
+use crate::reader::{INCOMPLETE, Lines, read_last};
 use crate::recall::{JournalRecording, Matching};
 use crate::remembered::Journals;
 use crate::repair::truncate;
+use crate::runs::OpenRun;
 
 impl Project {
     /// The answers that the journals of a run have, also those from before its program changed, in the order in which they were given.
@@ -30,8 +31,8 @@ impl Project {
         Ok(answers)
     }
 
-    /// Records the answer to a question of a run that waits and that no process executes. The value is in the form that the program receives. Returns the
-    /// questions that are left.
+    /// Records the answer to a question of a run that no process executes: it waits, or its process has ended while it asked. The value is in the form
+    /// that the program receives. Returns the questions that are left.
     pub fn record_answer(
         &self,
         run: &str,
@@ -45,8 +46,13 @@ impl Project {
         let _lock = RunLock::acquire(&tree, run)?;
         let path = folder.join(JOURNAL_FILE);
         let not_open = || StateError::NotOpen { run: run.to_owned(), question: question.0 };
-        let last = read_last(&path)?.ok_or_else(not_open)?;
-        let EventKind::RunEnded(mut end) = last.kind.clone() else { return Err(not_open()) };
+        let last = read_last(&path)?;
+        let Some((last, mut end)) = last.and_then(|last| match last.kind.clone() {
+            EventKind::RunEnded(end) => Some((last, end)),
+            _ => None,
+        }) else {
+            return answer_killed(&path, question, (answer, attribution), now)?.ok_or_else(not_open);
+        };
         let index = end.waiting.iter().position(|open| open.id == question).ok_or_else(not_open)?;
         let asked = end.waiting.remove(index);
         let whole = JournalRecording::open(&path, Matching::Exact)?;
@@ -56,10 +62,9 @@ impl Project {
         let written = |error: io::Error| StateError::io("write", &path)(error);
         let mut journal = Journal::resume(&path, shortened.sound())?;
         let paused = last.paused.saturating_add(now.saturating_sub(last.at));
-        let answer = RecordedAnswer { kind: asked.kind, answer, attribution };
-        let place = asked.asked_at;
-        let kind = EventKind::Answered(answer);
-        journal.append(&Event { at: now, paused, place, kind, ..last.clone() }).map_err(written)?;
+        journal
+            .append(&Event { at: now, paused, ..answered(&last, asked, answer, attribution) })
+            .map_err(written)?;
         let waiting = end.waiting.clone();
         still_stopped(&mut end);
         journal
@@ -68,6 +73,44 @@ impl Project {
         journal.sync().map_err(written)?;
         Ok(waiting)
     }
+}
+
+/// Records the answer to a question of a run whose process has ended without ending the run. `None` if it does not ask the question.
+fn answer_killed(
+    path: &Path,
+    question: QuestionId,
+    (answer, attribution): (Value, Attribution),
+    now: u64,
+) -> Result<Option<Vec<OpenQuestion>>, StateError> {
+    let mut open = OpenRun::read(path).map(|open| open.waiting).unwrap_or_default();
+    let Some(index) = open.iter().position(|open| open.id == question) else { return Ok(None) };
+    let asked = open.remove(index);
+    let whole = JournalRecording::open(path, Matching::Exact)?;
+    // The process may have ended while it wrote a line. Everything else that is wrong is repaired when the run is resumed.
+    match &whole.sound().damage {
+        Some(damage) if damage.what != INCOMPLETE => return Err(StateError::Damaged(damage.clone())),
+        Some(_) => truncate(path, whole.sound().length)?,
+        None => {}
+    }
+    let Some(last) = read_last(path)? else { return Ok(None) };
+    let written = |error: io::Error| StateError::io("write", path)(error);
+    let mut journal = Journal::resume(path, whole.sound())?;
+    let paused = last.paused.saturating_add(now.saturating_sub(last.at));
+    let next = Event { seq: last.seq + 1, at: now, paused, frame: 0, nesting: 0, site: None, ..last };
+    journal.append(&answered(&next, asked, answer, attribution)).map_err(written)?;
+    let kind = EventKind::QuestionsOpen { questions: open.clone() };
+    let left = Event { seq: next.seq + 1, place: Place::root(), kind, ..next };
+    journal.append(&left).map_err(written)?;
+    journal.sync().map_err(written)?;
+    Ok(Some(open))
+}
+
+/// The event of an answer, with the number and the times of another one.
+fn answered(like: &Event, asked: OpenQuestion, answer: Value, attribution: Attribution) -> Event {
+    let OpenQuestion { kind, prompt, choices, asked_at, .. } = asked;
+    let asked = matches!(kind, QuestionKind::Input { .. }).then_some(AskedInput { prompt, choices });
+    let kind = EventKind::Answered(RecordedAnswer { kind, answer, attribution, asked });
+    Event { place: asked_at, kind, ..like.clone() }
 }
 
 /// How a stopped run stands after an answer.

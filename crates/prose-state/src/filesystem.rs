@@ -395,7 +395,10 @@ impl Store for FilesystemStore {
             // run by its first line.
             if matches!(
                 event.kind,
-                EventKind::RunStarted(_) | EventKind::Effect { .. } | EventKind::MemoryWritten { .. }
+                EventKind::RunStarted(_)
+                    | EventKind::Effect { .. }
+                    | EventKind::MemoryWritten { .. }
+                    | EventKind::QuestionsOpen { .. }
             ) {
                 self.journal.flush()?;
             }

@@ -72,7 +72,7 @@ impl RunLock {
     }
 
     /// When the process that executes the run took the lock, in milliseconds since 1970-01-01 in UTC.
-    pub(crate) fn taken_at(folder: &Path) -> Option<u64> {
+    pub fn taken_at(folder: &Path) -> Option<u64> {
         let file = Folder::open(folder).ok()?.reader(LOCK_FILE).ok()??;
         // It writes its number then, and nothing later.
         let written = file.metadata().and_then(|metadata| metadata.modified()).ok()?;

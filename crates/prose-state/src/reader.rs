@@ -24,6 +24,9 @@ pub(crate) const MAX_BYTES_OF_LINE: u64 = 1 << 28;
 /// How many bytes of a journal are read at once.
 const READ_SIZE: usize = 1 << 16;
 
+/// What is wrong with a last line that was just being written.
+pub(crate) const INCOMPLETE: &str = "is not complete";
+
 /// What is wrong with a line whose checksum is not that of its content.
 pub(crate) const CHANGED: &str = "was changed or belongs to another run: its checksum does not match";
 
@@ -124,7 +127,7 @@ impl Lines {
             // A later version may have lines of another form, so this comes before everything else is looked at.
             check_version(&self.line, &self.path)?;
         }
-        let Some(body) = self.line.strip_suffix(b"\n") else { return Err(damaged("is not complete")) };
+        let Some(body) = self.line.strip_suffix(b"\n") else { return Err(damaged(INCOMPLETE)) };
         check_line(body, self.seed).map_err(damaged)?;
         let glance: EventHeader<'_> =
             serde_json::from_slice(&self.line).map_err(|_| damaged("is not an event"))?;

@@ -58,7 +58,9 @@ pub struct RunSummary {
 pub enum RunState {
     /// A process executes it, whose number is known on systems that report it.
     Running(Option<u32>),
-    /// The same, and it starts no new session until it is continued.
+    /// The same, and a person is asked. Named as a run that waits without a process.
+    Asking(Option<u32>),
+    /// A process executes it, and it starts no new session until it is continued.
     Paused(Option<u32>),
     /// It has ended well.
     Completed,
@@ -100,7 +102,7 @@ impl RunState {
             RunState::CompletedWithFailures => "completed with failures",
             RunState::Failed => "failed",
             RunState::Interrupted => "interrupted",
-            RunState::Waiting => "waiting",
+            RunState::Waiting | RunState::Asking(_) => "waiting",
             RunState::Foreign => "foreign",
             RunState::Damaged => "damaged",
         }
@@ -124,7 +126,17 @@ impl RunState {
 
     /// Whether a process executes it.
     pub fn is_executed(self) -> bool {
-        matches!(self, RunState::Running(_) | RunState::Paused(_))
+        self.process().is_some()
+    }
+
+    /// The process that executes it, if one does. Its number is known on systems that report it.
+    pub fn process(self) -> Option<Option<u32>> {
+        match self {
+            RunState::Running(process) | RunState::Paused(process) | RunState::Asking(process) => {
+                Some(process)
+            }
+            _ => None,
+        }
     }
 
     /// Whether it can be resumed.
@@ -267,7 +279,7 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
         ..RunSummary::default()
     };
     let path = folder.join(JOURNAL_FILE);
-    let (mut head, mut end) = (None, None);
+    let (mut head, mut end, mut asked_at) = (None, None, 0);
     match read_head(&path) {
         Ok((at, found)) => {
             summary.started = Some(at);
@@ -298,6 +310,8 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
                 summary.sessions = Some(open.sessions);
                 summary.usage = open.usage;
                 summary.pause = open.pause;
+                summary.waiting = open.waiting;
+                asked_at = open.asked_at;
             }
         }
         Err(StateError::Io { error, .. }) if is_absent(&error) => summarise_foreign(folder, &mut summary),
@@ -313,9 +327,14 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
     let since = holder.and_then(|_| RunLock::taken_at(folder));
     summary.pause = summary.pause.filter(|pause| since.is_some_and(|since| pause.since >= since));
     if let Some(process) = holder {
+        // What an earlier process asked is asked again, once the run has come to it.
+        if since.is_none_or(|since| asked_at < since) {
+            summary.waiting.clear();
+        }
         summary.status = match summary.pause {
             Some(_) => RunState::Paused(process),
-            None => RunState::Running(process),
+            None if summary.waiting.is_empty() => RunState::Running(process),
+            None => RunState::Asking(process),
         };
     }
     (summary, head, end)
@@ -361,18 +380,21 @@ fn summarise_state(folder: &Path, summary: &mut RunSummary) -> bool {
 
 /// What a journal without an end tells.
 #[derive(Default)]
-struct OpenRun {
+pub(crate) struct OpenRun {
     /// How many sessions have ended.
     sessions: u32,
     /// What they took.
     usage: Option<Usage>,
     /// The last pause, if the run was not continued after it.
     pause: Option<Pause>,
+    /// The open questions, and when that was recorded.
+    pub(crate) waiting: Vec<OpenQuestion>,
+    asked_at: u64,
 }
 
 impl OpenRun {
     /// Lines are only searched, since a list should not take long.
-    fn read(path: &Path) -> Option<Self> {
+    pub(crate) fn read(path: &Path) -> Option<Self> {
         let mut reader = BufReader::with_capacity(1 << 16, OwnFile(path).reader().ok()?);
         let mut line = Vec::new();
         let mut open = Self::default();
@@ -387,6 +409,12 @@ impl OpenRun {
                 && let Ok(event) = serde_json::from_slice::<Event>(&line)
             {
                 open.pause = event.pause_after(open.pause);
+            }
+            if is_event(&line, br#""event":"questions-open","#)
+                && let Ok(Event { at, kind: EventKind::QuestionsOpen { questions }, .. }) =
+                    serde_json::from_slice(&line)
+            {
+                (open.waiting, open.asked_at) = (questions, at);
             }
         }
     }

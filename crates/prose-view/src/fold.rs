@@ -301,6 +301,7 @@ impl View {
             | EventKind::Resolved { .. }
             | EventKind::Raised { .. }
             | EventKind::Commanded { .. }
+            | EventKind::QuestionsOpen { .. }
             | EventKind::MemoryWritten { .. } => {}
         }
     }

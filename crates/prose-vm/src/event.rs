@@ -259,6 +259,9 @@ pub enum EventKind {
         #[serde(flatten)]
         by: Attribution,
     },
+    /// These questions are open from now on, and no others. Recorded when one is asked or is not asked any more while the program is executed, so that a
+    /// person can answer also after the process has ended in whatever way (decision 24).
+    QuestionsOpen { questions: Vec<OpenQuestion> },
     /// A person has answered a question of the request at the place of this event (decision 25): an agent asked for a permission, a limit was reached,
     /// or the run was stopped and waits for an input. An input that is given to a running program is in its `effect` event.
     Answered(RecordedAnswer),

@@ -78,6 +78,9 @@ pub struct OpenQuestion {
     /// Whether the prompt may be rephrased.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_rephrase: bool,
+    /// Why it is asked although it was answered before: the program has changed, and the answer was to another question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 impl QuestionKind {
@@ -98,6 +101,12 @@ impl OpenQuestion {
             QuestionKind::Input { name } => name.as_ref(),
             _ => None,
         }
+    }
+
+    /// Whether it is the same question of another execution of the run, whose numbers may differ.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.asked_at, &self.kind, &self.prompt, &self.choices)
+            == (&other.asked_at, &other.kind, &other.prompt, &other.choices)
     }
 
     /// What it waits for, in one line: `go: Ship it? (yes/no)`.
@@ -178,6 +187,19 @@ pub struct RecordedAnswer {
     /// Who gave it.
     #[serde(flatten)]
     pub attribution: Attribution,
+    /// The question of an input as it was asked: the answer holds for no other one. Journals of earlier versions do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedInput>,
+}
+
+/// What an answer to an input was given to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AskedInput {
+    /// The text for the person.
+    pub prompt: String,
+    /// The answers that it offered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Choice>,
 }
 
 /// An answer to a question that is not about an input.

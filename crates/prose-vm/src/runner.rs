@@ -30,7 +30,7 @@ use self::clock::RunClock;
 use self::commands::Commanded;
 use self::own_sessions::OwnSessions;
 use self::session::outcome;
-use self::stop::abandoned;
+use self::stop::{abandoned, asked};
 use crate::activity::Work;
 use crate::agent_capacity::AgentCapacity;
 use crate::budget::Meter;
@@ -42,6 +42,7 @@ use crate::gate::Gate;
 use crate::machine::{Machine, MachineOutput, NewEvent};
 use crate::permissions;
 use crate::place::{Place, Site};
+use crate::questions::QuestionId;
 use crate::reports::Reports;
 use crate::store::{PendingRequests, Turn};
 use crate::value::Value;
@@ -66,6 +67,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         permissions: machine.permissions(),
         meter,
         question: None,
+        asked: Vec::new(),
         commanded: Commanded::default(),
         seq: 0,
         replays: true,
@@ -145,6 +147,8 @@ struct Runner<'a> {
     meter: Meter,
     /// The question that the user is asked. No request starts before the answer.
     question: Option<Question>,
+    /// The open questions that were recorded last.
+    asked: Vec<QuestionId>,
     /// What the commands of a person have left to do.
     commanded: Commanded,
     /// The number of the last event of the machine.
@@ -327,6 +331,8 @@ impl Runner<'_> {
                 () = self.room.opens() => {}
                 () = opened(gate.as_deref()) => {}
                 questions = abandoned(inputs.as_ref(), questions) => return self.stop_to_wait(questions),
+                // Questions are asked by the work above, so that nothing else has to wake this.
+                questions = asked(inputs.as_ref(), &self.asked) => self.record_questions(questions)?,
                 () = capacity_interval(), if self.is_short => {}
             }
         }
@@ -372,7 +378,8 @@ impl Runner<'_> {
             self.reports.end(id);
         }
         self.ended += u32::from(matches!(request.effect, Effect::Session(_)));
-        let outcome = permissions::with_denials(outcome, &work.denials);
+        // A recorded outcome has them already.
+        let outcome = if is_live { permissions::with_denials(outcome, &work.denials) } else { outcome };
         let event = NewEvent {
             place: request.place,
             site: Some(request.site),

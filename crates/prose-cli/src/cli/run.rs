@@ -12,6 +12,10 @@ use prose_state::runs::RunState;
 /// The options that `prose run` and `prose resume` share.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunnerArgs {
+    /// Whether the run is resumed because a question was answered: another process that resumes it at the same time uses the answer as well.
+    #[arg(skip)]
+    pub(crate) has_answered: bool,
+
     /// The backend that runs sessions: `offline`, `script`, an agent such as `claude` or `codex`, or `command`
     ///
     /// Overrides `run.harness` in `prose.toml`. `offline`, the default, generates placeholder replies without a model.

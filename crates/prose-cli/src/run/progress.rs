@@ -14,12 +14,13 @@ use prose_vm::activity::{Activity, ProviderRetry, ToolStatus};
 use prose_vm::command::Command;
 use prose_vm::effect::{RequestId, SessionTask};
 use prose_vm::event::{ConditionOf, Event, EventKind, Status};
-use prose_vm::questions::Attribution;
+use prose_vm::questions::{Attribution, OpenQuestion, QuestionId};
 
 use smol_str::SmolStr;
 
 use super::echo::{self, Echo};
 use super::printed::shown;
+use super::waiting;
 use crate::keyboard;
 use crate::terminal::{ERROR, HELP, Terminal, WARNING, first_line, one_line};
 
@@ -111,6 +112,8 @@ pub(crate) struct Progress<'a> {
     total: RefCell<Option<ProgressBar>>,
     /// The tool calls that have a line, where there are no bars.
     calls: RefCell<HashSet<(RequestId, SmolStr)>>,
+    /// The run whose questions are written, since nobody is asked here, and those that were.
+    questions: RefCell<Option<(SmolStr, HashSet<QuestionId>)>>,
     /// Given back at the end.
     _echo: Option<Echo>,
 }
@@ -132,6 +135,7 @@ impl<'a> Progress<'a> {
             running: RefCell::default(),
             total: RefCell::default(),
             calls: RefCell::default(),
+            questions: RefCell::default(),
             _echo: echo,
         }
     }
@@ -163,6 +167,24 @@ impl<'a> Progress<'a> {
         }
     }
 
+    /// From now on, writes the questions of the run when it starts to wait: nobody is asked at this terminal.
+    pub(crate) fn write_questions_of(&self, run: &str) {
+        self.questions.replace(Some((run.into(), HashSet::new())));
+    }
+
+    /// Writes the questions that were not written yet.
+    pub(crate) fn asked(&self, open: &[OpenQuestion]) {
+        let mut written = self.questions.borrow_mut();
+        let Some((run, written)) = written.as_mut() else { return };
+        let new = open.iter().filter(|question| written.insert(question.id));
+        let new: Vec<OpenQuestion> = new.cloned().collect();
+        let write = || {
+            // A question that cannot be written is listed by `prose runs`.
+            _ = waiting::write_open(run, &new, open.len() == 1, self.terminal);
+        };
+        self.bars.around(write);
+    }
+
     /// Shows an event. The view is that of the run before it.
     pub(crate) fn show(&self, view: &View, event: &Event, is_new: bool) {
         if let EventKind::Warning { message } = &event.kind
@@ -170,6 +192,11 @@ impl<'a> Progress<'a> {
         {
             let line = event.site.map_or(0, |site| site.line);
             self.line(format_args!("{WARNING}warning{WARNING:#}: line {line}: {}", shown(message)));
+        }
+        if let EventKind::QuestionsOpen { questions } = &event.kind
+            && is_new
+        {
+            self.asked(questions);
         }
         if self.is_quiet {
             return;

@@ -129,6 +129,7 @@ async fn ask(questions: &impl QuestionSource, question: &OpenQuestion, bars: &Ba
 
 /// A question for display.
 fn line_of(question: &OpenQuestion) -> String {
+    let note = question.note.as_ref().map_or(String::new(), |note| format!("note: {}\n", one_line(note)));
     let prompt = one_line(&question.prompt);
     match &question.kind {
         QuestionKind::Input { name } => {
@@ -138,9 +139,9 @@ fn line_of(question: &OpenQuestion) -> String {
                 choices => format!(" {choices}"),
             };
             let optional = if question.is_optional { " (empty for none)" } else { "" };
-            format!("{} — {prompt}{choices}{optional}: ", one_line(name))
+            format!("{note}{} — {prompt}{choices}{optional}: ", one_line(name))
         }
-        _ => format!("{prompt}\n  allow [o]nce, allow for this [r]un, or [d]eny? "),
+        _ => format!("{note}{prompt}\n  allow [o]nce, allow for this [r]un, or [d]eny? "),
     }
 }
 

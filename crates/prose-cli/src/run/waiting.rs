@@ -13,12 +13,36 @@ use crate::terminal::{HELP, Terminal, WARNING, one_line};
 pub(crate) fn write(run: &str, end: &RunEnd, is_kept: bool, terminal: &Terminal) -> io::Result<()> {
     let mut stderr = terminal.stderr();
     for question in &end.waiting {
-        writeln!(stderr, "{WARNING}waiting{WARNING:#}: {}", shown(question))?;
+        write_question(question, &mut stderr)?;
     }
     if let Some(command) = command(run, &end.waiting).filter(|_| is_kept) {
         writeln!(stderr, "{HELP}help{HELP:#}: answer with `{command}`; recorded results are reused")?;
     }
     Ok(())
+}
+
+/// Writes the questions of a run that another process or this one executes, and how to answer them from elsewhere.
+pub(crate) fn write_open(
+    run: &str,
+    questions: &[OpenQuestion],
+    is_only: bool,
+    terminal: &Terminal,
+) -> io::Result<()> {
+    let mut stderr = terminal.stderr();
+    for question in questions {
+        write_question(question, &mut stderr)?;
+        let command = answer_command(run, question, is_only);
+        writeln!(stderr, "{HELP}help{HELP:#}: answer with `{command}`")?;
+    }
+    Ok(())
+}
+
+fn write_question(question: &OpenQuestion, stderr: &mut impl Write) -> io::Result<()> {
+    writeln!(stderr, "{WARNING}waiting{WARNING:#}: {}", shown(question))?;
+    match &question.note {
+        Some(note) => writeln!(stderr, "{WARNING}note{WARNING:#}: {}", one_line(note)),
+        None => Ok(()),
+    }
 }
 
 /// A question in one line: `question 1 at line 3: go: Ship it? (yes/no)`.

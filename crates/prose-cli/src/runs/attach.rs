@@ -37,6 +37,7 @@ pub(super) fn attach(
     let folder = project.existing_run(&run)?;
     let failed = |error| CommandError::Message(format!("run {run}: {error}"));
     let is_paused = client.status().map_err(failed)?.is_paused;
+    let open = client.questions().map_err(failed)?;
     let mut watcher = client.attach(0).map_err(failed)?;
     let asks = !args.is_json && !args.is_read_only && can_ask();
     let attend = || ElsewhereQuestions::attend(&folder, AnswerSource::CommandLine);
@@ -49,6 +50,10 @@ pub(super) fn attach(
         if is_paused {
             writeln!(terminal.stderr(), "The run is paused; continue it with `prose runs continue {run}`.")?;
         }
+    }
+    if questions.is_none() && !args.is_json {
+        progress.write_questions_of(&run);
+        progress.asked(&open);
     }
     if let Some((questions, closer)) = questions {
         ask(questions, closer, progress.bars())?;

@@ -4,6 +4,8 @@ mod activities;
 #[cfg(unix)]
 mod agents;
 #[cfg(unix)]
+mod answers;
+#[cfg(unix)]
 mod approvals;
 mod census;
 #[cfg(unix)]

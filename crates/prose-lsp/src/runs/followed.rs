@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use prose_files::{Limit, read_text};
 use prose_run::control::{Client, ControlError, ElsewhereQuestions, Watcher};
-use prose_state::runs::{RunState, RunSummary};
+use prose_state::runs::RunSummary;
 use prose_view::View;
 use prose_vm::event::{Event, EventKind};
 use prose_vm::questions::AnswerSource;
@@ -27,10 +27,8 @@ const RELEASE_TIME: Duration = Duration::from_secs(5);
 /// Follows the runs of a list that other processes execute and that are not followed yet.
 pub(super) fn follow(runs: &Arc<Runs>, list: &[RunSummary], session: &Arc<Session>) {
     for summary in list {
-        let is_elsewhere = match summary.status {
-            RunState::Running(process) | RunState::Paused(process) => process != Some(std::process::id()),
-            _ => false,
-        };
+        let process = summary.status.process();
+        let is_elsewhere = process.is_some_and(|process| process != Some(std::process::id()));
         if !is_elsewhere || runs.is_shown(&summary.id) || runs.followed() >= MAX_FOLLOWED {
             continue;
         }

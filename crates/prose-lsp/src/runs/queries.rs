@@ -11,7 +11,7 @@ use prose_ide::flow_graph;
 use prose_run::Project;
 use prose_state::journal::JOURNAL_FILE;
 use prose_state::reader::JournalReader;
-use prose_state::runs::{RunDetails, RunSummary};
+use prose_state::runs::{RunDetails, RunState, RunSummary};
 use prose_state::{agent_log, binding_file};
 use prose_view::View;
 use prose_vm::activity::Work;
@@ -73,6 +73,11 @@ fn list(projects: Vec<PathBuf>, folders: &[PathBuf], runs: &Arc<Runs>, session: 
 }
 
 fn shown(summary: &RunSummary, runs: &Runs) -> Value {
+    // For editors, `waiting` is the status of a run without a process.
+    let status = match summary.status {
+        RunState::Asking(process) => RunState::Running(process),
+        status => status,
+    };
     let (program, block) = summary.from.as_deref().map_or((None, None), program_of);
     json!({
         "run": summary.id,
@@ -81,7 +86,7 @@ fn shown(summary: &RunSummary, runs: &Runs) -> Value {
         "uri": program.as_deref().and_then(uri_of_path).as_deref(),
         "block": block,
         "harness": summary.harness,
-        "status": summary.status.name(),
+        "status": status.name(),
         "canResume": summary.status.can_be_resumed(),
         "here": runs.is_live(&summary.id),
         "started": summary.started,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::Shutdown;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use prose_state::journal::JOURNAL_FILE;
 use prose_state::lock::RunLock;
@@ -17,6 +17,12 @@ use smol_str::SmolStr;
 use super::address::Address;
 use super::protocol::{Answer, Ask, Hello, Message, PROTOCOL_VERSION, Request};
 use super::transport::{self, Stream};
+
+/// How long a process that has just started to execute a run may take until it listens.
+pub const START_TIME: Duration = Duration::from_secs(5);
+
+/// How often such a process is tried.
+const START_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long a run may take to answer.
 const ANSWER_TIME: Duration = Duration::from_secs(10);
@@ -120,6 +126,19 @@ impl Client {
             _ => return Err(unexpected()),
         }
         Ok(client)
+    }
+
+    /// The same for a process that may have just started and does not listen yet.
+    pub fn connect_within(folder: &Path, at_most: Duration) -> Result<Self, ControlError> {
+        let deadline = Instant::now() + at_most;
+        loop {
+            match Self::connect(folder) {
+                Err(ControlError::NoChannel(None)) if Instant::now() < deadline => {
+                    std::thread::sleep(START_INTERVAL);
+                }
+                connected => return connected,
+            }
+        }
     }
 
     /// The id of the run.

@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
+use prose_syntax::text::one_line;
 use prose_vm::activity::Approvals;
+use prose_vm::choices;
 use prose_vm::place::Place;
 use prose_vm::questions::{
-    AnswerSource, ApprovalAnswer, Attribution, OpenQuestion, QuestionId, QuestionKind, RecordedAnswer,
+    AnswerSource, ApprovalAnswer, AskedInput, Attribution, OpenQuestion, QuestionId, QuestionKind,
+    RecordedAnswer,
 };
 use prose_vm::runner::{self, Inputs};
 use prose_vm::value::Value;
@@ -53,6 +56,8 @@ pub(super) struct State {
     pub(super) allowed: BTreeMap<Scope, Attribution>,
     pub(super) open: BTreeMap<QuestionId, Open>,
     pub(super) last: u64,
+    /// The questions that were open before the run was resumed and that were not asked again yet.
+    pub(super) earlier: Vec<OpenQuestion>,
     /// The number of those who can answer everything.
     pub(super) attending: usize,
     /// The number of those who can answer inputs only.
@@ -78,6 +83,7 @@ impl Default for State {
             allowed: BTreeMap::new(),
             open: BTreeMap::new(),
             last: 0,
+            earlier: Vec::new(),
             attending: 0,
             attending_inputs: 0,
             stays: false,
@@ -116,12 +122,26 @@ impl State {
         &mut self,
         question: impl FnOnce(QuestionId, u64) -> OpenQuestion,
     ) -> (QuestionId, oneshot::Receiver<Answer>) {
-        self.last += 1;
-        let id = QuestionId(self.last);
+        let question = question(QuestionId(0), (self.clock)());
+        let id = self.number(&question);
         let (reply, answer) = oneshot::channel();
-        let question = question(id, (self.clock)());
+        let question = OpenQuestion { id, ..question };
         self.open.insert(id, Open { question, reply });
         (id, answer)
+    }
+
+    /// The number of a question. One that was asked before the run was resumed keeps its number, by which a person may be answering it.
+    fn number(&mut self, question: &OpenQuestion) -> QuestionId {
+        let is_same = |earlier: &OpenQuestion| {
+            (&earlier.asked_at, &earlier.kind) == (&question.asked_at, &question.kind)
+        };
+        match self.earlier.iter().position(is_same) {
+            Some(index) => self.earlier.remove(index).id,
+            None => {
+                self.last += 1;
+                QuestionId(self.last)
+            }
+        }
     }
 
     pub(super) fn remember(&mut self, place: Place, answer: RecordedAnswer) {
@@ -158,6 +178,32 @@ impl State {
             |(at, answer): &(Place, RecordedAnswer)| answer.kind == *kind && (is_limit || at == place);
         let index = self.recorded.iter().position(is_same)?;
         Some(self.recorded.remove(index).1)
+    }
+
+    /// The recorded answer to an input. One that was given before the program changed holds only if the question is the same; otherwise the error is a note
+    /// for the person who is asked again.
+    pub(super) fn recall_input(
+        &mut self,
+        place: &Place,
+        kind: &QuestionKind,
+        now: &AskedInput,
+    ) -> Result<Option<RecordedAnswer>, String> {
+        let mut result = Ok(None);
+        while let Some(recorded) = self.recall(place, kind) {
+            let answer = one_line(&recorded.answer.to_string());
+            result = match &recorded.asked {
+                Some(before) if before == now => return Ok(Some(recorded)),
+                Some(before) => {
+                    let before = one_line(&before.prompt);
+                    Err(format!("the earlier answer `{answer}` was to another question: {before}"))
+                }
+                None if choices::value_among(&now.choices, &recorded.answer).is_some() => {
+                    return Ok(Some(recorded));
+                }
+                None => Err(format!("the earlier answer `{answer}` is not offered any more")),
+            };
+        }
+        result
     }
 }
 

@@ -130,7 +130,10 @@ fn story(events: impl IntoIterator<Item = Event>) -> String {
                 (task.prompt, task.mark) = ("".into(), None);
             }
             EventKind::RunEnded(end) => end.usage = None,
-            EventKind::Expense(_) | EventKind::Commanded { .. } | EventKind::Answered(_) => continue,
+            EventKind::Expense(_)
+            | EventKind::Commanded { .. }
+            | EventKind::QuestionsOpen { .. }
+            | EventKind::Answered(_) => continue,
             kind if !kind.is_recorded() => continue,
             _ => {}
         }

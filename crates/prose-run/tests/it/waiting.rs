@@ -237,7 +237,9 @@ fn questions_are_answered_one_by_one() {
     );
     assert!(again.unwrap_err().to_string().contains("has no open question 1"));
     // What is still open is asked again.
-    assert_eq!(summaries(&world.resume("")), ["Second? [one | two]"]);
+    let end = world.resume("");
+    // It keeps its number, with which someone may be answering it.
+    assert_eq!((summaries(&end), end.waiting[0].id), (vec!["Second? [one | two]".to_owned()], QuestionId(2)));
     world.answer("T");
     assert_eq!(world.resume("").outputs, [("c".into(), "1 two".into())]);
 }

@@ -181,7 +181,7 @@ impl History {
     fn stage(&self) -> Stage {
         let (details, run) = (&self.recorded.details, self.recorded.id().clone());
         match (&details.end, details.summary.status) {
-            (_, RunState::Running(_) | RunState::Paused(_)) => Stage::Elsewhere(run),
+            (_, status) if status.is_executed() => Stage::Elsewhere(run),
             (Some(end), _) if !end.status.is_stopped() => {
                 Stage::Ready { failed: (end.status == RunStatus::Failed).then_some(run) }
             }

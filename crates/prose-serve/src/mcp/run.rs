@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prose_config::Config;
-use prose_run::control::{Client, ControlError};
+use prose_run::control::{Client, ControlError, START_TIME};
 use prose_run::questions::{resolve_value, user};
 use prose_run::{Start, TrustSubject};
 use prose_syntax::text::{beginning, one_line};
@@ -191,7 +191,7 @@ pub(super) async fn stop(runs: &Arc<Runs>, run: String) -> Result<Found, String>
 
 /// Connects to the process that executes a run.
 fn connect(recorded: &Recorded) -> Result<Client, String> {
-    Client::connect(&recorded.details.summary.folder).map_err(words(recorded.id()))
+    Client::connect_within(&recorded.details.summary.folder, START_TIME).map_err(words(recorded.id()))
 }
 
 fn words(run: &SmolStr) -> impl Fn(ControlError) -> String {

@@ -100,13 +100,10 @@ pub(super) fn of_recorded(found: &Elsewhere) -> Reply {
         run: &summary.id,
         program: summary.program.as_deref(),
         status: status.name(),
-        executed_by: match summary.status {
-            RunState::Running(Some(process)) | RunState::Paused(Some(process)) => {
-                Some(format!("process {process}"))
-            }
-            RunState::Running(None) | RunState::Paused(None) => Some("another process".to_owned()),
-            _ => None,
-        },
+        executed_by: summary.status.process().map(|process| match process {
+            Some(process) => format!("process {process}"),
+            None => "another process".to_owned(),
+        }),
         problem: found.problem.as_deref(),
         view: view.as_ref(),
         is_ended: !found.is_executed,
@@ -213,6 +210,9 @@ fn report_question(run: &str, question: &OpenQuestion, report: &mut String) {
     let since = duration(now().saturating_sub(question.since));
     let _ = writeln!(report, "question {}{name}{optional}, since {since}:", question.id);
     report.push_str(&data(&question.prompt));
+    if let Some(note) = &question.note {
+        let _ = writeln!(report, "  note: {}", one_line(note));
+    }
     if !is_input(question) {
         let _ = writeln!(report, "  {}", for_person(run, question));
     } else if !question.choices.is_empty() {

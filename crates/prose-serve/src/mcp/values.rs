@@ -6,6 +6,8 @@ use std::path::Path;
 use prose_files::Limit;
 use prose_state::binding_file;
 use prose_syntax::text::{counted, one_line};
+use prose_view::duration;
+use prose_vm::runner::now;
 use prose_vm::value::Value;
 
 use super::reply::{MAX_TEXT, Reply};
@@ -28,8 +30,14 @@ pub(super) fn list(folder: &Folder) -> Reply {
     };
     for run in runs.iter().take(MAX_RUNS) {
         let program = run.program.as_deref().unwrap_or("?");
-        let error = run.error.as_deref().map_or(String::new(), |error| format!(": {}", one_line(error)));
+        let error = run.error.as_deref().filter(|_| run.waiting.is_empty());
+        let error = error.map_or(String::new(), |error| format!(": {}", one_line(error)));
         let _ = writeln!(report, "{}  {}  {}{error}", run.id, run.status.name(), one_line(program));
+        for question in &run.waiting {
+            let since = duration(now().saturating_sub(question.since));
+            let summary = one_line(&question.summary());
+            let _ = writeln!(report, "  question {}, since {since}: {summary}", question.id);
+        }
     }
     Reply::text(report)
 }

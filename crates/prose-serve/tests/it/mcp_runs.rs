@@ -50,6 +50,9 @@ async fn a_run_asks_and_is_answered() {
     assert_eq!(facts["status"], "waiting", "{facts}");
     assert_eq!(facts["questions"][0]["prompt"], "What is it about?");
     let run = facts["run"].as_str().unwrap();
+    let listed = served.text("status", json!({})).await;
+    assert!(listed.contains(&format!("{run}  waiting  asks.prose\n  question 1, since ")), "{listed}");
+    assert!(listed.contains(": topic: What is it about?\n"), "{listed}");
     let answered = served.call("answer", json!({ "run": run, "value": "whales" })).await;
     let facts = answered.structured_content.unwrap();
     assert_eq!(facts["status"], "completed", "{facts}");

@@ -102,5 +102,5 @@ fn recorded_answer(work: &Work, question: &str, answer: &PermissionAnswer) -> Op
         (false, _) => ApprovalAnswer::Deny,
     };
     let attribution = Attribution { by: answer.by.clone(), from: answer.from };
-    Some(RecordedAnswer { kind, answer: Value::text(said.word()), attribution })
+    Some(RecordedAnswer { kind, answer: Value::text(said.word()), attribution, asked: None })
 }

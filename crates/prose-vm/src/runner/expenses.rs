@@ -8,6 +8,7 @@ use crate::budget::Spent;
 use crate::effect::{Outcome, Reply, Request, RequestId, Usage};
 use crate::event::{Event, EventKind, Expense};
 use crate::place::{Place, Site};
+use crate::questions::QuestionId;
 
 impl Runner<'_> {
     /// The next recorded event, if the machine did not cause it.
@@ -15,7 +16,7 @@ impl Runner<'_> {
         self.host.recall.expected(self.seq + 1).filter(is_unrequested)
     }
 
-    /// Repeats a recorded expense, command or answer of an earlier execution. The source of answers has read the last ones already.
+    /// Repeats a recorded expense, command, question or answer of an earlier execution. The source of answers has read the last ones already.
     pub(super) fn repeat_unrequested(&mut self, event: &Event) -> Result<(), RunError> {
         self.seq += 1;
         self.is_resumed = true;
@@ -27,6 +28,11 @@ impl Runner<'_> {
                 self.own_sessions.ended_early(&event.place, &expense.work);
             }
             EventKind::Commanded { command, by } => self.repeat_command(command, by),
+            // What is open in this execution is recorded again, even if it is the same or nothing.
+            EventKind::QuestionsOpen { questions } => {
+                self.asked.clear();
+                self.asked.extend(questions.first().map(|_| QuestionId(0)));
+            }
             _ => {}
         }
         self.record(event, false)
@@ -148,5 +154,11 @@ impl Runner<'_> {
 
 /// Whether an event is recorded where it became known, independent of what the machine emits.
 pub(super) fn is_unrequested(event: &Event) -> bool {
-    matches!(event.kind, EventKind::Expense(_) | EventKind::Commanded { .. } | EventKind::Answered(_))
+    matches!(
+        event.kind,
+        EventKind::Expense(_)
+            | EventKind::Commanded { .. }
+            | EventKind::QuestionsOpen { .. }
+            | EventKind::Answered(_)
+    )
 }

@@ -14,7 +14,7 @@ use crate::error::ErrorKind;
 use crate::event::Event;
 use crate::gate::Gate;
 use crate::harness::{Harness, HarnessFuture};
-use crate::questions::{AskedAt, GivenInput, OpenQuestion};
+use crate::questions::{AskedAt, GivenInput, OpenQuestion, QuestionId};
 use crate::runner::trees::Trees;
 use crate::secrets::Secrets;
 use crate::store::{Recording, Store};
@@ -109,6 +109,17 @@ pub trait Inputs: Send + Sync {
     fn abandoned(&self, questions: usize) -> Abandoned<'_> {
         let _ = questions;
         Box::pin(std::future::pending())
+    }
+
+    /// The questions that a person is asked, with those of [`Approvals`]. By default, nobody is asked.
+    fn open(&self) -> Vec<OpenQuestion> {
+        Vec::new()
+    }
+
+    /// The same, if they are others than those that are known.
+    fn open_instead(&self, known: &[QuestionId]) -> Option<Vec<OpenQuestion>> {
+        let _ = known;
+        None
     }
 }
 

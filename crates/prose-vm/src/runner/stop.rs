@@ -8,7 +8,7 @@ use super::{Inputs, RunError, Runner};
 use crate::effect::Effect;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{EventKind, RunEnd, RunStatus};
-use crate::questions::OpenQuestion;
+use crate::questions::{OpenQuestion, QuestionId};
 use crate::value::Value;
 
 impl Runner<'_> {
@@ -17,7 +17,9 @@ impl Runner<'_> {
     }
 
     pub(super) fn interrupt_by(&mut self, kind: ErrorKind, reason: String) -> Result<RunEnd, RunError> {
-        self.stop(RunStatus::Interrupted, RuntimeError::new(kind, reason), Vec::new())
+        // What it asks can be answered before it is resumed.
+        let open = self.host.inputs.open();
+        self.stop(RunStatus::Interrupted, RuntimeError::new(kind, reason), open)
     }
 
     /// Stops a run that has nothing to do but to wait. The answers are given before it is resumed, or asked for then.
@@ -67,6 +69,14 @@ impl Runner<'_> {
         Ok(end)
     }
 
+    /// Records which questions are open: they can be answered also after the process has ended in whatever way (decision 24).
+    pub(super) fn record_questions(&mut self, questions: Vec<OpenQuestion>) -> Result<(), RunError> {
+        self.asked = questions.iter().map(|question| question.id).collect();
+        self.seq += 1;
+        let event = self.unrecorded_event(EventKind::QuestionsOpen { questions });
+        self.record(&event, true)
+    }
+
     /// The number of open questions if nothing else is at work. A session whose agent waits for an answer is not at work.
     pub(super) fn questions_alone(&self) -> Option<usize> {
         // A paused run waits for the person who continues it.
@@ -88,6 +98,14 @@ impl Runner<'_> {
         }
         Some(questions).filter(|questions| *questions > 0)
     }
+}
+
+/// Completes when other questions are open than those that are known.
+pub(super) fn asked(inputs: &dyn Inputs, known: &[QuestionId]) -> impl Future<Output = Vec<OpenQuestion>> {
+    std::future::poll_fn(|_| match inputs.open_instead(known) {
+        Some(questions) => std::task::Poll::Ready(questions),
+        None => std::task::Poll::Pending,
+    })
 }
 
 /// Completes when the only thing to do is to answer so many questions, and no one is there for that.

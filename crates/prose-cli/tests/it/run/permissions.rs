@@ -218,3 +218,24 @@ fn a_program_with_rules_that_the_harness_cannot_enforce_is_refused_before_its_fi
         "#]],
     );
 }
+
+#[test]
+fn a_run_with_a_denied_call_is_answered_and_resumed() {
+    for rule in ["bash: prompt", "bash: deny", ""] {
+        let workspace = historian(rule);
+        let asks =
+            format!("{}let go = input \"Go? (yes/no)\"\noutput o = go\n", workspace.read("main.prose"));
+        workspace.write("main.prose", asks.as_bytes());
+        workspace.prose(RUN).ended(5);
+        if rule == "bash: prompt" {
+            workspace.prose(&["runs", "answer", "2", "deny"]).ended(5);
+        }
+        // Resuming changes nothing, however often.
+        workspace.prose(&["resume"]).ended(5);
+        let answered = workspace.prose(&["runs", "answer", "2", "yes", "-q"]).ended(0);
+        assert_eq!(answered.stdout, "o: yes\n", "{rule}: {answered:?}");
+        // The denied call is a warning once.
+        let shown = workspace.prose(&["runs", "show"]).stdout;
+        assert!(shown.contains("1 warning, 1 tool call denied"), "{rule}: {shown}");
+    }
+}
