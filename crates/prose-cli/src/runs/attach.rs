@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::thread;
 
 use prose_run::Project;
-use prose_run::control::{Closer, ControlError, ElsewhereQuestions, Watched, Watcher};
+use prose_run::control::{Client, Closer, ControlError, ElsewhereQuestions, Watched, Watcher};
 use prose_view::View;
 use prose_vm::event::{EventKind, RunEnd, RunStatus};
 use prose_vm::questions::AnswerSource;
@@ -37,7 +37,6 @@ pub(super) fn attach(
     let folder = project.existing_run(&run)?;
     let failed = |error| CommandError::Message(format!("run {run}: {error}"));
     let is_paused = client.status().map_err(failed)?.is_paused;
-    let open = client.questions().map_err(failed)?;
     let mut watcher = client.attach(0).map_err(failed)?;
     let asks = !args.is_json && !args.is_read_only && can_ask();
     let attend = || ElsewhereQuestions::attend(&folder, AnswerSource::CommandLine);
@@ -53,7 +52,9 @@ pub(super) fn attach(
     }
     if questions.is_none() && !args.is_json {
         progress.write_questions_of(&run);
-        progress.asked(&open);
+        // A run that has just ended asks nothing any more.
+        let open = Client::connect(&folder).and_then(|mut client| client.questions());
+        progress.asked(&open.unwrap_or_default());
     }
     if let Some((questions, closer)) = questions {
         ask(questions, closer, progress.bars())?;
