@@ -78,7 +78,8 @@ impl Process {
             true => None,
             false => child.id().and_then(|id| i32::try_from(id).ok()).map(Group::new),
         };
-        let running = Running { child: Some(child), group, is_supervised, endings: Arc::clone(endings) };
+        let endings = Arc::clone(endings);
+        let running = Running { child: Some(child), group, is_supervised, input: None, endings };
         Ok((Self { running, messages, said: Vec::new() }, input, output))
     }
 
@@ -105,6 +106,14 @@ impl Process {
             }
             Some(Message::Ended(status)) => Change::Exited(supervised_status(status)),
             None => Change::Lost(io::Error::other("its supervisor process has exited")),
+        }
+    }
+
+    /// Keeps the input of a program that is being stopped open until it has exited: some take its end for an answer, and work on before they are stopped.
+    pub(crate) fn keep_open(&mut self, input: Box<dyn Send + Sync>) {
+        // A supervisor does that itself, and stops the program when this end is closed.
+        if !self.running.is_supervised {
+            self.running.input = Some(input);
         }
     }
 
@@ -378,6 +387,8 @@ struct Running {
     /// The process group of the program; `None` until its supervisor has reported it.
     group: Option<Group>,
     is_supervised: bool,
+    /// What keeps the input of the program open.
+    input: Option<Box<dyn Send + Sync>>,
     endings: Arc<Endings>,
 }
 
@@ -407,6 +418,7 @@ impl Drop for Running {
             return;
         }
         let Some(group) = group else { return };
+        let input = self.input.take();
         group.terminate();
         let last_resort = LastResort(group);
         runtime.spawn(async move {
@@ -417,6 +429,7 @@ impl Drop for Running {
             }
             drop(last_resort);
             let _ = child.wait().await;
+            drop(input);
             drop(ending);
         });
     }

@@ -252,10 +252,24 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // A writer that waits for the program would keep the input open, and with it the program. After an exit it ends by itself.
+        // After an exit, the writer ends by itself. Before, it may wait for the program forever.
         if self.status.is_none() {
-            self.writer.abort();
+            let input = OpenInput { _sender: self.sender.take(), writer: self.writer.clone() };
+            self.process.keep_open(Box::new(input));
         }
+    }
+}
+
+/// The input of a program that is being stopped. Dropping it closes the input.
+struct OpenInput {
+    /// Without senders, the writer would close the input.
+    _sender: Option<Sender>,
+    writer: AbortHandle,
+}
+
+impl Drop for OpenInput {
+    fn drop(&mut self) {
+        self.writer.abort();
     }
 }
 

@@ -74,7 +74,8 @@ fn prepare(socket: &UnixStream) -> io::Result<Sender<ChildStdin>> {
     let builder = |name: &str| thread::Builder::new().name(name.to_owned());
     builder("input").spawn(move || write(&takes_stdin, takes_input))?;
     builder("lifeline").spawn(move || {
-        read(socket, input);
+        // The input stays open as long as the program runs: an agent whose input ends before its signal comes takes that for an answer, and works on.
+        let _open = read(socket, input);
         end()
     })?;
     Ok(stdin)
@@ -91,22 +92,27 @@ fn write(takes_stdin: &Receiver<ChildStdin>, input: Receiver<Vec<u8>>) {
 }
 
 /// Passes the input on, and then waits until the other end is closed. A byte acknowledges the exit of the program and ends this process: background
-/// processes, such as a server that the agent started, continue. Without this byte, the parent is gone.
-fn read(mut socket: UnixStream, input: Sender<Vec<u8>>) {
-    if pass_on(&mut socket, input).is_ok() && socket.read_exact(&mut [0]).is_ok() {
-        exit(0);
+/// processes, such as a server that the agent started, continue. Without this byte, the parent is gone; then, the input is returned unless it was closed.
+fn read(mut socket: UnixStream, input: Sender<Vec<u8>>) -> Option<Sender<Vec<u8>>> {
+    if pass_on(&mut socket, &input).is_err() {
+        return Some(input);
+    }
+    // This closes the input of the program.
+    drop(input);
+    match socket.read_exact(&mut [0]) {
+        Ok(()) => exit(0),
+        Err(_) => None,
     }
 }
 
 /// Passes the input on until it is closed.
-fn pass_on(socket: &mut UnixStream, input: Sender<Vec<u8>>) -> io::Result<()> {
+fn pass_on(socket: &mut UnixStream, input: &Sender<Vec<u8>>) -> io::Result<()> {
     let mut buffer = vec![0; 64 << 10];
     loop {
         let mut head = [0; 4];
         socket.read_exact(&mut head)?;
         let mut left = u32::from_le_bytes(head) as usize;
         if left == 0 {
-            // Dropping the sender closes the input of the program.
             return Ok(());
         }
         while left > 0 {

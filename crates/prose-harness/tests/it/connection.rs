@@ -117,6 +117,25 @@ async fn a_dropped_connection_ends_the_program_with_all_it_has_started() {
 }
 
 #[tokio::test]
+async fn the_input_of_a_program_that_is_being_stopped_stays_open() {
+    let script = "trap '' TERM; echo 1; cat > /dev/null; echo > ended";
+    let (supervised, direct) = (prose_fixture::tempdir().unwrap(), prose_fixture::tempdir().unwrap());
+    let endings = Arc::default();
+    let program = shell(script, direct.path());
+    let connections = [
+        start(script, supervised.path(), &endings).await,
+        Connection::start(program, None, &endings).await.unwrap(),
+    ];
+    for mut connection in connections {
+        assert_eq!(connection.receive().await, Ok(json!(1)));
+    }
+    endings.settled().await;
+    for folder in [supervised, direct] {
+        assert!(!folder.path().join("ended").exists(), "it has read the end of its input");
+    }
+}
+
+#[tokio::test]
 async fn a_program_does_not_outlive_its_supervisor() {
     let folder = prose_fixture::tempdir().unwrap();
     let endings = Arc::default();
