@@ -273,7 +273,7 @@ impl Runner<'_> {
                 continue;
             }
             if let Some(reason) = self.start()? {
-                return self.interrupt_by(ErrorKind::Budget, reason);
+                return self.interrupt_by(ErrorKind::Budget, reason).await;
             }
             self.host.store.commit()?;
             let (inputs, questions) = (Arc::clone(&self.host.inputs), self.questions_alone());
@@ -314,7 +314,7 @@ impl Runner<'_> {
                             ErrorKind::NotRecorded => ErrorKind::NotRecorded,
                             _ => ErrorKind::Other,
                         };
-                        return self.interrupt_by(kind, reason);
+                        return self.interrupt_by(kind, reason).await;
                     }
                     if let Some(outcome) = self.checked(id, outcome)? {
                         self.deliver(machine, id, outcome)?;
@@ -330,7 +330,7 @@ impl Runner<'_> {
                 }
                 () = self.room.opens() => {}
                 () = opened(gate.as_deref()) => {}
-                questions = abandoned(inputs.as_ref(), questions) => return self.stop_to_wait(questions),
+                questions = abandoned(inputs.as_ref(), questions) => return self.stop_to_wait(questions).await,
                 // Questions are asked by the work above, so that nothing else has to wake this.
                 questions = asked(inputs.as_ref(), &self.asked) => self.record_questions(questions)?,
                 () = capacity_interval(), if self.is_short => {}

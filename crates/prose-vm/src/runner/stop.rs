@@ -13,17 +13,21 @@ use crate::value::Value;
 
 impl Runner<'_> {
     pub(super) fn interrupt(&mut self, reason: String) -> Result<RunEnd, RunError> {
-        self.interrupt_by(ErrorKind::Other, reason)
-    }
-
-    pub(super) fn interrupt_by(&mut self, kind: ErrorKind, reason: String) -> Result<RunEnd, RunError> {
         // What it asks can be answered before it is resumed.
         let open = self.host.inputs.open();
+        self.stop(RunStatus::Interrupted, RuntimeError::new(ErrorKind::Other, reason), open)
+    }
+
+    /// Stops a run for a reason of its own, after its agents have reported what they have used.
+    pub(super) async fn interrupt_by(&mut self, kind: ErrorKind, reason: String) -> Result<RunEnd, RunError> {
+        // What it asks can be answered before it is resumed.
+        let open = self.host.inputs.open();
+        self.settle_work().await?;
         self.stop(RunStatus::Interrupted, RuntimeError::new(kind, reason), open)
     }
 
     /// Stops a run that has nothing to do but to wait. The answers are given before it is resumed, or asked for then.
-    pub(super) fn stop_to_wait(&mut self, questions: Vec<OpenQuestion>) -> Result<RunEnd, RunError> {
+    pub(super) async fn stop_to_wait(&mut self, questions: Vec<OpenQuestion>) -> Result<RunEnd, RunError> {
         let first = questions.first().map_or_else(String::new, OpenQuestion::summary);
         let reason = match questions.len() {
             1 => format!("the run waits for an answer: {first}"),
@@ -31,15 +35,22 @@ impl Runner<'_> {
         };
         let line = questions.first().and_then(|question| question.line).unwrap_or_default();
         let error = RuntimeError { line, ..RuntimeError::new(ErrorKind::Other, reason) };
+        self.settle_work().await?;
         self.stop(RunStatus::Waiting, error, questions)
     }
 
-    fn stop(
-        &mut self,
-        status: RunStatus,
-        error: RuntimeError,
-        waiting: Vec<OpenQuestion>,
-    ) -> Result<RunEnd, RunError> {
+    /// Cancels all work, and waits until its agents have ended: some report only then what they have used.
+    async fn settle_work(&mut self) -> Result<(), RunError> {
+        self.cancel_all_work()?;
+        if !self.cancelled.is_empty() {
+            self.host.harness.settled().await;
+            self.drain_reports(None)?;
+        }
+        Ok(())
+    }
+
+    /// Cancels all work, and counts what it has used as far as that is reported.
+    fn cancel_all_work(&mut self) -> Result<(), RunError> {
         for (_, handle) in std::mem::take(&mut self.handles) {
             handle.abort();
         }
@@ -48,10 +59,20 @@ impl Runner<'_> {
         self.question = None;
         self.drain_reports(None)?;
         for id in std::mem::take(&mut self.is_started) {
-            if let Some(request) = self.waiting.get(&id).cloned() {
+            if let Some(request) = self.waiting.remove(&id) {
                 self.settle_cancelled(&request)?;
             }
         }
+        Ok(())
+    }
+
+    fn stop(
+        &mut self,
+        status: RunStatus,
+        error: RuntimeError,
+        waiting: Vec<OpenQuestion>,
+    ) -> Result<RunEnd, RunError> {
+        self.cancel_all_work()?;
         let end = RunEnd {
             status,
             outputs: Vec::new(),

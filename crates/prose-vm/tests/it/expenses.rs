@@ -1,5 +1,6 @@
 //! What requests have used that have no outcome.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,6 +50,10 @@ impl Harness for Reporting {
             own.report(Activity::Used(USAGE));
         });
         self.0.perform(request, reporter)
+    }
+
+    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(tokio::time::sleep(self.1))
     }
 }
 
@@ -136,6 +141,22 @@ fn usage_that_is_reported_after_the_cancellation_counts_against_limits() {
         40 tokens, $1.60, Completed
     "#]],
     );
+}
+
+#[test]
+fn what_agents_report_when_they_are_ended_counts_in_a_run_that_stops() {
+    let rejected =
+        "[[session]]\nlabel = \"A\"\nfail = \"the key is rejected\"\nkind = \"auth\"\ndelay = \"5s\"\n";
+    let ran =
+        run_with("parallel:\n  session \"A\"\n  session \"B\"\n", &format!("{rejected}{SCRIPT}"), |setup| {
+            reports_after(setup, 7);
+        });
+    expect![[r#"
+        session at `s0/b0`, no agent: 1 started, 10 tokens
+        session at `s0/b1`, no agent: 0 started, 10 tokens
+        20 tokens, $0.80, Interrupted: the key is rejected
+    "#]]
+    .assert_eq(&shown(&ran));
 }
 
 #[test]
