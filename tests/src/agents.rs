@@ -165,8 +165,7 @@ impl AgentProject {
             .requests(requests)
             .into_iter()
             .map(|mut request| request["body"]["messages"].take());
-        // Codex below `codex-acp` also asks for the title of a session.
-        let is_asked = |text: &str| text.contains("Set the course") && !text.contains("very short title");
+        let is_asked = |text: &str| text.contains("Set the course");
         let asked: Vec<Value> = asked.filter(|messages| is_asked(&messages.to_string())).collect();
         let [messages] = &asked[..] else { panic!("the model was asked {} times", asked.len()) };
         let messages = messages.as_array().expect("they are a list").iter();
@@ -179,12 +178,17 @@ impl AgentProject {
                 text.contains("Forty degrees").then_some(text)
             })
         });
+        let events = self.events();
+        let tokens = events.iter().filter_map(|event| event["work"]["usage"]["input_tokens"].as_u64());
+        (told, log.expect("there is a log of the session"), tokens.collect())
+    }
+
+    /// The events of the run of this project.
+    pub fn events(&self) -> Vec<Value> {
         let mut runs = fs::read_dir(self.root().join(".prose/runs")).expect("there are runs").flatten();
         let journal = runs.find_map(|run| fs::read_to_string(run.path().join("journal.jsonl")).ok());
         let journal = journal.expect("there is a journal");
-        let events = journal.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let tokens = events.filter_map(|event| event["work"]["usage"]["input_tokens"].as_u64()).collect();
-        (told, log.expect("there is a log of the session"), tokens)
+        journal.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 }
 

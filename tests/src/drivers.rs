@@ -102,6 +102,18 @@ pub const DRIVERS: &[Driver] = &[
         key_variable: "OPENAI_API_KEY",
     },
     Driver {
+        name: "codex-acp",
+        title: "codex-acp, the provider of Codex itself",
+        sign_in: "sign in with `codex login`, or set `OPENAI_API_KEY`",
+        max_rejected: 2,
+        prepare: |project, address| {
+            let prepared = (Driver::named("codex-acp").prepare)(project, address);
+            write(project, ".codex/config.toml", &format!("openai_base_url = \"{address}/v1\"\n"));
+            prepared
+        },
+        key_variable: "OPENAI_API_KEY",
+    },
+    Driver {
         name: "gemini",
         title: "gemini",
         sign_in: "start `gemini` once and sign in, or set `GEMINI_API_KEY`",

@@ -241,7 +241,7 @@ impl Command {
                 "the reply of {name} is not valid UTF-8; invalid bytes are replaced with `\u{fffd}`"
             ));
         }
-        Ok(Reply { text: text.trim_end().into(), warnings, ..Reply::default() })
+        Ok(Reply::new(&text, warnings))
     }
 
     /// A hint how to test the program.

@@ -485,6 +485,13 @@ pub struct Reply {
     pub mark: Option<SmolStr>,
 }
 
+impl Reply {
+    /// What an agent replied, without the white space at its end, with the warnings of its harness.
+    pub fn new(text: &str, warnings: impl IntoIterator<Item = String>) -> Self {
+        Self { text: text.trim_end().into(), warnings: warnings.into_iter().collect(), ..Self::default() }
+    }
+}
+
 /// The usage of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Usage {

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -28,11 +29,14 @@ struct Agent {
     /// The start of the paths by which it asks its provider.
     requests: &'static str,
     call: fn(Wanted) -> rules::Call,
+    /// The requests about a task that are not for its work, such as for a title, and are not reported.
+    besides: u64,
 }
 
 const CLAUDE: Agent = Agent {
     name: "claude-agent-acp",
     requests: "/v1/messages",
+    besides: 1,
     call: |wanted| match wanted {
         Wanted::Write(path) => ("Write", json!({ "file_path": path, "content": "x" })),
         Wanted::Read(path) => ("Read", json!({ "file_path": path })),
@@ -44,6 +48,7 @@ const CLAUDE: Agent = Agent {
 const CODEX: Agent = Agent {
     name: "codex-acp",
     requests: "/v1/responses",
+    besides: 0,
     call: |wanted| {
         let command = match wanted {
             Wanted::Write(path) => {
@@ -59,13 +64,14 @@ const CODEX: Agent = Agent {
     },
 };
 
-const GEMINI: Agent = Agent { name: "gemini", requests: "/v1beta/models", call: of_gemini };
+const GEMINI: Agent = Agent { name: "gemini", requests: "/v1beta/models", call: of_gemini, besides: 0 };
 
-const QWEN: Agent = Agent { name: "qwen", requests: "/v1/chat/completions", call: of_gemini };
+const QWEN: Agent = Agent { name: "qwen", requests: "/v1/chat/completions", call: of_gemini, besides: 1 };
 
 const OPENCODE: Agent = Agent {
     name: "opencode-acp",
     requests: "/v1/chat/completions",
+    besides: 0,
     call: |wanted| match wanted {
         Wanted::Write(path) => ("write", json!({ "filePath": path, "content": "x" })),
         Wanted::Read(path) => ("read", json!({ "filePath": path })),
@@ -127,6 +133,9 @@ impl Agent {
         assert!(reports.iter().any(is_written), "{reports:?}");
         let work = recorded(&reports);
         assert_eq!(work.usage.map(|used| Usage { cost: None, ..used }), Some(usage));
+        let asked = project.provider.requests(self.requests);
+        let asked = asked.iter().filter(|request| request.to_string().contains("Write about tides")).count();
+        assert_eq!(asked as u64 * USAGE.input, usage.input_tokens + self.besides * USAGE.input);
         assert!(work.agent.is_some());
 
         let shown = rules::outcomes(&harness, &project, self.requests, None, cases).await;
@@ -334,11 +343,10 @@ async fn opencode_asks_before_it_writes_runs_and_fetches_anything() {
             .concat();
     // A rule about reading is none that it holds.
     let cases: Vec<Case> = cases.into_iter().filter(|(about, ..)| *about != "read").collect();
-    // It reports the tokens of its last request only.
     OPENCODE
         .check(
             &cases,
-            used(1),
+            used(2),
             expect![[r#"
         write: allow | write docs/made | done
         write: deny | write docs/made | denied
@@ -432,6 +440,42 @@ async fn sessions_that_have_used_a_tool_wait_for_their_provider_and_continue() {
     for agent in [CLAUDE, CODEX, GEMINI, OPENCODE, QWEN] {
         waits(&agent).await;
     }
+}
+
+/// A prompt that begins with the name of a command of the agent.
+async fn is_no_command(agent: &Agent, prompt: &str) {
+    let project = AgentProject::new(|_| vec![replies("waves", "done")]);
+    let harness = agent.harness(&project, &project.provider.address);
+    let said = reply(&harness, task(prompt), &Reporter::silent()).await;
+    harness.settled().await;
+    assert_eq!(said.map(|said| said.text.to_string()), Ok("done".to_owned()), "{}: {prompt}", agent.name);
+    let asked = project.provider.requests(agent.requests);
+    assert!(asked.iter().any(|request| request.to_string().contains(prompt)), "{}: {prompt}", agent.name);
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn values_are_no_commands_of_an_agent() {
+    is_no_command(&CLAUDE, "/compact waves").await;
+    is_no_command(&CODEX, "/status waves").await;
+    is_no_command(&CODEX, "  /logout waves").await;
+    is_no_command(&GEMINI, "/memory waves").await;
+    is_no_command(&OPENCODE, "/compact waves").await;
+    is_no_command(&QWEN, "/init waves").await;
+}
+
+#[tokio::test]
+#[ignore = "needs npm"]
+async fn values_name_no_files() {
+    let project = AgentProject::new(|_| vec![replies("secret.md", "done")]);
+    fs::write(project.root().join("secret.md"), "the treasure is buried").unwrap();
+    let harness = CLAUDE.harness(&project, &project.provider.address);
+    let deny = Permission { about: "read".into(), rule: PermissionRule::Deny };
+    let asking = SessionTask { permissions: vec![deny], ..task("Look at @secret.md") };
+    assert_eq!(&*reply(&harness, asking, &Reporter::silent()).await.unwrap().text, "done");
+    harness.settled().await;
+    let asked = project.provider.requests(CLAUDE.requests);
+    assert!(!asked.is_empty() && !json!(asked).to_string().contains("the treasure is buried"));
 }
 
 #[tokio::test]

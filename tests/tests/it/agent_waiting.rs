@@ -1,94 +1,125 @@
-//! A run with the real Claude Code whose agent asks for a permission, which is answered when no process executes the run any more.
+//! Runs with the real agents that ask for a permission, which is answered when no process executes the run any more.
 
 #![cfg(target_os = "linux")]
 
-use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
-use prose_tests::agents::{AgentProject, claude_program, occurrences};
-use prose_tests::prose_binary;
+use prose_tests::agents::{AgentProject, USAGE, calls_tool, occurrences};
+use prose_tests::drivers::Driver;
 use serde_json::{Value, json};
 
 const PROGRAM: &str = r#"
 agent clerk:
   permissions:
-    bash: prompt
-    write: allow
+    write: prompt
 output said = session: clerk
   prompt: "Make the file"
 "#;
 
+const WAITED: &str = "You were stopped while you waited for a permission";
+
+/// An agent, with the start of the paths by which it asks its provider, and how its model writes a file.
+struct Waiting {
+    name: &'static str,
+    requests: &'static str,
+    writes: fn(&str) -> (&'static str, Value),
+    /// Whether it continues its own session in another process, also in the minute in which that has begun.
+    continues: bool,
+}
+
+const AGENTS: &[Waiting] = &[
+    Waiting { name: "claude", requests: "/v1/messages", writes: of_claude, continues: true },
+    Waiting { name: "codex", requests: "/v1/responses", writes: of_codex, continues: true },
+    Waiting { name: "opencode", requests: "/v1/chat/completions", writes: of_opencode, continues: true },
+    Waiting { name: "claude-agent-acp", requests: "/v1/messages", writes: of_claude, continues: true },
+    Waiting { name: "codex-acp", requests: "/v1/responses", writes: of_codex, continues: true },
+    Waiting { name: "opencode-acp", requests: "/v1/chat/completions", writes: of_opencode, continues: true },
+    Waiting { name: "gemini", requests: "/v1beta/models", writes: of_gemini, continues: false },
+    Waiting { name: "qwen", requests: "/v1/chat/completions", writes: of_gemini, continues: true },
+];
+
+fn of_claude(path: &str) -> (&'static str, Value) {
+    ("Write", json!({ "file_path": path, "content": "x" }))
+}
+
+fn of_codex(path: &str) -> (&'static str, Value) {
+    let patch = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n");
+    ("exec_command", json!({ "cmd": format!("apply_patch <<'EOF'\n{patch}EOF\n") }))
+}
+
+fn of_opencode(path: &str) -> (&'static str, Value) {
+    ("write", json!({ "filePath": path, "content": "x" }))
+}
+
+fn of_gemini(path: &str) -> (&'static str, Value) {
+    ("write_file", json!({ "file_path": path, "content": "x" }))
+}
+
 /// What the model calls and replies in the first execution, and in the one after the answer.
-fn fixtures(_: &Path) -> Vec<Value> {
-    let touch = json!({ "command": "touch made", "description": "Makes the file" });
-    let call = json!({ "content": "I make it.", "toolCalls": [{ "name": "Bash", "arguments": touch }], "usage": { "input_tokens": 100, "output_tokens": 7 } });
-    let done = json!({ "content": "Forty-two waves came in.", "usage": { "input_tokens": 200, "output_tokens": 11 } });
-    vec![
-        json!({ "match": { "userMessage": "You were stopped", "hasToolResult": false }, "response": call }),
-        json!({ "match": { "userMessage": "You were stopped" }, "response": done }),
-        json!({ "match": { "userMessage": "Make the file", "hasToolResult": false }, "response": call }),
-        json!({ "match": { "userMessage": "Make the file" }, "response": done }),
-    ]
+fn fixtures(agent: &Waiting, root: &Path) -> Vec<Value> {
+    let (tool, arguments) = (agent.writes)(&root.join("made").to_string_lossy());
+    let after = calls_tool("You were stopped", tool, arguments.clone(), "Forty-two waves came in.");
+    let before = calls_tool("Make the file", tool, arguments, "Forty-two waves came in.");
+    after.into_iter().chain(before).collect()
+}
+
+/// The result of a part of a test.
+fn expect(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}
+
+fn waits(agent: &Waiting) -> Result<(), String> {
+    let driver = Driver::named(agent.name);
+    let project = AgentProject::new(|root| fixtures(agent, root));
+    let (root, address) = (project.root(), project.provider.address.clone());
+    let asked = || project.provider.requests(agent.requests);
+    let shown = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+
+    let run = driver.run(&project, &address, "none", PROGRAM).output().unwrap();
+    let asks = run.status.code() == Some(5) && shown(&run).contains("Agent `clerk` asks for permission: ");
+    expect(asks && !root.join("made").exists(), || format!("{}: {}", run.status, shown(&run)))?;
+    // An agent that waits and is ended asks nothing more.
+    let before = asked().len();
+    expect(before == 1, || format!("the model was asked {before} times"))?;
+
+    let answer =
+        driver.prose(&project, &address, "none").args(["runs", "answer", "2", "once"]).output().unwrap();
+    let said = String::from_utf8_lossy(&answer.stdout).into_owned();
+    expect(said == "said: Forty-two waves came in.\n", || format!("{said}{}", shown(&answer)))?;
+    expect(root.join("made").exists(), || "there is no file".to_owned())?;
+
+    if agent.continues {
+        // The agent's own session continues: the model receives what was said before, and not a new task.
+        let last = asked().last().unwrap()["body"]["messages"].as_array().cloned().unwrap_or_default();
+        let told = last.iter().filter(|message| message["role"] == "user" || message["role"] == "assistant");
+        let told: Vec<String> = told.map(|message| message["content"].to_string()).collect();
+        let counts = ["Make the file", WAITED].map(|text| occurrences(&told, text));
+        expect(counts == [1, 1], || format!("{counts:?}: {told:#?}"))?;
+    }
+
+    // What was said is recorded, and the session that was ended counts: each request once.
+    let events = project.events();
+    let of = |name: &str| events.iter().filter(|event| event["event"] == name).collect::<Vec<_>>();
+    let answers: Vec<_> =
+        of("answered").iter().map(|event| (event["answer"].clone(), event["from"].clone())).collect();
+    expect(answers == [(json!("once"), json!("command-line"))], || format!("{answers:?}"))?;
+    let expenses: Vec<_> = of("expense").iter().map(|event| event["requests"].clone()).collect();
+    expect(expenses.contains(&json!(1)), || format!("{expenses:?}"))?;
+    let used = |tokens: &str| -> u64 {
+        let of_work = ["expense", "effect"].iter().flat_map(|name| of(name));
+        of_work.filter_map(|event| event["work"]["usage"][tokens].as_u64()).sum()
+    };
+    let (used, requests) = ([used("input_tokens"), used("output_tokens")], asked().len() as u64);
+    expect(used == [requests * USAGE.input, requests * USAGE.output], || {
+        format!("{used:?} tokens of {requests} requests")
+    })
 }
 
 #[test]
 #[ignore = "needs npm"]
 fn a_session_that_waited_for_a_permission_is_continued_after_the_answer() {
-    let project = AgentProject::new(fixtures);
-    let root = project.root();
-    fs::write(root.join("main.prose"), PROGRAM).unwrap();
-    let programs = prose_fixture::tempdir().unwrap();
-    std::os::unix::fs::symlink(claude_program(), programs.path().join("claude")).unwrap();
-    let path = format!("{}:{}", programs.path().display(), std::env::var("PATH").unwrap());
-    let prose = |arguments: &[&str]| -> Output {
-        let mut command = Command::new(prose_binary());
-        command.args(arguments).current_dir(&root).env_clear().env("PATH", &path).stdin(Stdio::null());
-        command.env("HOME", project.home()).env("ANTHROPIC_BASE_URL", &project.provider.address);
-        command.env("ANTHROPIC_API_KEY", "none").env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
-        command.output().unwrap()
-    };
-
-    let run = prose(&["run", "main.prose", "--trust", "--harness", "claude"]);
-    let shown = String::from_utf8_lossy(&run.stderr);
-    assert_eq!(run.status.code(), Some(5), "{shown}");
-    assert!(shown.contains("Agent `clerk` asks for permission: touch made (bash: prompt)"), "{shown}");
-    assert!(!root.join("made").exists());
-    let asked_before = project.provider.requests("/v1/messages").len();
-
-    let answered = prose(&["runs", "answer", "2", "once"]);
-    let shown = String::from_utf8_lossy(&answered.stderr);
-    assert_eq!(answered.status.code(), Some(0), "{shown}");
-    assert_eq!(String::from_utf8_lossy(&answered.stdout), "said: Forty-two waves came in.\n");
-    assert!(root.join("made").exists());
-
-    // The agent's own session continues: the model receives what was said before, and not a new task.
-    let requests = project.provider.requests("/v1/messages").split_off(asked_before);
-    let last = requests.last().unwrap()["body"]["messages"].as_array().unwrap().clone();
-    let told = last.iter().filter(|message| message["role"] == "user" || message["role"] == "assistant");
-    let told: Vec<String> = told.map(|message| message["content"].to_string()).collect();
-    assert_eq!(occurrences(&told, "Make the file"), 1, "{told:#?}");
-    assert_eq!(occurrences(&told, "You were stopped while you waited for a permission"), 1, "{told:#?}");
-
-    // What was said is recorded, and the session that was ended counts.
-    let journal = fs::read_dir(root.join(".prose/runs"))
-        .unwrap()
-        .flatten()
-        .find_map(|run| fs::read_to_string(run.path().join("journal.jsonl")).ok());
-    let journal = journal.unwrap();
-    let events: Vec<Value> = journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let of = |name: &str| events.iter().filter(|event| event["event"] == name).collect::<Vec<_>>();
-    let answers: Vec<_> =
-        of("answered").iter().map(|event| (event["answer"].clone(), event["from"].clone())).collect();
-    assert_eq!(answers, [(json!("once"), json!("command-line"))]);
-    let expenses: Vec<_> = of("expense").iter().map(|event| event["requests"].clone()).collect();
-    assert_eq!(expenses, [json!(1)]);
-    // What the session had used before is not counted again.
-    let used: Vec<_> = ["expense", "effect"]
-        .iter()
-        .flat_map(|name| of(name))
-        .map(|event| &event["work"]["usage"])
-        .map(|usage| (usage["input_tokens"].clone(), usage["output_tokens"].clone()))
-        .collect();
-    assert_eq!(used, [(json!(100), json!(7)), (json!(300), json!(18))]);
+    let failed: Vec<String> =
+        AGENTS.iter().filter_map(|agent| Some(format!("{}: {}", agent.name, waits(agent).err()?))).collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
 }

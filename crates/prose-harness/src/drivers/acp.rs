@@ -5,6 +5,7 @@ mod client;
 mod codex;
 mod protocol;
 mod server;
+mod spending;
 mod turn;
 
 use std::borrow::Cow;
@@ -22,6 +23,7 @@ use self::client::{Opened, Setup};
 use self::server::Server;
 use self::turn::Rules;
 use super::host::AgentHost;
+use super::opencode::Api;
 use super::shared::{Shared, SharedProcess};
 use crate::decide::{Ask, BY_REFERENCE, Sessions};
 use crate::drivers::CONTINUE;
@@ -86,10 +88,7 @@ impl Acp {
         };
         let said = opened.session.work(&prompt, &work.rules, reporter, &mut has_acted).await;
         match said {
-            Ok(text) => {
-                let (text, warnings) = (text.trim_end().into(), opened.warnings);
-                Ok(Reply { text, warnings, ..Reply::default() })
-            }
+            Ok(text) => Ok(Reply::new(&text, opened.warnings)),
             Err(failure) => {
                 *stopped = (has_acted && faults::is_transient(failure.kind)).then_some(opened);
                 Err(failure)
@@ -177,10 +176,12 @@ impl Acp {
     async fn start(&self, is_question: bool) -> Result<Server, Failure> {
         let mut program = self.host.program.start(&[], &self.host.folders.root);
         if let Some(agent) = self.agent {
-            agent.configure(&mut program.variables, is_question)?;
+            agent.configure(&mut program, is_question)?;
         }
+        let is_http_server = self.agent.is_some_and(|agent| agent.is_server_of_opencode);
+        let api = is_http_server.then(|| Api::of(&mut program)).transpose()?;
         let gives_files = self.agent.is_some_and(|agent| agent.uses_files_of_client);
-        Server::start(&self.host, program, &client::introduction(gives_files)).await
+        Server::start(&self.host, program, &client::introduction(gives_files), api).await
     }
 }
 

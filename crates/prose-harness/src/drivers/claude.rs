@@ -221,7 +221,7 @@ fn remaining_tools(permissions: &[Permission]) -> Option<String> {
 
 impl Sessions for Claude {
     fn name(&self) -> &str {
-        NAME
+        self.host.name()
     }
 
     async fn session(
@@ -267,7 +267,7 @@ impl Sessions for Claude {
                 Err(_) => finish(conversation, &self.host.endings),
             }
         }
-        Ok(Reply { text: said?.into(), ..Reply::default() })
+        Ok(Reply::new(&said?, None))
     }
 
     async fn settled(&self) {

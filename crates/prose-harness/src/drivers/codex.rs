@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use prose_vm::activity::{Activity, AgentSession, Denial, Reporter};
-use prose_vm::effect::{Failure, OwnSession, Reply, Request, SessionTask};
+use prose_vm::effect::{Failure, OwnSession, PermissionRule, Reply, Request, SessionTask};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -247,7 +247,7 @@ fn unexpected(method: &str, error: &serde_json::Error) -> Failure {
 
 impl Sessions for Codex {
     fn name(&self) -> &str {
-        NAME
+        self.host.name()
     }
 
     async fn session(
@@ -256,7 +256,7 @@ impl Sessions for Codex {
         task: &Arc<SessionTask>,
         reporter: &Reporter,
     ) -> Result<Reply, Failure> {
-        let (model, warning) = self.host.models.supported(NAME, task.model.as_deref());
+        let (model, warning) = self.host.model(task.model.as_deref());
         let folders = Folders::of(task, &self.host.folders);
         let folder = folders.root.clone();
         let servers = self.host.servers_of(task);
@@ -270,16 +270,14 @@ impl Sessions for Codex {
                 "developerInstructions": task.system_part(),
             }),
             turn: json!({ "sandboxPolicy": rules.sandbox() }),
-            is_kept: task.memory.is_some(),
+            // A session that waits for a person may have to continue in another process.
+            is_kept: task.memory.is_some()
+                || task.permissions.iter().any(|it| it.rule == PermissionRule::Prompt),
             own: self.host.to_continue(task),
             rules: Some(rules),
         };
         let text = self.work(&work, reporter).await?;
-        Ok(Reply {
-            text: text.trim_end().into(),
-            warnings: warning.into_iter().collect(),
-            ..Reply::default()
-        })
+        Ok(Reply::new(&text, warning))
     }
 
     async fn settled(&self) {
@@ -288,7 +286,7 @@ impl Sessions for Codex {
 
     async fn ask(&self, question: Ask, reporter: &Reporter) -> Result<String, Failure> {
         let Ask { prompt, model, schema } = question;
-        let (model, _) = self.host.models.supported(NAME, model.as_deref());
+        let (model, _) = self.host.model(model.as_deref());
         let work = Work {
             prompt: &prompt,
             folder: self.host.folders.root.clone(),

@@ -27,7 +27,7 @@ pub struct AgentHost {
     /// The processes that are being stopped.
     pub(super) endings: Arc<Endings>,
     gate: Arc<Gate>,
-    pub(super) models: UnknownModels,
+    models: UnknownModels,
     /// The sessions that cannot be continued.
     gone: GoneSessions,
     /// The MCP servers of all agents of the program.
@@ -73,6 +73,11 @@ impl AgentHost {
     /// The name of the harness.
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The model of a session if the agent supports it, otherwise a warning at the first time.
+    pub(super) fn model<'m>(&self, wanted: Option<&'m str>) -> (Option<&'m str>, Option<String>) {
+        self.models.supported(&self.name, wanted)
     }
 
     /// The MCP servers of the agent of a session.

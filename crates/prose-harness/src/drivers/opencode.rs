@@ -4,8 +4,10 @@
 //! use freely, and [`crate::permissions`] decides. A rejected call rejects all calls of its session that ask at the same time, so rejections wait until the
 //! others have ended.
 
+mod api;
 mod rules;
 mod server;
+mod spent;
 mod tools;
 mod turn;
 
@@ -22,6 +24,7 @@ use serde_json::{Value, json};
 use smol_str::SmolStr;
 use tokio::sync::Mutex as AsyncMutex;
 
+pub(super) use self::api::Api;
 use self::rules::{Rule, Rules};
 use self::server::{OpenSession, Server};
 use self::turn::{Ask as Asked, Step, Turn};
@@ -386,7 +389,7 @@ fn failure_of(error: CallError) -> Failure {
 
 impl Sessions for OpenCode {
     fn name(&self) -> &str {
-        NAME
+        self.host.name()
     }
 
     async fn session(
@@ -395,7 +398,7 @@ impl Sessions for OpenCode {
         task: &Arc<SessionTask>,
         reporter: &Reporter,
     ) -> Result<Reply, Failure> {
-        let (model, warning) = self.host.models.supported(NAME, task.model.as_deref());
+        let (model, warning) = self.host.model(task.model.as_deref());
         let servers = self.host.servers_of(task);
         let work = Work {
             prompt: &task.prompt,
@@ -411,11 +414,7 @@ impl Sessions for OpenCode {
             servers,
         };
         let text = self.work(&work, reporter).await?;
-        Ok(Reply {
-            text: text.trim_end().into(),
-            warnings: warning.into_iter().collect(),
-            ..Reply::default()
-        })
+        Ok(Reply::new(&text, warning))
     }
 
     async fn settled(&self) {
@@ -424,7 +423,7 @@ impl Sessions for OpenCode {
 
     async fn ask(&self, question: Ask, reporter: &Reporter) -> Result<String, Failure> {
         let Ask { prompt, model, schema } = question;
-        let (model, _) = self.host.models.supported(NAME, model.as_deref());
+        let (model, _) = self.host.model(model.as_deref());
         // A question changes nothing, and reads only files of the project that it names.
         let reads = prompt.contains(BY_REFERENCE);
         let permissions = permissions_of_question(reads);

@@ -305,7 +305,7 @@ impl Provider {
                 )));
             }
         }
-        Ok(Reply { text: answer.text.trim_end().into(), warnings, ..Reply::default() })
+        Ok(Reply::new(&answer.text, warnings))
     }
 
     /// The fault of a response with an error status.

@@ -85,9 +85,12 @@ struct State<D> {
 /// Who waits for the response to a call.
 enum Waiting {
     Caller(oneshot::Sender<Result<Value, CallError>>),
-    /// The end of work that was cancelled.
-    Cancelled(#[expect(dead_code, reason = "it counts until it is dropped")] Ending),
+    /// Work that was cancelled, which counts until its end is reported.
+    Cancelled(Ending, AtEnd),
 }
+
+/// What is done with the result of work that was cancelled, if it has one. The work counts until the [`Ending`] is dropped.
+pub(super) type AtEnd = Box<dyn FnOnce(Option<Value>, Ending) + Send>;
 
 impl<D: Dialect> Rpc<D> {
     /// Starts the program of an agent.
@@ -175,11 +178,12 @@ impl<D: Dialect> Rpc<D> {
         self.wire.note(&mut self.wire.state(), note);
     }
 
-    /// Waits for the response to a call of cancelled work before the process is stopped. False if the response has come.
-    pub(super) fn cancel(&self, call: u64) -> bool {
+    /// Waits for the response to a call of cancelled work before the process is stopped, and does something with its result. False if the response has come.
+    pub(super) fn cancel(&self, call: u64, at_end: AtEnd) -> bool {
         let mut state = self.wire.state();
-        let waiting = state.waiting.get_mut(&call);
-        waiting.map(|waiting| *waiting = Waiting::Cancelled(self.reader.cancelled.begin())).is_some()
+        let Some(waiting) = state.waiting.get_mut(&call) else { return false };
+        *waiting = Waiting::Cancelled(self.reader.cancelled.begin(), at_end);
+        true
     }
 }
 
@@ -252,9 +256,11 @@ impl<D: Dialect> Wire<D> {
                 Some(error) => Err(error.into()),
                 None => Ok(message["result"].take()),
             };
-            // The session may have been cancelled.
-            if let Some(Waiting::Caller(caller)) = self.state().waiting.remove(&call) {
-                let _ = caller.send(result);
+            let waiting = self.state().waiting.remove(&call);
+            match (waiting, result) {
+                (Some(Waiting::Caller(caller)), result) => _ = caller.send(result),
+                (Some(Waiting::Cancelled(ending, at_end)), result) => at_end(result.ok(), ending),
+                (None, _) => {}
             }
             return;
         };

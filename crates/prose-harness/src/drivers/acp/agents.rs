@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::codex;
 use crate::drivers::KnownAgent;
+use crate::drivers::connection::Program;
 use crate::drivers::program::SIZES;
 use crate::mcp::McpServer;
 
@@ -31,14 +32,16 @@ pub struct AcpAgent {
     pub(super) reads_before_writing: bool,
     /// The variable and the values by which it asks before it acts, and by which it does not act at all.
     settings: Option<(&'static str, &'static str, &'static str)>,
-    /// What depends on the other variables of its process.
+    /// What depends on the rest of its process.
     adjust: Option<Adjust>,
+    /// Whether it is an HTTP server on this machine too, which has the usage of all requests; with the protocol, it reports that of the last one only.
+    pub(super) is_server_of_opencode: bool,
     /// What only this agent understands of the parameters of a new session.
     meta: Option<fn(&SessionNeeds<'_>) -> Value>,
 }
 
-/// Changes the environment variables of a process.
-type Adjust = fn(&mut Vec<(String, String)>) -> Result<(), Failure>;
+/// Changes a process that is going to be started.
+type Adjust = fn(&mut Program) -> Result<(), Failure>;
 
 /// What a session of the protocol is for.
 pub(super) struct SessionNeeds<'a> {
@@ -72,15 +75,11 @@ impl AcpAgent {
     }
 
     /// Adds the environment variables that make it ask before it acts; with `denies_all`, those that keep it from using tools.
-    pub(super) fn configure(
-        &self,
-        variables: &mut Vec<(String, String)>,
-        denies_all: bool,
-    ) -> Result<(), Failure> {
+    pub(super) fn configure(&self, program: &mut Program, denies_all: bool) -> Result<(), Failure> {
         if let Some((variable, asks, denies)) = self.settings {
-            variables.push((variable.to_owned(), if denies_all { denies } else { asks }.to_owned()));
+            program.variables.push((variable.to_owned(), if denies_all { denies } else { asks }.to_owned()));
         }
-        self.adjust.map_or(Ok(()), |adjust| adjust(variables))
+        self.adjust.map_or(Ok(()), |adjust| adjust(program))
     }
 }
 
@@ -120,10 +119,18 @@ fn claude_options(needs: &SessionNeeds<'_>) -> Value {
             meta["systemPrompt"] = json!({ "append": system });
         }
     }
-    // It says nothing itself about a rejected key until Claude Code gives up, after minutes.
-    let raw = json!([{ "type": "system", "subtype": "api_retry" }]);
+    // It says nothing itself about a rejected key until Claude Code gives up, after minutes, and about what was used until the end of a turn.
+    let raw = json!([{ "type": "system", "subtype": "api_retry" }, { "type": "assistant" }]);
     meta["claudeCode"] = json!({ "options": options, "emitRawSDKMessages": raw });
     meta
+}
+
+/// Claude Code reads no file that a value names with `@` without a question, and asks no model for titles, which nobody reads.
+fn restrict_claude(program: &mut Program) -> Result<(), Failure> {
+    for variable in ["CLAUDE_CODE_DISABLE_FILE_MENTIONS", "CLAUDE_CODE_DISABLE_TERMINAL_TITLE"] {
+        program.variables.push((variable.to_owned(), "1".to_owned()));
+    }
+    Ok(())
 }
 
 /// An agent that does nothing but what the protocol says.
@@ -139,6 +146,7 @@ const PLAIN: AcpAgent = AcpAgent {
     reads_before_writing: false,
     settings: None,
     adjust: None,
+    is_server_of_opencode: false,
     meta: None,
 };
 
@@ -153,6 +161,7 @@ pub const AGENTS: &[AcpAgent] = &[
         default_model: Some("sonnet"),
         // It repeats rejected requests for minutes otherwise, without a report.
         settings: Some(("CLAUDE_CODE_MAX_RETRIES", "3", "3")),
+        adjust: Some(restrict_claude),
         meta: Some(claude_options),
         ..PLAIN
     },
@@ -183,6 +192,7 @@ pub const AGENTS: &[AcpAgent] = &[
         arguments: &["acp"],
         variables: &["OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*"],
         install: "npm install -g opencode-ai",
+        is_server_of_opencode: true,
         settings: Some((
             "OPENCODE_CONFIG_CONTENT",
             // Nobody reads the titles of sessions, and each one costs a request.

@@ -1,12 +1,13 @@
 //! The set-up of a session, and its prompt.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
 use prose_acp::code::{AUTH_REQUIRED, METHOD_NOT_FOUND};
 use prose_acp::{PROTOCOL_VERSION, StopReason};
 use prose_vm::activity::{Activity, AgentSession, Reporter};
-use prose_vm::effect::{Failure, Usage};
+use prose_vm::effect::Failure;
 use prose_vm::error::ErrorKind;
 use serde_json::{Value, json};
 
@@ -20,8 +21,16 @@ use crate::mcp::McpServer;
 
 const SESSION_NEW: &str = "session/new";
 
+const SESSION_SET_TITLE: &str = "session/set_title";
+
+/// The title of sessions in the history of the user.
+const TITLE: &str = "prose";
+
 /// How often a session goes on after a call that was denied, by an agent that ends its turn then.
 const MAX_CONTINUED: usize = 8;
+
+/// What comes before a prompt that begins like a command.
+const BEFORE_COMMAND: &str = "The task:\n\n";
 
 /// How such a session goes on.
 const CONTINUE: &str = "The permissions of this session do not allow that. Continue without it.";
@@ -104,7 +113,11 @@ impl Server {
             opened["sessionId"] = id.into();
         }
         let NewSession { session_id: id, modes, config_options, models } = read(self.who(), method, &opened)?;
-        let session = self.open(id.clone());
+        let session = self.open(id.clone(), folder, earlier.is_some()).await;
+        if self.met.names_sessions() {
+            // Otherwise, an agent may ask a model for a title, which nobody reads. It does not matter whether this succeeds.
+            self.rpc.send(SESSION_SET_TITLE, &json!({ "sessionId": id, "title": TITLE }));
+        }
         if let Some(modes) = modes {
             let has = |mode: &&&str| modes.available_modes.iter().any(|it| it.id == ***mode);
             let asking = ASKING_MODES.iter().find(has);
@@ -226,8 +239,9 @@ impl OpenSession {
         reporter: &Reporter,
         has_acted: &mut bool,
     ) -> Result<Ended, Failure> {
+        let prompt = plain(prompt);
         let request = json!({ "sessionId": self.id, "prompt": [{ "type": "text", "text": prompt }] });
-        let mut answer = self.prompt(&request);
+        let mut answer = self.prompt(&request, reporter);
         let server = Arc::clone(&self.server);
         let ended = loop {
             let incoming = tokio::select! {
@@ -249,27 +263,27 @@ impl OpenSession {
                 continue;
             };
             *has_acted = true;
+            self.asking = Some(id.clone());
             let result = turn.requested(&method, &params, rules, reporter).await?;
+            self.asking = None;
             server.rpc.answer(&id, result);
         };
-        self.ended();
-        let ended = ended.map_err(|error| error.failure(server.who()))?;
-        let ended: Ended = read(server.who(), "session/prompt", &ended)?;
-        if let Some(usage) = ended.usage {
-            let cached = usage.cached_read_tokens.unwrap_or_default();
-            let written = usage.cached_write_tokens.unwrap_or_default();
-            reporter.report(Activity::Used(Usage {
-                // Input tokens of the protocol are those outside of the cache.
-                input_tokens: usage.input_tokens.saturating_add(cached).saturating_add(written),
-                cache_read_tokens: cached,
-                cache_write_tokens: written,
-                output_tokens: usage.output_tokens,
-                cost: turn.cost,
-            }));
-        } else if let Some(usage) = ended.quota().or_else(|| turn.usage()) {
-            reporter.report(Activity::Used(usage));
+        let ended = ended.map_err(|error| error.failure(server.who()));
+        let ended = ended.and_then(|ended| read::<Ended>(server.who(), "session/prompt", &ended));
+        let reported = turn.usage(ended.as_ref().ok().and_then(Ended::usage));
+        // A turn that has failed has used something, too.
+        if let Some(used) = self.ended(reported).await {
+            reporter.report(Activity::Used(used));
         }
-        Ok(ended)
+        ended
+    }
+}
+
+/// A prompt that is not a command of the agent itself, such as `/logout`, whatever a program or a value begins with.
+fn plain(prompt: &str) -> Cow<'_, str> {
+    match prompt.trim_start().starts_with(['/', '$', '!', '?']) {
+        true => format!("{BEFORE_COMMAND}{prompt}").into(),
+        false => prompt.into(),
     }
 }
 

@@ -24,6 +24,11 @@ impl Initialized {
         self.agent_capabilities.pointer("/sessionCapabilities/close").is_some_and(|close| !close.is_null())
     }
 
+    /// Whether sessions can be given a title.
+    pub(super) fn names_sessions(&self) -> bool {
+        self.agent_capabilities.pointer("/sessionCapabilities/title").is_some_and(|title| !title.is_null())
+    }
+
     /// How earlier sessions can be continued. A copy leaves them as they are, and loading sends all that was said in them.
     pub(super) fn continuing(&self) -> Option<Continuing> {
         let of_sessions = &self.agent_capabilities["sessionCapabilities"];
@@ -137,14 +142,29 @@ impl ConfigValue {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Ended {
     pub(super) stop_reason: StopReason,
-    pub(super) usage: Option<Tokens>,
+    usage: Option<Tokens>,
     #[serde(rename = "_meta", default)]
     meta: Value,
 }
 
 impl Ended {
+    /// The tokens of the turn.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        let Some(tokens) = &self.usage else { return self.quota() };
+        let cached = tokens.cached_read_tokens.unwrap_or_default();
+        let written = tokens.cached_write_tokens.unwrap_or_default();
+        Some(Usage {
+            // Input tokens of the protocol are those outside of the cache.
+            input_tokens: tokens.input_tokens.saturating_add(cached).saturating_add(written),
+            cache_read_tokens: cached,
+            cache_write_tokens: written,
+            output_tokens: tokens.output_tokens,
+            cost: None,
+        })
+    }
+
     /// The tokens as Gemini CLI reports them.
-    pub(super) fn quota(&self) -> Option<Usage> {
+    fn quota(&self) -> Option<Usage> {
         let tokens = self.meta.pointer("/quota/token_count")?;
         let count = |name: &str| tokens[name].as_u64();
         Some(Usage {

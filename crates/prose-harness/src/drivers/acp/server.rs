@@ -1,17 +1,22 @@
 //! One process of an agent, and the sessions of the protocol in it.
 
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, Weak};
 
 use prose_acp::{outcome, unknown_method};
-use prose_vm::effect::Failure;
+use prose_vm::activity::{Activity, Reporter};
+use prose_vm::effect::{Failure, Usage};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::protocol::{Initialized, read};
+use super::protocol::{Ended, Initialized, read};
+use super::spending::Spending;
 use crate::drivers::connection::Program;
 use crate::drivers::host::AgentHost;
+use crate::drivers::opencode::Api;
 use crate::drivers::rpc::{Answer, Dialect, Incoming, Rpc};
 use crate::drivers::shared::{Reader, SharedProcess};
 
@@ -20,6 +25,8 @@ pub(super) struct Server {
     pub(super) rpc: Rpc<Acp>,
     /// What it said about itself.
     pub(super) met: Initialized,
+    /// Its interface besides the protocol.
+    api: Option<Api>,
 }
 
 /// The messages of the protocol.
@@ -57,11 +64,12 @@ impl Server {
         host: &AgentHost,
         program: Program,
         introduction: &Value,
+        api: Option<Api>,
     ) -> Result<Self, Failure> {
         let rpc = Rpc::start(host, program).await?;
         let met = rpc.require("initialize", introduction).await?;
         let met = read(&rpc.who, "initialize", &met)?;
-        Ok(Self { rpc, met })
+        Ok(Self { rpc, met, api })
     }
 
     /// The name of the harness.
@@ -78,10 +86,28 @@ impl Server {
         read(self.who(), method, &self.rpc.require(method, params).await?)
     }
 
-    /// Receives what concerns a session until the returned value is dropped.
-    pub(super) fn open(self: &Arc<Self>, id: String) -> OpenSession {
+    /// Receives what concerns a session, which may be an earlier one, until the returned value is dropped.
+    pub(super) async fn open(self: &Arc<Self>, id: String, folder: &Path, is_earlier: bool) -> OpenSession {
         let messages = self.rpc.open(&id);
-        OpenSession { server: Arc::clone(self), id, messages, prompt: None }
+        let (server, spending) = (Arc::clone(self), Spending::new(is_earlier));
+        let mut session =
+            OpenSession { server, id, folder: folder.into(), messages, prompt: None, asking: None, spending };
+        if is_earlier && let Some(total) = self.total(&session.id, folder).await {
+            session.spending = Spending::after(total);
+        }
+        session
+    }
+
+    /// What a session has used so far, if the agent can be asked.
+    async fn total(&self, session: &str, folder: &Path) -> Option<Usage> {
+        self.api.as_ref()?.usage(session, folder).await.ok()
+    }
+
+    /// Closes a session. Some agents have a process for each.
+    fn close(&self, session: &str) {
+        if self.met.closes_sessions() {
+            self.rpc.note(|_, tell| tell("session/close", json!({ "sessionId": session })));
+        }
     }
 }
 
@@ -90,36 +116,77 @@ pub(super) struct OpenSession {
     pub(super) server: Arc<Server>,
     pub(super) id: String,
     pub(super) messages: UnboundedReceiver<Incoming>,
-    /// The prompt at work.
-    prompt: Option<u64>,
+    /// The folder in which it works.
+    folder: Box<Path>,
+    /// The prompt at work, and who receives what it has used.
+    prompt: Option<(u64, Reporter)>,
+    /// A request of the agent that is not answered yet.
+    pub(super) asking: Option<Value>,
+    spending: Spending,
 }
 
 impl OpenSession {
     /// Sends a prompt.
-    pub(super) fn prompt(&mut self, params: &Value) -> Answer {
+    pub(super) fn prompt(&mut self, params: &Value, reporter: &Reporter) -> Answer {
         let (call, answer) = self.server.rpc.send("session/prompt", params);
-        self.prompt = Some(call);
+        self.prompt = Some((call, reporter.clone()));
         answer
     }
 
-    /// Notes that the prompt has ended.
-    pub(super) fn ended(&mut self) {
+    /// Notes that the prompt has ended, and returns what it has used, of which the protocol has reported this.
+    pub(super) async fn ended(&mut self, reported: Option<Usage>) -> Option<Usage> {
         self.prompt = None;
+        self.spending.add(self.server.total(&self.id, &self.folder).await, reported)
     }
 }
 
 impl Drop for OpenSession {
     fn drop(&mut self) {
-        let Self { server, id, prompt, .. } = self;
-        let params = json!({ "sessionId": id });
-        if prompt.is_some_and(|call| server.rpc.cancel(call)) {
-            server.rpc.notify("session/cancel", &params);
+        let Self { server, id, prompt, asking, .. } = self;
+        server.rpc.close(id, |_, _| {});
+        let Some((call, reporter)) = prompt.take() else { return server.close(id) };
+        let cancelled = Cancelled {
+            server: Arc::downgrade(server),
+            id: id.clone(),
+            folder: self.folder.clone(),
+            spending: self.spending,
+            reporter,
+        };
+        let at_end = |ended, ending| {
+            tokio::spawn(async move {
+                cancelled.end(ended).await;
+                drop(ending);
+            });
+        };
+        if !server.rpc.cancel(call, Box::new(at_end)) {
+            return server.close(id);
         }
-        server.rpc.close(id, |_, tell| {
-            // Some agents have a process for each session.
-            if server.met.closes_sessions() {
-                tell("session/close", params);
-            }
-        });
+        server.rpc.notify("session/cancel", &json!({ "sessionId": id }));
+        // Whoever waits for an answer does not end.
+        if let Some(question) = asking.take() {
+            server.rpc.answer(&question, Ok(outcome(None)));
+        }
+    }
+}
+
+/// A session whose work was cancelled and has not ended.
+struct Cancelled {
+    server: Weak<Server>,
+    id: String,
+    folder: Box<Path>,
+    spending: Spending,
+    reporter: Reporter,
+}
+
+impl Cancelled {
+    /// Reports what the work has used, and closes the session.
+    async fn end(mut self, ended: Option<Value>) {
+        let Some(server) = self.server.upgrade() else { return };
+        let reported = ended.and_then(|ended| Ended::deserialize(&ended).ok()?.usage());
+        let total = server.total(&self.id, &self.folder).await;
+        if let Some(used) = self.spending.add(total, reported) {
+            self.reporter.report(Activity::Used(used));
+        }
+        server.close(&self.id);
     }
 }

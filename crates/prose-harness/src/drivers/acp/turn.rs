@@ -116,12 +116,16 @@ pub(super) struct Turn {
     tools: HashMap<String, Tool>,
     /// The files that the agent has read or written through the client.
     files: HashSet<String>,
+    /// The files that calls may write that were asked about, and that are written through the client then.
+    allowed: HashSet<String>,
     /// Whether a call was denied.
     is_denied: bool,
     /// The cost of the session so far, in US dollars.
-    pub(super) cost: Option<f64>,
-    /// Usage that came with parts of messages.
-    of_parts: Option<Usage>,
+    cost: Option<f64>,
+    /// Usage that came with parts of messages, and is reported.
+    of_parts: Usage,
+    /// That of messages of Claude Code by their ids.
+    of_messages: HashMap<String, Usage>,
     /// Why the turn has failed, where the agent ends it like any other: `codex-acp` only reports the state of the session.
     fault: Option<String>,
 }
@@ -254,9 +258,10 @@ fn status(status: CallStatus) -> ToolStatus {
 }
 
 impl Turn {
-    /// The usage that came with parts of messages.
-    pub(super) fn usage(&self) -> Option<Usage> {
-        let usage = self.of_parts.or(self.cost.map(|_| Usage::default()))?;
+    /// The tokens that were reported at the end of the turn, without those that came with parts of messages, and the cost of the session so far.
+    pub(super) fn usage(&mut self, at_end: Option<Usage>) -> Option<Usage> {
+        let of_parts = std::mem::take(&mut self.of_parts);
+        let usage = at_end.map(|usage| usage.less(of_parts)).or(self.cost.map(|_| Usage::default()))?;
         Some(Usage { cost: self.cost, ..usage })
     }
 
@@ -288,7 +293,12 @@ impl Turn {
         report: &mut dyn FnMut(Activity),
     ) -> Result<(), Failure> {
         if method == RAW_MESSAGE {
-            return retried(who, &Retry::of_claude(&params["message"]), report);
+            let message = &params["message"];
+            if message["type"] == "assistant" {
+                self.used_by_claude(&message["message"], report);
+                return Ok(());
+            }
+            return retried(who, &Retry::of_claude(message), report);
         }
         if method != "session/update" {
             return Ok(());
@@ -358,20 +368,42 @@ impl Turn {
         Ok(())
     }
 
+    /// Reports what a message of the model has used, which comes in parts.
+    fn used_by_claude(&mut self, message: &Value, report: &mut dyn FnMut(Activity)) {
+        let Some(id) = message["id"].as_str() else { return };
+        let tokens = |name: &str| message["usage"][name].as_u64().unwrap_or_default();
+        let (read, written) = (tokens("cache_read_input_tokens"), tokens("cache_creation_input_tokens"));
+        let usage = Usage {
+            input_tokens: tokens("input_tokens").saturating_add(read).saturating_add(written),
+            cache_read_tokens: read,
+            cache_write_tokens: written,
+            output_tokens: tokens("output_tokens"),
+            cost: None,
+        };
+        let before = self.of_messages.insert(id.to_owned(), usage).unwrap_or_default();
+        self.used(usage.less(before), report);
+    }
+
+    /// Reports what a part of a turn has used.
+    fn used(&mut self, usage: Usage, report: &mut dyn FnMut(Activity)) {
+        if usage != Usage::default() {
+            self.of_parts = self.of_parts.and(usage);
+            report(Activity::Used(usage));
+        }
+    }
+
     fn wrote(&mut self, chunk: Chunk, report: &mut dyn FnMut(Activity)) {
         // Messages of the agent's program to its user are not a part of the reply.
         let is_notice = chunk.is_notice();
         if let Some(usage) = chunk.meta.get("usage") {
             let tokens = |name: &str| usage[name].as_u64().unwrap_or_default();
-            self.of_parts = Usage::sum([
-                self.of_parts,
-                Some(Usage {
-                    input_tokens: tokens("inputTokens"),
-                    cache_read_tokens: tokens("cachedReadTokens"),
-                    output_tokens: tokens("outputTokens"),
-                    ..Usage::default()
-                }),
-            ]);
+            let usage = Usage {
+                input_tokens: tokens("inputTokens"),
+                cache_read_tokens: tokens("cachedReadTokens"),
+                output_tokens: tokens("outputTokens"),
+                ..Usage::default()
+            };
+            self.used(usage, report);
         }
         let Content::Text { text } = chunk.content else { return };
         if is_notice || text.is_empty() {
@@ -435,7 +467,10 @@ impl Turn {
             };
             let path = request.path.to_string_lossy().into_owned();
             self.files.insert(path.clone());
-            if rules.denies_all || !may(&ToolRequest::file(ToolKind::Edit, path), rules, reporter).await? {
+            let is_allowed = self.allowed.remove(&path)
+                || !rules.denies_all
+                    && may(&ToolRequest::file(ToolKind::Edit, path), rules, reporter).await?;
+            if !is_allowed {
                 return Ok(Err(denied("writing", &request.path)));
             }
             // The protocol wants absolute paths; others are those of the session's folder.
@@ -466,7 +501,12 @@ impl Turn {
         let tool = self.tools.entry(id.clone()).or_default();
         tool.update(request.tool_call);
         tool.is_decided = true;
-        let is_allowed = !rules.denies_all && may(&tool.request(rules), rules, reporter).await?;
+        let asked = tool.request(rules);
+        let is_allowed = !rules.denies_all && may(&asked, rules, reporter).await?;
+        if is_allowed && asked.kind == ToolKind::Edit {
+            // The same is not asked twice.
+            self.allowed.extend(asked.paths);
+        }
         // An answer for once, since the rules are asked each time.
         let kinds = match is_allowed {
             true => [OptionKind::AllowOnce, OptionKind::AllowAlways],

@@ -1,16 +1,12 @@
 //! One `opencode serve` and the sessions in it.
 
 use std::collections::HashMap;
-use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use prose_registry::tls_config;
 use prose_vm::effect::Failure;
-use prose_vm::error::ErrorKind;
-use reqwest::header::CONTENT_TYPE;
-use reqwest::{Client, Method, RequestBuilder, Response, Url};
+use reqwest::{Method, Response, Url};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
@@ -19,28 +15,18 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::NAME;
+use super::api::{Api, crashed, lost, not_started, protect};
 use crate::drivers::connection::{Connection, Program};
 use crate::drivers::host::{AgentHost, ended};
 use crate::drivers::rpc::CallError;
 use crate::drivers::server_events::{Events, StreamEvent};
 use crate::drivers::shared::{PATIENCE, Reader, SharedProcess};
-use crate::faults;
 
 /// How long the server may take to start.
 const START_TIME: Duration = Duration::from_secs(60);
 
-/// How long the server may take to answer. The model works on a prompt after its answer.
-const ANSWER_TIME: Duration = Duration::from_secs(60);
-
 /// How long the server may run after its stream of events has ended.
 const EXIT_TIME: Duration = Duration::from_secs(1);
-
-/// The variables with the name and the password that the server asks for.
-const USER: &str = "OPENCODE_SERVER_USERNAME";
-const PASSWORD: &str = "OPENCODE_SERVER_PASSWORD";
-
-/// The name with which requests sign in to the server.
-const CLIENT: &str = "prose";
 
 /// A running server. Dropping it stops the process.
 pub(super) struct Server {
@@ -56,14 +42,6 @@ pub(super) struct Incoming {
     /// The kind of event.
     pub(super) kind: String,
     pub(super) properties: Value,
-}
-
-/// The HTTP interface of the server.
-#[derive(Clone)]
-struct Api {
-    client: Client,
-    base: Url,
-    password: Arc<str>,
 }
 
 struct Shared {
@@ -92,12 +70,9 @@ impl SharedProcess for Server {
 impl Server {
     /// Starts a server, which accepts connections of this machine with a password.
     pub(super) async fn start(host: &AgentHost, mut program: Program) -> Result<Self, Failure> {
-        let password = new_password().map_err(|error| not_started(&error.to_string()))?;
-        program.variables.retain(|(name, _)| name != USER && name != PASSWORD);
-        program.variables.push((USER.to_owned(), CLIENT.to_owned()));
-        program.variables.push((PASSWORD.to_owned(), password.clone()));
+        let password = protect(&mut program)?;
         let connection = host.start(program).await?;
-        let starting = timeout(START_TIME, Self::connect(connection, password.into()));
+        let starting = timeout(START_TIME, Self::connect(connection, password));
         let in_time = format!("it did not start within {} s", START_TIME.as_secs());
         starting.await.unwrap_or_else(|_| Err(not_started(&in_time)))
     }
@@ -115,14 +90,7 @@ impl Server {
                 Err(end) => return Err(ended(NAME, &connection, &end)),
             }
         };
-        let client = Client::builder()
-            .tls_backend_preconfigured(tls_config(None).map_err(|error| not_started(&error))?)
-            .redirect(reqwest::redirect::Policy::none())
-            // The loopback of a proxy is another machine.
-            .no_proxy()
-            .build()
-            .map_err(|error| not_started(&error.to_string()))?;
-        let api = Api { client, base, password };
+        let api = Api::new(base, password)?;
         // Events are received before the first session begins.
         let events = api.request(Method::GET, "global/event", None).send().await;
         let events = events.and_then(Response::error_for_status).map_err(|error| lost(&error))?;
@@ -139,17 +107,10 @@ impl Server {
         folder: &Path,
         body: Option<&Value>,
     ) -> Result<T, CallError> {
-        let text = match self.api.call(method, path, folder, body).await {
-            Ok(text) => text,
-            Err(CallError::Ended(lost)) => return Err(CallError::Ended(self.ending(lost).await)),
-            Err(error) => return Err(error),
-        };
-        // Some answers have no content.
-        let text = if text.trim().is_empty() { "null" } else { &text };
-        serde_json::from_str(text).map_err(|error| {
-            let message = format!("`{path}` was answered in an unknown form: {error}");
-            CallError::Reported { code: 200, message }
-        })
+        match self.api.read(method, path, folder, body).await {
+            Err(CallError::Ended(lost)) => Err(CallError::Ended(self.ending(lost).await)),
+            answer => answer,
+        }
     }
 
     /// Why a server has ended that does not answer, for which it may take a moment.
@@ -174,41 +135,6 @@ impl Server {
             events,
             is_at_work: false,
             is_temporary,
-        }
-    }
-}
-
-impl Api {
-    fn request(&self, method: Method, path: &str, folder: Option<&Path>) -> RequestBuilder {
-        let mut url = self.base.clone();
-        url.set_path(path);
-        if let Some(folder) = folder {
-            url.query_pairs_mut().append_pair("directory", &folder.to_string_lossy());
-        }
-        self.client.request(method, url).basic_auth(CLIENT, Some(&self.password))
-    }
-
-    /// The text of the answer.
-    async fn call(
-        &self,
-        method: Method,
-        path: &str,
-        folder: &Path,
-        body: Option<&Value>,
-    ) -> Result<String, CallError> {
-        let mut request = self.request(method, path, Some(folder)).timeout(ANSWER_TIME);
-        if let Some(body) = body {
-            request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
-        }
-        let answer = request.send().await.map_err(|error| CallError::Ended(lost(&error)))?;
-        let status = answer.status();
-        let text = answer.text().await.map_err(|error| CallError::Ended(lost(&error)))?;
-        match status.is_success() {
-            true => Ok(text),
-            false => Err(CallError::Reported {
-                code: status.as_u16().into(),
-                message: format!("`{path}` was answered with status {status}: {text}"),
-            }),
         }
     }
 }
@@ -374,23 +300,4 @@ async fn stopped(connection: &mut Connection) -> Failure {
         Ok(end) => ended(NAME, connection, &end),
         Err(_) => crashed("it stopped sending events"),
     }
-}
-
-fn crashed(how: &str) -> Failure {
-    faults::failure_of(ErrorKind::AgentCrashed, NAME, None, how)
-}
-
-fn not_started(why: &str) -> Failure {
-    Failure::session(format!("`{NAME} serve` did not start: {why}"))
-}
-
-fn lost(error: &reqwest::Error) -> Failure {
-    crashed(&format!("lost the connection to it: {}", error.to_string().trim_end()))
-}
-
-/// A password for one server.
-fn new_password() -> io::Result<String> {
-    let mut bytes = [0; 24];
-    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

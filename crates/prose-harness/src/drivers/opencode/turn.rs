@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prose_vm::activity::{Activity, AgentSession, Denial, ProviderRetry, ToolKind, ToolStatus, ToolUse};
-use prose_vm::effect::{Failure, Usage};
+use prose_vm::effect::Failure;
 use prose_vm::error::ErrorKind;
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,6 +13,7 @@ use smol_str::SmolStr;
 
 use super::rules::{ANSWER, REPEATED_CALL, Rules};
 use super::server::Incoming;
+use super::spent::Spent;
 use super::{NAME, tools};
 use crate::faults;
 use crate::gate::Fault;
@@ -117,11 +118,7 @@ enum PartContent {
         call: SmolStr,
         state: ToolState,
     },
-    StepFinish {
-        tokens: Tokens,
-        #[serde(default)]
-        cost: f64,
-    },
+    StepFinish(Spent),
     #[serde(other)]
     Other,
 }
@@ -133,23 +130,6 @@ struct ToolState {
     input: Value,
     #[serde(default)]
     error: String,
-}
-
-/// The tokens of a step. The input does not include those of the cache, and the output not those of the reasoning.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Tokens {
-    input: u64,
-    output: u64,
-    reasoning: u64,
-    cache: Cache,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Cache {
-    read: u64,
-    write: u64,
 }
 
 #[derive(Deserialize)]
@@ -298,9 +278,9 @@ impl<'a> Turn<'a> {
             PartContent::Tool { tool, call, state } => {
                 return self.tool(Tool::new(session, message, call, tool), id, state, report);
             }
-            PartContent::StepFinish { tokens, cost } => {
+            PartContent::StepFinish(spent) => {
                 if self.steps.insert(id) {
-                    report(Activity::Used(used(&tokens, cost)));
+                    report(Activity::Used(spent.usage()));
                 }
             }
             PartContent::Text { .. } | PartContent::Reasoning { .. } | PartContent::Other => {}
@@ -516,18 +496,6 @@ impl Tool {
             request = rules.mcp_tool(name).map_or(request, ToolRequest::mcp);
         }
         (request, kind)
-    }
-}
-
-fn used(tokens: &Tokens, cost: f64) -> Usage {
-    let Tokens { input, output, reasoning, cache } = tokens;
-    Usage {
-        input_tokens: input + cache.read + cache.write,
-        cache_read_tokens: cache.read,
-        cache_write_tokens: cache.write,
-        output_tokens: output + reasoning,
-        // It counts models without a known price as free.
-        cost: (cost > 0.0).then_some(cost),
     }
 }
 
