@@ -119,17 +119,15 @@ fn claude_options(needs: &SessionNeeds<'_>) -> Value {
             meta["systemPrompt"] = json!({ "append": system });
         }
     }
-    // It says nothing itself about a rejected key until Claude Code gives up, after minutes, and about what was used until the end of a turn.
-    let raw = json!([{ "type": "system", "subtype": "api_retry" }, { "type": "assistant" }]);
+    // It says nothing itself about a rejected key until Claude Code gives up, after minutes.
+    let raw = json!([{ "type": "system", "subtype": "api_retry" }]);
     meta["claudeCode"] = json!({ "options": options, "emitRawSDKMessages": raw });
     meta
 }
 
-/// Claude Code reads no file that a value names with `@` without a question, and asks no model for titles, which nobody reads.
-fn restrict_claude(program: &mut Program) -> Result<(), Failure> {
-    for variable in ["CLAUDE_CODE_DISABLE_FILE_MENTIONS", "CLAUDE_CODE_DISABLE_TERMINAL_TITLE"] {
-        program.variables.push((variable.to_owned(), "1".to_owned()));
-    }
+/// A file that a value names with `@` is not read without a question.
+fn without_mentions(program: &mut Program) -> Result<(), Failure> {
+    program.variables.push(("CLAUDE_CODE_DISABLE_FILE_MENTIONS".to_owned(), "1".to_owned()));
     Ok(())
 }
 
@@ -161,7 +159,7 @@ pub const AGENTS: &[AcpAgent] = &[
         default_model: Some("sonnet"),
         // It repeats rejected requests for minutes otherwise, without a report.
         settings: Some(("CLAUDE_CODE_MAX_RETRIES", "3", "3")),
-        adjust: Some(restrict_claude),
+        adjust: Some(without_mentions),
         meta: Some(claude_options),
         ..PLAIN
     },

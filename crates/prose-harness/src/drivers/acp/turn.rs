@@ -124,8 +124,6 @@ pub(super) struct Turn {
     cost: Option<f64>,
     /// Usage that came with parts of messages, and is reported.
     of_parts: Usage,
-    /// That of messages of Claude Code by their ids.
-    of_messages: HashMap<String, Usage>,
     /// Why the turn has failed, where the agent ends it like any other: `codex-acp` only reports the state of the session.
     fault: Option<String>,
 }
@@ -293,12 +291,7 @@ impl Turn {
         report: &mut dyn FnMut(Activity),
     ) -> Result<(), Failure> {
         if method == RAW_MESSAGE {
-            let message = &params["message"];
-            if message["type"] == "assistant" {
-                self.used_by_claude(&message["message"], report);
-                return Ok(());
-            }
-            return retried(who, &Retry::of_claude(message), report);
+            return retried(who, &Retry::of_claude(&params["message"]), report);
         }
         if method != "session/update" {
             return Ok(());
@@ -368,30 +361,6 @@ impl Turn {
         Ok(())
     }
 
-    /// Reports what a message of the model has used, which comes in parts.
-    fn used_by_claude(&mut self, message: &Value, report: &mut dyn FnMut(Activity)) {
-        let Some(id) = message["id"].as_str() else { return };
-        let tokens = |name: &str| message["usage"][name].as_u64().unwrap_or_default();
-        let (read, written) = (tokens("cache_read_input_tokens"), tokens("cache_creation_input_tokens"));
-        let usage = Usage {
-            input_tokens: tokens("input_tokens").saturating_add(read).saturating_add(written),
-            cache_read_tokens: read,
-            cache_write_tokens: written,
-            output_tokens: tokens("output_tokens"),
-            cost: None,
-        };
-        let before = self.of_messages.insert(id.to_owned(), usage).unwrap_or_default();
-        self.used(usage.less(before), report);
-    }
-
-    /// Reports what a part of a turn has used.
-    fn used(&mut self, usage: Usage, report: &mut dyn FnMut(Activity)) {
-        if usage != Usage::default() {
-            self.of_parts = self.of_parts.and(usage);
-            report(Activity::Used(usage));
-        }
-    }
-
     fn wrote(&mut self, chunk: Chunk, report: &mut dyn FnMut(Activity)) {
         // Messages of the agent's program to its user are not a part of the reply.
         let is_notice = chunk.is_notice();
@@ -403,7 +372,8 @@ impl Turn {
                 output_tokens: tokens("outputTokens"),
                 ..Usage::default()
             };
-            self.used(usage, report);
+            self.of_parts = self.of_parts.and(usage);
+            report(Activity::Used(usage));
         }
         let Content::Text { text } = chunk.content else { return };
         if is_notice || text.is_empty() {
