@@ -254,7 +254,8 @@ impl Drop for Connection {
     fn drop(&mut self) {
         // After an exit, the writer ends by itself. Before, it may wait for the program forever.
         if self.status.is_none() {
-            let input = OpenInput { _sender: self.sender.take(), writer: self.writer.clone() };
+            let (sender, has_exited) = (self.sender.take(), self.has_exited.take());
+            let input = OpenInput { _sender: sender, _has_exited: has_exited, writer: self.writer.clone() };
             self.process.keep_open(Box::new(input));
         }
     }
@@ -262,8 +263,9 @@ impl Drop for Connection {
 
 /// The input of a program that is being stopped. Dropping it closes the input.
 struct OpenInput {
-    /// Without senders, the writer would close the input.
+    /// Without these, the writer would close the input.
     _sender: Option<Sender>,
+    _has_exited: Option<oneshot::Sender<()>>,
     writer: AbortHandle,
 }
 
