@@ -28,32 +28,11 @@ struct Waiting {
     continues: bool,
 }
 
-const AGENTS: &[Waiting] = &[
-    Waiting { name: "claude", requests: "/v1/messages", writes: of_claude, continues: true },
-    Waiting { name: "codex", requests: "/v1/responses", writes: of_codex, continues: true },
-    Waiting { name: "opencode", requests: "/v1/chat/completions", writes: of_opencode, continues: true },
-    Waiting { name: "claude-agent-acp", requests: "/v1/messages", writes: of_claude, continues: true },
-    Waiting { name: "codex-acp", requests: "/v1/responses", writes: of_codex, continues: true },
-    Waiting { name: "opencode-acp", requests: "/v1/chat/completions", writes: of_opencode, continues: true },
-    Waiting { name: "gemini", requests: "/v1beta/models", writes: of_gemini, continues: false },
-    Waiting { name: "qwen", requests: "/v1/chat/completions", writes: of_gemini, continues: true },
-];
+const AGENTS: &[Waiting] =
+    &[Waiting { name: "claude", requests: "/v1/messages", writes: of_claude, continues: true }];
 
 fn of_claude(path: &str) -> (&'static str, Value) {
     ("Write", json!({ "file_path": path, "content": "x" }))
-}
-
-fn of_codex(path: &str) -> (&'static str, Value) {
-    let patch = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n");
-    ("exec_command", json!({ "cmd": format!("apply_patch <<'EOF'\n{patch}EOF\n") }))
-}
-
-fn of_opencode(path: &str) -> (&'static str, Value) {
-    ("write", json!({ "filePath": path, "content": "x" }))
-}
-
-fn of_gemini(path: &str) -> (&'static str, Value) {
-    ("write_file", json!({ "file_path": path, "content": "x" }))
 }
 
 /// What the model calls and replies in the first execution, and in the one after the answer.
