@@ -69,9 +69,9 @@ fn most_of_what_a_session_is_told_is_its_task() {
     }
     expect![[r#"
         code-review.prose: 5 sessions, 1204 bytes of prompts, 31 % of them instructions, 69 % with the system part
-        hello.prose: 2 sessions, 537 bytes of prompts, 57 % of them instructions, 69 % with the system part
+        hello.prose: 2 sessions, 537 bytes of prompts, 57 % of them instructions, 70 % with the system part
         incident.prose: 4 sessions, 1793 bytes of prompts, 72 % of them instructions, 83 % with the system part
-        localise.prose: 10 sessions, 3666 bytes of prompts, 59 % of them instructions, 76 % with the system part
+        localise.prose: 10 sessions, 3666 bytes of prompts, 59 % of them instructions, 77 % with the system part
         newsletter.prose: 2 sessions, 469 bytes of prompts, 69 % of them instructions, 69 % with the system part
         release-notes.prose: 2 sessions, 546 bytes of prompts, 63 % of them instructions, 84 % with the system part
     "#]].assert_eq(&table);
