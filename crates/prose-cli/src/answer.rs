@@ -71,10 +71,14 @@ fn answer(
     };
     let deadline = Instant::now() + START_TIME;
     let mut run = run.clone();
-    let mut wanted = Wanted { question, asked: None };
+    let mut wanted = Wanted { question, asked: None, is_sent: false };
     loop {
+        // A process that ends with the answer may be gone before it confirms it.
+        if wanted.is_sent && !run.status.is_executed() && wanted.find(&run, &run.waiting).is_err() {
+            return Ok(None);
+        }
         let answered = match run.status.is_executed() {
-            true => answer_in_process(&run, &wanted, value).map(|()| None),
+            true => answer_in_process(&run, &mut wanted, value).map(|()| None),
             false => answer_in_files(project, &run, &mut wanted, value).map(Some),
         };
         match answered {
@@ -122,7 +126,7 @@ fn answer_in_files(
 }
 
 /// Passes an answer to the process that executes a run.
-fn answer_in_process(run: &RunSummary, wanted: &Wanted<'_>, value: &str) -> Result<(), Unanswered> {
+fn answer_in_process(run: &RunSummary, wanted: &mut Wanted<'_>, value: &str) -> Result<(), Unanswered> {
     let failed = |error: ControlError| {
         let message = format!("run {}: {error}", run.id);
         match error {
@@ -138,8 +142,10 @@ fn answer_in_process(run: &RunSummary, wanted: &Wanted<'_>, value: &str) -> Resu
     let since = RunLock::taken_at(&run.folder).unwrap_or_default();
     let is_new = runner::now().saturating_sub(since) < START_TIME.as_millis() as u64;
     let missing = if is_new { Unanswered::Busy } else { Unanswered::Refused };
-    let asked = wanted.find(run, &open).map_err(missing)?;
-    client.answer(Some(asked.id), value, &user(AnswerSource::CommandLine)).map_err(failed)
+    let asked = wanted.find(run, &open).map_err(missing)?.clone();
+    let id = asked.id;
+    (wanted.asked, wanted.is_sent) = (Some(asked), true);
+    client.answer(Some(id), value, &user(AnswerSource::CommandLine)).map_err(failed)
 }
 
 /// The question that is answered.
@@ -148,6 +154,8 @@ struct Wanted<'a> {
     question: Option<&'a str>,
     /// The question itself once it is known: another process may ask it with another number.
     asked: Option<OpenQuestion>,
+    /// Whether a process was sent the answer.
+    is_sent: bool,
 }
 
 impl Wanted<'_> {
