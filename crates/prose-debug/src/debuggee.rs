@@ -279,7 +279,7 @@ impl Debuggee {
                 return self.stop(Reason::Step);
             }
         }
-        self.to_start()
+        self.rewind()
     }
 
     /// Stands at the breakpoint before, or at the start of the run.
@@ -293,11 +293,11 @@ impl Debuggee {
                 let (is_data, is_function) = (hits.is_data, hits.is_function);
                 self.stop(Reason::Breakpoint { ids, is_exception, is_data, is_function })
             }
-            None => self.to_start(),
+            None => self.rewind(),
         }
     }
 
-    fn to_start(&mut self) -> Stop {
+    fn rewind(&mut self) -> Stop {
         let is_statement = |event: &Event| matches!(event.kind, EventKind::StatementStarted { .. });
         self.cursor = self.timeline.events().iter().position(is_statement).unwrap_or_default();
         self.stop(Reason::Start)

@@ -192,7 +192,7 @@ impl Dispatcher {
 enum Request {
     Shutdown,
     Status,
-    RunCommand(RunCommandKind, RunArguments),
+    RunCommand(RunCommandKind, Box<RunArguments>),
     RunQuery(RunQuery),
     ImportCommand(CommandKind, Import),
     WillMove(Moves),
@@ -207,7 +207,9 @@ fn decode_request(method: &str, params: Value) -> Result<Request, Failure> {
         "prose/status" => return Ok(Request::Status),
         "workspace/executeCommand" => {
             let command = match RunCommandKind::named(&params) {
-                Some(kind) => RunArguments::read(kind, &params).map(|given| Request::RunCommand(kind, given)),
+                Some(kind) => {
+                    RunArguments::read(kind, &params).map(|given| Request::RunCommand(kind, Box::new(given)))
+                }
                 None => Import::read(&params).map(|(kind, import)| Request::ImportCommand(kind, import)),
             };
             return command.map_err(Failure::InvalidParams);

@@ -26,6 +26,7 @@ pub(crate) fn run(host: &AnalysisHost, file: SourceFile) -> usize {
         store: &mut NoStore,
         recall: &mut NoRecording,
         trees: Arc::new(prose_vm::runner::NoTrees),
+        gate: None,
         inputs: Arc::new(NoInputs),
         observer: &mut |_, _| events += 1,
         interrupted: Box::pin(std::future::pending()),

@@ -69,7 +69,7 @@ pub(crate) const COMMANDS: &[(&str, RunCommandKind)] = &[
 /// A command about a run.
 pub(crate) struct RunCommand {
     pub(crate) what: RunCommandKind,
-    pub(crate) given: RunArguments,
+    pub(crate) given: Box<RunArguments>,
     pub(crate) answer: Answer,
 }
 

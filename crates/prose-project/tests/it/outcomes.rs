@@ -86,7 +86,7 @@ fn a_program_that_has_moved_is_known() {
         ("https://registry.example.com/bob/research", Page::Text(RESEARCH)),
     ]);
     expect![[r#"
-        info[W144]: `alice/research` has moved to https://registry.example.com/bob/research for good, as its host says [Change to `https://registry.example.com/bob/research`]
+        info[W144]: `alice/research` has moved permanently to https://registry.example.com/bob/research [Change to `https://registry.example.com/bob/research`]
         warning[E027]: `research` has no input `topik`; did you mean `topic`? [Change to `topic`]
     "#]].assert_eq(&web.check(WRONG).shown());
 }

@@ -158,7 +158,7 @@ impl History {
         match &event.kind {
             // The end of a run closes its questions in the view.
             EventKind::RunEnded(end) if end.status.is_stopped() => {
-                let asked = end.waiting.first().cloned().map(Awaited::Question);
+                let asked = end.waiting.first().cloned().map(Awaited::question);
                 self.awaited = asked.or_else(|| self.awaited_input());
             }
             EventKind::InputAsked { prompt, .. } if is_new => {

@@ -66,12 +66,16 @@ pub(super) enum Stage {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Awaited {
     /// This one.
-    Question(OpenQuestion),
+    Question(Box<OpenQuestion>),
     /// The first one for an input, since the process of the run was killed.
     Input,
 }
 
 impl Awaited {
+    pub(super) fn question(question: OpenQuestion) -> Self {
+        Self::Question(Box::new(question))
+    }
+
     /// Whether it is this question of the resumed run.
     fn is(&self, question: &OpenQuestion) -> bool {
         match self {
@@ -474,7 +478,7 @@ impl Session {
                 open = live.desk.open();
             }
             if let Some(question) = requests.ask(open) {
-                return Followed::Asked(question);
+                return Followed::Asked(Box::new(question));
             }
             tokio::select! {
                 () = changes.next(false) => {}
@@ -513,7 +517,7 @@ impl Session {
             }
             RunStatus::Interrupted | RunStatus::Waiting => {
                 self.write(Chunk::notice(format!("{reason}\n\n{}", report::RESUMES))).await;
-                let awaited = end.waiting.first().cloned().map(Awaited::Question);
+                let awaited = end.waiting.first().cloned().map(Awaited::question);
                 (stopped(awaited), Ok(Turn { stop: StopReason::MaxTurnRequests, end: Some(end) }))
             }
         }
@@ -530,7 +534,7 @@ enum Next {
 
 /// What ended a turn.
 enum Followed {
-    Asked(OpenQuestion),
+    Asked(Box<OpenQuestion>),
     Ended,
 }
 
