@@ -36,10 +36,17 @@ fn titles_and_explanations_are_worded_alike() {
 
 /// The programs of an example of several files, one after the other.
 fn program(example: &str) -> String {
-    if example.starts_with("//- /prose.toml") {
-        return String::new();
+    let mut is_program = true;
+    let mut program = String::new();
+    for line in example.lines() {
+        if line.starts_with("//- ") {
+            is_program = !line.ends_with(".toml");
+        } else if is_program {
+            program.push_str(line);
+            program.push('\n');
+        }
     }
-    example.lines().filter(|line| !line.starts_with("//- ")).map(|line| format!("{line}\n")).collect()
+    program
 }
 
 #[test]
