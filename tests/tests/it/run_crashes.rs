@@ -24,10 +24,12 @@ fn undisturbed() -> (BTreeMap<String, String>, Vec<u8>, Duration) {
 }
 
 fn check(kills: usize) {
-    let (expected, said, took) = undisturbed();
+    let (expected, said, mut took) = undisturbed();
     let mut random = fastrand::Rng::with_seed(7);
     let mut hit = 0;
-    for nth in 0..kills {
+    let mut nth = 0;
+    while nth < kills || (hit * 2 <= kills && nth < 4 * kills) {
+        nth += 1;
         let place = Place::new();
         let mut run = place.start();
         sleep(took.mul_f64(random.f64() * 1.1));
@@ -37,6 +39,10 @@ fn check(kills: usize) {
         // What agents still do that were at work belongs to the time before.
         sleep(Duration::from_millis(30));
         let journal = place.run_file("journal.jsonl").unwrap_or_default();
+        if !was_running {
+            // The machine had more to do when the undisturbed run was timed.
+            took = took.mul_f64(0.9);
+        }
         // One that had just come to its end has nothing to go on with.
         if !was_running || journal.is_empty() || journal.contains(r#""event":"run-ended""#) {
             continue;
