@@ -28,8 +28,10 @@ use crate::permissions::Folders;
 
 const NAME: &str = "codex";
 
-/// The features of Codex that programs do not use: other agents, and tools that no rule restricts.
-const WITHOUT: &[&str] = &["multi_agent", "browser_use", "computer_use", "image_generation"];
+/// The features of Codex that programs do not use: other agents, tools that no rule restricts, and the snapshot of the shell, which writes the
+/// keys in its environment into a file.
+const WITHOUT: &[&str] =
+    &["multi_agent", "browser_use", "computer_use", "image_generation", "shell_snapshot"];
 
 /// The instructions for short questions.
 const OF_QUESTION: &str = "Answer the question of the user in the requested form. Read files only if the question names them, and change nothing.";

@@ -40,7 +40,7 @@ fn program(example: &str) -> String {
     let mut program = String::new();
     for line in example.lines() {
         if line.starts_with("//- ") {
-            is_program = !line.ends_with(".toml");
+            is_program = line.ends_with(".prose");
         } else if is_program {
             program.push_str(line);
             program.push('\n');

@@ -23,8 +23,8 @@ const OPENAI: &str = "openai";
 /// The name of a provider that is the same and has settings.
 const COPY_OF_OPENAI: &str = "prose-openai";
 
-/// What Codex uses without a question, although no sandbox restricts it.
-const UNASKED: [&str; 2] = ["features.apps", "features.plugins"];
+/// What Codex uses without a question, although no sandbox restricts it; and the snapshot of its shell, which writes the keys in its environment into a file.
+const UNASKED: [&str; 3] = ["features.apps", "features.plugins", "features.shell_snapshot"];
 
 /// Adds to the variables of `codex-acp` what its sessions need. Codex makes no attempts of its own at its provider, since `codex-acp` is silent about those
 /// after a rejected key. It has no tools that neither its sandbox nor a question restricts, such as the search of the web and the servers of the user.
@@ -191,6 +191,7 @@ command = "files-mcp"
             {
               "features.apps": false,
               "features.plugins": false,
+              "features.shell_snapshot": false,
               "mcp_servers": {
                 "files": {
                   "enabled": false
@@ -213,6 +214,7 @@ command = "files-mcp"
             {
               "features.apps": false,
               "features.plugins": false,
+              "features.shell_snapshot": false,
               "mcp_servers": {
                 "files": {
                   "enabled": false
@@ -235,6 +237,7 @@ command = "files-mcp"
                 {
                   "features.apps": false,
                   "features.plugins": false,
+                  "features.shell_snapshot": false,
                   "model_provider": "prose-openai",
                   "model_providers": {
                     "prose-openai": {
@@ -279,6 +282,7 @@ command = "files-mcp"
             {
               "features.apps": false,
               "features.plugins": false,
+              "features.shell_snapshot": false,
               "web_search": "disabled"
             }"#]],
         );
