@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prose_syntax::lines::{line_end, line_start, size};
 use prose_syntax::{
-    Code, Diagnostic, Fix, FixSafety, NameRole, Related, Severity, TextEdit, TextRange, TextSize,
+    Code, Diagnostic, Fix, FixSafety, NameRole, Related, Severity, TextEdit, TextRange, TextSize, Undecided,
     UndecidedName,
 };
 use rustc_hash::FxHashSet;
@@ -99,7 +99,7 @@ fn decide_by_names(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) {
     let text = file.text(db).as_str();
     let mut variables: FxHashSet<SmolStr> = FxHashSet::default();
     for diagnostic in found.iter_mut() {
-        let Some(UndecidedName { range, role }) = diagnostic.undecided else { continue };
+        let Some(Undecided::Name(UndecidedName { range, role })) = diagnostic.undecided else { continue };
         let name = SmolStr::new(&text[range]);
         let named = lookup(db, file, &name).unwrap_or_default();
         let (fix, message, range) = match role {
@@ -143,13 +143,11 @@ fn read_strings_of_several_lines(text: &str, found: &mut Vec<Diagnostic>) {
         .map(|diagnostic| diagnostic.range.start())
         .collect();
     let mut inside: Vec<TextRange> = Vec::new();
-    for diagnostic in found.iter_mut().filter(|diagnostic| diagnostic.code == Code::E001) {
+    let is_open = |diagnostic: &&mut Diagnostic| diagnostic.undecided == Some(Undecided::OpenString);
+    for diagnostic in found.iter_mut().filter(is_open) {
         let (open, end) = (diagnostic.range.start(), diagnostic.range.end());
-        let is_one_line = |string: &str| {
-            string.starts_with('"') && !string.starts_with("\"\"\"") && !string.contains(['\n', '\r'])
-        };
         let below = &text[usize::from(end)..];
-        if !is_one_line(&text[diagnostic.range]) || !below.starts_with(['\n', '\r']) {
+        if !below.starts_with(['\n', '\r']) {
             continue;
         }
         let Some(close) = below.find('"') else { continue };

@@ -127,7 +127,8 @@ fn is_missing_import(db: &Database, file: SourceFile, diagnostic: &Diagnostic) -
     }
 }
 
-fn check_settings(rules: &Rules) -> Result<(), Refusal> {
+/// Rejects programs whose settings cannot be read or have an error about runs.
+pub fn check_settings(rules: &Rules) -> Result<(), Refusal> {
     let project = rules.project();
     let Some(path) = project.path.clone() else { return Ok(()) };
     if let Some(reason) = project.unreadable.clone() {

@@ -384,7 +384,9 @@ mod tests {
             let state = journal.syncer.shared.lock();
             assert!(!state.dirty && !state.syncing, "{state:?}");
             drop(state);
+            let end = std::time::Instant::now() + Duration::from_secs(60);
             while journal.syncer.shared.lock().gathering {
+                assert!(std::time::Instant::now() < end, "it gathers for ever");
                 std::thread::sleep(Duration::from_millis(1));
             }
         }

@@ -25,8 +25,17 @@ pub struct Diagnostic {
     pub related: Vec<Related>,
     /// Whether the case has the lenient level in the default profile, since working programs show it to be harmless.
     pub lenient: bool,
-    /// The name that decides what is wrong. The parser does not look names up, so this is for the analysis.
-    pub undecided: Option<UndecidedName>,
+    /// What decides about the mistake. The parser looks neither names up nor at the lines below, so this is for the analysis.
+    pub undecided: Option<Undecided>,
+}
+
+/// What decides about a mistake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Undecided {
+    /// The meaning of a name.
+    Name(UndecidedName),
+    /// Whether a string that is not closed on its line is closed on one below.
+    OpenString,
 }
 
 /// A name whose meaning decides what is wrong.
@@ -122,7 +131,7 @@ impl Diagnostic {
     /// The same diagnostic with its ranges mapped by `by`.
     pub fn moved(mut self, by: impl Fn(TextRange) -> TextRange) -> Self {
         self.range = by(self.range);
-        if let Some(name) = &mut self.undecided {
+        if let Some(Undecided::Name(name)) = &mut self.undecided {
             name.range = by(name.range);
         }
         for fix in self.fix.iter_mut().chain(&mut self.other_fixes) {

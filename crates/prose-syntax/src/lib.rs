@@ -28,7 +28,7 @@ mod syntax_kind;
 pub mod text;
 
 pub use codes::{Code, Level, Profile, Tag};
-pub use diagnostic::{Diagnostic, Fix, FixSafety, NameRole, Related, TextEdit, UndecidedName};
+pub use diagnostic::{Diagnostic, Fix, FixSafety, NameRole, Related, TextEdit, Undecided, UndecidedName};
 pub use lines::LineIndex;
 pub use parse::{Parse, parse};
 pub use rowan::{NodeOrToken, TextRange, TextSize, TokenAtOffset, WalkEvent};

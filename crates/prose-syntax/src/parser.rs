@@ -8,7 +8,7 @@ mod literals;
 use rowan::{Checkpoint, GreenNode, GreenNodeBuilder, TextRange, TextSize};
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Fix, FixSafety, TextEdit, UndecidedName};
+use crate::diagnostic::{Diagnostic, Fix, FixSafety, TextEdit, Undecided};
 use crate::layout::{Layout, Lexeme};
 use crate::lexer::Tokens;
 use crate::lines::{indentation, line_start};
@@ -541,19 +541,19 @@ impl Parser<'_> {
         self.diagnostics.push(Diagnostic::new(code, range, message).with_fix(fix));
     }
 
-    /// Reports an error whose message depends on what a name stands for.
-    pub(crate) fn error_about_name(
+    /// Reports an error whose message depends on something else.
+    pub(crate) fn undecided_error(
         &mut self,
         code: Code,
         range: TextRange,
         message: impl Into<String>,
         fix: Option<Fix>,
-        name: UndecidedName,
+        undecided: Undecided,
     ) {
         if !self.line_has_error() {
             self.error_with_fix(code, range, message, fix);
             if let Some(diagnostic) = self.diagnostics.last_mut() {
-                diagnostic.undecided = Some(name);
+                diagnostic.undecided = Some(undecided);
             }
         }
     }

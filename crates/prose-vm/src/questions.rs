@@ -116,6 +116,14 @@ impl OpenQuestion {
             None => self.prompt.clone(),
         }
     }
+
+    /// The text for the person, with the note below it if there is one.
+    pub fn prompt_and_note(&self) -> String {
+        match &self.note {
+            Some(note) => format!("{}\n\nNote: {note}", self.prompt),
+            None => self.prompt.clone(),
+        }
+    }
 }
 
 /// Where an answer comes from.

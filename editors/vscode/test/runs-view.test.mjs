@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import Module, { createRequire } from "node:module";
 import { afterEach, beforeEach, test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
 
 const EVENTS = readFileSync("test/recorded/review.jsonl", "utf8").trim().split("\n").map((line) => JSON.parse(line));
 const DELTAS = readFileSync("test/recorded/review.deltas.jsonl", "utf8").trim().split("\n").map((line) => JSON.parse(line));
@@ -25,6 +25,15 @@ function delta(from, to) {
     ...(from === 0 ? deltas[0] : {}), ...last, whole: from === 0, nodes: [...nodes.values()].sort((a, b) => a.id - b.id),
     statements: [...statements.values()], entries: deltas.flatMap(({ entries }) => entries),
   };
+}
+
+/** Waits for something that happens on its own. */
+async function until(happened) {
+  const end = performance.now() + 60_000;
+  while (!(await happened())) {
+    assert.ok(performance.now() < end, `did not happen: ${happened}`);
+    await turn();
+  }
 }
 
 class Uri {
@@ -95,7 +104,11 @@ beforeEach(() => {
   const vscode = {
     EventEmitter, TreeItem, Uri, Range,
     Disposable: class { constructor(dispose) { this.dispose = dispose; } },
-    MarkdownString: class { appendMarkdown() {} appendText() {} },
+    MarkdownString: class {
+      text = "";
+      appendMarkdown(text) { this.text += text; }
+      appendText(text) { this.text += text; }
+    },
     ThemeIcon: class { constructor(id) { this.id = id; } },
     ThemeColor: class {},
     TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
@@ -232,13 +245,14 @@ test("runs that this window did not start have their parts as well", async () =>
   assert.equal(client.asked.filter(([method]) => method === "prose/runView").length, 1);
 });
 
-test("rows stay as they are when there is nothing new", async () => {
+test("rows stay as they are when there is nothing new", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   let drawn = 0;
   editor.tree.onDidChangeTreeData(() => drawn++);
   const refresh = async () => {
     await editor.commands.get("prose.runs.refresh")();
     // The tree waits a moment for more.
-    await pause(300);
+    t.mock.timers.tick(300);
     return drawn;
   };
   client.runs = [OVER];
@@ -283,6 +297,19 @@ test("a session at work shows what its agent does, and that it waits for permiss
   assert.match(ofRun, /^waits for permission · /);
 });
 
+test("a run that waits for an answer shows its question and since when", async () => {
+  const waiting = [{ id: 3, prompt: "Ship it? (yes/no)", since: new Date().setHours(9, 5, 0, 0) }];
+  for (const status of ["waiting", "running"]) {
+    client.runs = [{ ...OVER, status, waiting }];
+    await editor.commands.get("prose.runs.refresh")();
+    const [node] = await editor.tree.getChildren();
+    const shown = editor.tree.getTreeItem(node);
+    assert.equal(shown.iconPath.id, "clock");
+    assert.match(shown.description, /^waits for an answer: Ship it\? \(yes\/no\) · /);
+    assert.match(shown.tooltip.text, /Waits since 0?9:05.*: Ship it\? \(yes\/no\)/);
+  }
+});
+
 test("a run of a terminal is followed from its journal", async () => {
   client.runs = [{ ...OVER, status: "running" }];
   client.events = 60;
@@ -301,7 +328,7 @@ test("a run of a terminal is followed from its journal", async () => {
 test("a folder of a run that appears is looked at", async () => {
   client.runs = [OVER];
   editor.watchers[0].created.fire(Uri.parse(`${OVER.folder}/journal.jsonl`));
-  await pause(300);
+  await until(async () => (await labels()).length > 0);
   assert.deepEqual(await labels(), ["review.prose"]);
 });
 
@@ -353,7 +380,7 @@ test("a run is paused and continued, and its sessions are skipped and retried, f
   const { panels: panel } = editor;
   await editor.commands.get("prose.runs.show")(node);
   panel[0].send({ type: "ready" });
-  await pause(20);
+  await until(() => panel[0].posted.at(-1)?.type === "can");
   assert.deepEqual(panel[0].posted.at(-1), { type: "can", can: ["cancel", "pause", "state", "fork"] });
 
   view.told({ run, uri: URI, view: { ...open, whole: false, nodes: [], entries: [], pause: { since: 1, by: "ada", from: "command-line" } } });
@@ -367,7 +394,7 @@ test("a run is paused and continued, and its sessions are skipped and retried, f
   await editor.commands.get("prose.runs.retry")(session);
   panel[0].send({ type: "command", command: "continue" });
   panel[0].send({ type: "session-command", command: "retry", request });
-  await pause(20);
+  await until(() => editor.executed.length === 6);
   assert.deepEqual(editor.executed, [
     ["prose.pause", { run, uri: URI }],
     ["prose.continue", { run, uri: URI }],
@@ -406,7 +433,7 @@ test("the panel loads nothing from elsewhere, and is told of the run and of what
   assert.deepEqual(panel.posted, []);
 
   panel.send({ type: "ready" });
-  await pause(20);
+  await until(() => panel.posted.at(-1)?.type === "can");
   const [told] = panel.posted;
   assert.deepEqual([told.type, told.run, told.graph.nodes.length], ["run", OVER.run, GRAPH.nodes.length]);
   assert.deepEqual([told.delta.whole, told.delta.nodes[0].label], [true, "review.prose"]);
@@ -415,7 +442,7 @@ test("the panel loads nothing from elsewhere, and is told of the run and of what
   // Another run of the same program is what a person wants to see now.
   client.runs = [{ ...OVER, run: "20260116-000000-aaaaaa", folder: "file:///p/.prose/runs/20260116-000000-aaaaaa", status: "running", here: true }, OVER];
   view.told({ run: "20260116-000000-aaaaaa", uri: URI, view: delta(0, 8) });
-  await pause(20);
+  await until(() => panel.posted.filter(({ type }) => type === "run").length === 2);
   assert.equal(panel.posted.findLast(({ type }) => type === "run").run, "20260116-000000-aaaaaa");
   view.told({ run: "20260116-000000-aaaaaa", uri: URI, view: delta(8, 12) });
   assert.deepEqual(panel.posted.findLast(({ type }) => type === "delta").delta, delta(8, 12));
@@ -428,19 +455,19 @@ test("the panel and the editor go along with one another", async () => {
   await editor.commands.get("prose.runs.show")(run);
   const [panel] = editor.panels;
   panel.send({ type: "ready" });
-  await pause(20);
+  await until(() => panel.posted.at(-1)?.type === "can");
   const text = `# A line more\n${PROGRAM}`;
   editor.selections.fire({ textEditor: { document: document(Uri.parse(URI), text), selection: { active: { line: 18 } } } });
-  await pause(100);
+  await until(() => panel.posted.at(-1)?.type === "cursor");
   assert.deepEqual(panel.posted.at(-1), { type: "cursor", line: 18 });
   panel.send({ type: "reveal", site: { start: 0, end: 1, line: 21, last_line: 21 }, keepsFocus: true });
-  await pause(20);
+  await until(() => editor.shown.length === 1);
   assert.deepEqual([editor.shown[0].options.selection.start.line, editor.shown[0].options.preserveFocus], [20, true]);
   panel.send({ type: "command", command: "rerun" });
-  await pause(20);
+  await until(() => editor.executed.length === 1);
   assert.equal(editor.executed[0][0], "prose.run");
   panel.send({ type: "session", requests: [3], label: "Look for facts" });
-  await pause(20);
+  await until(() => editor.shown.length === 2);
   const { query } = Uri.from({ scheme: "prose-session", path: "/x", query: JSON.stringify({ run: OVER.run, folder: OVER.folder, requests: [3] }) });
   assert.equal(editor.shown[1].uri, "prose-session:///Look for facts.md");
   assert.match(await editor.sessions.provideTextDocumentContent({ query }), /no session is expected/);
@@ -455,7 +482,7 @@ test("a run is run again from a session, with the edited program, and from the p
   await editor.commands.get("prose.runs.forkEdited")(run);
   await editor.commands.get("prose.runs.show")(run);
   editor.panels[0].send({ type: "session-command", command: "fork", request: session.item.attempts[0].request });
-  await pause(20);
+  await until(() => editor.executed.length === 3);
   const from = { uri: URI, run: OVER.run, from: session.item.place };
   assert.deepEqual(editor.executed, [["prose.fork", from], ["prose.fork", { uri: URI, run: OVER.run }], ["prose.fork", from]]);
 });
@@ -498,14 +525,14 @@ test("two runs are compared in a panel, and their texts in the editor", async ()
   const [panel] = editor.panels;
   assert.match(panel.webview.html, /webview:\/extension\/dist\/compare.js/);
   panel.send({ type: "ready" });
-  await pause(20);
+  await until(() => panel.posted.length > 0);
   const [told] = panel.posted;
   assert.deepEqual([told.type, told.a.whole, told.comparison], ["comparison", true, client.comparison]);
   const folders = [OVER.folder, second.folder];
   assert.deepEqual(client.asked.findLast(([method]) => method === "prose/compareRuns"), ["prose/compareRuns", { folders }]);
 
   panel.send({ type: "diff", step: 0, part: "result" });
-  await pause(20);
+  await until(() => editor.executed.at(-1)?.[0] === "vscode.diff");
   const [command, a, b, title] = editor.executed.at(-1);
   assert.deepEqual([command, String(a), String(b), title], ["vscode.diff", "prose-step:///Reply before.md", "prose-step:///Reply now.md", "Reply of session at line 4 (s1/1)"]);
   assert.deepEqual([await editor.steps.provideTextDocumentContent(a), await editor.steps.provideTextDocumentContent(b)], ["one", "two"]);

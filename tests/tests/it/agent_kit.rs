@@ -90,6 +90,18 @@ fn opencode_uses_the_kit() {
     session.assert_skill_is_listed();
 }
 
+/// A skill is in the context of every conversation that uses it.
+#[test]
+fn a_skill_takes_less_than_4_000_tokens() {
+    // Tokenizers make about one token of four bytes of English, and more of code.
+    const MIN_BYTES_OF_A_TOKEN: usize = 2;
+    for kit in ["claude-code", "gemini-cli"] {
+        let path = repository().join("editors/agents").join(kit).join("skills/openprose/SKILL.md");
+        let skill = fs::read_to_string(&path).unwrap();
+        assert!(skill.len() / MIN_BYTES_OF_A_TOKEN < 4_000, "{}: {} bytes", path.display(), skill.len());
+    }
+}
+
 /// A coding agent with its kit.
 struct Agent {
     /// Its name for `prose init`.

@@ -136,7 +136,9 @@ fn an_import_can_be_fetched_again_and_pinned() {
     let program = "use \"alice/research\"\n\nlet found = research(topic: \"tides\")\nsession \"Tell of {found.findings}\"\n";
     let mut workspace = workspace(&registry, &[("main.prose", program)]).opened("main.prose");
     workspace.pushed("main.prose");
+    let since = Instant::now();
     let actions = loop {
+        assert!(since.elapsed() < PATIENCE, "the import is not fetched");
         let actions = workspace.actions("main.prose", (0, 8), &[]);
         if actions.as_array().is_some_and(|actions| !actions.is_empty()) {
             break actions;

@@ -440,6 +440,21 @@ fn check(case: &Case) {
         });
     }
     assert_eq!(world.workspace.pulled(file), if is_readable { case.codes } else { &[] }, "{}", case.name);
+    if file.ends_with(".prose") {
+        let uri = world.workspace.uri(file);
+        let lenses = world.workspace.client.result("textDocument/codeLens", &uri);
+        let titles = lenses.as_array().unwrap().iter().map(|lens| lens["command"]["title"].as_str().unwrap());
+        let refused: Vec<&str> = titles.filter(|title| title.starts_with("Cannot run")).collect();
+        let expected: &[&str] = match case.expected {
+            Refused(reason) if reason.starts_with("has 1 error ") => &["Cannot run: 1 error"],
+            Refused(reason) if reason.starts_with("has 2 errors ") => &["Cannot run: 2 errors"],
+            Refused(reason) if reason.contains("prose.toml:") || reason.starts_with("prose.toml` ") => {
+                &["Cannot run: error in prose.toml"]
+            }
+            _ => &[],
+        };
+        assert_eq!(refused, expected, "{}: the lenses", case.name);
+    }
     for (index, (terminal, editor)) in terminal.iter().zip(&editor).enumerate() {
         let reason = match case.expected {
             Refused(reason) => Some(reason),

@@ -82,7 +82,7 @@ async fn ask_each(mut questions: impl QuestionSource, bars: &Bars) {
 /// Asks until an answer is understood or given elsewhere. Returns false if standard input was closed.
 async fn ask(questions: &impl QuestionSource, question: &OpenQuestion, bars: &Bars) -> bool {
     // What was typed before other lines is not visible after the question any more: it must not allow anything.
-    let keeps_typed = question.input().is_some();
+    let keeps_typed = matches!(question.kind, QuestionKind::Input { .. });
     loop {
         tokio::select! {
             biased;

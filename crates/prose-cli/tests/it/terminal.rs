@@ -20,7 +20,7 @@ pub(crate) fn answered_after(
     keys: &[(&str, impl AsRef<[u8]>)],
 ) -> (i32, String) {
     let keys = keys.iter().map(|(text, typed)| (*text, || typed.as_ref().to_vec()));
-    play(ahead, command, keys, |shown, text| shown.ends_with(text.as_bytes()))
+    play(ahead, command, keys, |shown, text| shown.ends_with(text.as_bytes()).then_some(shown.len()))
 }
 
 /// The same with keys that are found out when the terminal shows their text, where something else may be done first. Other lines may come after the text.
@@ -29,7 +29,11 @@ pub(crate) fn played<'a>(
     keys: impl IntoIterator<Item = (&'a str, impl FnOnce() -> String)>,
 ) -> (i32, String) {
     let keys = keys.into_iter().map(|(text, typed)| (text, || typed().into_bytes()));
-    play("", command, keys, |shown, text| String::from_utf8_lossy(shown).contains(text))
+    let end_of = |shown: &[u8], text: &str| {
+        let start = shown.windows(text.len()).position(|part| part == text.as_bytes())?;
+        Some(start + text.len())
+    };
+    play("", command, keys, end_of)
 }
 
 /// Starts a command at a terminal, in which something was typed before. Gives the other side of the terminal.
@@ -49,11 +53,12 @@ fn at_screen(ahead: &str, command: &mut Command) -> (File, Child) {
     (screen, child)
 }
 
+/// `end_of` gives where in what is shown the text of a key ends, once it is shown.
 fn play<'a>(
     ahead: &str,
     command: &mut Command,
     keys: impl IntoIterator<Item = (&'a str, impl FnOnce() -> Vec<u8>)>,
-    shows: impl Fn(&[u8], &str) -> bool,
+    end_of: impl Fn(&[u8], &str) -> Option<usize>,
 ) -> (i32, String) {
     let (mut screen, mut child) = at_screen(ahead, command);
     let mut keys = keys.into_iter();
@@ -64,9 +69,10 @@ fn play<'a>(
     // The end of the other side is an error on Linux.
     while let Ok(count @ 1..) = screen.read(&mut buffer) {
         shown.extend_from_slice(&buffer[..count]);
-        if let Some((_, typed)) = next.take_if(|(text, _)| shows(&shown[seen..], text)) {
+        while let Some(end) = next.as_ref().and_then(|(text, _)| end_of(&shown[seen..], text)) {
+            let (_, typed) = next.take().unwrap();
             next = keys.next();
-            seen = shown.len();
+            seen += end;
             screen.write_all(&typed()).unwrap();
         }
     }

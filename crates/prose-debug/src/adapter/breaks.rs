@@ -64,14 +64,46 @@ pub(super) fn filters() -> Vec<dapts::ExceptionBreakpointsFilter> {
     ]
 }
 
+/// The breakpoints of a request that could be made, and what is answered about each.
+#[derive(Default)]
+struct Answered {
+    made: Vec<Breakpoint>,
+    answers: Vec<dapts::Breakpoint>,
+}
+
+impl Answered {
+    /// Answers one of them: verified, or why it cannot be set.
+    fn push(&mut self, id: u64, made: Result<Breakpoint, String>) {
+        self.push_at(id, made.map(|breakpoint| (breakpoint, None, None)));
+    }
+
+    /// The same with the line that was found for it, and what the user should know about it.
+    fn push_at(&mut self, id: u64, made: Result<(Breakpoint, Option<u32>, Option<String>), String>) {
+        let verified = made.is_ok();
+        let (line, message) = match made {
+            Ok((breakpoint, line, note)) => {
+                self.made.push(breakpoint);
+                (line, note)
+            }
+            Err(why) => (None, Some(why)),
+        };
+        self.answers.push(dapts::Breakpoint { id: Some(id), verified, line, message, ..Default::default() });
+    }
+}
+
 /// The conditions of a breakpoint.
+#[derive(Default)]
 struct Conditions<'a> {
     condition: Option<&'a str>,
     hit: Option<&'a str>,
     log: Option<&'a str>,
 }
 
-impl Conditions<'_> {
+impl<'a> Conditions<'a> {
+    fn without_log(condition: &'a Option<String>, hit: &'a Option<String>) -> Self {
+        Self { condition: condition.as_deref(), hit: hit.as_deref(), log: None }
+    }
+
     fn breakpoint(&self, id: u64, trigger: Trigger) -> Result<Breakpoint, String> {
         let given =
             |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
@@ -97,8 +129,7 @@ impl<W: Write> Adapter<W> {
     ) -> Result<Json, String> {
         let requested = arguments.breakpoints.unwrap_or_default();
         let key = key_of(&arguments.source);
-        let mut answers = Vec::new();
-        let mut set = Vec::new();
+        let mut set = Answered::default();
         for asked in requested {
             let id = self.requested.id();
             let line = asked.line + 1 - self.lines_start;
@@ -108,25 +139,14 @@ impl<W: Write> Adapter<W> {
                 hit: asked.hit_condition.as_deref(),
                 log: asked.log_message.as_deref(),
             };
-            let made =
-                found.and_then(|(trigger, line, note)| Ok((conditions.breakpoint(id, trigger)?, line, note)));
-            answers.push(match made {
-                Ok((breakpoint, line, note)) => {
-                    set.push(breakpoint);
-                    dapts::Breakpoint {
-                        id: Some(id),
-                        verified: true,
-                        line: Some(line - 1 + self.lines_start),
-                        message: note,
-                        ..Default::default()
-                    }
-                }
-                Err(why) => failed(id, why),
+            let made = found.and_then(|(trigger, line, note)| {
+                Ok((conditions.breakpoint(id, trigger)?, Some(line - 1 + self.lines_start), note))
             });
+            set.push_at(id, made);
         }
-        self.requested.lines.insert(key, set);
+        self.requested.lines.insert(key, set.made);
         self.renew_breakpoints();
-        body(dapts::SetBreakpointsResponse { breakpoints: answers })
+        body(dapts::SetBreakpointsResponse { breakpoints: set.answers })
     }
 
     /// What a line of a source stands for: the place, its line in the file, and what the user should know.
@@ -176,14 +196,10 @@ impl<W: Write> Adapter<W> {
         arguments: dapts::SetFunctionBreakpointsArguments,
     ) -> Result<Json, String> {
         let known: Vec<String> = self.sources.all().flat_map(|(_, source)| source.functions()).collect();
-        let (mut answers, mut set) = (Vec::new(), Vec::new());
+        let mut set = Answered::default();
         for asked in arguments.breakpoints {
             let id = self.requested.id();
-            let conditions = Conditions {
-                condition: asked.condition.as_deref(),
-                hit: asked.hit_condition.as_deref(),
-                log: None,
-            };
+            let conditions = Conditions::without_log(&asked.condition, &asked.hit_condition);
             let name = asked.name.trim();
             let made = match known.iter().any(|known| known == name) {
                 true => conditions.breakpoint(id, Trigger::Function(name.into())),
@@ -193,17 +209,11 @@ impl<W: Write> Adapter<W> {
                     Err(format!("the program has no block and no agent `{name}`{hint}"))
                 }
             };
-            answers.push(match made {
-                Ok(breakpoint) => {
-                    set.push(breakpoint);
-                    dapts::Breakpoint { id: Some(id), verified: true, ..Default::default() }
-                }
-                Err(why) => failed(id, why),
-            });
+            set.push(id, made);
         }
-        self.requested.functions = set;
+        self.requested.functions = set.made;
         self.renew_breakpoints();
-        body(dapts::SetFunctionBreakpointsResponse { breakpoints: answers })
+        body(dapts::SetFunctionBreakpointsResponse { breakpoints: set.answers })
     }
 
     pub(super) fn set_exception_breakpoints(
@@ -213,7 +223,7 @@ impl<W: Write> Adapter<W> {
         let plain = arguments.filters.into_iter().map(|filter| (filter, None));
         let options = arguments.filter_options.into_iter().flatten();
         let options = options.map(|option| (option.filter_id, option.condition));
-        let (mut answers, mut set) = (Vec::new(), Vec::new());
+        let mut set = Answered::default();
         for (filter, condition) in plain.chain(options).collect::<Vec<_>>() {
             let id = self.requested.id();
             let trigger = match filter.as_str() {
@@ -230,17 +240,11 @@ impl<W: Write> Adapter<W> {
                 },
                 other => Err(format!("there is no filter `{other}`")),
             };
-            answers.push(match trigger {
-                Ok(trigger) => {
-                    set.push(Breakpoint { id, trigger, condition: None, hit: None, log: None });
-                    dapts::Breakpoint { id: Some(id), verified: true, ..Default::default() }
-                }
-                Err(why) => failed(id, why),
-            });
+            set.push(id, trigger.and_then(|trigger| Conditions::default().breakpoint(id, trigger)));
         }
-        self.requested.failures = set;
+        self.requested.failures = set.made;
         self.renew_breakpoints();
-        body(dapts::SetExceptionBreakpointsResponse { breakpoints: Some(answers) })
+        body(dapts::SetExceptionBreakpointsResponse { breakpoints: Some(set.answers) })
     }
 
     pub(super) fn data_breakpoint_info(
@@ -264,25 +268,18 @@ impl<W: Write> Adapter<W> {
         &mut self,
         arguments: dapts::SetDataBreakpointsArguments,
     ) -> Result<Json, String> {
-        let (mut answers, mut set) = (Vec::new(), Vec::new());
+        let mut set = Answered::default();
         for asked in arguments.breakpoints {
             let id = self.requested.id();
-            let conditions = Conditions {
-                condition: asked.condition.as_deref(),
-                hit: asked.hit_condition.as_deref(),
-                log: None,
-            };
-            answers.push(match conditions.breakpoint(id, Trigger::Variable(asked.data_id.as_str().into())) {
-                Ok(breakpoint) => {
-                    set.push(breakpoint);
-                    dapts::Breakpoint { id: Some(id), verified: true, ..Default::default() }
-                }
-                Err(why) => failed(id, why),
-            });
+            let trigger = Trigger::Variable(asked.data_id.as_str().into());
+            set.push(
+                id,
+                Conditions::without_log(&asked.condition, &asked.hit_condition).breakpoint(id, trigger),
+            );
         }
-        self.requested.variables = set;
+        self.requested.variables = set.made;
         self.renew_breakpoints();
-        body(dapts::SetDataBreakpointsResponse { breakpoints: answers })
+        body(dapts::SetDataBreakpointsResponse { breakpoints: set.answers })
     }
 
     pub(super) fn breakpoint_locations(
@@ -305,10 +302,6 @@ impl<W: Write> Adapter<W> {
         }
         body(dapts::BreakpointLocationsResponse { breakpoints })
     }
-}
-
-fn failed(id: u64, why: String) -> dapts::Breakpoint {
-    dapts::Breakpoint { id: Some(id), verified: false, message: Some(why), ..Default::default() }
 }
 
 /// By what the breakpoints of a source are replaced.

@@ -54,16 +54,18 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
     let converter = view.converter();
     let top = converter.top();
     let errors = snapshot.config.errors(db, file);
-    let mut lenses =
-        Lenses { uri, can_run: errors.is_empty(), first_line: snapshot.shown.first_line(), list: Vec::new() };
-    if !errors.is_empty() {
-        let count = match errors.len() {
+    let has_sound_settings = snapshot.config.check_settings().is_ok();
+    let can_run = has_sound_settings && errors.is_empty();
+    let mut lenses = Lenses { uri, can_run, first_line: snapshot.shown.first_line(), list: Vec::new() };
+    if !can_run {
+        let why = match errors.len() {
+            _ if !has_sound_settings => format!("error in {}", prose_config::FILE_NAME),
             1 => "1 error".to_owned(),
             count => format!("{count} errors"),
         };
         // Without a command it can be read and does nothing.
         let command = if view.session.shows_documents { SHOW_ERROR } else { "" };
-        lenses.add(top, &format!("Cannot run: {count}"), command, json!({ "uri": uri }));
+        lenses.add(top, &format!("Cannot run: {why}"), command, json!({ "uri": uri }));
     } else {
         if project.is_some() {
             lenses.add(top, "▶ Run program", RUN, json!({ "uri": uri }));
@@ -85,12 +87,13 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
     let blocks = if project.is_some() { prose_ide::runnable_blocks(db, file) } else { Vec::new() };
     for block in blocks {
         // An error elsewhere in the program is none of the block's.
-        lenses.can_run = errors.is_empty() || {
-            let parts = prose_ide::block_parts(db, file, &block.name);
-            !errors
-                .iter()
-                .any(|error| parts.iter().any(|part| part.intersect(error.diagnostic.range).is_some()))
-        };
+        lenses.can_run = can_run
+            || has_sound_settings && {
+                let parts = prose_ide::block_parts(db, file, &block.name);
+                !errors
+                    .iter()
+                    .any(|error| parts.iter().any(|part| part.intersect(error.diagnostic.range).is_some()))
+            };
         let range = converter.range(block.range);
         if lenses.can_run {
             lenses.add(range, "▶ Run block", RUN, json!({ "uri": uri, "block": block.name }));

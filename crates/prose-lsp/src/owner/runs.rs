@@ -18,10 +18,11 @@ use crate::owner::state::Owner;
 use crate::protocol::answer::{Answer, send};
 use crate::protocol::convert::Converter;
 use crate::protocol::json::{Json, json};
-use crate::protocol::lsp::MessageType;
+use crate::protocol::lsp::{self, MessageType};
 use crate::protocol::notification::Notification;
+use crate::protocol::position::position;
 use crate::protocol::request::Failure;
-use crate::protocol::uri::DocumentUri;
+use crate::protocol::uri::{DocumentUri, uri_of_path};
 use crate::runs::control::control;
 use crate::runs::execution::Launch;
 use crate::runs::fork::ForkOrder;
@@ -82,18 +83,29 @@ impl Owner {
     fn show_error(&mut self, uri: &DocumentUri) -> Result<Json, Failure> {
         let uri = &self.program_named(uri)?;
         let snapshot = self.snapshot(uri)?;
-        let errors = snapshot.config.errors(self.analysis.host.db(), snapshot.file);
-        if let Some(first) = errors.first() {
-            let first = &first.diagnostic;
-            if !self.session.shows_documents {
-                return Err(Failure::Refused(first.message.to_string()));
-            }
-            let converter = Converter::new(&snapshot.shown, &self.session);
-            let selection = converter.range(first.range);
-            let params =
-                serde_json::json!({ "uri": &*snapshot.uri, "takeFocus": true, "selection": selection });
-            self.publisher.notify(Notification::request("window/showDocument", &params));
-        }
+        let config = &snapshot.config;
+        let db = self.analysis.host.db();
+        let (message, place) = if let Err(refusal) = config.check_settings() {
+            let place = config.run_error().and_then(|(path, text, range)| {
+                let encoding = self.session.encoding;
+                let selection = lsp::Range {
+                    start: position(&text, range.start().into(), encoding),
+                    end: position(&text, range.end().into(), encoding),
+                };
+                Some((uri_of_path(path)?, selection))
+            });
+            (format!("the program {refusal}"), place)
+        } else if let Some(first) = config.errors(db, snapshot.file).first() {
+            let selection = Converter::new(&snapshot.shown, &self.session).range(first.diagnostic.range);
+            (first.diagnostic.message.to_string(), Some((snapshot.uri.clone(), selection)))
+        } else {
+            return Ok(json(&()));
+        };
+        let Some((uri, selection)) = place.filter(|_| self.session.shows_documents) else {
+            return Err(Failure::Refused(message));
+        };
+        let params = serde_json::json!({ "uri": &*uri, "takeFocus": true, "selection": selection });
+        self.publisher.notify(Notification::request("window/showDocument", &params));
         Ok(json(&()))
     }
 

@@ -77,7 +77,7 @@ impl EditorUser {
                 "run": self.run,
                 "question": question.id,
                 "name": question.input(),
-                "prompt": question.prompt,
+                "prompt": question.prompt_and_note(),
                 "mayRephrase": question.may_rephrase,
                 "optional": question.is_optional,
             });
@@ -107,7 +107,7 @@ impl EditorUser {
             [] if self.asks_inputs => vec![ANSWER],
             choices => choices.iter().map(|choice| choice.title.as_str()).collect(),
         };
-        let message = format!("{} waits for an answer: {}", self.program, question.prompt);
+        let message = format!("{} waits for an answer: {}", self.program, question.prompt_and_note());
         let Some(title) = self.message(MessageType::INFO, &message, &titles).await else { return };
         match choices::understood(&question.choices, &title) {
             Some(choice) => self.answer_choice(questions, question, choice.value.as_str()),
@@ -124,7 +124,7 @@ impl EditorUser {
     ) -> bool {
         let _turn = turns.lock().await;
         let titles = ApprovalAnswer::ALL.map(|answer| answer.title());
-        let message = format!("{}: {}", self.program, question.prompt);
+        let message = format!("{}: {}", self.program, question.prompt_and_note());
         // A message that is closed without an answer is no answer.
         let title = self.message(MessageType::WARNING, &message, &titles).await;
         match title.and_then(|title| choices::understood(&question.choices, &title)) {

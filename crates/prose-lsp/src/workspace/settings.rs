@@ -16,7 +16,7 @@ use prose_project::settings::{ignored_for, lock_folder};
 use prose_project::{Diagnosed, Failure, Rules};
 use prose_registry::LOCK_FILE;
 use prose_run::{Money, Project, Routes, RunRequest, Start, TrustSubject, UserTrust};
-use prose_syntax::{Code, Diagnostic, Level, Profile, Severity};
+use prose_syntax::{Code, Diagnostic, Level, Profile, Severity, TextRange};
 use prose_vm::program::Program;
 use ropey::Rope;
 use serde_json::Value;
@@ -210,6 +210,18 @@ impl FileConfig {
     /// The errors that keep a program from being run, the first one first.
     pub(crate) fn errors(&self, db: &Database, file: SourceFile) -> Vec<Diagnosed> {
         runnable::errors(db, file, &self.rules, &self.path)
+    }
+
+    /// Why the settings keep every program from being run, if they do.
+    pub(crate) fn check_settings(&self) -> Result<(), Refusal> {
+        runnable::check_settings(&self.rules)
+    }
+
+    /// The first error in the settings that keeps programs from being run: the file, its text and the place in it.
+    pub(crate) fn run_error(&self) -> Option<(&Path, Rope, TextRange)> {
+        let project = self.rules.project();
+        let error = project.run_error.as_ref()?;
+        Some((project.path.as_deref()?, Rope::from_str(&project.text), error.range))
     }
 
     /// The settings of the client.

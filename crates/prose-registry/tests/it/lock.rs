@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
 
 use expect_test::expect;
 use prose_registry::{
@@ -71,8 +72,8 @@ fn an_unchanged_file_is_not_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("prose.lock");
     lock().save(&path).unwrap();
-    let before = fs::metadata(&path).unwrap().modified().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(20));
+    let before = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    fs::File::options().write(true).open(&path).unwrap().set_modified(before).unwrap();
     lock().save(&path).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), before);
 }

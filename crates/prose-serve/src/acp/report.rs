@@ -64,8 +64,12 @@ pub(super) fn executed_elsewhere(run: &str) -> String {
 /// A question that a prompt answers.
 pub(super) fn question(question: &OpenQuestion) -> String {
     match question.kind {
-        QuestionKind::Input { .. } => question.prompt.clone(),
-        _ => format!("{}\n\nAnswer with one of {}.", question.prompt, choices::listed(&question.choices)),
+        QuestionKind::Input { .. } => question.prompt_and_note(),
+        _ => format!(
+            "{}\n\nAnswer with one of {}.",
+            question.prompt_and_note(),
+            choices::listed(&question.choices)
+        ),
     }
 }
 

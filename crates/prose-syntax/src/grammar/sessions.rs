@@ -5,7 +5,7 @@ use rowan::TextRange;
 use super::property_lists::{self, property_value};
 use super::{body, expect_name, expressions, foreign, foreign_statements, name, name_ref, recovery};
 use crate::codes::Code;
-use crate::diagnostic::{Fix, FixSafety, NameRole, TextEdit, UndecidedName};
+use crate::diagnostic::{Fix, FixSafety, NameRole, TextEdit, Undecided, UndecidedName};
 use crate::parser::{Parser, fix, safe_if};
 use crate::properties;
 use crate::syntax_kind::SyntaxKind::{self, *};
@@ -123,7 +123,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
             let word = if is_session { "session" } else { "resume" };
             let role = if is_session { NameRole::SessionAgent } else { NameRole::ResumeAgent };
             let at = p.previous_end();
-            p.error_about_name(
+            p.undecided_error(
                 Code::E003,
                 TextRange::empty(at),
                 format!(
@@ -131,7 +131,7 @@ fn session(p: &mut Parser<'_>, keyword: SyntaxKind) {
                     recovery::shorten(p.token_text())
                 ),
                 fix("Insert `:`", FixSafety::Unsafe, TextEdit::insert(at, ":")),
-                UndecidedName { range: p.range(), role },
+                Undecided::Name(UndecidedName { range: p.range(), role }),
             );
             name_ref(p);
         }

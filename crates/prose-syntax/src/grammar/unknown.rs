@@ -8,7 +8,7 @@ use super::{
     yaml,
 };
 use crate::codes::Code;
-use crate::diagnostic::{FixSafety, NameRole, TextEdit, UndecidedName};
+use crate::diagnostic::{FixSafety, NameRole, TextEdit, Undecided, UndecidedName};
 use crate::parser::{Parser, fix};
 use crate::properties;
 use crate::suggest;
@@ -99,7 +99,7 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         let message =
             format!("`{word}` is not a statement; a statement starts with a keyword such as `session`");
         let name = UndecidedName { range, role: NameRole::Statement };
-        p.error_about_name(Code::E107, range, message, None, name);
+        p.undecided_error(Code::E107, range, message, None, Undecided::Name(name));
     } else {
         p.error(Code::E107, range, format!("unknown statement `{word}`"));
     }

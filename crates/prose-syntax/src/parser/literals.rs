@@ -5,7 +5,7 @@ use rowan::{TextRange, TextSize};
 use super::{Parser, fix, safe_if};
 use crate::braces::{digits_len, interpolation_len};
 use crate::codes::Code;
-use crate::diagnostic::{FixSafety, TextEdit};
+use crate::diagnostic::{FixSafety, TextEdit, Undecided};
 use crate::names;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
@@ -105,12 +105,13 @@ fn unterminated(p: &mut Parser<'_>, kind: SyntaxKind, open: TextRange, range: Te
     };
     // What a literal that can span lines swallowed is not wrong, only its opener is.
     let shown = if kind == UNTERMINATED_TRIPLE_STRING || spans_lines { open } else { range };
-    p.error_with_fix(
-        Code::E001,
-        shown,
-        format!("unterminated {what}; expected a closing `{mark}`"),
-        fix(format!("Insert the closing `{mark}`"), safety, TextEdit::insert(range.end(), closer)),
-    );
+    let message = format!("unterminated {what}; expected a closing `{mark}`");
+    let fix = fix(format!("Insert the closing `{mark}`"), safety, TextEdit::insert(range.end(), closer));
+    if kind == UNTERMINATED_STRING && !spans_lines {
+        p.undecided_error(Code::E001, shown, message, fix, Undecided::OpenString);
+    } else {
+        p.error_with_fix(Code::E001, shown, message, fix);
+    }
     p.line_is_reported();
 }
 

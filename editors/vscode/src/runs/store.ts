@@ -25,8 +25,17 @@ export interface RunSummary {
   sessions: number | null;
   usage: Usage | null;
   error: string | null;
+  /** The questions that wait for an answer. */
+  waiting?: Question[];
   /** Only of a paused run. */
   pause: Pause | null;
+}
+
+/** A question of a run for a person. */
+export interface Question {
+  prompt: string;
+  /** When it was asked, in milliseconds since 1970-01-01 in UTC. */
+  since: number;
 }
 
 interface RunDetails extends RunSummary {
@@ -63,6 +72,11 @@ export class Entry {
   get pause(): Pause | undefined {
     if (!this.isRunning) return undefined;
     return this.isTold ? this.model.pause : (this.summary?.pause ?? undefined);
+  }
+
+  /** What a run that this window does not execute asks. */
+  get waiting(): Question[] {
+    return this.isTold ? [] : (this.summary?.waiting ?? []);
   }
 
   /** Whether the server of this window executes it and can stop it. */

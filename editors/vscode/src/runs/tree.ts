@@ -115,7 +115,7 @@ export class RunTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
 }
 
 function runItem(entry: Entry): vscode.TreeItem {
-  const { summary, model, isRunning, isHere, pause } = entry;
+  const { summary, model, isRunning, isHere, pause, waiting } = entry;
   const shown = new vscode.TreeItem(
     entry.name,
     isRunning ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.Collapsed,
@@ -127,9 +127,10 @@ function runItem(entry: Entry): vscode.TreeItem {
   const took = live === undefined ? summary?.milliseconds : duration(live, model.now);
   const sessions = live === undefined ? summary?.sessions : `${live.sessions.complete}/${live.sessions.total}`;
   shown.id = entry.run;
-  shown.iconPath = isAsking || needsPermission ? STATUS_ICONS.waiting : (RUN_ICONS[status] ?? STATUS_ICONS.interrupted);
+  const asked = waiting[0] === undefined ? "" : `waits for an answer: ${waiting[0].prompt}`;
+  shown.iconPath = isAsking || needsPermission || asked ? STATUS_ICONS.waiting : (RUN_ICONS[status] ?? STATUS_ICONS.interrupted);
   shown.description = [
-    isAsking ? "waits for an input" : needsPermission ? "waits for permission" : pause !== undefined ? pauseText(pause) : status === "completed" ? "" : status,
+    asked ? asked : isAsking ? "waits for an input" : needsPermission ? "waits for permission" : pause !== undefined ? pauseText(pause) : status === "completed" ? "" : status,
     timeText(summary?.started ?? model.root?.from),
     took == null ? "" : durationText(took),
     sessions == null ? "" : `${sessions} ${sessions === 1 ? "session" : "sessions"}`,
@@ -153,10 +154,11 @@ function runItem(entry: Entry): vscode.TreeItem {
   return shown;
 }
 
-function runTip({ run, summary, model, isRunning }: Entry): vscode.MarkdownString {
+function runTip({ run, summary, model, isRunning, waiting }: Entry): vscode.MarkdownString {
   const tip = new vscode.MarkdownString();
   const facts = [`Run \`${run}\``, summary?.harness && `harness \`${summary.harness}\``, summary?.here === false && isRunning && "in another process"];
   tip.appendMarkdown(facts.filter(Boolean).join(" · "));
+  for (const { prompt, since } of waiting) tip.appendText(`\n\nWaits since ${timeText(since)}: ${prompt}`);
   const money = [...agentTexts(model), model.limits ?? ""].filter(Boolean);
   if (money.length > 0) tip.appendText(`\n\n${money.join("\n")}`);
   if (model.census !== undefined) tip.appendText(`\n\n${model.census.lines.join("\n")}`);

@@ -121,6 +121,38 @@ session "b"
 }
 
 #[test]
+fn settings_with_an_error_keep_all_programs_from_being_run() {
+    let settings = "# über alles\n[run]\nmax-parallel = 0\n";
+    let program = "block sound:\n  session \"a\"\n\nsession \"b\"\n";
+    let shows = json!({ "window": { "showDocument": { "support": true } } });
+    let mut workspace = Workspace::with(shows, &[("a.prose", program), ("prose.toml", settings)]);
+    workspace.open_saved("a.prose");
+    check(
+        &lenses(&mut workspace, "a.prose"),
+        expect![[r#"
+        0: Cannot run: error in prose.toml prose.showError
+    "#]],
+    );
+    let argument = lens_argument(&mut workspace, "a.prose", "Cannot run: error in prose.toml");
+    assert_eq!(workspace.execute("prose.showError", argument)["result"], Value::Null);
+    let shown = workspace.client.wait_for_method("window/showDocument");
+    let uri = workspace.uri("prose.toml");
+    let selection = range((2, 15), (2, 16));
+    assert_eq!(shown["params"], json!({ "uri": uri, "takeFocus": true, "selection": selection }));
+
+    workspace.open_saved("prose.toml");
+    workspace.replace("prose.toml", 2, "# über alles\n[run]\nmax-parallel = 2\n");
+    check(
+        &lenses(&mut workspace, "a.prose"),
+        expect![[r#"
+        0: ▶ Run program prose.run
+        0: Dry run prose.dryRun
+        0: ▶ Run block prose.run
+    "#]],
+    );
+}
+
+#[test]
 fn a_client_that_shows_no_places_is_told_that_there_are_errors() {
     let mut workspace = Workspace::new(&[("a.prose", "session: nobody\nsession: nothing\n")]);
     workspace.open_saved("a.prose");

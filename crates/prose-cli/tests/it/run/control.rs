@@ -204,9 +204,12 @@ fn a_run_without_a_terminal_waits_for_the_answer_of_a_watcher() {
         assert_eq!(workspace.prose(&["runs", "skip", "20"]).status, 0);
         String::new()
     };
-    let keys: [(&str, &dyn Fn() -> String); 3] = [
+    // The warning of the skip may come while the question is shown, which is then written again. So the second
+    // answer waits for what is said about the first.
+    let keys: [(&str, &dyn Fn() -> String); 4] = [
         ("leaves it running.\r\n", &skip),
         ("[n]o: ", &|| "perhaps\n".to_owned()),
+        ("choose one of", &String::new),
         ("[n]o: ", &|| "Y\n".to_owned()),
     ];
     let mut attach = workspace.command();
@@ -214,6 +217,8 @@ fn a_run_without_a_terminal_waits_for_the_answer_of_a_watcher() {
     let (status, shown) = played(&mut attach, keys);
     assert_eq!(status, 0, "{shown}");
     assert_eq!(run.end(), Some(0), "{}", run.seen);
+    let wrong = "`perhaps` is not one of the answers; choose one of [y]es, [n]o\n";
+    assert!(shown.contains(wrong), "{shown}");
     let outputs = workspace.prose(&["runs", "show"]).stdout;
     assert!(outputs.contains("\ndone\nyes\n"), "{outputs}");
 }

@@ -98,7 +98,8 @@ async fn request(
     let summary = question.summary();
     let title = beginning(&summary, MAX_TITLE);
     // What is allowed is seen as a whole.
-    let content = (title != summary).then(|| call_text(&bounded(&question.prompt, MAX_TEXT)));
+    let is_whole = title == summary && question.note.is_none();
+    let content = (!is_whole).then(|| call_text(&bounded(&question.prompt_and_note(), MAX_TEXT)));
     let call = ToolCall {
         tool_call_id: format!("{}/question-{}", live.id, session.next_question()),
         title: Some(title),
