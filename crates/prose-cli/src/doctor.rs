@@ -21,6 +21,7 @@ use prose_registry::{
 };
 use prose_run::{MachineResources, Parallelism, Project};
 use prose_state::runs::RunState;
+use prose_syntax::lines::LineIndex;
 use prose_syntax::{Code, Severity};
 
 use self::machine::{Answer, asked_for_version, on_path};
@@ -113,7 +114,7 @@ fn settings(report: &mut Report<'_>) -> io::Result<Config> {
         for found in found.iter().filter(is_shown) {
             is_good = false;
             let (start, text) = (usize::from(found.diagnostic.range.start()), file.text());
-            let line = text.get(..start).unwrap_or(text).matches('\n').count() + 1;
+            let line = LineIndex::new(text).line(start) + 1;
             let message = format!("{path}:{line}: {}", found.diagnostic.message);
             report.problem(ABOUT, message, format_args!("run `prose check {path}` for details"))?;
         }

@@ -21,7 +21,7 @@ use prose_state::journal::JOURNAL_FILE;
 use prose_state::prompt_file::PROMPTS_FOLDER;
 use prose_state::reader::JournalReader;
 use prose_state::runs::RunSummary;
-use prose_view::{Census, Delta, RequestRecord, Requests, View};
+use prose_view::{Census, Delta, RequestRecord, Requests, View, duration};
 use prose_vm::event::{Event, EventKind};
 use serde::Serialize;
 use textwrap::core::display_width;
@@ -134,7 +134,7 @@ fn list(project: &Project, args: &RunsListArgs, terminal: &Terminal) -> Result<(
 /// What stands between the id and the program.
 fn columns(run: &RunSummary) -> [String; 3] {
     let sessions = run.sessions.map_or(String::new(), |count| counted(count as usize, "session"));
-    [run.status.name().to_owned(), run.duration().map_or(String::new(), took), sessions]
+    [run.status.name().to_owned(), run.duration().map_or(String::new(), duration), sessions]
 }
 
 fn is_wanted(run: &RunSummary, args: &RunsListArgs) -> bool {
@@ -248,8 +248,8 @@ fn show(
     if let Some(started) = run.started {
         writeln!(out, "started:  {}", time(started))?;
     }
-    if let Some(duration) = run.duration() {
-        writeln!(out, "took:     {}", took(duration))?;
+    if let Some(took) = run.duration() {
+        writeln!(out, "took:     {}", duration(took))?;
     }
     if let Some(sessions) = run.sessions {
         writeln!(out, "sessions: {sessions}")?;
@@ -384,12 +384,6 @@ fn remove(project: &Project, runs: &[String], terminal: &Terminal) -> Result<(),
         writeln!(terminal.stdout(), "removed {id}")?;
     }
     Ok(())
-}
-
-fn took(milliseconds: u64) -> String {
-    // Hours and minutes matter, parts of a second only in short runs.
-    let milliseconds = if milliseconds > 10_000 { milliseconds / 1000 * 1000 } else { milliseconds };
-    humantime::format_duration(Duration::from_millis(milliseconds)).to_string()
 }
 
 fn lines(text: &str) -> String {

@@ -9,6 +9,7 @@ use prose_analysis::imports::{Imported, import_paths, imported, imported_program
 use prose_analysis::{Database, SourceFile};
 use prose_markdown::{is_reported, program_at_path};
 use prose_registry::OFFLINE;
+use prose_syntax::lines::{LineIndex, line_start};
 use prose_syntax::{Code, Diagnostic, Severity};
 use prose_vm::program::Program;
 use rustc_hash::FxHashSet;
@@ -136,12 +137,12 @@ pub fn check_settings(rules: &Rules) -> Result<(), Refusal> {
     }
     let Some(error) = &project.run_error else { return Ok(()) };
     let at = project.text.floor_char_boundary(error.range.start().into());
-    let before = project.text[..at].trim_start_matches('\u{feff}');
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = LineIndex::new(&project.text).line(at);
+    let before = project.text[line_start(&project.text, at)..at].trim_start_matches('\u{feff}');
     Err(Refusal::Settings {
         path,
-        line: 1 + before.matches('\n').count(),
-        column: 1 + before[line_start..].chars().count(),
+        line: 1 + line,
+        column: 1 + before.chars().count(),
         message: error.message.clone(),
     })
 }

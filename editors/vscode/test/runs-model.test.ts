@@ -95,7 +95,7 @@ test("a session shows what its agent does", () => {
     "I look first.",
     "Edit a.rs",
     "I look first.",
-    "no activity for 600 ms in Edit a.rs",
+    "no activity for 0.6 s in Edit a.rs",
     "provider failed 429, retrying in 2.0 s",
     "waits for permission: git push",
     "",
@@ -159,7 +159,7 @@ test("lines are found again in a program that was edited", () => {
 });
 
 test("durations are as long as they matter", () => {
-  assert.deepEqual([12, 1234, 59_960, 190_000, 7_500_000].map(durationText), ["12 ms", "1.2 s", "60.0 s", "3 m 10 s", "2 h 5 m"]);
+  assert.deepEqual([12, 250, 1234, 59_960, 190_000, 7_500_000].map(durationText), ["12 ms", "0.3 s", "1.2 s", "1 m 0 s", "3 m 10 s", "2 h 5 m"]);
 });
 
 const SESSION: Session = {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use prose_syntax::lines;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -189,14 +190,12 @@ fn skip_space(text: &str, at: usize) -> usize {
 
 /// The white space at the start of the line of an offset.
 fn indentation(text: &str, offset: usize) -> &str {
-    let start = text[..offset].rfind('\n').map_or(0, |end| end + 1);
-    let line = &text[start..];
-    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+    lines::indentation(&text[lines::line_start(text, offset)..])
 }
 
 fn starts_line(text: &str, offset: usize) -> bool {
-    let start = text[..offset].rfind('\n');
-    start.is_some_and(|start| text[start..offset].trim().is_empty())
+    let start = lines::line_start(text, offset);
+    start > 0 && text[start..offset].trim().is_empty()
 }
 
 /// What one level is indented by: what most of the text uses, otherwise two spaces.

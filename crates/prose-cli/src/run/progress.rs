@@ -9,7 +9,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use prose_run::PreparedRun;
 use prose_syntax::text::shorten;
-use prose_view::{View, usage_text};
+use prose_view::{View, duration, usage_text};
 use prose_vm::activity::{Activity, ProviderRetry, ToolStatus};
 use prose_vm::command::Command;
 use prose_vm::effect::{RequestId, SessionTask};
@@ -303,7 +303,7 @@ impl<'a> Progress<'a> {
         let indent = indent(nesting);
         match activity {
             Activity::Stalled { silent_ms } => {
-                let silent = humantime::format_duration(Duration::from_millis(*silent_ms));
+                let silent = duration(*silent_ms);
                 let limit = match task.and_then(|task| task.timeout) {
                     Some(timeout) => format!("it is cancelled after {}", humantime::format_duration(timeout)),
                     None => "give it a `timeout:` to cancel it".to_owned(),
@@ -397,7 +397,7 @@ impl<'a> Progress<'a> {
             bar.finish_and_clear();
             self.bars.lines.remove(&bar);
         }
-        let took = humantime::format_duration(Duration::from_millis(took));
+        let took = duration(took);
         match status {
             Status::Complete => self.line(format_args!("{HELP}✓{HELP:#} {line} ({took})")),
             Status::Skipped => self.line(format_args!("– {line} (skipped after {took})")),

@@ -26,12 +26,16 @@ local function beginning(text)
 end
 
 local function duration(milliseconds)
-  if milliseconds < 1000 then
+  if milliseconds < 100 then
     return ("%d ms"):format(milliseconds)
-  elseif milliseconds < 60000 then
+  elseif milliseconds < 59950 then
     return ("%.1f s"):format(milliseconds / 1000)
   end
-  return ("%d min %d s"):format(math.floor(milliseconds / 60000), math.floor(milliseconds / 1000) % 60)
+  local seconds = math.floor(milliseconds / 1000 + 0.5)
+  if seconds < 3600 then
+    return ("%d m %d s"):format(math.floor(seconds / 60), seconds % 60)
+  end
+  return ("%d h %d m"):format(math.floor(seconds / 3600), math.floor(seconds % 3600 / 60))
 end
 
 --- A number with its noun.

@@ -140,8 +140,7 @@ fn settings_with_an_error_keep_all_programs_from_being_run() {
     let selection = range((2, 15), (2, 16));
     assert_eq!(shown["params"], json!({ "uri": uri, "takeFocus": true, "selection": selection }));
 
-    workspace.open_saved("prose.toml");
-    workspace.replace("prose.toml", 2, "# über alles\n[run]\nmax-parallel = 2\n");
+    workspace.write_watched("prose.toml", "# über alles\n[run]\nmax-parallel = 2\n");
     check(
         &lenses(&mut workspace, "a.prose"),
         expect![[r#"

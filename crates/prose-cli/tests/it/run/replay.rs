@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 
-use super::{ANSWERS, TWO};
+use super::{ANSWERS, TWO, without_time};
 use crate::common::{Run, Workspace};
 
 /// A workspace with a run of [`TWO`], and its id.
@@ -38,12 +38,11 @@ pub(super) fn check(run: &Run, known: &str, expected: Expect) {
     let lines = shown.lines().map(|line| {
         let words = line.split(' ').map(|word| match word {
             _ if is_id(word) => "NEW",
-            _ if word.starts_with('(') && word.ends_with("s)") => "(TIME)",
             _ if word.ends_with("/.prose/runs;") => "RUNS;",
             _ => word,
         });
         let words: Vec<_> = words.collect();
-        let line = words.join(" ");
+        let line = without_time(&words.join(" "));
         match line.rsplit_once(", ") {
             // How long a run took.
             Some((start, end)) if end.ends_with(" ms") || end.ends_with(" s") => format!("{start}, TIME"),
