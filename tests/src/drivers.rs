@@ -1,12 +1,15 @@
 //! The drivers of agents and providers as `prose run` uses them, with a server on this machine in the place of each provider.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 use serde_json::json;
 
-use crate::agents::{AgentProject, acp_packages, opencode_program, packages};
+use crate::agents::{AgentProject, acp_packages, claude_program, opencode_program, packages};
+use crate::tools::{self, AgentModel};
 
 /// A driver with everything that it needs to reach a server on this machine.
 #[derive(Debug)]
@@ -19,9 +22,14 @@ pub struct Driver {
     pub sign_in: &'static str,
     /// The maximum number of requests with a rejected key. Some agents repeat one before they report it, or send several.
     pub max_rejected: usize,
+    /// The agent as its model sees it; `None` for a provider, which has no tools.
+    pub model: Option<AgentModel>,
     prepare: fn(&AgentProject, &str) -> Vec<(&'static str, String)>,
     key_variable: &'static str,
 }
+
+/// How long a program may take.
+const MAX_TIME: Duration = Duration::from_secs(240);
 
 /// All drivers.
 pub const DRIVERS: &[Driver] = &[
@@ -30,6 +38,7 @@ pub const DRIVERS: &[Driver] = &[
         title: "claude",
         sign_in: "sign in with `claude auth login`, or set `ANTHROPIC_API_KEY`",
         max_rejected: 3,
+        model: Some(tools::CLAUDE),
         prepare: |project, address| {
             project.program("claude", &format!("exec {}", claude_program().display()));
             claude_variables(address)
@@ -41,6 +50,7 @@ pub const DRIVERS: &[Driver] = &[
         title: "codex",
         sign_in: "sign in with `codex login`, or set `OPENAI_API_KEY`",
         max_rejected: 3,
+        model: Some(tools::CODEX),
         prepare: |project, address| {
             let codex = packages().join("node_modules/@openai/codex/bin/codex.js");
             project.program("codex", &format!("exec node {}", codex.display()));
@@ -54,6 +64,7 @@ pub const DRIVERS: &[Driver] = &[
         title: "opencode",
         sign_in: "sign in with `opencode auth login`",
         max_rejected: 3,
+        model: Some(tools::OPENCODE),
         prepare: install_opencode,
         key_variable: "OPENAI_API_KEY",
     },
@@ -62,6 +73,7 @@ pub const DRIVERS: &[Driver] = &[
         title: "opencode-acp",
         sign_in: "sign in with `opencode auth login`",
         max_rejected: 3,
+        model: Some(tools::OPENCODE_ACP),
         prepare: install_opencode,
         key_variable: "OPENAI_API_KEY",
     },
@@ -70,6 +82,7 @@ pub const DRIVERS: &[Driver] = &[
         title: "claude-agent-acp",
         sign_in: "sign in with `claude auth login`, or set `ANTHROPIC_API_KEY`",
         max_rejected: 3,
+        model: Some(tools::CLAUDE),
         prepare: |project, address| {
             // As root, it works only where it is told that it is in a sandbox.
             let variables = [
@@ -92,6 +105,7 @@ pub const DRIVERS: &[Driver] = &[
         title: "codex-acp",
         sign_in: "sign in with `codex login`, or set `OPENAI_API_KEY`",
         max_rejected: 2,
+        model: Some(tools::CODEX_ACP),
         prepare: |project, address| {
             let codex = packages().join("node_modules/@openai/codex/bin/codex.js");
             let codex = project.program("codex", &format!("exec node {}", codex.display()));
@@ -106,6 +120,7 @@ pub const DRIVERS: &[Driver] = &[
         title: "codex-acp, the provider of Codex itself",
         sign_in: "sign in with `codex login`, or set `OPENAI_API_KEY`",
         max_rejected: 2,
+        model: Some(tools::CODEX_ACP),
         prepare: |project, address| {
             let prepared = (Driver::named("codex-acp").prepare)(project, address);
             write(project, ".codex/config.toml", &format!("openai_base_url = \"{address}/v1\"\n"));
@@ -118,6 +133,7 @@ pub const DRIVERS: &[Driver] = &[
         title: "gemini",
         sign_in: "start `gemini` once and sign in, or set `GEMINI_API_KEY`",
         max_rejected: 3,
+        model: Some(tools::GEMINI),
         prepare: |project, address| {
             let settings = json!({
                 "general": { "disableAutoUpdate": true },
@@ -137,6 +153,7 @@ pub const DRIVERS: &[Driver] = &[
         title: "qwen",
         sign_in: "start `qwen` once and sign in with `/auth`",
         max_rejected: 3,
+        model: Some(tools::QWEN),
         prepare: |project, address| {
             let settings = json!({
                 "general": { "disableAutoUpdate": true },
@@ -157,6 +174,7 @@ pub const DRIVERS: &[Driver] = &[
         title: "provider, Anthropic",
         sign_in: "set `ANTHROPIC_API_KEY` to a valid key",
         max_rejected: 3,
+        model: None,
         prepare: |project, address| provider(project, "anthropic", address),
         key_variable: "ANTHROPIC_API_KEY",
     },
@@ -165,6 +183,7 @@ pub const DRIVERS: &[Driver] = &[
         title: "provider, OpenAI",
         sign_in: "set `OPENAI_API_KEY` to a valid key",
         max_rejected: 3,
+        model: None,
         prepare: |project, address| provider(project, "openai", &format!("{address}/v1")),
         key_variable: "OPENAI_API_KEY",
     },
@@ -173,6 +192,7 @@ pub const DRIVERS: &[Driver] = &[
         title: "provider, Gemini",
         sign_in: "set `GEMINI_API_KEY` to a valid key",
         max_rejected: 3,
+        model: None,
         prepare: |project, address| provider(project, "google", &format!("{address}/v1beta")),
         key_variable: "GEMINI_API_KEY",
     },
@@ -189,6 +209,14 @@ impl Driver {
     pub fn install(&self, project: &AgentProject, address: &str) -> PathBuf {
         (self.prepare)(project, address);
         self.program(project)
+    }
+
+    /// Those that start an agent, each once.
+    pub fn of_agents() -> impl Iterator<Item = (&'static Self, AgentModel)> {
+        DRIVERS
+            .iter()
+            .filter(|driver| driver.title == driver.name)
+            .filter_map(|driver| Some((driver, driver.model?)))
     }
 
     fn program(&self, project: &AgentProject) -> PathBuf {
@@ -233,15 +261,35 @@ impl Driver {
     }
 }
 
-/// The program of Claude Code.
-pub fn claude_program() -> PathBuf {
-    let folder = packages().join("node_modules/@anthropic-ai");
-    let native = |entry: fs::DirEntry| {
-        let program = entry.path().join("claude");
-        program.is_file().then_some(program)
-    };
-    let mut entries = fs::read_dir(folder).expect("the packages are installed").flatten();
-    entries.find_map(native).expect("npm installs the program for this system")
+/// The output of a program, which is not waited for forever.
+#[track_caller]
+pub fn output(command: &mut Command) -> Output {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it is built");
+    let process = child.id().to_string();
+    let (sender, ended) = mpsc::channel::<()>();
+    let watch = std::thread::spawn(move || {
+        if ended.recv_timeout(MAX_TIME) == Err(RecvTimeoutError::Timeout) {
+            Command::new("kill").args(["-9", &process]).status().expect("`kill` is installed");
+        }
+    });
+    child.stdin.take();
+    let output = child.wait_with_output().expect("it was started");
+    drop(sender);
+    watch.join().expect("it does not panic");
+    output
+}
+
+/// Lets the sessions of Gemini CLI be older: it loses one that is continued in the minute in which it has begun, as its file has the same name then.
+pub fn age(home: &Path) {
+    let projects = fs::read_dir(home.join(".gemini/tmp")).into_iter().flatten().flatten();
+    for session in
+        projects.filter_map(|project| fs::read_dir(project.path().join("chats")).ok()).flatten().flatten()
+    {
+        let name = session.file_name().into_string().expect("it is text");
+        let id = name.rsplit('-').next().unwrap_or_default();
+        fs::rename(session.path(), session.path().with_file_name(format!("session-2026-01-01T00-00-{id}")))
+            .expect("the folder is writable");
+    }
 }
 
 fn claude_variables(address: &str) -> Vec<(&'static str, String)> {

@@ -12,6 +12,8 @@ pub mod registry;
 pub mod rules;
 #[cfg(unix)]
 pub mod served;
+#[cfg(unix)]
+pub mod tools;
 pub mod vscode;
 pub mod workspace;
 

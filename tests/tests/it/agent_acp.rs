@@ -12,82 +12,36 @@ use prose_harness::decide::PromptedDecisions;
 use prose_harness::drivers::acp::{AGENTS, Acp};
 use prose_harness::drivers::{AgentHost, AgentProgram};
 use prose_tests::agents::{
-    AgentProject, Reports, USAGE, calls_tool, judge, recorded, replies, replies_slowly, reply, task,
+    AgentProject, Reports, USAGE, calls_tool, recorded, replies, replies_slowly, reply, task,
 };
 use prose_tests::drivers::Driver;
 use prose_tests::fault_proxy::{Fault, FaultProxy};
 use prose_tests::rules::{self, Case, Wanted};
+use prose_tests::tools::{self, AgentModel};
 use prose_vm::activity::{Activity, Reporter, ToolKind, ToolStatus};
 use prose_vm::effect::{Permission, PermissionRule, SessionTask, Usage};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::{Harness, RunFolders};
 use serde_json::json;
 
-/// An agent with the names of its tools.
+/// An agent as a harness.
 struct Agent {
     name: &'static str,
-    /// The start of the paths by which it asks its provider.
-    requests: &'static str,
-    call: fn(Wanted) -> rules::Call,
+    /// The agent as its model sees it.
+    model: AgentModel,
     /// The requests about a task that are not for its work, such as for a title, and are not reported.
     besides: u64,
 }
 
-const CLAUDE: Agent = Agent {
-    name: "claude-agent-acp",
-    requests: "/v1/messages",
-    besides: 1,
-    call: |wanted| match wanted {
-        Wanted::Write(path) => ("Write", json!({ "file_path": path, "content": "x" })),
-        Wanted::Read(path) => ("Read", json!({ "file_path": path })),
-        Wanted::Run(command) => ("Bash", json!({ "command": command, "description": "run it" })),
-        Wanted::Fetch(url) => ("WebFetch", json!({ "url": url, "prompt": "What is there?" })),
-    },
-};
+const CLAUDE: Agent = Agent { name: "claude-agent-acp", model: tools::CLAUDE, besides: 1 };
 
-const CODEX: Agent = Agent {
-    name: "codex-acp",
-    requests: "/v1/responses",
-    besides: 0,
-    call: |wanted| {
-        let command = match wanted {
-            Wanted::Write(path) => {
-                format!(
-                    "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\nEOF\n"
-                )
-            }
-            Wanted::Read(path) => format!("cat {path}"),
-            Wanted::Run(command) => command,
-            Wanted::Fetch(url) => format!("curl -sS {url}"),
-        };
-        ("exec_command", json!({ "cmd": command }))
-    },
-};
+const CODEX: Agent = Agent { name: "codex-acp", model: tools::CODEX_ACP, besides: 0 };
 
-const GEMINI: Agent = Agent { name: "gemini", requests: "/v1beta/models", call: of_gemini, besides: 0 };
+const GEMINI: Agent = Agent { name: "gemini", model: tools::GEMINI, besides: 0 };
 
-const QWEN: Agent = Agent { name: "qwen", requests: "/v1/chat/completions", call: of_gemini, besides: 1 };
+const QWEN: Agent = Agent { name: "qwen", model: tools::QWEN, besides: 1 };
 
-const OPENCODE: Agent = Agent {
-    name: "opencode-acp",
-    requests: "/v1/chat/completions",
-    besides: 0,
-    call: |wanted| match wanted {
-        Wanted::Write(path) => ("write", json!({ "filePath": path, "content": "x" })),
-        Wanted::Read(path) => ("read", json!({ "filePath": path })),
-        Wanted::Run(command) => ("bash", json!({ "command": command, "description": "run it" })),
-        Wanted::Fetch(url) => ("webfetch", json!({ "url": url, "format": "text" })),
-    },
-};
-
-fn of_gemini(wanted: Wanted) -> rules::Call {
-    match wanted {
-        Wanted::Write(path) => ("write_file", json!({ "file_path": path, "content": "x" })),
-        Wanted::Read(path) => ("read_file", json!({ "file_path": path })),
-        Wanted::Run(command) => ("run_shell_command", json!({ "command": command, "description": "run it" })),
-        Wanted::Fetch(url) => ("web_fetch", json!({ "url": url, "prompt": format!("What is at {url}?") })),
-    }
-}
+const OPENCODE: Agent = Agent { name: "opencode-acp", model: tools::OPENCODE_ACP, besides: 0 };
 
 impl Agent {
     /// The agent as a harness in a project with a provider, and with nothing of the person who runs the tests.
@@ -113,8 +67,9 @@ impl Agent {
     /// one whose process crashes.
     async fn check(&self, cases: &[Case], usage: Usage, outcomes: Expect) {
         let project = AgentProject::new(|root| {
-            let mut fixtures = rules::fixtures(root, cases, self.call);
-            let (tool, arguments) = (self.call)(Wanted::Write(root.join("tides.md").display().to_string()));
+            let mut fixtures = rules::fixtures(root, cases, self.model.call);
+            let (tool, arguments) =
+                (self.model.call)(Wanted::Write(root.join("tides.md").display().to_string()));
             fixtures.extend(calls_tool("Write about tides", tool, arguments, "It is written."));
             fixtures.push(replies_slowly("Count the waves"));
             fixtures.push(replies("Look into tides", "Tides come and go."));
@@ -133,18 +88,18 @@ impl Agent {
         assert!(reports.iter().any(is_written), "{reports:?}");
         let work = recorded(&reports);
         assert_eq!(work.usage.map(|used| Usage { cost: None, ..used }), Some(usage));
-        let asked = project.provider.requests(self.requests);
+        let asked = project.provider.requests(self.model.requests);
         let asked = asked.iter().filter(|request| request.to_string().contains("Write about tides")).count();
         assert_eq!(asked as u64 * USAGE.input, usage.input_tokens + self.besides * USAGE.input);
         assert!(work.agent.is_some());
 
-        let shown = rules::outcomes(&harness, &project, self.requests, None, cases).await;
+        let shown = rules::outcomes(&harness, &project, self.model.requests, None, cases).await;
         outcomes.assert_eq(&shown);
 
         let asked = || {
             project
                 .provider
-                .requests(self.requests)
+                .requests(self.model.requests)
                 .iter()
                 .any(|it| it.to_string().contains("Count the waves"))
         };
@@ -155,7 +110,7 @@ impl Agent {
         }
         let other = reply(&harness, task("Look into tides"), &silent).await;
         assert_eq!(&*other.unwrap().text, "Tides come and go.");
-        let count = || project.provider.requests(self.requests).len();
+        let count = || project.provider.requests(self.model.requests).len();
         let before = count();
         let (reply, ()) = tokio::join!(reply(&harness, task("Count the waves"), &silent), async {
             until(|| count() > before).await;
@@ -397,7 +352,8 @@ async fn opencode_asks_before_it_writes_runs_and_fetches_anything() {
 /// A provider turns an agent away after its first tool call, once or until the agent gives up, and the session continues without a second call.
 async fn waits(agent: &Agent) {
     let project = AgentProject::new(|root| {
-        let (tool, arguments) = (agent.call)(Wanted::Write(root.join("tides.md").display().to_string()));
+        let (tool, arguments) =
+            (agent.model.call)(Wanted::Write(root.join("tides.md").display().to_string()));
         let mut fixtures = calls_tool("Look into tides", tool, arguments, "done").to_vec();
         // For what an agent asks besides, such as for a title.
         fixtures.push(json!({ "match": {}, "response": { "content": "Tides" } }));
@@ -449,7 +405,7 @@ async fn is_no_command(agent: &Agent, prompt: &str) {
     let said = reply(&harness, task(prompt), &Reporter::silent()).await;
     harness.settled().await;
     assert_eq!(said.map(|said| said.text.to_string()), Ok("done".to_owned()), "{}: {prompt}", agent.name);
-    let asked = project.provider.requests(agent.requests);
+    let asked = project.provider.requests(agent.model.requests);
     assert!(asked.iter().any(|request| request.to_string().contains(prompt)), "{}: {prompt}", agent.name);
 }
 
@@ -474,21 +430,6 @@ async fn values_name_no_files() {
     let asking = SessionTask { permissions: vec![deny], ..task("Look at @secret.md") };
     assert_eq!(&*reply(&harness, asking, &Reporter::silent()).await.unwrap().text, "done");
     harness.settled().await;
-    let asked = project.provider.requests(CLAUDE.requests);
+    let asked = project.provider.requests(CLAUDE.model.requests);
     assert!(!asked.is_empty() && !json!(asked).to_string().contains("the treasure is buried"));
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn decision_13_a_judge_of_opencode_changes_nothing() {
-    let project = AgentProject::new(|root| {
-        let (tool, arguments) = (OPENCODE.call)(Wanted::Write(root.join("tides.md").display().to_string()));
-        let says = "VERDICT: yes\nREASON: it is so";
-        let mut fixtures = calls_tool("Is this condition met", tool, arguments, says).to_vec();
-        fixtures.push(json!({ "match": {}, "response": { "content": "Tides" } }));
-        fixtures
-    });
-    let verdict = judge(&OPENCODE.harness(&project, &project.provider.address), "write about tides").await;
-    assert!(!project.root().join("tides.md").exists(), "{verdict:?}");
-    assert!(verdict.met);
 }

@@ -2,14 +2,11 @@
 
 #![cfg(target_os = "linux")]
 
-use std::fs;
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use prose_tests::agents::{AgentProject, occurrences, replies, replies_of_captain, wait_until};
-use prose_tests::drivers::{DRIVERS, Driver};
+use prose_tests::drivers::{DRIVERS, Driver, age, output};
 use prose_tests::fault_proxy::{Fault, FaultProxy};
 use prose_tests::planted;
 use serde_json::json;
@@ -21,24 +18,6 @@ fn faulty(fault: Fault) -> (AgentProject, FaultProxy) {
     let project = AgentProject::new(|_| vec![replies("Look into tides", "Tides come and go.")]);
     let proxy = FaultProxy::start(&project.provider.address, move |_| Some(fault));
     (project, proxy)
-}
-
-/// The output of a program, which is not waited for forever.
-#[track_caller]
-fn output(command: &mut Command) -> Output {
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let process = child.id().to_string();
-    let (sender, ended) = std::sync::mpsc::channel::<()>();
-    let watch = std::thread::spawn(move || {
-        if ended.recv_timeout(Duration::from_secs(120)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-            Command::new("kill").args(["-9", &process]).status().unwrap();
-        }
-    });
-    child.stdin.take();
-    let output = child.wait_with_output().unwrap();
-    drop(sender);
-    watch.join().unwrap();
-    output
 }
 
 /// Does the same with each driver, and reports all that it does not hold for.
@@ -89,35 +68,14 @@ fn no_run_succeeds_whose_provider_has_failed() {
     });
 }
 
-/// The agents that continue their own sessions, with the start of the paths by which they ask their provider. `claude` and `codex` are tested with more.
-const CONTINUING: &[(&str, &str)] = &[
-    ("opencode", "/v1/chat/completions"),
-    ("opencode-acp", "/v1/chat/completions"),
-    ("claude-agent-acp", "/v1/messages"),
-    ("codex-acp", "/v1/responses"),
-    ("gemini", "/v1beta/models"),
-    ("qwen", "/v1/chat/completions"),
-];
-
-/// Lets the sessions of Gemini CLI be older: it loses one that is continued in the minute in which it has begun, as its file has the same name then.
-fn age(home: &Path) {
-    let projects = fs::read_dir(home.join(".gemini/tmp")).into_iter().flatten().flatten();
-    for session in
-        projects.filter_map(|project| fs::read_dir(project.path().join("chats")).ok()).flatten().flatten()
-    {
-        let name = session.file_name().into_string().unwrap();
-        let id = name.rsplit('-').next().unwrap();
-        fs::rename(session.path(), session.path().with_file_name(format!("session-2026-01-01T00-00-{id}")))
-            .unwrap();
-    }
-}
+/// The agents whose own sessions are continued in other tests, with more.
+const TESTED_ALONE: &[&str] = &["claude", "codex"];
 
 #[test]
 #[ignore = "needs npm"]
 fn r043_a_resumed_agent_continues_its_own_session() {
     let mut failed = Vec::new();
-    for (name, requests) in CONTINUING {
-        let driver = Driver::named(name);
+    for (driver, model) in Driver::of_agents().filter(|(driver, _)| !TESTED_ALONE.contains(&driver.name)) {
         let project = AgentProject::new(|_| {
             let mut fixtures = replies_of_captain();
             // For what an agent asks besides, such as for a title.
@@ -130,14 +88,14 @@ fn r043_a_resumed_agent_continues_its_own_session() {
             command
         };
         let resumed = AssertUnwindSafe(|| {
-            let (told, log, _) = project.resume_captain(&prose, requests, driver.name, age);
+            let (told, log, _) = project.resume_captain(&prose, model.requests, driver.name, age);
             assert!(occurrences(&told, "Plan the voyage") == 1, "{told:#?}");
             assert!(occurrences(&told, "We sail at dawn") == 1, "{told:#?}");
             assert!(occurrences(&told, "## Agent Memory: captain") == 0, "{told:#?}");
             assert!(log.contains("continues session"), "{log}");
         });
         if std::panic::catch_unwind(resumed).is_err() {
-            failed.push(*name);
+            failed.push(driver.name);
         }
     }
     assert_eq!(failed, [] as [&str; 0]);

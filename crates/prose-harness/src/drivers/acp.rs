@@ -14,15 +14,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use prose_rights::Enforcement;
 use prose_vm::activity::{Activity, Reporter};
-use prose_vm::effect::{Failure, OwnSession, Permission, PermissionRule, Reply, Request, SessionTask};
+use prose_vm::effect::{Failure, OwnSession, PermissionRule, Reply, Request, SessionTask};
 use prose_vm::error::ErrorKind;
 use serde_json::Value;
 
-use self::agents::SessionNeeds;
+use self::agents::{Purpose, SessionNeeds};
 use self::client::{Opened, Setup};
 use self::server::Server;
 use self::turn::Rules;
-use super::host::AgentHost;
+use super::host::{AgentHost, Attempted, permissions_of_question};
 use super::opencode::Api;
 use super::shared::{Shared, SharedProcess};
 use crate::decide::{Ask, BY_REFERENCE, Sessions};
@@ -55,45 +55,33 @@ struct Work<'a> {
     rules: Rules<'a>,
 }
 
-impl Acp {
-    /// The harness of an agent.
-    pub fn new(host: AgentHost, agent: Option<&'static AcpAgent>) -> Self {
-        Self { host, agent, servers: Default::default(), has_one_session: AtomicBool::new(false) }
-    }
+impl Attempted for (&Acp, &Work<'_>) {
+    type Done = Reply;
+    type Stopped = Opened;
 
-    async fn work(&self, work: &Work<'_>, reporter: &Reporter) -> Result<Reply, Failure> {
-        let (mut attempts, watched) = self.host.attempts(reporter);
-        let mut stopped = None;
-        loop {
-            attempts.begin().await;
-            let tried = Box::pin(self.attempt(work, &watched, &mut stopped)).await;
-            if let Some(reply) = self.host.settle(&mut attempts, tried.map_err(Fault::repeatable)).await? {
-                return Ok(reply);
-            }
-        }
-    }
-
-    /// Works in the session of the attempt before if the agent has used tools there, otherwise in a new one.
-    async fn attempt(
-        &self,
-        work: &Work<'_>,
-        reporter: &Reporter,
-        stopped: &mut Option<Opened>,
-    ) -> Result<Reply, Failure> {
-        let continued = stopped.take().filter(|stopped: &Opened| stopped.session.server.is_running());
+    async fn attempt(&self, reporter: &Reporter, stopped: &mut Option<Opened>) -> Result<Reply, Fault> {
+        let (acp, work) = self;
+        let continued = stopped.take().filter(|stopped| stopped.session.server.is_running());
         let mut has_acted = continued.is_some();
         let (mut opened, prompt) = match continued {
             Some(opened) => (opened, Cow::Borrowed(CONTINUE)),
-            None => self.begin(work, reporter).await?,
+            None => acp.begin(work, reporter).await.map_err(Fault::repeatable)?,
         };
         let said = opened.session.work(&prompt, &work.rules, reporter, &mut has_acted).await;
         match said {
             Ok(text) => Ok(Reply::new(&text, opened.warnings)),
             Err(failure) => {
                 *stopped = (has_acted && faults::is_transient(failure.kind)).then_some(opened);
-                Err(failure)
+                Err(Fault::repeatable(failure))
             }
         }
+    }
+}
+
+impl Acp {
+    /// The harness of an agent.
+    pub fn new(host: AgentHost, agent: Option<&'static AcpAgent>) -> Self {
+        Self { host, agent, servers: Default::default(), has_one_session: AtomicBool::new(false) }
     }
 
     /// A session with its prompt: a new one, or the earlier one of the agent.
@@ -104,7 +92,7 @@ impl Acp {
     ) -> Result<(Opened, Cow<'w, str>), Failure> {
         let needs = SessionNeeds {
             system: work.system,
-            is_question: work.rules.denies_all,
+            is_question: work.rules.is_question,
             reads: work.prompt.contains(BY_REFERENCE),
             servers: work.rules.servers,
         };
@@ -128,7 +116,7 @@ impl Acp {
         meta: Option<Value>,
         reporter: &Reporter,
     ) -> Result<Opened, Failure> {
-        let Rules { servers, folders, denies_all: is_question, .. } = &work.rules;
+        let Rules { servers, folders, is_question, .. } = &work.rules;
         let folder = &folders.root;
         let server = self.server(*is_question).await?;
         if let Some(other) = servers.iter().find(|it| it.is_http() && !server.met.uses_http_servers()) {
@@ -167,21 +155,29 @@ impl Acp {
 
     /// The running process for sessions or questions; starts one if there is none.
     async fn server(&self, is_question: bool) -> Result<Arc<Server>, Failure> {
-        let is_apart = is_question && self.agent.is_some_and(AcpAgent::has_process_for_questions);
         let has_one_session = self.has_one_session.load(Ordering::Relaxed);
         let is_usable = |server: &Server| !(has_one_session && server.rpc.is_used());
-        self.servers[usize::from(is_apart)].get(is_usable, self.start(is_apart)).await
+        let purpose = self.purpose(is_question);
+        let start = self.start(is_question);
+        self.servers[usize::from(purpose == Purpose::Questions)].get(is_usable, start).await
+    }
+
+    /// What the process for a session or a question is for.
+    fn purpose(&self, is_question: bool) -> Purpose {
+        match is_question && self.agent.is_some_and(|agent| agent.has_process_for_questions) {
+            true => Purpose::Questions,
+            false => Purpose::Sessions,
+        }
     }
 
     async fn start(&self, is_question: bool) -> Result<Server, Failure> {
         let mut program = self.host.program.start(&[], &self.host.folders.root);
-        if let Some(agent) = self.agent {
-            agent.configure(&mut program, is_question)?;
-        }
+        let adjusted = self.agent.map(|agent| (agent.adjust)(&mut program, self.purpose(is_question)));
+        let file = adjusted.transpose()?.flatten();
         let is_http_server = self.agent.is_some_and(|agent| agent.is_server_of_opencode);
         let api = is_http_server.then(|| Api::of(&mut program)).transpose()?;
         let gives_files = self.agent.is_some_and(|agent| agent.uses_files_of_client);
-        Server::start(&self.host, program, &client::introduction(gives_files), api).await
+        Server::start(&self.host, program, file, &client::introduction(gives_files), api).await
     }
 }
 
@@ -204,7 +200,7 @@ impl Sessions for Acp {
             agent: task.agent.as_deref(),
             permissions: &task.permissions,
             folders: Folders::of(task, &self.host.folders),
-            denies_all: false,
+            is_question: false,
             servers: self.host.servers_of(task),
             known: self.agent,
         };
@@ -213,7 +209,7 @@ impl Sessions for Acp {
         let own = (task.attempt == 0).then(|| self.host.to_continue(task)).flatten();
         let (prompt, model) = (&*task.prompt, task.model.as_deref());
         let work = Work { prompt, own, system: system.as_deref(), model, rules };
-        self.work(&work, reporter).await
+        self.host.attempt((self, &work), reporter).await
     }
 
     async fn settled(&self) {
@@ -224,16 +220,16 @@ impl Sessions for Acp {
 
     async fn ask(&self, question: Ask, reporter: &Reporter) -> Result<String, Failure> {
         let Ask { prompt, model, .. } = question;
-        // The answer to a question changes nothing, so every tool that asks is denied.
+        let permissions = permissions_of_question(prompt.contains(BY_REFERENCE));
         let rules = Rules {
             agent: None,
-            permissions: &[] as &[Permission],
+            permissions: &permissions,
             folders: self.host.folders_of_question(),
-            denies_all: true,
+            is_question: true,
             servers: &[],
             known: self.agent,
         };
         let work = Work { prompt: &prompt, own: None, system: None, model: model.as_deref(), rules };
-        Ok(self.work(&work, reporter).await?.text.to_string())
+        Ok(self.host.attempt((self, &work), reporter).await?.text.to_string())
     }
 }

@@ -17,7 +17,7 @@ use self::protocol::ThreadStarted;
 use self::rules::Rules;
 use self::server::{OpenThread, Server, refusal};
 use self::turn::Turn;
-use super::host::AgentHost;
+use super::host::{AgentHost, Attempted};
 use super::rpc::{CallError, Incoming};
 use super::shared::{Shared, SharedProcess};
 use crate::decide::{Ask, BY_REFERENCE, Sessions};
@@ -59,6 +59,34 @@ struct Work<'a> {
     rules: Option<Rules<'a>>,
 }
 
+impl Attempted for (&Codex, &Work<'_>) {
+    type Done = String;
+    type Stopped = OpenThread;
+
+    // The attempts of Codex itself to reach its provider come first.
+    async fn attempt(&self, reporter: &Reporter, stopped: &mut Option<OpenThread>) -> Result<String, Fault> {
+        let (codex, work) = self;
+        let continued = stopped.take().filter(|thread| thread.server.is_running());
+        let mut has_acted = continued.is_some();
+        let (mut thread, prompt) = match continued {
+            Some(thread) => (thread, CONTINUE),
+            None => codex.start(work, reporter).await.map_err(Fault::repeatable)?,
+        };
+        let mut params = work.turn.clone();
+        params["input"] = json!([{ "type": "text", "text": prompt }]);
+        thread.start_turn(params).await.map_err(Fault::repeatable)?;
+        let outcome = codex.follow(work, &mut thread, reporter, &mut has_acted).await;
+        if let Err(failure) = &outcome
+            && has_acted
+            && faults::is_transient(failure.kind)
+        {
+            thread.until_ended().await;
+            *stopped = Some(thread);
+        }
+        outcome.map_err(Fault::repeatable)
+    }
+}
+
 impl Codex {
     /// The harness of an agent.
     pub fn new(host: AgentHost) -> Self {
@@ -72,46 +100,6 @@ impl Codex {
         }
         let program = self.host.program.start(&arguments, &self.host.folders.root);
         Server::start(&self.host, program).await
-    }
-
-    /// Works in a new thread until there is a reply. The attempts of Codex itself to reach its provider come first.
-    async fn work(&self, work: &Work<'_>, reporter: &Reporter) -> Result<String, Failure> {
-        let (mut attempts, watched) = self.host.attempts(reporter);
-        let mut stopped = None;
-        loop {
-            attempts.begin().await;
-            let tried = Box::pin(self.attempt(work, &watched, &mut stopped)).await;
-            if let Some(reply) = self.host.settle(&mut attempts, tried.map_err(Fault::repeatable)).await? {
-                return Ok(reply);
-            }
-        }
-    }
-
-    /// Works in the thread of the attempt before if the agent has used tools there, otherwise in a new one.
-    async fn attempt(
-        &self,
-        work: &Work<'_>,
-        reporter: &Reporter,
-        stopped: &mut Option<OpenThread>,
-    ) -> Result<String, Failure> {
-        let continued = stopped.take().filter(|thread| thread.server.is_running());
-        let mut has_acted = continued.is_some();
-        let (mut thread, prompt) = match continued {
-            Some(thread) => (thread, CONTINUE),
-            None => self.start(work, reporter).await?,
-        };
-        let mut params = work.turn.clone();
-        params["input"] = json!([{ "type": "text", "text": prompt }]);
-        thread.start_turn(params).await?;
-        let outcome = self.follow(work, &mut thread, reporter, &mut has_acted).await;
-        if let Err(failure) = &outcome
-            && has_acted
-            && faults::is_transient(failure.kind)
-        {
-            thread.until_ended().await;
-            *stopped = Some(thread);
-        }
-        outcome
     }
 
     /// A new thread with its prompt, or a copy of the one that the session continues.
@@ -278,7 +266,7 @@ impl Sessions for Codex {
             own: self.host.to_continue(task),
             rules: Some(rules),
         };
-        let text = self.work(&work, reporter).await?;
+        let text = self.host.attempt((self, &work), reporter).await?;
         Ok(Reply::new(&text, warning))
     }
 
@@ -306,7 +294,7 @@ impl Sessions for Codex {
             own: None,
             rules: None,
         };
-        self.work(&work, reporter).await
+        self.host.attempt((self, &work), reporter).await
     }
 
     fn binds_answers(&self) -> bool {

@@ -18,6 +18,21 @@ use crate::permissions::Folders;
 use crate::process;
 use crate::supervisor;
 
+/// Work on a prompt, for which the provider may turn the agent away.
+pub(super) trait Attempted: Send + Sync {
+    /// What the work leads to.
+    type Done: Send;
+    /// A session that an attempt has stopped in after the agent has used tools, and in which the next one continues.
+    type Stopped: Send;
+
+    /// Works in the session of the attempt before, if there is one, otherwise in a new one.
+    fn attempt(
+        &self,
+        reporter: &Reporter,
+        stopped: &mut Option<Self::Stopped>,
+    ) -> impl Future<Output = Result<Self::Done, Fault>> + Send;
+}
+
 /// An agent in the folders of a run.
 pub struct AgentHost {
     name: String,
@@ -98,6 +113,23 @@ impl AgentHost {
     /// The attempts of a session at the provider, and a reporter for it: where the agent is turned away in an attempt of its own, others wait, too.
     pub(super) fn attempts<'a>(&'a self, reporter: &'a Reporter) -> (Attempts<'a>, Reporter) {
         (Attempts::new(&self.gate, PATIENCE, reporter), self.gate.watch(reporter))
+    }
+
+    /// Attempts work until it is done or no further attempt is made.
+    pub(super) async fn attempt<W: Attempted>(
+        &self,
+        work: W,
+        reporter: &Reporter,
+    ) -> Result<W::Done, Failure> {
+        let (mut attempts, watched) = self.attempts(reporter);
+        let mut stopped = None;
+        loop {
+            attempts.begin().await;
+            let tried = Box::pin(work.attempt(&watched, &mut stopped)).await;
+            if let Some(done) = self.settle(&mut attempts, tried).await? {
+                return Ok(done);
+            }
+        }
     }
 
     /// What an attempt has led to; `None` if there is to be another one, which may begin.

@@ -28,7 +28,7 @@ pub(super) use self::api::Api;
 use self::rules::{Rule, Rules};
 use self::server::{OpenSession, Server};
 use self::turn::{Ask as Asked, Step, Turn};
-use super::host::{AgentHost, permissions_of_question};
+use super::host::{AgentHost, Attempted, permissions_of_question};
 use super::rpc::CallError;
 use super::shared::{Reader, Shared, SharedProcess};
 use crate::decide::{Ask, BY_REFERENCE, Sessions};
@@ -44,7 +44,7 @@ const NAME: &str = "opencode";
 const CONFIG: &str = "OPENCODE_CONFIG_CONTENT";
 
 /// The instructions for short questions.
-const OF_QUESTION: &str =
+pub(super) const OF_QUESTION: &str =
     "Answer the question of the user in the requested form. Read files only if the question names them.";
 
 /// What the model is told about a call that was denied.
@@ -128,8 +128,7 @@ impl OpenCode {
 
     async fn start(&self) -> Result<Running, Failure> {
         // No configuration of the user or the project can extend the permissions of agents whose names it does not know.
-        let name = |of: &str| format!("prose-{of}-{:016x}", fastrand::u64(..));
-        let agents = AgentNames { session: name("session"), question: name("question") };
+        let agents = AgentNames { session: agent_name("session"), question: agent_name("question") };
         let mut program =
             self.host.program.start(&["serve", "--port", "0"].map(str::to_owned), &self.host.folders.root);
         agents.configure(&mut program.variables)?;
@@ -144,31 +143,19 @@ impl OpenCode {
         })?;
         Ok(Running { server: Arc::new(server), agents, of_user, connected: AsyncMutex::default() })
     }
+}
 
-    async fn work(&self, work: &Work<'_>, reporter: &Reporter) -> Result<String, Failure> {
-        let (mut attempts, watched) = self.host.attempts(reporter);
-        let mut stopped = None;
-        loop {
-            attempts.begin().await;
-            let tried = Box::pin(self.attempt(work, &watched, &mut stopped)).await;
-            if let Some(reply) = self.host.settle(&mut attempts, tried).await? {
-                return Ok(reply);
-            }
-        }
-    }
+impl Attempted for (&OpenCode, &Work<'_>) {
+    type Done = String;
+    type Stopped = Stopped;
 
-    /// Works in the session of the attempt before if the agent has used tools there, otherwise in a new one.
-    async fn attempt(
-        &self,
-        work: &Work<'_>,
-        reporter: &Reporter,
-        stopped: &mut Option<Stopped>,
-    ) -> Result<String, Fault> {
+    async fn attempt(&self, reporter: &Reporter, stopped: &mut Option<Stopped>) -> Result<String, Fault> {
+        let (opencode, work) = self;
         let continued = stopped.take().filter(|stopped| stopped.running.is_running());
         let has_acted = continued.is_some();
         let (running, mut session, prompt) = match continued {
             Some(Stopped { running, session }) => (running, session, CONTINUE),
-            None => self.begin(work, reporter).await.map_err(Fault::last)?,
+            None => opencode.begin(work, reporter).await.map_err(Fault::last)?,
         };
         let Running { server, agents, .. } = &*running;
         let agent = if work.is_question { &agents.question } else { &agents.session };
@@ -347,30 +334,45 @@ impl Questions {
 impl AgentNames {
     /// Adds the agents to the configuration of the environment.
     fn configure(&self, variables: &mut Vec<(String, String)>) -> Result<(), Failure> {
-        let own = variables.iter().position(|(name, _)| name == CONFIG);
-        let mut config = match own.map(|at| variables.swap_remove(at).1) {
-            Some(text) => serde_json::from_str(&text).map_err(|error| {
-                Failure::session(format!(
-                    "the environment variable `{CONFIG}` cannot be extended, because it is not JSON: {error}; remove comments and trailing commas"
-                ))
-            })?,
-            None => json!({}),
-        };
-        if !config.is_object() {
-            return Err(Failure::session(format!("the environment variable `{CONFIG}` must be an object")));
-        }
-        for part in ["agent", "experimental"] {
-            if !config[part].is_object() {
-                config[part] = json!({});
-            }
-        }
-        config["agent"][&self.session] = json!({ "mode": "primary" });
-        config["agent"][&self.question] = json!({ "mode": "primary", "prompt": OF_QUESTION });
-        // The session goes on after a call that was denied.
-        config["experimental"]["continue_loop_on_deny"] = true.into();
-        variables.push((CONFIG.to_owned(), config.to_string()));
-        Ok(())
+        extend_config(variables, |config| {
+            config["agent"][&self.session] = json!({ "mode": "primary" });
+            config["agent"][&self.question] = json!({ "mode": "primary", "prompt": OF_QUESTION });
+            // The session goes on after a call that was denied.
+            config["experimental"]["continue_loop_on_deny"] = true.into();
+        })
     }
+}
+
+/// The name of an agent that no configuration knows.
+pub(super) fn agent_name(of: &str) -> String {
+    format!("prose-{of}-{:016x}", fastrand::u64(..))
+}
+
+/// Adds to the configuration of the environment, whose agents and experimental settings are objects then.
+pub(super) fn extend_config(
+    variables: &mut Vec<(String, String)>,
+    change: impl FnOnce(&mut Value),
+) -> Result<(), Failure> {
+    let own = variables.iter().position(|(name, _)| name == CONFIG);
+    let mut config = match own.map(|at| variables.swap_remove(at).1) {
+        Some(text) => serde_json::from_str(&text).map_err(|error| {
+            Failure::session(format!(
+                "the environment variable `{CONFIG}` cannot be extended, because it is not JSON: {error}; remove comments and trailing commas"
+            ))
+        })?,
+        None => json!({}),
+    };
+    if !config.is_object() {
+        return Err(Failure::session(format!("the environment variable `{CONFIG}` must be an object")));
+    }
+    for part in ["agent", "experimental"] {
+        if !config[part].is_object() {
+            config[part] = json!({});
+        }
+    }
+    change(&mut config);
+    variables.push((CONFIG.to_owned(), config.to_string()));
+    Ok(())
 }
 
 /// The model as requests name it.
@@ -413,7 +415,7 @@ impl Sessions for OpenCode {
             own: self.host.to_continue(task),
             servers,
         };
-        let text = self.work(&work, reporter).await?;
+        let text = self.host.attempt((self, &work), reporter).await?;
         Ok(Reply::new(&text, warning))
     }
 
@@ -440,7 +442,7 @@ impl Sessions for OpenCode {
             own: None,
             servers: &[],
         };
-        self.work(&work, reporter).await
+        self.host.attempt((self, &work), reporter).await
     }
 
     fn binds_answers(&self) -> bool {

@@ -236,6 +236,12 @@ pub(super) fn effects(words: &[Word]) -> Effects<'_> {
         _ if WRITERS.contains(&first) => {
             Effects::Files { reads: Vec::new(), writes: files(first, arguments) }
         }
+        "uniq" => match files(first, arguments)[..] {
+            [] => Effects::Nothing,
+            [read] => Effects::Files { reads: vec![read], writes: Vec::new() },
+            [read, written] => Effects::Files { reads: vec![read], writes: vec![written] },
+            _ => Effects::Unknown,
+        },
         "cp" if !arguments.iter().any(|word| is_option(word, "-t") || word.text.starts_with("--t")) => {
             let mut reads = files(first, arguments);
             let writes = reads.pop().into_iter().collect();
@@ -260,9 +266,11 @@ pub(super) fn effects(words: &[Word]) -> Effects<'_> {
 /// The words of a command that name files.
 fn files<'a>(program: &str, arguments: &'a [Word]) -> Vec<&'a Word> {
     let mut are_options = true;
+    let mut before = "";
     let mut files: Vec<&Word> = arguments
         .iter()
         .filter(|word| {
+            let before = std::mem::replace(&mut before, word.text.as_str());
             if are_options && word.text == "--" {
                 are_options = false;
                 return false;
@@ -270,13 +278,27 @@ fn files<'a>(program: &str, arguments: &'a [Word]) -> Vec<&'a Word> {
             let is_option = are_options && word.text.starts_with('-') && !word.is_expanded;
             // The number of lines, as in `head -n 5`.
             let is_number = !word.text.is_empty() && word.text.bytes().all(|byte| byte.is_ascii_digit());
-            !is_option && !is_number
+            !is_option && !(are_options && is_number && takes_number(program, before))
         })
         .collect();
     if SEARCHERS.contains(&program) && !files.is_empty() {
         files.remove(0);
     }
     files
+}
+
+/// Whether a number after an option may be its value. Otherwise, it is a file with a number as its name.
+fn takes_number(program: &str, option: &str) -> bool {
+    let ends_with = |letters: &[char]| !option.starts_with("--") && option.ends_with(letters);
+    option.starts_with('-')
+        && match program {
+            "head" | "tail" | "cut" | "du" | "nl" | "od" | "hexdump" => true,
+            "grep" | "egrep" | "fgrep" => ends_with(&['A', 'B', 'C', 'm']),
+            "uniq" => ends_with(&['f', 's', 'w']),
+            "truncate" => ends_with(&['s']),
+            "mkdir" => ends_with(&['m']),
+            _ => false,
+        }
 }
 
 /// The first option that makes a command write a file or start another program, and that none of these words contains.

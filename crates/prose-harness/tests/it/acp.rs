@@ -232,6 +232,43 @@ async fn a_question_denies_every_tool() {
     .assert_eq(&shown);
 }
 
+/// A question whose agent completes a tool call without asking.
+async fn unasked(call: &str, agent: Option<&str>) -> String {
+    let conversation = format!(
+        r#"
+        {{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s7","update":{{"sessionUpdate":"tool_call","toolCallId":"t1","status":"in_progress",{call}}}}}}}
+        {{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s7","update":{{"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"completed"}}}}}}
+        {{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s7","update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"VERDICT: yes"}}}}}}}}
+        {{"jsonrpc":"2.0","id":3,"result":{{"stopReason":"end_turn"}}}}
+        >
+        "#
+    );
+    let shown = talk(&format!("{OPEN}{conversation}"), &condition("s1", "the tide is out"), agent).await;
+    shown
+        .lines()
+        .find(|line| line.starts_with("Verdict") || line.contains(": `"))
+        .unwrap_or(&shown)
+        .to_owned()
+}
+
+#[tokio::test]
+async fn a_question_fails_if_its_agent_changes_something_without_asking() {
+    const EDIT: &str = r#""title":"Write a.md","kind":"edit","locations":[{"path":"/p/a.md"}]"#;
+    const WRITING: &str = r#""title":"uniq a b","kind":"execute","rawInput":{"command":"uniq a b"}"#;
+    const READING: &str = r#""title":"git log","kind":"execute","rawInput":{"command":"git log"}"#;
+    for agent in [None, Some("gemini")] {
+        for call in [EDIT, WRITING] {
+            let shown = unasked(call, agent).await;
+            assert!(shown.contains("was used without a question"), "{agent:?}: {shown}");
+        }
+        let shown = unasked(READING, agent).await;
+        assert!(shown.contains("met: true"), "{agent:?}: {shown}");
+    }
+    // Its sandbox lets it write nothing, whatever it reports.
+    let shown = unasked(WRITING, Some("codex-acp")).await;
+    assert!(shown.contains("met: true"), "{shown}");
+}
+
 #[tokio::test]
 async fn the_agent_is_set_to_ask_and_to_the_model() {
     let conversation = r#"

@@ -514,6 +514,62 @@ fn an_allowed_shell_still_keeps_the_other_rules() {
 }
 
 #[test]
+fn a_file_may_have_a_number_as_its_name() {
+    check(
+        "bash: allow\nread: [\"src/**\"]\nwrite: [\"docs/**\"]",
+        r"
+        $ touch 1
+        $ rm -f 1
+        $ truncate -s 0 docs/a.md
+        $ truncate -s 0 1
+        $ cp src/main.rs 1
+        $ uniq src/main.rs
+        $ uniq -f 1 src/main.rs
+        $ uniq src/main.rs docs/a.md
+        $ uniq src/main.rs copy
+        $ uniq -c src/main.rs 1
+        $ uniq -- src/main.rs 1
+        $ cat -n 1
+        $ cat 1
+        $ grep -A 3 5 src/main.rs
+        $ grep -i 5 secret
+        ",
+        expect![[r#"
+            $ touch 1
+                deny: `write: ["docs/**"]` does not cover `1`
+            $ rm -f 1
+                deny: `write: ["docs/**"]` does not cover `1`
+            $ truncate -s 0 docs/a.md
+                allow
+            $ truncate -s 0 1
+                deny: `write: ["docs/**"]` does not cover `1`
+            $ cp src/main.rs 1
+                deny: `write: ["docs/**"]` does not cover `1`
+            $ uniq src/main.rs
+                allow
+            $ uniq -f 1 src/main.rs
+                allow
+            $ uniq src/main.rs docs/a.md
+                allow
+            $ uniq src/main.rs copy
+                deny: `write: ["docs/**"]` does not cover `copy`
+            $ uniq -c src/main.rs 1
+                deny: `write: ["docs/**"]` does not cover `1`
+            $ uniq -- src/main.rs 1
+                deny: `write: ["docs/**"]` does not cover `1`
+            $ cat -n 1
+                deny: `read: ["src/**"]` does not cover `1`
+            $ cat 1
+                deny: `read: ["src/**"]` does not cover `1`
+            $ grep -A 3 5 src/main.rs
+                allow
+            $ grep -i 5 secret
+                deny: `read: ["src/**"]` does not cover `secret`
+        "#]],
+    );
+}
+
+#[test]
 fn an_allowed_shell_without_other_rules_asks_about_protected_files() {
     check(
         "bash: allow",

@@ -1,11 +1,15 @@
 //! The known agents of the Agent Client Protocol.
 
+use std::io::Write;
+
 use prose_vm::effect::Failure;
 use serde_json::{Value, json};
+use tempfile::{NamedTempFile, TempPath};
 
 use super::codex;
 use crate::drivers::KnownAgent;
 use crate::drivers::connection::Program;
+use crate::drivers::opencode;
 use crate::drivers::program::SIZES;
 use crate::mcp::McpServer;
 
@@ -30,18 +34,29 @@ pub struct AcpAgent {
     pub uses_files_of_client: bool,
     /// Whether it reads a file before it writes it, and fails if it does not exist.
     pub(super) reads_before_writing: bool,
-    /// The variable and the values by which it asks before it acts, and by which it does not act at all.
-    settings: Option<(&'static str, &'static str, &'static str)>,
-    /// What depends on the rest of its process.
-    adjust: Option<Adjust>,
+    /// Whether sessions and questions need processes of their own, as it is told at its start what they may do.
+    pub(super) has_process_for_questions: bool,
+    /// Whether its commands run in a sandbox, in which those of a question can write nothing.
+    pub(super) has_sandbox: bool,
+    /// What else its process needs.
+    pub(super) adjust: Adjust,
     /// Whether it is an HTTP server on this machine too, which has the usage of all requests; with the protocol, it reports that of the last one only.
     pub(super) is_server_of_opencode: bool,
     /// What only this agent understands of the parameters of a new session.
     meta: Option<fn(&SessionNeeds<'_>) -> Value>,
 }
 
-/// Changes a process that is going to be started.
-type Adjust = fn(&mut Program) -> Result<(), Failure>;
+/// What a process of an agent is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Sessions of programs, in which it asks before it acts.
+    Sessions,
+    /// Questions, such as whether a condition is true, in which it changes nothing.
+    Questions,
+}
+
+/// Changes a process that is going to be started. Returns a file that the process reads while it runs.
+type Adjust = fn(&mut Program, Purpose) -> Result<Option<TempPath>, Failure>;
 
 /// What a session of the protocol is for.
 pub(super) struct SessionNeeds<'a> {
@@ -67,19 +82,6 @@ impl AcpAgent {
     /// What only this agent understands of the parameters of a new session.
     pub(super) fn meta(&self, needs: &SessionNeeds<'_>) -> Option<Value> {
         Some(self.meta?(needs))
-    }
-
-    /// Whether sessions and questions need processes of their own.
-    pub(super) fn has_process_for_questions(&self) -> bool {
-        self.settings.is_some_and(|(_, asks, denies)| asks != denies)
-    }
-
-    /// Adds the environment variables that make it ask before it acts; with `denies_all`, those that keep it from using tools.
-    pub(super) fn configure(&self, program: &mut Program, denies_all: bool) -> Result<(), Failure> {
-        if let Some((variable, asks, denies)) = self.settings {
-            program.variables.push((variable.to_owned(), if denies_all { denies } else { asks }.to_owned()));
-        }
-        self.adjust.map_or(Ok(()), |adjust| adjust(program))
     }
 }
 
@@ -125,10 +127,111 @@ fn claude_options(needs: &SessionNeeds<'_>) -> Value {
     meta
 }
 
-/// A file that a value names with `@` is not read without a question.
-fn without_mentions(program: &mut Program) -> Result<(), Failure> {
-    program.variables.push(("CLAUDE_CODE_DISABLE_FILE_MENTIONS".to_owned(), "1".to_owned()));
-    Ok(())
+fn adjust_claude(program: &mut Program, _: Purpose) -> Result<Option<TempPath>, Failure> {
+    let variables = [
+        // It repeats rejected requests for minutes otherwise, without a report.
+        ("CLAUDE_CODE_MAX_RETRIES", "3"),
+        // A file that a value names with `@` is not read without a question.
+        ("CLAUDE_CODE_DISABLE_FILE_MENTIONS", "1"),
+    ];
+    program.variables.extend(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    Ok(None)
+}
+
+fn adjust_codex(program: &mut Program, _: Purpose) -> Result<Option<TempPath>, Failure> {
+    codex::configure(program).map(|()| None)
+}
+
+/// What Gemini CLI may do in questions. It takes commands such as `uniq` for reading, which can write.
+const POLICY_OF_QUESTIONS: &str = r#"
+[[rule]]
+toolName = "*"
+decision = "deny"
+priority = 998
+
+[[rule]]
+toolName = "read_file"
+decision = "allow"
+priority = 999
+"#;
+
+fn adjust_gemini(program: &mut Program, purpose: Purpose) -> Result<Option<TempPath>, Failure> {
+    if purpose == Purpose::Sessions {
+        return Ok(None);
+    }
+    let written = NamedTempFile::with_suffix(".toml").and_then(|mut file| {
+        file.write_all(POLICY_OF_QUESTIONS.as_bytes())?;
+        Ok(file.into_temp_path())
+    });
+    let policy = written.map_err(|error| {
+        Failure::session(format!("the rules for questions to `gemini` cannot be written: {error}"))
+    })?;
+    program.arguments.push(format!("--admin-policy={}", policy.display()));
+    Ok(Some(policy))
+}
+
+fn adjust_opencode(program: &mut Program, purpose: Purpose) -> Result<Option<TempPath>, Failure> {
+    opencode::extend_config(&mut program.variables, |config| {
+        // Nobody reads the titles of sessions, and each one costs a request.
+        config["agent"]["title"] = json!({ "disable": true });
+        config["permission"] = match purpose {
+            Purpose::Sessions => json!({
+                "edit": "ask",
+                "bash": "ask",
+                "webfetch": "ask",
+                "websearch": "ask",
+                "codesearch": "ask",
+                "external_directory": "ask",
+                "task": "deny",
+            }),
+            Purpose::Questions => json!({ "*": "deny", "read": "ask" }),
+        };
+        if purpose == Purpose::Questions {
+            // The project may allow more to agents whose names it knows.
+            let name = opencode::agent_name("question");
+            config["agent"][&name] = json!({
+                "mode": "primary",
+                "prompt": opencode::OF_QUESTION,
+                "permission": config["permission"],
+            });
+            config["default_agent"] = name.into();
+        }
+    })?;
+    Ok(None)
+}
+
+/// The tools of Qwen Code that questions do not have: all but the one that reads a file.
+const NOT_FOR_QUESTIONS_OF_QWEN: &[&str] = &[
+    "agent",
+    "create_sub_session",
+    "cron_create",
+    "cron_delete",
+    "edit",
+    "exec",
+    "glob",
+    "grep_search",
+    "list_directory",
+    "lsp",
+    "monitor",
+    "notebook_edit",
+    "run_shell_command",
+    "save_memory",
+    "skill",
+    "todo_write",
+    "web_fetch",
+    "web_search",
+    "workflow",
+    "write_file",
+];
+
+fn adjust_qwen(program: &mut Program, purpose: Purpose) -> Result<Option<TempPath>, Failure> {
+    if purpose == Purpose::Questions {
+        let without = NOT_FOR_QUESTIONS_OF_QWEN.iter().map(|tool| format!("--exclude-tools={tool}"));
+        program.arguments.extend(without);
+        // No server has an empty name: those of the user do not start.
+        program.arguments.push("--allowed-mcp-server-names=none".to_owned());
+    }
+    Ok(None)
 }
 
 /// An agent that does nothing but what the protocol says.
@@ -142,8 +245,9 @@ const PLAIN: AcpAgent = AcpAgent {
     default_model: None,
     uses_files_of_client: false,
     reads_before_writing: false,
-    settings: None,
-    adjust: None,
+    has_process_for_questions: false,
+    has_sandbox: false,
+    adjust: |_, _| Ok(None),
     is_server_of_opencode: false,
     meta: None,
 };
@@ -157,9 +261,7 @@ pub const AGENTS: &[AcpAgent] = &[
         variables: &["ANTHROPIC_*", "CLAUDE_*", "API_TIMEOUT_MS"],
         install: "npm install -g @agentclientprotocol/claude-agent-acp",
         default_model: Some("sonnet"),
-        // It repeats rejected requests for minutes otherwise, without a report.
-        settings: Some(("CLAUDE_CODE_MAX_RETRIES", "3", "3")),
-        adjust: Some(without_mentions),
+        adjust: adjust_claude,
         meta: Some(claude_options),
         ..PLAIN
     },
@@ -169,7 +271,8 @@ pub const AGENTS: &[AcpAgent] = &[
         program: "codex-acp",
         variables: &["OPENAI_*", "CODEX_*"],
         install: "npm install -g @agentclientprotocol/codex-acp",
-        adjust: Some(codex::configure),
+        has_sandbox: true,
+        adjust: adjust_codex,
         ..PLAIN
     },
     AcpAgent {
@@ -181,6 +284,8 @@ pub const AGENTS: &[AcpAgent] = &[
         install: "npm install -g @google/gemini-cli",
         uses_files_of_client: true,
         reads_before_writing: true,
+        has_process_for_questions: true,
+        adjust: adjust_gemini,
         ..PLAIN
     },
     AcpAgent {
@@ -191,12 +296,8 @@ pub const AGENTS: &[AcpAgent] = &[
         variables: &["OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*"],
         install: "npm install -g opencode-ai",
         is_server_of_opencode: true,
-        settings: Some((
-            "OPENCODE_CONFIG_CONTENT",
-            // Nobody reads the titles of sessions, and each one costs a request.
-            r#"{"agent":{"title":{"disable":true}},"permission":{"edit":"ask","bash":"ask","webfetch":"ask","websearch":"ask","codesearch":"ask","external_directory":"ask","task":"deny"}}"#,
-            r#"{"agent":{"title":{"disable":true}},"permission":"deny"}"#,
-        )),
+        has_process_for_questions: true,
+        adjust: adjust_opencode,
         ..PLAIN
     },
     AcpAgent {
@@ -207,6 +308,8 @@ pub const AGENTS: &[AcpAgent] = &[
         variables: &["QWEN_*", "OPENAI_*", "DASHSCOPE_*"],
         install: "npm install -g @qwen-code/qwen-code",
         uses_files_of_client: true,
+        has_process_for_questions: true,
+        adjust: adjust_qwen,
         ..PLAIN
     },
 ];

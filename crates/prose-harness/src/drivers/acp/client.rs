@@ -118,7 +118,7 @@ impl Server {
             // Otherwise, an agent may ask a model for a title, which nobody reads. It does not matter whether this succeeds.
             self.rpc.send(SESSION_SET_TITLE, &json!({ "sessionId": id, "title": TITLE }));
         }
-        if let Some(modes) = modes {
+        if let Some(modes) = modes.filter(|_| !self.is_configured()) {
             let has = |mode: &&&str| modes.available_modes.iter().any(|it| it.id == ***mode);
             let asking = ASKING_MODES.iter().find(has);
             if let Some(mode) = asking.filter(|mode| modes.current_mode_id != **mode) {

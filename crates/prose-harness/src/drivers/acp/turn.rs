@@ -21,15 +21,15 @@ use crate::command::quoted;
 use crate::faults;
 use crate::gate::Fault;
 use crate::mcp::McpServer;
-use crate::permissions::{Folders, McpTool, ToolRequest, permit};
+use crate::permissions::{Decision, Folders, McpTool, ToolRequest, decide, permit};
 
 /// The rules of a session.
 pub(super) struct Rules<'a> {
     pub(super) agent: Option<&'a str>,
     pub(super) permissions: &'a [Permission],
     pub(super) folders: Folders,
-    /// Whether nothing may be changed, as for a question.
-    pub(super) denies_all: bool,
+    /// Whether they are those of a question, which changes nothing.
+    pub(super) is_question: bool,
     /// The MCP servers of the agent.
     pub(super) servers: &'a [McpServer],
     /// The agent; `None` if nothing is known about it.
@@ -47,10 +47,39 @@ impl Rules<'_> {
             ToolKind::Other if tool.mcp(self.servers).is_some() => About::Mcp,
             ToolKind::Think | ToolKind::Other => return false,
         };
-        let rules = self.permissions.iter().filter(|it| About::of(&it.about) == Some(about));
-        let mut restricting = rules.filter(|it| it.rule != PermissionRule::Allow);
-        restricting
-            .any(|it| self.known.is_some_and(|agent| Enforcement::holds(agent.name, &it.about, &it.rule)))
+        match about {
+            About::Execute => self.holds(About::Execute) || self.holds(About::Write) && self.writes(tool),
+            // What a question reads and fetches is not restricted by each agent.
+            About::Read | About::Network if self.is_question => false,
+            about => self.holds(about),
+        }
+    }
+
+    /// Whether a rule restricts a subject, and the agent is known to ask about it. In a question, no agent may change anything.
+    fn holds(&self, subject: About) -> bool {
+        let is_held = |it: &&Permission| {
+            self.known.is_some_and(|agent| Enforcement::holds(agent.name, &it.about, &it.rule))
+        };
+        let restricting = |it: &&Permission| it.rule != PermissionRule::Allow;
+        match self.is_question {
+            // Commands may read, and those in a sandbox write nothing.
+            true if subject == About::Execute => false,
+            true if subject == About::Write => self.known.is_none_or(|agent| !agent.has_sandbox),
+            true => true,
+            false => self.of(subject).filter(restricting).any(|it| is_held(&it)),
+        }
+    }
+
+    fn of(&self, subject: About) -> impl Iterator<Item = &Permission> {
+        self.permissions.iter().filter(move |it| About::of(&it.about) == Some(subject))
+    }
+
+    /// Whether a command is known to write what may not be written. Some agents take such commands for reading.
+    fn writes(&self, tool: &Tool) -> bool {
+        let execute = Permission { about: "execute".into(), rule: PermissionRule::Allow };
+        let rules: Vec<Permission> = self.of(About::Write).cloned().chain([execute]).collect();
+        let decision = decide(&rules, &tool.request(self), &self.folders);
+        matches!(decision, Decision::Deny { .. } | Decision::Ask { is_written: true, .. })
     }
 }
 
@@ -438,8 +467,7 @@ impl Turn {
             let path = request.path.to_string_lossy().into_owned();
             self.files.insert(path.clone());
             let is_allowed = self.allowed.remove(&path)
-                || !rules.denies_all
-                    && may(&ToolRequest::file(ToolKind::Edit, path), rules, reporter).await?;
+                || may(&ToolRequest::file(ToolKind::Edit, path), rules, reporter).await?;
             if !is_allowed {
                 return Ok(Err(denied("writing", &request.path)));
             }
@@ -472,7 +500,7 @@ impl Turn {
         tool.update(request.tool_call);
         tool.is_decided = true;
         let asked = tool.request(rules);
-        let is_allowed = !rules.denies_all && may(&asked, rules, reporter).await?;
+        let is_allowed = may(&asked, rules, reporter).await?;
         if is_allowed && asked.kind == ToolKind::Edit {
             // The same is not asked twice.
             self.allowed.extend(asked.paths);
@@ -496,6 +524,11 @@ impl Turn {
 }
 
 async fn may(tool: &ToolRequest, rules: &Rules<'_>, reporter: &Reporter) -> Result<bool, Failure> {
+    if rules.is_question {
+        // Nobody is asked what a question may do: it reads what it names, and nothing else.
+        let reads = matches!(tool.kind, ToolKind::Read | ToolKind::Search);
+        return Ok(reads && decide(rules.permissions, tool, &rules.folders) == Decision::Allow);
+    }
     permit(reporter, rules.agent, rules.permissions, tool, &rules.folders).await
 }
 
