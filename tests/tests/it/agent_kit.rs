@@ -47,6 +47,24 @@ fn claude_uses_the_plugin() {
     assert_commands(&transcript);
 }
 
+/// With the server of the plugin, Claude Code has a tool that asks language servers.
+#[test]
+#[ignore = "needs npm"]
+fn claude_asks_the_language_server_of_the_plugin() {
+    let session = Session::with(&PLUGIN, |root| {
+        let file = root.join("tides.prose");
+        let (write, program) =
+            (PLUGIN.write)(&file, "agent writer:\n  model: opus\n\nsession: writer\n  prompt: \"Tides\"\n");
+        let place = json!({ "operation": "goToDefinition", "filePath": file, "line": 4, "character": 12 });
+        vec![(write.to_owned(), program), ("LSP".to_owned(), place)]
+    });
+    let output = session.agent().args((PLUGIN.arguments)()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let results = session.results();
+    let [_, definition] = &results[..] else { panic!("{results:#?}") };
+    assert!(definition.contains("tides.prose:1:7"), "{definition}");
+}
+
 #[test]
 #[ignore = "needs npm"]
 fn codex_uses_the_kit() {
@@ -143,7 +161,7 @@ const PLUGIN: Agent = Agent {
 };
 
 fn claude_arguments(server: &str) -> Vec<String> {
-    let tools = format!("Write,Edit,{server}");
+    let tools = format!("Write,Edit,LSP,{server}");
     let arguments = [
         "-p",
         TASK,
@@ -214,12 +232,13 @@ struct Session {
 }
 
 impl Session {
+    /// An agent whose model writes a wrong program, checks, repairs and runs it, and answers its question.
     fn new(agent: &'static Agent) -> Self {
-        let project = AgentProject::new(|root| {
+        Self::with(agent, |root| {
             let file = root.join("tides.prose");
             let tool = |name: &str, input: Value| ((agent.tool)(name), input);
             let own = |(name, input): (&str, Value)| (name.to_owned(), input);
-            let calls = [
+            vec![
                 own((agent.write)(&file, WRONG)),
                 tool("check", json!({ "path": "tides.prose" })),
                 own((agent.replace)(&file, "sesion", "session")),
@@ -227,13 +246,20 @@ impl Session {
                 tool("run", json!({ "path": "tides.prose" })),
                 // Ids of runs start with the year.
                 tool("answer", json!({ "run": "2", "value": "tides" })),
-            ];
+            ]
+        })
+    }
+
+    /// An agent whose model calls tools, one after the other.
+    fn with(agent: &'static Agent, calls: impl FnOnce(&Path) -> Vec<(String, Value)>) -> Self {
+        let project = AgentProject::new(|root| {
+            let calls = calls(root);
+            // Without a turn of its own, the last call would be repeated.
+            let last = json!({ "match": { "turnIndex": calls.len() }, "response": { "content": LAST } });
             let calls = calls.into_iter().enumerate().map(|(turn, (name, input))| {
                 let call = json!({ "id": format!("call_{turn}"), "name": name, "arguments": input });
                 json!({ "match": { "turnIndex": turn }, "response": { "toolCalls": [call] } })
             });
-            // Without a turn of its own, the last call would be repeated.
-            let last = json!({ "match": { "turnIndex": 6 }, "response": { "content": LAST } });
             calls.chain([last]).collect()
         });
         project.program("prose", &prose_binary().display().to_string());
