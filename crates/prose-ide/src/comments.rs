@@ -9,7 +9,7 @@ use prose_syntax::{SyntaxKind, SyntaxToken};
 use crate::entity::binding_range;
 use crate::markdown::escaped;
 
-/// The comment that is right above the statement that binds a name, as Markdown.
+/// The comment that is right above the statement that binds a name, as Markdown. One at the start of a program describes the program, not its first input.
 pub(crate) fn comment_above<'db>(db: &'db dyn Db, site: Site<'db>) -> String {
     let file = site.statement.file(db);
     let Some(range) = binding_range(db, site) else { return String::new() };
@@ -18,7 +18,8 @@ pub(crate) fn comment_above<'db>(db: &'db dyn Db, site: Site<'db>) -> String {
     let mut lines = Vec::new();
     let mut breaks = 0;
     let mut before = token.prev_token();
-    while let Some(token) = before {
+    let starts_program = loop {
+        let Some(token) = before else { break true };
         match token.kind() {
             SyntaxKind::WHITESPACE | SyntaxKind::BYTE_ORDER_MARK => {}
             SyntaxKind::NEWLINE if breaks == 0 => breaks = 1,
@@ -26,12 +27,22 @@ pub(crate) fn comment_above<'db>(db: &'db dyn Db, site: Site<'db>) -> String {
                 lines.push(comment_text(token.text()).to_owned());
                 breaks = 0;
             }
-            _ => break,
+            _ => break false,
         }
         before = token.prev_token();
+    };
+    if starts_program && starts_with_input(&token) {
+        return String::new();
     }
     lines.reverse();
     comment(&lines)
+}
+
+/// Whether the line of a token is an input. A program often starts with a comment about all of it, right above its first input.
+fn starts_with_input(token: &SyntaxToken) -> bool {
+    let line = std::iter::successors(Some(token.clone()), SyntaxToken::prev_token)
+        .take_while(|token| token.kind() != SyntaxKind::NEWLINE);
+    line.last().is_some_and(|first| first.kind() == SyntaxKind::INPUT_KW)
 }
 
 /// The comment at the start of a program, which describes it.

@@ -178,6 +178,40 @@ fn a_block_is_shown_with_its_calls() {
 }
 
 #[test]
+fn a_comment_at_the_start_of_a_program_is_not_about_its_first_input() {
+    check(
+        "# Writes an article.\n# In two rounds.\ninput topic$0: \"What about?\"\nsession \"{topic}\"\n",
+        expect![[r#"
+            /main.prose:3: input «topic»: "What about?"
+
+            ```prose
+            input topic: "What about?"
+            ```
+
+            input `topic`, line 3
+
+            Read in line 4
+        "#]],
+    );
+    check(
+        "# Writes an article.\n\n# What it is about.\ninput topic$0: \"What about?\"\nsession \"{topic}\"\n",
+        expect![[r#"
+            /main.prose:4: input «topic»: "What about?"
+
+            ```prose
+            input topic: "What about?"
+            ```
+
+            input `topic`, line 4
+
+            What it is about.
+
+            Read in line 5
+        "#]],
+    );
+}
+
+#[test]
 fn a_variable_is_shown_with_its_bindings() {
     check(
         r#"
