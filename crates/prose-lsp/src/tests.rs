@@ -423,6 +423,25 @@ fn a_change_for_a_document_that_is_not_open_is_ignored() {
     });
 }
 
+/// Clients send requests about a document while they close it, and show errors to people.
+#[test]
+fn a_request_about_a_document_that_was_just_closed_is_answered_with_nothing() {
+    let uri = "file:///closed.prose";
+    with_document(uri, "session: nobody\n", async |client| {
+        client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } })).await;
+        let nothing = json!({ "jsonrpc": "2.0", "id": 1, "result": null });
+        client.ask(1, "textDocument/codeLens", uri).await;
+        assert_eq!(client.answer(json!(1)).await, nothing);
+        let report = json!({ "jsonrpc": "2.0", "id": 2, "result": { "kind": "full", "items": [] } });
+        client.ask(2, "textDocument/diagnostic", uri).await;
+        assert_eq!(client.answer(json!(2)).await, report);
+
+        client.open(uri, 1, "session: nobody\n").await;
+        assert_eq!(client.result(3, "textDocument/diagnostic", uri).await["items"][0]["code"], "E007");
+        client.assert_silent().await;
+    });
+}
+
 #[test]
 fn a_document_may_be_opened_again_and_versions_may_go_back() {
     let uri = "file:///again.prose";

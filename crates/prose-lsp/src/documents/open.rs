@@ -1,6 +1,6 @@
 //! The documents that the client has open.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -46,6 +46,8 @@ pub(crate) struct OpenDocuments {
     pub(crate) markdown: HashMap<DocumentUri, Markdown>,
     /// Documents that hold no programs.
     pub(crate) others: HashMap<DocumentUri, Document>,
+    /// The documents that were open and are not any more. Clients ask about them while they close them.
+    pub(crate) closed: HashSet<DocumentUri>,
     /// All documents by their paths.
     pub(crate) overlays: Overlays<DocumentUri>,
     /// The programs whose current state the analysis does not have yet.

@@ -35,6 +35,9 @@ pub(crate) fn run_actions(view: &View<'_>, range: lsp::Range) -> Vec<Value> {
     lenses.map(|Lens { command, .. }| json!({ "title": command["title"], "command": command })).collect()
 }
 
+/// The command of a client that starts the debugger.
+const DEBUG: &str = "prose.debugProgram";
+
 struct Lens {
     range: lsp::Range,
     command: Value,
@@ -69,6 +72,9 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
     } else {
         if project.is_some() {
             lenses.add(top, "▶ Run program", RUN, json!({ "uri": uri }));
+            if view.session.debugs_programs {
+                lenses.add(top, "Debug program", DEBUG, json!({ "uri": uri }));
+            }
         }
         lenses.add(top, "Dry run", DRY_RUN, json!({ "uri": uri }));
         // While the program runs, hints show what it uses.

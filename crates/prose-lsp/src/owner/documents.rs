@@ -45,6 +45,7 @@ impl Owner {
             }
         }
         self.requests.edited(&uri);
+        self.documents.closed.remove(&uri);
         match Document::new(path.clone(), version, text) {
             Ok(document) => {
                 self.documents.overlays.open(path.clone(), Arc::clone(&uri));
@@ -132,6 +133,7 @@ impl Owner {
             return;
         }
         self.forget(&uri);
+        self.documents.closed.insert(uri);
         self.publisher.settings_files_outdated = true;
     }
 

@@ -35,6 +35,11 @@ impl Owner {
                 let views = self.views(read.method);
                 self.requests.reads.start(read, snapshots, Arc::clone(&self.session), views);
             }
+            // Clients show errors to people, who have only closed a document.
+            Err(Failure::NotOpen(name)) if self.documents.closed.contains(&name) => {
+                let nothing = read.nothing;
+                send(read.answer, Ok(nothing()));
+            }
             Err(failure) => send(read.answer, Err(failure)),
         }
     }

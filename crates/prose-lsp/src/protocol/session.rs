@@ -63,6 +63,8 @@ pub(crate) struct Session {
     pub(crate) receives_run_events: bool,
     /// The client shows the views of runs.
     pub(crate) receives_views: bool,
+    /// The client starts the debugger for a program.
+    pub(crate) debugs_programs: bool,
     /// The client lets the user edit replies of sessions, with which a fork continues.
     pub(crate) edits_replies: bool,
     /// The client starts a rename at the generated name of a refactoring.
@@ -136,6 +138,7 @@ impl Session {
             asks_inputs: is_announced("proseInput"),
             receives_run_events: is_announced("proseRunEvents"),
             receives_views: is_announced("proseRunViews"),
+            debugs_programs: is_announced("proseDebug"),
             edits_replies: is_announced("proseReplies"),
             renames_afterwards: is_announced("proseRename"),
             folders: folders(params),

@@ -108,6 +108,29 @@ fn clients_without_lenses_run_programs_by_code_actions() {
 }
 
 #[test]
+fn clients_with_a_debugger_get_a_lens_for_it() {
+    let capabilities = json!({ "textDocument": { "codeLens": {} }, "experimental": { "proseDebug": true } });
+    let files = [("hello.prose", "session \"Say hello\"\n"), ("wrong.prose", "session: nobody\n")];
+    let mut workspace = Workspace::with(capabilities, &files).opened("hello.prose").opened("wrong.prose");
+    check(
+        &lenses(&mut workspace, "hello.prose"),
+        expect![[r#"
+            0: ▶ Run program prose.run
+            0: Debug program prose.debugProgram
+            0: Dry run prose.dryRun
+        "#]],
+    );
+    let argument = lens_argument(&mut workspace, "hello.prose", "Debug program");
+    assert_eq!(argument, json!({ "uri": workspace.uri("hello.prose") }));
+    check(
+        &lenses(&mut workspace, "wrong.prose"),
+        expect![[r#"
+            0: Cannot run: 1 error 
+        "#]],
+    );
+}
+
+#[test]
 fn a_dry_run_shows_what_the_harness_would_be_sent() {
     let program =
         "let a = session \"First\"\nsession \"Use\"\n  context:\n    file: \"notes.md\"\n    a: a\n";
