@@ -37,7 +37,8 @@ pub(crate) fn acp(args: &AcpArgs) -> anyhow::Result<ExitCode> {
 /// Serves a debugger until it disconnects.
 pub(crate) fn dap(args: &DapArgs, terminal: &Terminal) -> anyhow::Result<ExitCode> {
     let folder = std::path::absolute(&args.folder).context("cannot find the folder")?;
-    let options = prose_debug::Options { folder, trust: UserTrust::of_user() };
+    let trust = UserTrust { is_trusted: args.trust, ..UserTrust::of_user() };
+    let options = prose_debug::Options { folder, trust };
     let Some(port) = args.port else {
         prose_debug::serve(io::stdin(), io::stdout(), options).context("the connection broke")?;
         return Ok(Status::Clean.into());

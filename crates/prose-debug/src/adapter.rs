@@ -241,7 +241,8 @@ impl<W: Write> Adapter<W> {
             Err(why) => {
                 response["success"] = false.into();
                 response["message"] = why.as_str().into();
-                response["body"] = json!({ "error": { "id": 1, "format": why, "showUser": true } });
+                let is_shown = !is_look(command);
+                response["body"] = json!({ "error": { "id": 1, "format": why, "showUser": is_shown } });
             }
         }
         self.write(response)
@@ -328,6 +329,21 @@ impl<W: Write> Adapter<W> {
             ..Default::default()
         })
     }
+}
+
+/// Whether clients make a request by themselves, to show where the debugger stands. It may come when the debugger stands somewhere else already, which is
+/// no news for a person.
+fn is_look(command: &str) -> bool {
+    matches!(
+        command,
+        request::Threads::COMMAND
+            | request::StackTrace::COMMAND
+            | request::Scopes::COMMAND
+            | request::Variables::COMMAND
+            | request::Evaluate::COMMAND
+            | request::Completions::COMMAND
+            | request::ExceptionInfo::COMMAND
+    )
 }
 
 /// The number of a thread for the client. 0 is no thread for some.

@@ -304,6 +304,8 @@ impl Live {
 /// A run that another process executes.
 pub(crate) struct Attached {
     folder: PathBuf,
+    /// Whether this debugger has paused the run.
+    is_paused: bool,
     closer: Closer,
 }
 
@@ -339,13 +341,28 @@ impl Attached {
         };
         let thread = thread::Builder::new().name("attached".to_owned()).spawn(follow);
         thread.map_err(|error| format!("the run cannot be followed: {error}"))?;
-        Ok(Self { folder: folder.to_owned(), closer })
+        Ok(Self { folder: folder.to_owned(), is_paused: false, closer })
     }
 
     /// Gives the run a command.
     pub(crate) fn command(&self, command: Command) -> Result<(), String> {
         let mut client = Client::connect(&self.folder).map_err(|error| error.to_string())?;
         client.command(command, &user(AnswerSource::Editor)).map_err(|error| error.to_string())
+    }
+
+    /// Pauses the run.
+    pub(crate) fn pause(&mut self) -> Result<(), String> {
+        self.command(Command::Pause)?;
+        self.is_paused = true;
+        Ok(())
+    }
+
+    /// Continues the run, if this debugger has paused it.
+    pub(crate) fn unpause(&mut self) {
+        if std::mem::take(&mut self.is_paused) {
+            // Another client may have continued it.
+            let _ = self.command(Command::Continue);
+        }
     }
 
     /// Answers a question of the run.

@@ -176,6 +176,8 @@ impl Timeline {
                 self.programs.entry(*program).or_default().name = name.clone();
                 self.around(place)
             }
+            // A command comes from outside, wherever the program is.
+            EventKind::Commanded { .. } => self.node_of.last().copied().unwrap_or(RUN),
             EventKind::StatementStarted { source, .. } => {
                 self.start(index, event, NodeKind::Statement { source: source.clone() }, Some(place.clone()))
             }

@@ -10,8 +10,8 @@ export function debugging(extension: string): vscode.Disposable[] {
     vscode.debug.registerDebugAdapterDescriptorFactory("prose", {
       createDebugAdapterDescriptor({ workspaceFolder, configuration }) {
         const cwd = folderOf(workspaceFolder, configuration);
-        // The configured program, so that the debugger is that of the server.
-        return new vscode.DebugAdapterExecutable(program(extension).command, ["dap"], cwd === undefined ? {} : { cwd });
+        // The configured program, so that the debugger is that of the server. It starts in trusted workspaces only.
+        return new vscode.DebugAdapterExecutable(program(extension).command, ["dap", "--trust"], cwd === undefined ? {} : { cwd });
       },
     }),
     vscode.debug.registerDebugConfigurationProvider("prose", { resolveDebugConfiguration: resolved }),
@@ -35,11 +35,19 @@ function resolved(
     return undefined;
   }
   const isEmpty = configuration.type === undefined || configuration.type === "";
-  if (!isEmpty) return configuration;
+  if (!isEmpty) return withHarness(folder, configuration);
   const document = vscode.window.activeTextEditor?.document;
   if (document?.languageId !== "prose") return undefined;
   const name = "Debug program";
-  return { type: "prose", request: "launch", name, program: document.uri.fsPath, cwd: folder?.uri.fsPath, stopOnEntry: true };
+  const started = { type: "prose", request: "launch", name, program: document.uri.fsPath, cwd: folder?.uri.fsPath, stopOnEntry: true };
+  return withHarness(folder, started);
+}
+
+/** A program that is debugged asks the harness that *Run program* asks. */
+function withHarness(folder: vscode.WorkspaceFolder | undefined, configuration: vscode.DebugConfiguration): vscode.DebugConfiguration {
+  const harness = vscode.workspace.getConfiguration("prose.run", folder?.uri).get("harness", "");
+  const isChosen = [configuration.harness, configuration.script, configuration.run].some((value) => value !== undefined);
+  return configuration.request !== "launch" || harness === "" || isChosen ? configuration : { ...configuration, harness };
 }
 
 /** Debugs a program: the given one, or the one in the active editor. Unsaved changes are saved first, since the debugger reads the file. */
@@ -50,15 +58,30 @@ async function debugProgram(argument: { uri?: string } | vscode.Uri | undefined)
     void vscode.window.showErrorMessage("Open a saved program first.");
     return;
   }
-  const open = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+  const file = uri.with({ fragment: "" }).toString();
+  const open = vscode.workspace.textDocuments.find((document) => document.uri.toString() === file);
   if (open?.isDirty && !(await open.save())) return;
   const folder = vscode.workspace.getWorkspaceFolder(uri);
-  const stopOnEntry = !vscode.debug.breakpoints.some((breakpoint) => breakpoint.enabled);
+  const stopOnEntry = !vscode.debug.breakpoints.some(stopsPrograms);
   await vscode.debug.startDebugging(folder, {
     type: "prose",
     request: "launch",
     name: `Debug ${path.basename(uri.fsPath)}`,
-    program: uri.fsPath,
+    // A program in a document is named by its number.
+    program: uri.fragment === "" ? uri.fsPath : `${uri.fsPath}#${uri.fragment}`,
     stopOnEntry,
   });
+}
+
+/** Whether a breakpoint can be one of a program. */
+function stopsPrograms(breakpoint: vscode.Breakpoint): boolean {
+  return breakpoint.enabled && !(breakpoint instanceof vscode.SourceBreakpoint && !/\.(prose|md)$/.test(breakpoint.location.uri.path));
+}
+
+/** Debugs a run: one that has ended step by step, without asking anything, and one that works where it is. */
+export async function debugRun({ run, folder, program: name }: { run: string; folder: string; program: string | null }): Promise<void> {
+  // The folder of the project contains `.prose/runs` with the folder of the run.
+  const cwd = path.dirname(path.dirname(path.dirname(vscode.Uri.parse(folder).fsPath)));
+  const title = `Run of ${path.basename(name ?? run)}`;
+  await vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(vscode.Uri.file(cwd)), { type: "prose", request: "attach", name: title, run, cwd });
 }

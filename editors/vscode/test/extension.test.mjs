@@ -264,6 +264,29 @@ test("debug information has versions, settings and the log, and nobody's name", 
   assert.ok(!editor.shown[1].content.includes(`${homedir()}/`));
 });
 
+test("a program is debugged by the program that is set, with the harness that it runs with", async () => {
+  const editor = fakeEditor({ "prose.server.path": binary, "prose.run.harness": "claude" });
+  const registered = {};
+  editor.module.debug = {
+    registerDebugAdapterDescriptorFactory: (type, factory) => void Object.assign(registered, factory),
+    registerDebugConfigurationProvider: (type, provider) => void Object.assign(registered, provider),
+  };
+  editor.module.DebugAdapterExecutable = class { constructor(...parts) { this.parts = parts; } };
+  await load(editor).extension.activate(context());
+  const launch = { type: "prose", request: "launch", name: "Debug", program: "/p/a.prose" };
+  const resolved = (configuration) => registered.resolveDebugConfiguration(undefined, configuration);
+  assert.deepEqual(resolved(launch), { ...launch, harness: "claude" });
+  assert.deepEqual(resolved({ ...launch, harness: "offline" }).harness, "offline");
+  assert.deepEqual(resolved({ ...launch, script: "answers.toml" }).harness, undefined);
+  assert.deepEqual(resolved({ ...launch, request: "attach", run: "k3x9" }).harness, undefined);
+  const { parts } = registered.createDebugAdapterDescriptor({ configuration: launch });
+  assert.deepEqual(parts, [binary, ["dap", "--trust"], { cwd: "/p" }]);
+
+  editor.module.workspace.isTrusted = false;
+  assert.equal(resolved(launch), undefined);
+  assert.match(editor.errors.at(-1).message, /untrusted workspace/);
+});
+
 test("the name that a refactoring made up can be chosen", async () => {
   const editor = fakeEditor({});
   editor.module.Uri.parse = (text) => ({ parsed: text });

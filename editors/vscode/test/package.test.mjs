@@ -61,6 +61,22 @@ test("each setting is described and read", () => {
   assert.deepEqual(orders, orders.map((_, index) => index + 1));
 });
 
+test("configurations of the debugger have the settings that its page describes", () => {
+  const [{ type, configurationAttributes, initialConfigurations, configurationSnippets }] = contributes.debuggers;
+  const [, table] = /^## Settings of a session\n\n[^\n]*\n[^\n]*\n([^]*?)\n\n/m.exec(read("../../docs/debugging.md"));
+  const described = table.split("\n").flatMap((row) => [...row.split("|")[1].matchAll(/`(\w+)`/g)].map(([, name]) => name));
+  const { launch, attach } = configurationAttributes;
+  assert.deepEqual(Object.keys(launch.properties), described);
+  for (const name of Object.keys(attach.properties)) assert.ok(described.includes(name), name);
+  for (const configuration of [...initialConfigurations, ...configurationSnippets.map(({ body }) => body)]) {
+    const { type: of, request, name, ...settings } = configuration;
+    assert.equal(of, type);
+    assert.ok(name);
+    for (const setting of Object.keys(settings)) assert.ok(setting in configurationAttributes[request].properties, setting);
+    for (const setting of configurationAttributes[request].required ?? []) assert.ok(setting in settings, setting);
+  }
+});
+
 test("a folder that is not trusted chooses no program and no file", () => {
   const restricted = capabilities.untrustedWorkspaces.restrictedConfigurations;
   for (const name of restricted) assert.ok(name in settings, name);

@@ -66,6 +66,10 @@ pub(crate) struct DapArgs {
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
 
+    /// Trust the projects of the programs, for an editor whose user has trusted the workspace
+    #[arg(long)]
+    pub(crate) trust: bool,
+
     /// The folder that relative paths start from, if the client names none
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,

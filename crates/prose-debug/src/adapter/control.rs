@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use dapts::{IRequest, request};
-use prose_vm::command::Command;
 use prose_vm::event::EventKind;
 use serde_json::{Value as Json, json};
 
@@ -47,6 +46,12 @@ impl<W: Write> Adapter<W> {
             (debuggee.step(step, thread), is_last && debuggee.is_over())
         };
         self.shared.open();
+        // What is recorded already does not need the process.
+        if stop.is_none()
+            && let Session::Attached(attached) = &mut self.session
+        {
+            attached.unpause();
+        }
         // The end was shown already.
         if is_over && (is_at_end || !matches!(self.session, Session::Recorded)) {
             self.ends = true;
@@ -73,12 +78,6 @@ impl<W: Write> Adapter<W> {
             }
         }
         self.check_stopped()?;
-        if let Session::Attached(attached) = &self.session
-            && self.stop.as_ref().is_some_and(|stop| stop.reason == Reason::Pause)
-        {
-            // Another client may have continued it.
-            let _ = attached.command(Command::Continue);
-        }
         {
             let mut debuggee = self.shared.lock();
             match is_single {
@@ -120,8 +119,8 @@ impl<W: Write> Adapter<W> {
         if !self.debuggee().is_running() {
             return Err("the run stands still already".to_owned());
         }
-        if let Session::Attached(attached) = &self.session {
-            attached.command(Command::Pause)?;
+        if let Session::Attached(attached) = &mut self.session {
+            attached.pause()?;
         }
         let is_branch = thread != RUN && matches!(self.session, Session::Live(_));
         let mut debuggee = self.shared.lock();

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import type { FlowGraph } from "../../panel/layout";
+import { debugRun } from "../debug";
 import type { RunView } from "../narration";
 import { ComparePanel } from "./compare";
 import type { PanelCommand, SessionCommand } from "./messages";
@@ -87,6 +88,7 @@ export class RunsView implements vscode.Disposable {
       register("whatIf", (node) => node?.item && this.whatIf(node.entry, node.item)),
       register("compare", (node, selected) => this.compare(node, selected)),
       register("comparePrevious", (node) => node !== undefined && this.comparePrevious(node.entry)),
+      register("debug", (node) => node?.entry.summary && debugRun(node.entry.summary)),
       register("export", (node) => node?.entry.summary && exportRun(extension.fsPath, node.entry.summary)),
       register("import", () => importRun(extension.fsPath).then(() => this.store.refresh())),
       about("resume", "resume"),
