@@ -202,6 +202,7 @@ test("a run is run again from a session and with another reply, and runs are com
     const step = frame.locator(".step.different", { hasText: "High and low" }).first();
     await choose(window, window.row("run of article.prose"), "Compare with Previous Run", step);
     for (const run of ["First run", "Second run"]) await window.part(run, "Make an outline about tides. by writer, done").waitFor();
+    await window.picture("vscode-compare");
     await step.getByRole("button", { name: "Diff of reply" }).click();
     for (const text of ["2. The harbour", "High and low"]) await window.line(text).waitFor();
   });

@@ -20,6 +20,12 @@ fn programs_are_run_watched_cancelled_and_resumed() {
 
 #[test]
 #[ignore = "needs code-server and chromium"]
+fn programs_and_runs_are_debugged() {
+    drive("debug.test.mjs");
+}
+
+#[test]
+#[ignore = "needs code-server and chromium"]
 fn programs_in_markdown_are_programs() {
     drive("markdown.test.mjs");
 }

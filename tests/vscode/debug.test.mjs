@@ -1,0 +1,252 @@
+// The debugger in the editor: breakpoints, steps in both directions, variables, and what a person changes.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { renameSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Editor, needed, until, write } from "./editor.mjs";
+
+let editor;
+before(async () => (editor = await Editor.start()));
+after(() => editor.stop());
+
+const program = `input topic: "What should it be about?"
+
+agent writer:
+  model: sonnet
+  prompt: "You write for people in a hurry."
+
+let outline = session: writer
+  prompt: "Make an outline about {topic}."
+
+parallel:
+  facts = session "Check the facts."
+    context: outline
+  title = session "Find a title."
+    context: outline
+
+output article = session: writer
+  prompt: "Write the article."
+  context: [facts, title]
+`;
+
+const agent = [process.execPath, fileURLToPath(new URL("agent.mjs", import.meta.url))];
+const settings = `[run]\nharness = "command"\ncommand = ${JSON.stringify(agent)}\n`;
+
+const replies = { "Make an outline": "1. The moon\n2. The harbour", "Check the facts": "Both are true.", "Find a title": "Why the sea comes back" };
+const files = { "article.prose": program, "prose.toml": settings, "replies.json": JSON.stringify(replies) };
+
+/** A row of a pane of the debugger. */
+function row(window, pane, label) {
+  return window.page.locator(`.debug-${pane} .monaco-list-row`, { hasText: label }).first();
+}
+
+function variable(window, name, value) {
+  return window.page.locator(`.debug-variables .monaco-list-row[aria-label*="${name}, value ${value}"]`).first();
+}
+
+/** Unfolds a scope until a variable in it is to be seen. */
+async function unfold(window, scope, variable) {
+  await until(`a variable of ${scope} is seen`, async () => {
+    if (await variable.isVisible()) return true;
+    await row(window, "variables", scope).click({ timeout: 3000 }).catch(() => {});
+    await window.page.keyboard.press("ArrowRight");
+    return variable.waitFor({ timeout: 3000 }).then(() => true, () => false);
+  });
+}
+
+function button(window, title) {
+  return window.page.locator(`.debug-toolbar .action-label[aria-label^="${title}"]`).first();
+}
+
+/** Waits until the debugger stands in a line. */
+async function stopsIn(window, line) {
+  await window.page.locator(".debug-top-stack-frame-line").first().waitFor();
+  await window.cursorIn(line).waitFor();
+}
+
+/** Sets a breakpoint as a person does who has the cursor in the line. */
+async function breakAt(window, line) {
+  const marks = window.page.locator(".codicon-debug-breakpoint, .codicon-debug-breakpoint-unverified");
+  const before = await marks.count();
+  await window.goTo(line, 1);
+  await window.page.keyboard.press("F9");
+  await until(`line ${line} has a breakpoint`, async () => (await marks.count()) > before);
+}
+
+/** Writes a line into the debug console and waits for what it answers. */
+async function say(window, text, answer) {
+  const input = window.page.locator(".repl-input-wrapper .monaco-editor").first();
+  await until("the console has the focus", async () => {
+    await input.click({ timeout: 3000 }).catch(() => {});
+    return input.locator("textarea:focus, .native-edit-context:focus").count();
+  });
+  await window.page.keyboard.type(text);
+  await window.page.keyboard.press("Escape");
+  await window.page.keyboard.press("Enter");
+  await said(window, answer);
+}
+
+/** Waits until the debug console has a text. */
+function said(window, text) {
+  return window.page.locator(".repl-tree .monaco-list-row", { hasText: text }).first().waitFor();
+}
+
+test("a program is debugged by its lens: branches are threads, and a reply is given by hand", async () => {
+  await editor.window("debugged", files, async (window) => {
+    const { page } = window;
+    await page.setViewportSize({ width: 1500, height: 900 });
+    await window.open("article.prose");
+    await window.lens("Debug program").waitFor();
+    await breakAt(window, 7);
+    await breakAt(window, 13);
+    await window.lens("Debug program").click();
+    await said(window, "The run asks: What should it be about?");
+    await say(window, ":answer tides", "The question is answered.");
+
+    // The prompt is to be seen before it is sent.
+    await stopsIn(window, 7);
+    await unfold(window, "Session", variable(window, "prompt", "Make an outline about tides."));
+    await unfold(window, "Inputs", variable(window, "topic", "tides"));
+    await page.keyboard.press("F10");
+    await stopsIn(window, 10);
+
+    // Both branches are at work; the second one has not asked yet.
+    await page.keyboard.press("F5");
+    await stopsIn(window, 13);
+    for (const thread of ["main", "branch facts", "branch title"]) await row(window, "call-stack", thread).waitFor();
+    await unfold(window, "Session", variable(window, "prompt", "Find a title."));
+    await window.picture("vscode-debug");
+    await say(window, ":reply High and low", "The session has this reply; the agent is not asked.");
+
+    await page.keyboard.press("F10");
+    await stopsIn(window, 16);
+    await window.hint("title = session", "title = High and low").waitFor();
+    await button(window, "Step Back").click();
+    await stopsIn(window, 10);
+    await button(window, "Reverse").click();
+    await stopsIn(window, 7);
+    await button(window, "Continue").click();
+    await stopsIn(window, 13);
+    await button(window, "Continue").click();
+
+    // The last session is asked with another prompt, and answered with a changed agent.
+    await window.page.locator(".debug-top-stack-frame-line").waitFor({ state: "detached" });
+    write(window.folder, { "replies.new": JSON.stringify({ ...replies, "Write the article": "It is the moon." }) });
+    renameSync(join(window.folder, "replies.new"), join(window.folder, "replies.json"));
+    await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+    await said(window, "article: It is the moon.");
+    const [run, ...others] = runs(window);
+    assert.deepEqual([run.status, run.sessions, others], ["completed", 4, []]);
+  });
+});
+
+const steps = `let topic = "tides"
+for word in ["low", "high"]:
+  let found = session "Find {word}"
+try:
+  session "Break"
+catch as error:
+  session "Handle {error.message}"
+output report = session "Report {topic}"
+`;
+
+const answers = '[[session]]\npattern = "^Break"\nfail = "it is wrong"\n\n[[session]]\nreply = "done"\n';
+
+const launch = {
+  version: "0.2.0",
+  configurations: [{ type: "prose", request: "launch", name: "Debug steps", program: "steps.prose", script: "answers.toml" }],
+};
+
+const scripted = { "steps.prose": steps, "answers.toml": answers, ".vscode/launch.json": JSON.stringify(launch, null, 2) };
+
+test("variables and failures have breakpoints", async () => {
+  await editor.window("stopped", scripted, async (window) => {
+    const { page } = window;
+    await page.setViewportSize({ width: 1500, height: 900 });
+    await window.open("steps.prose");
+    await window.lens("Debug program").waitFor();
+    await breakAt(window, 3);
+    await page.keyboard.press("F5");
+    await stopsIn(window, 3);
+    await unfold(window, "Locals", variable(window, "word", "low"));
+    await page.keyboard.press("F10");
+    await unfold(window, "Locals", variable(window, "word", "high"));
+    await choose(window, variable(window, "found", "done"), "Break on Value Change");
+    await row(window, "breakpoints", "All failures").locator("input, .monaco-checkbox").first().click();
+    await page.keyboard.press("F5");
+    await page.locator(".pane-header", { hasText: "A variable got a value" }).waitFor();
+    await page.keyboard.press("F5");
+    await page.locator(".exception-widget", { hasText: "it is wrong" }).first().waitFor();
+    await stopsIn(window, 5);
+    await page.keyboard.press("F5");
+    await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+    assert.equal(runs(window)[0].status, "completed with failures");
+  });
+});
+
+/** Chooses an entry of the menu of a row. A menu that has just opened loses a press. */
+async function choose(window, row, entry) {
+  const item = window.page.locator(".monaco-menu .action-label", { hasText: entry }).first();
+  await until(`${entry} is chosen`, async () => {
+    await window.page.keyboard.press("Escape");
+    await row.click({ button: "right", timeout: 3000 }).catch(() => {});
+    await item.hover({ timeout: 3000 }).catch(() => {});
+    return item.click({ timeout: 3000, delay: 50 }).then(() => true, () => false);
+  });
+}
+
+test("a run that has ended is debugged from the view of runs, and asks nothing", async () => {
+  await editor.window("ended", scripted, async (window) => {
+    const { page } = window;
+    await page.setViewportSize({ width: 1500, height: 900 });
+    prose(window, "run", "steps.prose", "--script", "answers.toml", "--quiet");
+    await window.open("steps.prose");
+    await window.lens("Debug program").waitFor();
+    await page.locator('.activitybar [aria-label^="OpenProse"]').first().click();
+    await window.row("run of steps.prose").waitFor();
+    await choose(window, window.row("run of steps.prose"), "Debug Run");
+    await stopsIn(window, 1);
+    await page.keyboard.press("F10");
+    await stopsIn(window, 2);
+    await page.keyboard.press("F11");
+    await stopsIn(window, 3);
+    await button(window, "Step Back").click();
+    await stopsIn(window, 2);
+    await say(window, ":reply something", "a run that has ended is not changed");
+    await button(window, "Disconnect").click();
+    await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+    assert.equal(runs(window).length, 1);
+  });
+});
+
+test("configurations are proposed in launch.json", async () => {
+  const empty = '{\n  "version": "0.2.0",\n  "configurations": []\n}\n';
+  await editor.window("configured", { "steps.prose": steps, ".vscode/launch.json": empty }, async (window) => {
+    await window.open("launch.json");
+    const proposal = window.page.locator(".suggest-widget.visible .monaco-list-row", { hasText: "OpenProse: Debug program" }).first();
+    const proposals = window.page.locator(".suggest-widget.visible .monaco-list-row", { hasText: "Launch" }).first();
+    await until("configurations are proposed", async () => {
+      // The editor knows of none while it starts.
+      await window.page.keyboard.press("Escape");
+      await window.page.getByText("Add Configuration...").click({ timeout: 3000 }).catch(() => {});
+      return proposals.waitFor({ timeout: 5000 }).then(() => true, () => false);
+    });
+    // The list is filtered by what the configurations hold.
+    await window.page.keyboard.type("prose");
+    await proposal.click();
+    await window.line('"type": "prose"').waitFor();
+    await window.line('"program": "${workspaceFolder}/main.prose"').waitFor();
+  });
+});
+
+/** The runs of the folder, the latest first. */
+function runs(window) {
+  return JSON.parse(prose(window, "runs", "list", "--json"));
+}
+
+function prose(window, ...args) {
+  return execFileSync(needed("PROSE_BINARY"), args, { cwd: window.folder, encoding: "utf8" });
+}
