@@ -6,5 +6,6 @@ pub(crate) mod message;
 pub(crate) mod open;
 pub(crate) mod programs;
 pub(crate) mod public_interface;
+pub(crate) mod sent_reports;
 pub(crate) mod sent_tokens;
 pub(crate) mod snapshot;

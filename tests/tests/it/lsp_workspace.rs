@@ -81,6 +81,23 @@ fn clients_that_pull_get_diagnostics_of_programs_that_are_not_open() {
 }
 
 #[test]
+fn findings_of_a_deleted_file_are_cleared_even_if_the_client_does_not_name_them() {
+    let mut workspace = Workspace::with(pulling(), &files());
+    let nothing = json!({ "previousResultIds": [] });
+    let first = workspace.client.request("workspace/diagnostic", nothing.clone());
+    assert_eq!(reports(&workspace, &first), ["wrong.prose full E007"]);
+    workspace.remove_watched("wrong.prose");
+    let second = workspace.client.request("workspace/diagnostic", nothing.clone());
+    assert_eq!(reports(&workspace, &second), ["wrong.prose full"]);
+
+    // Once is enough.
+    let waiting = workspace.client.send_request("workspace/diagnostic", nothing);
+    workspace.write_watched("new.prose", WRONG);
+    let third = workspace.client.answer(&json!(waiting));
+    assert_eq!(reports(&workspace, &third), ["new.prose full E007"]);
+}
+
+#[test]
 fn who_waits_for_news_can_stop_waiting() {
     let mut workspace = Workspace::with(pulling(), &files());
     let first = workspace.client.request("workspace/diagnostic", json!({ "previousResultIds": [] }));

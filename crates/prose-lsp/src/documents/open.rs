@@ -8,6 +8,7 @@ use prose_markdown::is_markdown;
 use prose_project::overlays::Overlays;
 
 use crate::documents::document::Document;
+use crate::documents::sent_reports::SentReports;
 use crate::documents::sent_tokens::SentTokens;
 use crate::protocol::uri::{DocumentUri, path_of_uri};
 
@@ -54,6 +55,8 @@ pub(crate) struct OpenDocuments {
     pub(crate) edited: Vec<DocumentUri>,
     /// The semantic tokens that the client has.
     pub(crate) tokens: Arc<SentTokens>,
+    /// The programs that the client shows findings of, although they are not open.
+    pub(crate) reports: Arc<SentReports>,
 }
 
 impl OpenDocuments {

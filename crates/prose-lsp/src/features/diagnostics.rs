@@ -1,6 +1,6 @@
 //! Diagnostics for the client, asked for or not.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use prose_analysis::Database;
 use prose_analysis::diagnostics::diagnostics;
@@ -73,28 +73,47 @@ pub(crate) fn workspace_report(views: &Views, previous: &[PreviousReport]) -> Re
         previous.iter().map(|report| (&*report.uri, &*report.value)).collect();
     let mut reports = Vec::new();
     let mut has_news = views.is_first_poll;
+    let mut cleared = views.reports.last();
+    let mut with_findings = BTreeSet::new();
     for program in views.closed.iter() {
         views.db.unwind_if_cancelled();
         let before = previous.remove(&*program.uri);
         let items = closed_items(views, program);
-        if before.is_none() && items.is_empty() {
+        if !items.is_empty() {
+            with_findings.insert(program.uri.to_string());
+        } else if before.is_none() {
             continue;
         }
+        cleared.remove(&*program.uri);
         let items = text(&items);
         let id = Digest::of(&items).id();
         let is_same = before == Some(id.as_str());
         has_news |= !is_same;
         reports.push(workspace_entry(&program.uri, &id, (!is_same).then_some(items)));
     }
-    // Programs that are gone get one empty report.
+    // Programs that are gone get one empty report, also where the client does not name the one that it has.
     let none = text(&[(); 0]);
     let id = Digest::of(&none).id();
-    let is_told = |(uri, before): &(&str, &str)| *before == id || views.programs.has_open(uri);
-    for (uri, _) in previous.into_iter().filter(|report| !is_told(report)) {
-        has_news = true;
-        reports.push(workspace_entry(uri, &id, Some(none.clone())));
+    for (uri, before) in previous {
+        if before == id {
+            cleared.remove(uri);
+        } else {
+            cleared.insert(uri.to_owned());
+        }
     }
-    if has_news { Ok(fields([("items", list(reports))])) } else { Err(Failure::NothingNew) }
+    for uri in cleared {
+        if views.programs.has_open(&uri) {
+            with_findings.insert(uri);
+        } else {
+            has_news = true;
+            reports.push(workspace_entry(&uri, &id, Some(none.clone())));
+        }
+    }
+    if !has_news {
+        return Err(Failure::NothingNew);
+    }
+    views.reports.set(with_findings);
+    Ok(fields([("items", list(reports))]))
 }
 
 fn closed_items(views: &Views, program: &ClosedProgram) -> Vec<lsp::Diagnostic> {

@@ -66,7 +66,7 @@ impl Owner {
         let (db, state, cache) = (self.analysis.host.snapshot(), self.requests.state, self.fetcher.cache());
         let (programs, runs, tokens) =
             (Arc::clone(&self.analysis.programs), Arc::clone(&self.runs), Arc::clone(&self.documents.tokens));
-        let session = Arc::clone(&self.session);
+        let (reports, session) = (Arc::clone(&self.documents.reports), Arc::clone(&self.session));
         move |snapshots| Views {
             snapshots,
             db,
@@ -74,6 +74,7 @@ impl Owner {
             cache,
             runs,
             tokens,
+            reports,
             closed,
             is_first_poll,
             state,

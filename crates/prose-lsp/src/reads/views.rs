@@ -7,6 +7,7 @@ use prose_registry::Cache;
 
 use crate::documents::closed::ClosedProgram;
 use crate::documents::programs::Programs;
+use crate::documents::sent_reports::SentReports;
 use crate::documents::sent_tokens::SentTokens;
 use crate::documents::snapshot::Snapshot;
 use crate::protocol::convert::Converter;
@@ -27,6 +28,8 @@ pub(crate) struct Views {
     pub(crate) runs: Arc<Runs>,
     /// The semantic tokens that the client has.
     pub(crate) tokens: Arc<SentTokens>,
+    /// The programs that the client shows findings of, although they are not open.
+    pub(crate) reports: Arc<SentReports>,
     /// The programs of the workspace that are not open.
     pub(crate) closed: Arc<[ClosedProgram]>,
     /// Whether the client asks for news of all programs for the first time.
