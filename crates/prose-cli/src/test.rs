@@ -56,7 +56,7 @@ pub(crate) fn run(args: &TestArgs, terminal: &Terminal) -> io::Result<ExitCode> 
     }
     let mut collected = collect(args, &imports(args), terminal)?;
     if args.list {
-        return Ok(list(&collected, terminal)?.into());
+        return Ok(list(args, &collected, terminal)?.into());
     }
     if args.update && update(&collected, &options, terminal)? {
         collected = collect(args, &imports(args), terminal)?;
@@ -94,8 +94,21 @@ fn stopped_by_user() -> channel::Receiver<bool> {
     stopped
 }
 
-fn list(collected: &Collected, terminal: &Terminal) -> io::Result<TestStatus> {
+fn list(args: &TestArgs, collected: &Collected, terminal: &Terminal) -> io::Result<TestStatus> {
     let mut out = terminal.stdout();
+    if let Some(file) = &args.json {
+        let list = format!("{:#}\n", listed(args, collected));
+        match file {
+            None => out.write_all(list.as_bytes())?,
+            Some(path) => {
+                if let Err(error) = fs::write(path, list) {
+                    write_failed(path, &error, terminal)?;
+                    return Ok(TestStatus::Trouble);
+                }
+            }
+        }
+        return Ok(if collected.is_broken { TestStatus::Trouble } else { TestStatus::Passed });
+    }
     for job in &collected.jobs {
         for variant in &job.variants {
             let path = job.file.path.to_string_lossy();
@@ -107,6 +120,19 @@ fn list(collected: &Collected, terminal: &Terminal) -> io::Result<TestStatus> {
         (false, 0) => no_tests(collected, terminal),
         (false, _) => Ok(TestStatus::Passed),
     }
+}
+
+/// The selected cases with their places; of files with mistakes all that could be read.
+fn listed(args: &TestArgs, collected: &Collected) -> serde_json::Value {
+    let selection = collect::selection(args);
+    let sound = collected.jobs.iter().map(|job| report::listed(&job.file, &job.variants, &[]));
+    let faulty = collected
+        .faulty
+        .iter()
+        .map(|(file, faulty)| report::listed(file, &selection.variants(file), &faulty.problems));
+    let mut files: Vec<serde_json::Value> = sound.chain(faulty).collect();
+    files.sort_by(|a, b| a["path"].as_str().cmp(&b["path"].as_str()));
+    serde_json::json!({ "files": files })
 }
 
 /// Says why no case is run.
@@ -167,9 +193,25 @@ fn run_collected(
     options: &RunOptions,
     terminal: &Terminal,
 ) -> io::Result<TestStatus> {
+    let faulty = collected.faulty.iter();
+    let problems: Vec<serde_json::Value> =
+        faulty.flat_map(|(file, faulty)| report::problems(file, &faulty.problems)).collect();
+    if args.writes_events() {
+        for problem in &problems {
+            let mut event = problem.clone();
+            event["event"] = "problem".into();
+            write_event(&event, &mut terminal.stdout())?;
+        }
+    }
     if collected.count() == 0 {
-        if args.json {
-            writeln!(terminal.stdout(), "{:#}", report::json(&Summary::default(), None))?;
+        let nothing = Summary::default();
+        if args.writes_events() {
+            write_event(&report::finished(&nothing, None), &mut terminal.stdout())?;
+        }
+        if let Some(file) = &args.json {
+            let mut json = report::json(&nothing, None);
+            json["problems"] = problems.into();
+            write_json(file.as_deref(), &json, terminal)?;
         }
         return match collected.is_broken {
             true => Ok(TestStatus::Trouble),
@@ -180,8 +222,12 @@ fn run_collected(
     let mut result = Ok(());
     let mut list = shown::ResultList::default();
     let mut shows = |progress: Progress<'_>| {
-        let Progress::Ended { file, result: variant } = progress;
-        if !args.json && result.is_ok() {
+        if result.is_err() || args.writes_json() {
+            return;
+        }
+        if args.writes_events() {
+            result = write_event(&report::event(&progress), &mut out);
+        } else if let Progress::Ended { file, result: variant } = progress {
             result = list.write(file, variant, &mut out);
         }
     };
@@ -207,15 +253,21 @@ fn run_collected(
             coverage.lcov(|path| prose_project::files::shown(path).to_string_lossy().into_owned()),
         )?;
     }
+    let measured = coverage.as_ref().filter(|_| args.coverage);
+    if let Some(file) = &args.json {
+        let mut json = report::json(&summary, measured);
+        json["problems"] = problems.into();
+        is_written &= write_json(file.as_deref(), &json, terminal)?;
+    }
     let mut out = terminal.stdout();
-    if args.json {
-        writeln!(out, "{:#}", report::json(&summary, coverage.as_ref().filter(|_| args.coverage)))?;
-    } else {
+    if args.writes_events() {
+        write_event(&report::finished(&summary, measured), &mut out)?;
+    } else if !args.writes_json() {
         shown::write_failures(&summary, terminal, &mut out)?;
         if is_github(args) {
             shown::write_annotations(&summary, &Repository::of_current_folder(), &mut out)?;
         }
-        if let Some(coverage) = coverage.as_ref().filter(|_| args.coverage) {
+        if let Some(coverage) = measured {
             shown::write_coverage(coverage, &mut out)?;
         }
         shown::write_summary(&summary, &mut out)?;
@@ -226,6 +278,25 @@ fn run_collected(
         0 => TestStatus::Passed,
         _ => TestStatus::Failed,
     })
+}
+
+/// Writes JSON to a file, or to standard output. Returns whether it could be written.
+fn write_json(file: Option<&Path>, json: &serde_json::Value, terminal: &Terminal) -> io::Result<bool> {
+    let text = format!("{json:#}\n");
+    let Some(file) = file else {
+        terminal.stdout().write_all(text.as_bytes())?;
+        return Ok(true);
+    };
+    match fs::write(file, text) {
+        Ok(()) => Ok(true),
+        Err(error) => write_failed(file, &error, terminal).map(|()| false),
+    }
+}
+
+/// Writes an event in a line, at once: who reads it waits for it.
+fn write_event(event: &serde_json::Value, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{event}")?;
+    out.flush()
 }
 
 fn is_github(args: &TestArgs) -> bool {

@@ -5,23 +5,30 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use prose_project::files::{identity, shown};
+use prose_project::position::Positions;
 use prose_syntax::TextRange;
 use prose_vm::place::Site;
-use prose_vm::program::Coverable;
+use prose_vm::program::{Coverable, Program};
 use serde::Serialize;
 use smol_str::SmolStr;
 
 use crate::runner::{Summary, VariantResult};
 use crate::subject::Subject;
 
-/// The coverage of programs by tests.
+/// The coverage of programs by tests: of those that are tested, and of those in their projects that they import.
 #[derive(Debug, Default)]
 pub struct Coverage {
     files: BTreeMap<PathBuf, Counted>,
+    /// The paths of programs by where they were read from.
+    paths: BTreeMap<String, PathBuf>,
 }
 
 #[derive(Debug)]
 struct Counted {
+    /// The path as the test file names it.
+    shown: PathBuf,
+    program: Arc<Program>,
     coverable: Arc<Coverable>,
     /// How often statements were executed, by their ranges.
     executed: BTreeMap<(u32, u32), u64>,
@@ -43,6 +50,8 @@ pub struct FileCoverage {
 pub struct StatementCoverage {
     /// Its line, from 1.
     pub line: u32,
+    /// Its column in characters, from 1.
+    pub column: usize,
     /// Its bytes.
     #[serde(serialize_with = "bytes")]
     pub range: TextRange,
@@ -55,6 +64,9 @@ pub struct StatementCoverage {
 pub struct BranchCoverage {
     /// The line of the statement that it belongs to, from 1.
     pub line: u32,
+    /// The bytes of the statement that it belongs to.
+    #[serde(serialize_with = "bytes")]
+    pub of: TextRange,
     /// The condition or label as it is written, `else`, `catch`, `body`, or `no branch` where none is taken.
     pub name: SmolStr,
     /// How often it was taken.
@@ -66,18 +78,48 @@ fn bytes<S: serde::Serializer>(range: &TextRange, serializer: S) -> Result<S::Ok
 }
 
 impl Coverage {
-    /// Adds a program. Without a run, nothing of it is covered.
+    /// Adds a program and those in its project that it imports. Without a run, nothing of them is covered.
     pub fn add_subject(&mut self, subject: &Subject) {
-        let counted = || Counted { coverable: Arc::clone(&subject.coverable), executed: BTreeMap::new() };
-        self.files.entry(subject.path.clone()).or_insert_with(counted);
+        let path = identity(&subject.path);
+        if self.paths.insert(subject.program.from.clone(), path.clone()).is_none() {
+            for (path, program) in subject.local_imports() {
+                if path.starts_with(&subject.root) {
+                    let coverable = || Arc::new(program.coverable());
+                    self.paths.insert(program.from.clone(), path.clone());
+                    self.add_program(path.clone(), shown(&path), &program, coverable);
+                }
+            }
+        }
+        // What is tested itself has the name that its test file gives it.
+        let shown = subject.path.clone();
+        self.add_program(path.clone(), shown.clone(), &subject.program, || Arc::clone(&subject.coverable));
+        if let Some(counted) = self.files.get_mut(&path) {
+            counted.shown = shown;
+        }
     }
 
-    /// Adds the runs of a variant of a case of a program that was added.
+    fn add_program(
+        &mut self,
+        path: PathBuf,
+        shown: PathBuf,
+        program: &Arc<Program>,
+        coverable: impl FnOnce() -> Arc<Coverable>,
+    ) {
+        self.files.entry(path).or_insert_with(|| Counted {
+            shown,
+            program: Arc::clone(program),
+            coverable: coverable(),
+            executed: BTreeMap::new(),
+        });
+    }
+
+    /// Adds the runs of a variant of a case of a program.
     pub fn add(&mut self, subject: &Subject, result: &VariantResult) {
         self.add_subject(subject);
-        let Some(counted) = self.files.get_mut(&subject.path) else { return };
-        for attempt in &result.attempts {
-            for (range, times) in &attempt.executed {
+        for (from, executed) in result.attempts.iter().flat_map(|attempt| &attempt.executed) {
+            let counted = self.paths.get(from).and_then(|path| self.files.get_mut(path));
+            let Some(counted) = counted else { continue };
+            for (range, times) in executed {
                 *counted.executed.entry(*range).or_default() += u64::from(*times);
             }
         }
@@ -95,7 +137,7 @@ impl Coverage {
 
     /// The coverage of each program, by path.
     pub fn files(&self) -> Vec<FileCoverage> {
-        self.files.iter().map(|(path, counted)| counted.of_file(path.clone())).collect()
+        self.files.values().map(Counted::of_file).collect()
     }
 
     /// The coverage in the format of LCOV, with paths as `name` gives them.
@@ -134,27 +176,30 @@ impl Counted {
         self.executed.get(&(site.start, site.end)).copied().unwrap_or_default()
     }
 
-    fn of_file(&self, path: PathBuf) -> FileCoverage {
+    fn of_file(&self) -> FileCoverage {
+        let range = |site: Site| TextRange::new(site.start.into(), site.end.into());
+        let positions = Positions::new(&self.program.text);
         let statements = self.coverable.statements.iter().map(|site| StatementCoverage {
             line: site.line,
-            range: TextRange::new(site.start.into(), site.end.into()),
+            column: positions.position(site.start.into()).column,
+            range: range(*site),
             hits: self.hits(*site),
         });
         let mut branches = Vec::new();
         for decision in &self.coverable.decisions {
-            let line = decision.site.line;
+            let (line, of) = (decision.site.line, range(decision.site));
             let mut taken = 0;
             for branch in &decision.branches {
                 let hits = self.hits(branch.first);
                 taken += hits;
-                branches.push(BranchCoverage { line, name: branch.name.clone(), hits });
+                branches.push(BranchCoverage { line, of, name: branch.name.clone(), hits });
             }
             if decision.may_skip {
                 let hits = self.hits(decision.site).saturating_sub(taken);
-                branches.push(BranchCoverage { line, name: "no branch".into(), hits });
+                branches.push(BranchCoverage { line, of, name: "no branch".into(), hits });
             }
         }
-        FileCoverage { path, statements: statements.collect(), branches }
+        FileCoverage { path: self.shown.clone(), statements: statements.collect(), branches }
     }
 }
 

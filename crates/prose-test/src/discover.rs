@@ -30,8 +30,8 @@ pub fn program_of(test_file: &Path) -> PathBuf {
     test_file.with_file_name(format!("{name}.prose"))
 }
 
-/// The test file of a program.
-fn test_file_of(program: &Path) -> Option<PathBuf> {
+/// The test file that a program would have: the one of the same name next to it.
+pub fn test_file_of(program: &Path) -> Option<PathBuf> {
     let name = program.file_stem()?.to_string_lossy();
     Some(program.with_file_name(format!("{name}{SUFFIX}")))
 }

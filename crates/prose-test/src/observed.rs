@@ -9,7 +9,7 @@ use prose_vm::effect::SessionTask;
 use prose_vm::error::RuntimeError;
 use prose_vm::event::{Event, EventKind};
 use prose_vm::place::Place;
-use prose_vm::program::Coverable;
+use prose_vm::program::{Coverable, Program};
 use smol_str::SmolStr;
 
 /// What a run did.
@@ -29,7 +29,12 @@ pub struct Observed {
     pub files: BTreeSet<String>,
     /// The open loops.
     open: BTreeMap<Place, (SmolStr, u32)>,
+    /// The calls of imported programs by their numbers: the number of the program that calls, and the name that it calls.
+    calls: BTreeMap<u32, (u32, SmolStr)>,
 }
+
+/// How often the statements of a program were executed, by their ranges.
+pub type Executed = BTreeMap<(u32, u32), u32>;
 
 /// A session that was asked.
 #[derive(Debug, Clone)]
@@ -80,6 +85,10 @@ impl Observed {
                 }
             }
             EventKind::Warning { message } => self.warnings.push(message.clone()),
+            EventKind::ImportCalled { program, alias, .. } => {
+                let caller = event.site.map_or(0, |site| site.program);
+                self.calls.insert(*program, (caller, alias.clone()));
+            }
             EventKind::Activity { activity: Activity::Tool(tool), .. }
                 if tool.status == ToolStatus::Completed
                     && matches!(tool.kind, ToolKind::Edit | ToolKind::Delete | ToolKind::Move) =>
@@ -107,6 +116,27 @@ impl Observed {
         if !self.branches.contains(&branch) {
             self.branches.push(branch);
         }
+    }
+
+    /// How often the statements of the program and of those that it imports were executed, by where each program was read from. Fetched programs are left out.
+    pub(crate) fn executed(&self, program: &Arc<Program>) -> BTreeMap<String, Executed> {
+        let mut programs = BTreeMap::from([(0, Arc::clone(program))]);
+        // A program is called after the one that calls it, and so has a higher number.
+        for (number, (caller, alias)) in &self.calls {
+            let import =
+                programs.get(caller).and_then(|it| it.imports.iter().find(|import| import.alias == *alias));
+            if let Some(called) = import.and_then(|import| import.program.clone()) {
+                programs.insert(*number, called);
+            }
+        }
+        let mut executed: BTreeMap<String, Executed> = BTreeMap::new();
+        for (number, program) in programs.into_iter().filter(|(_, program)| program.fetched.is_none()) {
+            let of_program = executed.entry(program.from.clone()).or_default();
+            for it in self.view.statements(number) {
+                *of_program.entry((it.site.start, it.site.end)).or_default() += it.times;
+            }
+        }
+        executed
     }
 
     /// The errors of the run: those that its program handled, and the one that ended it.

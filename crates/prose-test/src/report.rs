@@ -3,7 +3,7 @@
 mod json;
 mod junit;
 
-pub use self::json::json;
+pub use self::json::{event, finished, json, listed, problems};
 pub use self::junit::junit;
 
 use crate::check::Mismatch;

@@ -19,7 +19,7 @@ use tokio::sync::watch;
 pub use self::answered::run_variant;
 pub use self::parallel::{FileResult, Job, Progress, Summary, run_tests};
 use crate::check::Mismatch;
-use crate::observed::Observed;
+use crate::observed::{Executed, Observed};
 
 /// How tests are run.
 #[derive(Clone)]
@@ -105,8 +105,8 @@ pub struct Attempt {
     pub took: Duration,
     /// The result.
     pub end: AttemptEnd,
-    /// How often each statement of the program was executed, by its range.
-    pub executed: BTreeMap<(u32, u32), u32>,
+    /// How often the statements of the program and of its local imports were executed, by where each program was read from.
+    pub executed: BTreeMap<String, Executed>,
     /// What it did, for displays that show more than the result.
     pub observed: Option<Box<Observed>>,
 }

@@ -28,10 +28,10 @@ pub struct Subject {
 }
 
 /// Why a program cannot be tested.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Unloadable {
-    /// The reason, as a sentence.
-    pub message: String,
+    /// The reason, as the rest of a sentence that starts with the name of the program.
+    pub reason: String,
     /// The text of its file, if that could be read.
     pub text: String,
     /// The errors of the program.
@@ -47,10 +47,8 @@ impl Subject {
 
     /// Loads a program, as a run does.
     pub fn load(path: &Path, options: ImportOptions) -> Result<Self, Box<Unloadable>> {
-        let name = prose_project::files::shown(path);
         let unloadable = |reason: &str, text: &str, errors: Vec<Diagnosed>| {
-            let message = format!("`{}` {reason}", name.display());
-            Box::new(Unloadable { message, text: text.to_owned(), errors })
+            Box::new(Unloadable { reason: reason.to_owned(), text: text.to_owned(), errors })
         };
         let loaded = load::load_file(path, options).map_err(|reason| unloadable(&reason, "", Vec::new()))?;
         if let Some(failure) = loaded.failures.first() {
@@ -82,17 +80,25 @@ impl Subject {
 
     /// The files of its local imports, directly or through others, and of itself.
     pub fn files(&self) -> Vec<PathBuf> {
-        let mut files = vec![identity(&self.path)];
+        let imports = self.local_imports().into_iter().map(|(path, _)| path);
+        std::iter::once(identity(&self.path)).chain(imports).collect()
+    }
+
+    /// The local programs that it imports, directly or through others, by their paths.
+    pub(crate) fn local_imports(&self) -> Vec<(PathBuf, Arc<Program>)> {
+        let own = identity(&self.path);
+        let mut found: Vec<(PathBuf, Arc<Program>)> = Vec::new();
         let mut waiting = vec![Arc::clone(&self.program)];
         while let Some(program) = waiting.pop() {
             for imported in program.imports.iter().filter_map(|import| import.program.as_ref()) {
                 let path = identity(Path::new(&imported.from));
-                if imported.fetched.is_none() && !files.contains(&path) {
-                    files.push(path);
+                if imported.fetched.is_none() && path != own && found.iter().all(|(known, _)| *known != path)
+                {
+                    found.push((path, Arc::clone(imported)));
                     waiting.push(Arc::clone(imported));
                 }
             }
         }
-        files
+        found
     }
 }

@@ -42,7 +42,11 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "COMMIT", num_args = 0..=1, default_missing_value = "HEAD", require_equals = true)]
     pub(crate) changed: Option<String>,
 
-    /// List the selected cases without running them
+    /// Take the texts of `--filter` as whole names: `NAME` or `FILE::NAME`
+    #[arg(long, requires = "filters")]
+    pub(crate) exact: bool,
+
+    /// List the selected cases without running them; with `--json`, also their places and the mistakes in test files
     #[arg(long, conflicts_with_all = ["watch", "update"])]
     pub(crate) list: bool,
 
@@ -78,9 +82,9 @@ pub(crate) struct TestArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<TestFormat>,
 
-    /// Write the results to standard output as JSON, and nothing else
-    #[arg(long, conflicts_with = "format")]
-    pub(crate) json: bool,
+    /// Write the results to standard output as JSON, and nothing else; with a file, write them there
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    pub(crate) json: Option<Option<PathBuf>>,
 
     /// Trust the projects of the programs, as `prose trust` does, for cases with a harness
     #[arg(long)]
@@ -95,6 +99,18 @@ pub(crate) struct TestArgs {
     pub(crate) locked: bool,
 }
 
+impl TestArgs {
+    /// Whether standard output has JSON and nothing else.
+    pub(crate) fn writes_json(&self) -> bool {
+        self.json == Some(None)
+    }
+
+    /// Whether standard output has events and nothing else.
+    pub(crate) fn writes_events(&self) -> bool {
+        self.format == Some(TestFormat::Events) && !self.writes_json()
+    }
+}
+
 /// A format of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TestFormat {
@@ -102,4 +118,6 @@ pub(crate) enum TestFormat {
     Full,
     /// For people, with annotations of GitHub Actions
     Github,
+    /// A JSON object in each line as soon as something happens: `started`, `ended`, `problem`, `finished`
+    Events,
 }

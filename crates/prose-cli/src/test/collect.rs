@@ -9,7 +9,9 @@ use prose_files::Limit;
 use prose_project::imports::ImportOptions;
 use prose_project::{Diagnosed, Failure};
 use prose_syntax::{Diagnostic, Severity};
-use prose_test::{ChangedFiles, Job, Selection, Subject, TestFile, changed_files, discover};
+use prose_test::{
+    ChangedFiles, Faulty, Job, Selection, Subject, TestFile, Unloadable, changed_files, discover,
+};
 
 use crate::cli::test::TestArgs;
 use crate::output::full;
@@ -21,6 +23,8 @@ use crate::terminal::{self, ERROR, Terminal, one_line, write_failures};
 pub(super) struct Collected {
     /// The files with selected cases.
     pub(super) jobs: Vec<Job>,
+    /// The files with mistakes, which are not run.
+    pub(super) faulty: Vec<(TestFile, Faulty)>,
     /// The number of test files that were found.
     pub(super) found: usize,
     /// Whether a file or a program has errors.
@@ -66,7 +70,7 @@ pub(super) fn collect(
     };
     // Where a test file may be added.
     collected.files.extend(args.paths.iter().cloned());
-    let mut subjects: BTreeMap<PathBuf, Option<Subject>> = BTreeMap::new();
+    let mut subjects: BTreeMap<PathBuf, Result<Subject, Box<Unloadable>>> = BTreeMap::new();
     let mut selected = 0;
     for path in discovered.files {
         collected.files.push(path.clone());
@@ -82,33 +86,33 @@ pub(super) fn collect(
         let file = TestFile::read(&path, &text);
         collected.files.push(file.program.clone());
         collected.files.extend(file.recorded_files().map(Path::to_owned));
-        if !file.problems.is_empty() {
-            write_problems(&file, &file.problems, terminal)?;
-            collected.is_broken = true;
-            continue;
-        }
-        let subject = match subjects.get(&file.program) {
-            Some(known) => known.clone(),
-            None => {
-                let loaded = load(&file, imports, terminal)?;
-                subjects.insert(file.program.clone(), loaded.clone());
-                loaded
-            }
+        // The errors of a program are written once.
+        let is_known = subjects.contains_key(&file.program);
+        let load = |program: &Path| -> Result<Subject, Box<Unloadable>> {
+            let loaded = subjects.entry(program.to_owned());
+            loaded.or_insert_with(|| Subject::load(program, imports.clone())).clone()
         };
-        let Some(subject) = subject else {
-            collected.is_broken = true;
-            continue;
+        let subject = match file.check(load) {
+            Ok(subject) => subject,
+            Err(faulty) => {
+                collected.is_broken = true;
+                if !is_known && let Some(unloadable) = &faulty.program {
+                    let name = prose_project::files::shown(&file.program);
+                    write_diagnostics(
+                        &name.to_string_lossy(),
+                        &unloadable.text,
+                        &unloadable.errors,
+                        terminal,
+                    )?;
+                }
+                write_problems(&file, &faulty.problems, terminal)?;
+                collected.faulty.push((file, faulty));
+                continue;
+            }
         };
         collected.files.extend(subject.files());
         collected.files.push(subject.root.join(prose_config::FILE_NAME));
-        let problems = file.problems_with(&subject);
-        if !problems.is_empty() {
-            write_problems(&file, &problems, terminal)?;
-            collected.is_broken = true;
-            continue;
-        }
-        let selection = Selection { texts: args.filters.clone() };
-        let variants = selection.variants(&file);
+        let variants = selection(args).variants(&file);
         selected += variants.len();
         let is_affected = |changed: &ChangedFiles| changed.concern(&file, &subject);
         if !variants.is_empty() && changed.as_ref().is_none_or(is_affected) {
@@ -119,17 +123,9 @@ pub(super) fn collect(
     Ok(collected)
 }
 
-fn load(file: &TestFile, imports: &ImportOptions, terminal: &Terminal) -> io::Result<Option<Subject>> {
-    match Subject::load(&file.program, imports.clone()) {
-        Ok(subject) => Ok(Some(subject)),
-        Err(unloadable) => {
-            let name = prose_project::files::shown(&file.program);
-            write_diagnostics(&name.to_string_lossy(), &unloadable.text, &unloadable.errors, terminal)?;
-            let (path, message) = (file.path.to_string_lossy(), one_line(&unloadable.message));
-            writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}: {message}", one_line(&path))?;
-            Ok(None)
-        }
-    }
+/// Which cases are run.
+pub(super) fn selection(args: &TestArgs) -> Selection {
+    Selection { texts: args.filters.clone(), is_exact: args.exact }
 }
 
 fn write_problems(file: &TestFile, problems: &[Diagnostic], terminal: &Terminal) -> io::Result<()> {

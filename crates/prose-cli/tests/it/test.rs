@@ -236,77 +236,87 @@ fn mistakes_are_shown_and_the_other_files_are_run() {
         &workspace.prose(&["test"]),
         2,
         expect![[r#"
-        main.test.toml
-          pass writes
-          FAIL writes otherwise
-          skip later: not yet
+            main.test.toml
+              pass writes
+              FAIL writes otherwise
+              skip later: not yet
 
-        FAIL writes otherwise
-          main.test.toml:19:16: output `text` differs from the expected value
-            --- expected
-            +++ actual
-            @@ -1,2 +1,2 @@
-             Winds
-            -turn
-            +blow
+            FAIL writes otherwise
+              main.test.toml:19:16: output `text` differs from the expected value
+                --- expected
+                +++ actual
+                @@ -1,2 +1,2 @@
+                 Winds
+                -turn
+                +blow
 
-        1 passed, 1 failed, 1 skipped in TIME
-        ---- stderr
-        error: fifth.test.toml: `fifth.prose` does not exist
-        error[E151]: input `topic` is required; add `inputs.topic = …` to the case
-         --> fourth.test.toml:3:8
-          |
-        3 | name = "x"
-          |        ^^^
+            1 passed, 1 failed, 1 skipped in TIME
+            ---- stderr
+            error[E151]: `fifth.prose` does not exist
+             --> fifth.test.toml:1:1
+              |
+            1 | [[case]]
+              | ^
 
-        error[E151]: the program has no output `txet`; did you mean `text`?
-         --> fourth.test.toml:4:23
-          |
-        4 | expect.outputs.txet = "x"
-          |                       ^^^
+            error[E151]: input `topic` is required; add `inputs.topic = …` to the case
+             --> fourth.test.toml:3:8
+              |
+            3 | name = "x"
+              |        ^^^
 
-        error[E107]: unknown statement `sesion`; did you mean `session`?
-         --> other.prose:1:1
-          |
-        1 | sesion "x"
-          | ^^^^^^
-          |
-        help: Change to `session`
-          |
-        1 | session "x"
-          |    +
+            error[E151]: the program has no output `txet`; did you mean `text`?
+             --> fourth.test.toml:4:23
+              |
+            4 | expect.outputs.txet = "x"
+              |                       ^^^
 
-        error: other.test.toml: `other.prose` has 1 error and is not run
-        error[E151]: this case has no name; add `name = "…"`
-         --> third.test.toml:1:1
-          |
-        1 | [[case]]
-          | ^^^^^^^^
+            error[E107]: unknown statement `sesion`; did you mean `session`?
+             --> other.prose:1:1
+              |
+            1 | sesion "x"
+              | ^^^^^^
+              |
+            help: Change to `session`
+              |
+            1 | session "x"
+              |    +
 
-        error[E151]: a `[[case]]` has no `naem`; did you mean `name`?
-         --> third.test.toml:2:1
-          |
-        2 | naem = "x"
-          | ^^^^
-          |
-        help: Change to `name`
-          |
-        2 - naem = "x"
-        2 + name = "x"
-          |
+            error[E151]: `other.prose` has 1 error and is not run
+             --> other.test.toml:1:1
+              |
+            1 | [[case]]
+              | ^
 
-        error[E151]: `[case.expect]` has no `output`; did you mean `outputs`?
-         --> third.test.toml:4:1
-          |
-        4 | output.text = "x"
-          | ^^^^^^
-          |
-        help: Change to `outputs`
-          |
-        4 | outputs.text = "x"
-          |       +
+            error[E151]: this case has no name; add `name = "…"`
+             --> third.test.toml:1:1
+              |
+            1 | [[case]]
+              | ^^^^^^^^
 
-    "#]],
+            error[E151]: a `[[case]]` has no `naem`; did you mean `name`?
+             --> third.test.toml:2:1
+              |
+            2 | naem = "x"
+              | ^^^^
+              |
+            help: Change to `name`
+              |
+            2 - naem = "x"
+            2 + name = "x"
+              |
+
+            error[E151]: `[case.expect]` has no `output`; did you mean `outputs`?
+             --> third.test.toml:4:1
+              |
+            4 | output.text = "x"
+              | ^^^^^^
+              |
+            help: Change to `outputs`
+              |
+            4 | outputs.text = "x"
+              |       +
+
+        "#]],
     );
 }
 
@@ -368,6 +378,140 @@ fn results_are_written_for_other_programs() {
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(json["files"][0]["cases"][1]["runs"][0]["mismatches"][0]["line"], 19);
     assert_eq!(workspace.prose(&["test", "--junit", "no/such/results.xml"]).status, 2);
+}
+
+#[test]
+fn whole_names_select_one_case() {
+    let workspace = workspace();
+    for name in ["writes", "main.test.toml::writes"] {
+        let run = workspace.prose(&["test", "--exact", "-k", name]).ended(0);
+        let lines: Vec<&str> = run.stdout.lines().take(2).collect();
+        assert_eq!(lines, ["main.test.toml", "  pass writes"]);
+    }
+    assert_eq!(workspace.prose(&["test", "--exact", "-k", "write"]).status, 5);
+    assert_eq!(workspace.prose(&["test", "--exact"]).status, 2);
+}
+
+#[test]
+fn editors_get_a_list_of_cases_with_their_places() {
+    let broken = "[[case]]\nname = \"x\"\ninput.topic = 3\n";
+    let matrix = "[[case]]\nname = \"all\"\n[case.matrix]\ninputs.topic = [\"a\", \"b\"]\n[[case.session]]\nreply = \"x\"\n\n";
+    let workspace =
+        Workspace::new(&[("main.prose", PROGRAM), ("main.test.toml", matrix), ("other.test.toml", broken)]);
+    let listed = workspace.prose(&["test", "--list", "--json"]);
+    assert_eq!(listed.status, 2);
+    expect![[r#"
+        {
+          "files": [
+            {
+              "cases": [
+                {
+                  "column": 1,
+                  "endColumn": 12,
+                  "endLine": 6,
+                  "line": 1,
+                  "name": "all",
+                  "variants": [
+                    {
+                      "debug": {
+                        "inputs": {
+                          "topic": "a"
+                        },
+                        "program": "main.prose",
+                        "script": "[[session]]\nreply = \"x\"\n"
+                      },
+                      "name": "all [topic=a]"
+                    },
+                    {
+                      "debug": {
+                        "inputs": {
+                          "topic": "b"
+                        },
+                        "program": "main.prose",
+                        "script": "[[session]]\nreply = \"x\"\n"
+                      },
+                      "name": "all [topic=b]"
+                    }
+                  ]
+                }
+              ],
+              "path": "main.test.toml",
+              "problems": [],
+              "program": "main.prose"
+            },
+            {
+              "cases": [
+                {
+                  "column": 1,
+                  "endColumn": 16,
+                  "endLine": 3,
+                  "line": 1,
+                  "name": "x",
+                  "variants": [
+                    {
+                      "debug": {
+                        "program": "other.prose",
+                        "script": "[input]\ntopic = 3\n"
+                      },
+                      "name": "x"
+                    }
+                  ]
+                }
+              ],
+              "path": "other.test.toml",
+              "problems": [
+                {
+                  "code": "E151",
+                  "column": 1,
+                  "endColumn": 6,
+                  "endLine": 3,
+                  "line": 3,
+                  "message": "an entry must start with a header in double brackets: `[[case.input]]`"
+                }
+              ],
+              "program": "other.prose"
+            }
+          ]
+        }
+    "#]]
+    .assert_eq(&listed.stdout);
+}
+
+#[test]
+fn editors_get_events_as_they_happen() {
+    let workspace = Workspace::new(&[
+        ("main.prose", PROGRAM),
+        ("main.test.toml", TESTS),
+        ("other.test.toml", "[[case]]\nname = \"x\"\n"),
+    ]);
+    let run =
+        workspace.prose(&["test", "-j", "1", "--format", "events", "--coverage", "--json=results.json"]);
+    assert_eq!(run.status, 2);
+    let events = run.stdout.lines().map(|line| {
+        let mut event: serde_json::Value = serde_json::from_str(line).unwrap();
+        // Times differ.
+        event.as_object_mut().unwrap().remove("seconds");
+        let attempts = event.get_mut("runs").and_then(|runs| runs.as_array_mut());
+        for attempt in attempts.into_iter().flatten() {
+            attempt.as_object_mut().unwrap().remove("seconds");
+        }
+        if let Some(files) = event.get_mut("coverage") {
+            *files = files[0]["path"].take();
+        }
+        format!("{event}\n")
+    });
+    expect![[r#"
+        {"code":"E151","column":1,"endColumn":1,"endLine":1,"event":"problem","line":1,"message":"`other.prose` does not exist","path":"other.test.toml"}
+        {"event":"started","name":"writes","path":"main.test.toml"}
+        {"column":8,"event":"ended","line":2,"name":"writes","path":"main.test.toml","runs":[{"status":"passed"}],"status":"passed"}
+        {"event":"started","name":"writes otherwise","path":"main.test.toml"}
+        {"column":8,"event":"ended","line":12,"name":"writes otherwise","path":"main.test.toml","runs":[{"mismatches":[{"actual":"Winds\nblow","column":16,"endColumn":29,"endLine":19,"expected":"Winds\nturn","line":19,"message":"output `text` differs from the expected value"}],"status":"failed"}],"status":"failed"}
+        {"column":8,"event":"ended","line":22,"name":"later","path":"main.test.toml","runs":[],"skipped":"not yet","status":"skipped"}
+        {"coverage":"main.prose","event":"finished","failed":1,"passed":1,"skipped":1,"stopped":0}
+    "#]].assert_eq(&events.collect::<String>());
+    let results: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(workspace.path("results.json")).unwrap()).unwrap();
+    assert_eq!((&results["passed"], &results["failed"]), (&1.into(), &1.into()));
 }
 
 #[test]

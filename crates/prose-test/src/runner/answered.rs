@@ -1,6 +1,5 @@
 //! One run of a case.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -78,8 +77,7 @@ pub(super) fn attempt(
         Err(message) => AttemptEnd::Error(message),
     };
     let end = if options.is_stopped() { AttemptEnd::Stopped } else { end };
-    let statements = observed.view.statements(0).map(|it| ((it.site.start, it.site.end), it.times));
-    let executed: BTreeMap<_, _> = statements.collect();
+    let executed = observed.executed(&subject.program);
     Attempt { took: started.elapsed(), end, executed, observed: Some(Box::new(observed)) }
 }
 

@@ -26,6 +26,13 @@ pub struct Job {
 
 /// What is reported while tests run.
 pub enum Progress<'a> {
+    /// The first run of a variant has started. Several variants run at the same time.
+    Started {
+        /// The file.
+        file: &'a TestFile,
+        /// The variant.
+        variant: &'a Variant,
+    },
     /// A variant has ended. Variants are reported in the order of their files, however long each takes.
     Ended {
         /// The file.
@@ -98,7 +105,7 @@ pub fn run_tests(jobs: &[Job], options: &RunOptions, report: &mut dyn FnMut(Prog
     }
     let next = AtomicUsize::new(0);
     let has_failed = AtomicBool::new(false);
-    let (sender, ended) = mpsc::channel::<(Unit, Attempt)>();
+    let (sender, received) = mpsc::channel::<(Unit, Option<Attempt>)>();
     let mut collected = Collected::new(jobs);
     thread::scope(|scope| {
         let work = || {
@@ -106,7 +113,11 @@ pub fn run_tests(jobs: &[Job], options: &RunOptions, report: &mut dyn FnMut(Prog
                 if options.is_stopped() || has_failed.load(Ordering::Relaxed) {
                     break;
                 }
-                if sender.send((unit, guarded(jobs, unit, options))).is_err() {
+                // Without a receiver, the results are not needed any more.
+                if sender.send((unit, None)).is_err() {
+                    break;
+                }
+                if sender.send((unit, Some(guarded(jobs, unit, options)))).is_err() {
                     break;
                 }
             }
@@ -120,8 +131,9 @@ pub fn run_tests(jobs: &[Job], options: &RunOptions, report: &mut dyn FnMut(Prog
         let mut left = units.len();
         collected.report(jobs, report);
         while left > 0 {
-            match ended.recv_timeout(Duration::from_millis(50)) {
-                Ok((unit, attempt)) => {
+            match received.recv_timeout(Duration::from_millis(50)) {
+                Ok((unit, None)) => report_start(jobs, unit, report),
+                Ok((unit, Some(attempt))) => {
                     left -= 1;
                     let has_ended = collected.add(unit, attempt);
                     if has_ended.is_some_and(VariantResult::is_failed) && options.stops_at_failure {
@@ -135,10 +147,21 @@ pub fn run_tests(jobs: &[Job], options: &RunOptions, report: &mut dyn FnMut(Prog
         }
     });
     // Those that were at work when the tests were stopped.
-    while let Ok((unit, attempt)) = ended.try_recv() {
-        collected.add(unit, attempt);
+    for (unit, attempt) in received.try_iter() {
+        match attempt {
+            None => report_start(jobs, unit, report),
+            Some(attempt) => _ = collected.add(unit, attempt),
+        }
     }
     collected.finish(jobs, report, started.elapsed())
+}
+
+/// Reports the first run of a variant.
+fn report_start(jobs: &[Job], (job, variant, number): Unit, report: &mut dyn FnMut(Progress<'_>)) {
+    if number == 0 {
+        let Job { file, variants, .. } = &jobs[job];
+        report(Progress::Started { file, variant: &variants[variant] });
+    }
 }
 
 /// Runs a case. A defect of ours fails only that case.

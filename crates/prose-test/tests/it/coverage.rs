@@ -1,7 +1,7 @@
 //! Which statements and branches are executed.
 
 use expect_test::{Expect, expect};
-use prose_test::Coverage;
+use prose_test::{Coverage, FileCoverage, run_variant};
 
 use crate::support::World;
 
@@ -74,4 +74,86 @@ met = false
             end_of_record
         "#]],
     );
+}
+
+#[test]
+fn imported_programs_of_the_project_are_counted() {
+    let world = World::new(
+        r#"
+//- /prose.toml
+//- /main.prose
+use "./parts/check.prose" as check
+use "./parts/unused.prose" as unused
+let a = check(claim: "one")
+let b = check(claim: "two")
+output text = session "Tell"
+  context: [a, b]
+if **a third is needed**:
+  session "Never"
+    context: unused()
+//- /parts/check.prose
+use "./deep.prose" as deep
+input claim: "What to check"
+let found = deep(claim)
+if **it is doubtful**:
+  session "Doubt it"
+output verdict = found
+//- /parts/deep.prose
+input claim: "What"
+output found = session "Look up {claim}"
+//- /parts/unused.prose
+output x = session "Never"
+//- /parts/deep.test.toml
+[[case]]
+name = "looks it up"
+inputs.claim = "x"
+unmatched = "offline"
+//- /main.test.toml
+[[case]]
+name = "asks twice"
+unmatched = "offline"
+[[case.condition]]
+label = "it is doubtful"
+times = 1
+met = true
+[[case.condition]]
+met = false
+"#,
+    );
+    let summary = world.run();
+    let main = world.subject(&summary.files[0].file);
+    let shown = |coverage: &Coverage| -> String {
+        let line = |file: &FileCoverage| {
+            let hits: Vec<String> =
+                file.statements.iter().map(|it| format!("{}:{}", it.line, it.hits)).collect();
+            let branches: Vec<String> =
+                file.branches.iter().map(|it| format!("{} {}", it.name, it.hits)).collect();
+            let name = file.path.file_name().unwrap().to_string_lossy().into_owned();
+            format!("{name} {} [{}]\n", hits.join(" "), branches.join(", "))
+        };
+        coverage.files().iter().map(line).collect()
+    };
+    let coverage = Coverage::of(&summary, std::slice::from_ref(&main));
+    expect![[r#"
+        main.prose 3:1 4:1 5:1 7:1 8:0 [**a third is needed** 0, no branch 1]
+        check.prose 2:2 3:2 4:2 5:1 6:2 [**it is doubtful** 1, no branch 1]
+        deep.prose 1:2 2:2 []
+        unused.prose 1:0 []
+    "#]]
+    .assert_eq(&shown(&coverage));
+
+    // A program that is also tested itself is counted once, with both.
+    let file = world.file("parts/deep.test.toml");
+    let deep = world.subject(&file);
+    let mut coverage = coverage;
+    for variant in file.variants() {
+        coverage.add(&deep, &run_variant(&file, &deep, &variant, &world.options));
+    }
+    expect![[r#"
+        main.prose 3:1 4:1 5:1 7:1 8:0 [**a third is needed** 0, no branch 1]
+        check.prose 2:2 3:2 4:2 5:1 6:2 [**it is doubtful** 1, no branch 1]
+        deep.prose 1:3 2:3 []
+        unused.prose 1:0 []
+    "#]]
+    .assert_eq(&shown(&coverage));
 }

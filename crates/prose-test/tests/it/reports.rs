@@ -96,6 +96,8 @@ fn json_has_places_and_both_texts() {
                         {
                           "actual": "</hello>",
                           "column": 16,
+                          "endColumn": 23,
+                          "endLine": 10,
                           "expected": "hello",
                           "line": 10,
                           "message": "output `text` differs from the expected value"
@@ -116,6 +118,8 @@ fn json_has_places_and_both_texts() {
                       "mismatches": [
                         {
                           "column": 8,
+                          "endColumn": 23,
+                          "endLine": 12,
                           "line": 12,
                           "message": "the run failed at line 1: main.test.toml has no reply for this session:\n  place: s0/1\n  label: Say <hello>\nAdd an entry such as this one, or set `unmatched = \"offline\"` in the case for generated replies:\n\n[[case.session]]\nlabel = \"Say <hello>\"\nreply = \"…\"\n"
                         }

@@ -66,8 +66,14 @@ impl World {
         let variants = file.variants();
         let jobs = [Job { file: Arc::new(file), subject, variants }];
         let mut reported = Vec::new();
-        let summary = run_tests(&jobs, &self.options, &mut |Progress::Ended { result, .. }| {
-            reported.push(result.id.clone());
+        let mut started = Vec::new();
+        let summary = run_tests(&jobs, &self.options, &mut |progress| match progress {
+            Progress::Started { variant, .. } => started.push(variant.id.clone()),
+            Progress::Ended { result, .. } => {
+                let is_started = result.attempts.is_empty() || started.contains(&result.id);
+                assert!(is_started, "`{}` ended before it started", result.id);
+                reported.push(result.id.clone());
+            }
         });
         let ended: Vec<&String> = summary.results().map(|result| &result.id).collect();
         assert_eq!(reported.iter().collect::<Vec<_>>(), ended, "results are reported in order");
