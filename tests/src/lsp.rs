@@ -149,7 +149,11 @@ impl LspClient {
 
     /// Opens a document.
     pub fn open(&mut self, uri: &str, version: i64, text: &str) {
-        let language = if uri.ends_with(".md") { "markdown" } else { "prose" };
+        let language = match uri.rsplit_once('.') {
+            Some((_, "md")) => "markdown",
+            Some((_, "toml")) => "toml",
+            _ => "prose",
+        };
         let document = json!({ "uri": uri, "languageId": language, "version": version, "text": text });
         self.notify("textDocument/didOpen", json!({ "textDocument": document }));
     }

@@ -26,6 +26,7 @@ use crate::protocol::uri::path_of_uri;
 use crate::reads::read::{Read, ReadMessage};
 use crate::requests::{READS, ReadParams};
 use crate::runs::requests::{RunArguments, RunCommand, RunCommandKind, RunMessage, RunQuery};
+use crate::testing::commands::{TestArguments, TestCommand, TestMessage};
 use crate::workspace::message::WorkspaceMessage;
 use crate::workspace::moves::Moves;
 
@@ -125,6 +126,9 @@ impl Dispatcher {
             Ok(Request::ImportCommand(what, import)) => {
                 self.send(ImportMessage::Command(Command { what, import, answer }));
             }
+            Ok(Request::TestCommand { stops, given }) => {
+                self.send(TestMessage::Command(TestCommand { stops, given, answer }));
+            }
             Ok(Request::WillMove(moves)) => self.send(WorkspaceMessage::WillMove(moves, answer)),
             Ok(Request::Read(method, ReadParams { uri, outdated_by_edits, work, nothing })) => {
                 self.send(ReadMessage::Start(Read {
@@ -195,6 +199,7 @@ enum Request {
     RunCommand(RunCommandKind, Box<RunArguments>),
     RunQuery(RunQuery),
     ImportCommand(CommandKind, Import),
+    TestCommand { stops: bool, given: TestArguments },
     WillMove(Moves),
     Read(&'static str, ReadParams),
 }
@@ -206,6 +211,10 @@ fn decode_request(method: &str, params: Value) -> Result<Request, Failure> {
         "shutdown" => return Ok(Request::Shutdown),
         "prose/status" => return Ok(Request::Status),
         "workspace/executeCommand" => {
+            if let Some(test) = TestArguments::read(&params) {
+                let request = test.map(|(stops, given)| Request::TestCommand { stops, given });
+                return request.map_err(Failure::InvalidParams);
+            }
             let command = match RunCommandKind::named(&params) {
                 Some(kind) => {
                     RunArguments::read(kind, &params).map(|given| Request::RunCommand(kind, Box::new(given)))

@@ -22,6 +22,7 @@ mod replay;
 mod requests;
 mod runs;
 mod server;
+mod testing;
 mod workspace;
 
 #[cfg(test)]

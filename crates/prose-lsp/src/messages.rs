@@ -6,6 +6,7 @@ use crate::protocol::answer::Answer;
 use crate::protocol::session::Session;
 use crate::reads::read::ReadMessage;
 use crate::runs::requests::RunMessage;
+use crate::testing::commands::TestMessage;
 use crate::workspace::message::WorkspaceMessage;
 
 /// A message to the owner of the server's state.
@@ -15,6 +16,7 @@ pub(crate) enum Message {
     Read(ReadMessage),
     Import(ImportMessage),
     Run(RunMessage),
+    Test(TestMessage),
     Workspace(WorkspaceMessage),
 }
 
@@ -52,6 +54,7 @@ kinds!(
     Read(ReadMessage),
     Import(ImportMessage),
     Run(RunMessage),
+    Test(TestMessage),
     Workspace(WorkspaceMessage),
 );
 
@@ -65,7 +68,8 @@ impl Message {
             }
             Message::Run(message) => matches!(message, RunMessage::Changed(_)),
             Message::Workspace(message) => !matches!(message, WorkspaceMessage::WillMove(..)),
-            Message::Session(_) | Message::Read(_) => false,
+            // What tests have resulted in is no diagnostic of a program.
+            Message::Session(_) | Message::Read(_) | Message::Test(_) => false,
         }
     }
 }

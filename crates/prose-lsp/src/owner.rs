@@ -17,4 +17,5 @@ mod runs;
 mod session;
 mod settings_files;
 pub(crate) mod state;
+mod testing;
 mod workspace;

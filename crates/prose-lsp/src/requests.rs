@@ -23,7 +23,7 @@ use crate::protocol::lsp::{
     SelectionRangeParams, SemanticTokensDeltaParams, SemanticTokensRangeParams, TextDocumentIdentifier,
     TextDocumentPositionParams, Uri, WorkspaceSymbolParams,
 };
-use crate::protocol::request::{ANYWHERE, Failure, WORKSPACE_DIAGNOSTIC, decode, name};
+use crate::protocol::request::{ANYWHERE, CODE_LENS, Failure, WORKSPACE_DIAGNOSTIC, decode, name};
 use crate::protocol::session::Session;
 use crate::protocol::uri::DocumentUri;
 use crate::reads::read::Work;
@@ -213,7 +213,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         let WorkspaceSymbolParams { query, .. } = decode(params)?;
         Ok(ReadParams::anywhere(move |views| workspace_symbols::workspace_symbols(views, &query)))
     }),
-    ("textDocument/codeLens", |params| Ok(ReadParams::each(&document(params)?, code_lenses::code_lenses))),
+    (CODE_LENS, |params| Ok(ReadParams::each(&document(params)?, code_lenses::code_lenses))),
     ("textDocument/inlayHint", |params| {
         let InlayHintParams { text_document, range, .. } = decode(params)?;
         Ok(ReadParams::each(&text_document.uri, move |view| inlay_hints::inlay_hints(view, range)))

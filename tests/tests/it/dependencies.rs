@@ -172,6 +172,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "prose-run",
             "prose-state",
             "prose-syntax",
+            "prose-test",
             "prose-view",
             "prose-vm",
         ],

@@ -55,7 +55,9 @@ fn the_server_introduces_itself() {
                   "prose.skip",
                   "prose.retry",
                   "prose.fork",
-                  "prose.planFork"
+                  "prose.planFork",
+                  "prose.test",
+                  "prose.stopTests"
                 ]
               },
               "foldingRangeProvider": true,

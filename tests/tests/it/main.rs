@@ -42,6 +42,7 @@ mod lsp_run_queries;
 mod lsp_runs;
 mod lsp_sessions;
 mod lsp_table;
+mod lsp_testing;
 mod lsp_workspace;
 mod lsp_workspace_sessions;
 mod mcp_server;

@@ -4,17 +4,20 @@ use prose_analysis::location::Origin;
 use prose_analysis::statements::statements;
 use prose_run::{EstimateRequest, Project, asks_model, estimate_run};
 use prose_syntax::TextRange;
+use prose_test::test_file_of;
 use prose_vm::program::Program;
 use serde_json::{Value, json};
 
 use crate::features::fork_actions::RUN_FROM_HERE;
 use crate::protocol::lsp;
 use crate::protocol::position::size;
+use crate::protocol::uri::uri_of_path;
 use crate::reads::views::View;
 use crate::runs::history::LastRun;
 use crate::runs::lines::LineMap;
 use crate::runs::project::project_of;
 use crate::runs::requests::{CANCEL, DRY_RUN, FORK, RESUME, RUN, SHOW_ERROR};
+use crate::testing::commands::TEST;
 
 /// The answer to `textDocument/codeLens`.
 pub(crate) fn code_lenses(view: &View<'_>) -> Vec<Value> {
@@ -83,6 +86,12 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
         if let Some(project) = project.as_ref().filter(|_| estimates) {
             lenses.add_estimate(top, view, project);
         }
+    }
+    let is_alone = !snapshot.shown.is_in_fence() && errors.is_empty();
+    if let Some(tests) = test_file_of(path).filter(|tests| is_alone && tests.is_file())
+        && let Some(uri) = uri_of_path(&tests)
+    {
+        lenses.add(top, "▶ Run tests", TEST, json!({ "uri": &*uri }));
     }
     for run in view.runs.live(&snapshot.name) {
         lenses.add(top, "■ Stop", CANCEL, json!({ "uri": uri, "run": run }));

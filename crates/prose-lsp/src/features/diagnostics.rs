@@ -146,7 +146,8 @@ pub(crate) fn publication<'a>(
     (publication, digest)
 }
 
-fn of_items(uri: &str, version: Option<i32>, items: &[lsp::Diagnostic]) -> Notification {
+/// The notification with these diagnostics of a document.
+pub(crate) fn of_items(uri: &str, version: Option<i32>, items: &[lsp::Diagnostic]) -> Notification {
     let version = version.map(|version| ("version", text(&version)));
     let params = fields([("uri", text(&uri)), ("diagnostics", text(&items))].into_iter().chain(version));
     Notification { method: PUBLISH, params, id: None }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::protocol::answer::Answer;
 use crate::protocol::uri::DocumentUri;
 use crate::runs::requests;
+use crate::testing::commands;
 
 /// A command at an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +26,8 @@ pub(crate) const PIN: &str = "prose.pin";
 
 /// The names of all commands.
 pub(crate) fn names() -> Vec<&'static str> {
-    [FETCH, PIN].into_iter().chain(requests::COMMANDS.iter().map(|(name, _)| *name)).collect()
+    let runs = requests::COMMANDS.iter().map(|(name, _)| *name);
+    [FETCH, PIN].into_iter().chain(runs).chain(commands::COMMANDS.iter().copied()).collect()
 }
 
 /// A command with its arguments.

@@ -31,13 +31,17 @@ impl Owner {
     }
 
     pub(super) fn receive(&mut self, message: Message) {
-        self.requests.state += u64::from(message.changes_diagnostics());
+        if message.changes_diagnostics() {
+            self.requests.state += 1;
+            self.tests.is_outdated = true;
+        }
         match message {
             Message::Session(message) => self.session_message(message),
             Message::Document(message) => self.document_message(message),
             Message::Read(message) => self.read_message(message),
             Message::Import(message) => self.import_message(message),
             Message::Run(message) => self.run_message(message),
+            Message::Test(message) => self.test_message(message),
             Message::Workspace(message) => self.workspace_message(message),
         }
     }

@@ -20,7 +20,10 @@ impl Owner {
 
     /// Whether the analysis and the client are up to date.
     pub(super) fn is_up_to_date(&self) -> bool {
-        self.publisher.is_up_to_date() && self.documents.edited.is_empty() && self.requests.is_up_to_date()
+        self.publisher.is_up_to_date()
+            && self.documents.edited.is_empty()
+            && self.requests.is_up_to_date()
+            && !self.tests.is_outdated
     }
 
     /// Takes one step towards being up to date: between two steps a message may come that makes the second worthless.
@@ -43,6 +46,8 @@ impl Owner {
             }
         } else if std::mem::take(&mut self.publisher.settings_files_outdated) {
             self.publish_project_files();
+        } else if std::mem::take(&mut self.tests.is_outdated) {
+            self.publish_test_files();
         } else if !self.publish_next_closed() {
             self.requests.retry_polls_soon();
         }

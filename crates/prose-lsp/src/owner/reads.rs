@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::documents::snapshot::Snapshot;
 use crate::owner::state::Owner;
 use crate::protocol::answer::send;
-use crate::protocol::request::{Failure, WORKSPACE_DIAGNOSTIC};
+use crate::protocol::json::json;
+use crate::protocol::request::{CODE_LENS, Failure, WORKSPACE_DIAGNOSTIC};
 use crate::reads::read::{Attempt, Read, ReadMessage};
 use crate::reads::views::Views;
 
@@ -28,7 +29,8 @@ impl Owner {
         read.uri = self.documents.known_name(&read.uri);
         if self.documents.others.contains_key(&read.uri) {
             let nothing = read.nothing;
-            return send(read.answer, Ok(nothing()));
+            let lenses = if read.method == CODE_LENS { self.test_lenses(&read.uri) } else { Vec::new() };
+            return send(read.answer, Ok(if lenses.is_empty() { nothing() } else { json(&lenses) }));
         }
         match self.snapshots(&read.uri) {
             Ok(snapshots) => {

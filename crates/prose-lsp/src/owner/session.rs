@@ -31,6 +31,7 @@ impl Owner {
             SessionMessage::Leaving => self.requests.leave(),
             SessionMessage::Shutdown(answer) => {
                 self.requests.leave();
+                self.tests.stop_all();
                 self.runs.shut_down(move || send(answer, Ok(text(&()))));
             }
             SessionMessage::End => {}

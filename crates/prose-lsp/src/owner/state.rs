@@ -15,6 +15,7 @@ use crate::protocol::client::Client;
 use crate::protocol::session::Session;
 use crate::reads::requests::Requests;
 use crate::runs::registry::Runs;
+use crate::testing::results::TestFiles;
 use crate::workspace::scanner::Scanner;
 use crate::workspace::settings::Settings;
 
@@ -28,6 +29,7 @@ pub(crate) struct Owner {
     pub(super) scanner: Scanner,
     pub(super) publisher: Publisher,
     pub(super) runs: Arc<Runs>,
+    pub(super) tests: TestFiles,
 }
 
 /// The analysis, the settings that programs are under, and the names of programs in the client.
@@ -53,6 +55,7 @@ impl Owner {
             scanner: Scanner::new(Mailbox::new(owner)),
             publisher: Publisher::new(client),
             runs,
+            tests: TestFiles::new(Mailbox::new(owner)),
         }
     }
 }

@@ -16,6 +16,9 @@ pub(crate) const ANYWHERE: &str = "";
 /// The request for the diagnostics of all programs, which clients make again and again.
 pub(crate) const WORKSPACE_DIAGNOSTIC: &str = "workspace/diagnostic";
 
+/// The request for lenses, which test files have as well as programs.
+pub(crate) const CODE_LENS: &str = "textDocument/codeLens";
+
 /// The id of a request, as the client chose it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]

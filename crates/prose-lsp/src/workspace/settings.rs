@@ -150,6 +150,17 @@ impl FileConfig {
         self.rules.project().path.as_deref()
     }
 
+    /// The settings of the project.
+    pub(crate) fn config(&self) -> &Config {
+        self.rules.config()
+    }
+
+    /// The folder of the project: that of its settings, or that of the program.
+    pub(crate) fn root(&self) -> PathBuf {
+        let folder = self.rules.folder().or_else(|| self.path.parent());
+        folder.map(Path::to_owned).unwrap_or_default()
+    }
+
     /// How programs run.
     pub(crate) fn run(&self) -> RunConfig {
         let RunConfig { max_parallel, command, environment, harness, .. } = &self.rules.config().run;
