@@ -17,6 +17,8 @@ const DOCUMENTS = [
   ]),
   // The settings files of projects, which the server checks too.
   { pattern: "**/prose.toml", scheme: "file" },
+  // Test files, with their mistakes and lenses.
+  { pattern: "**/*.test.toml", scheme: "file" },
 ];
 
 /** The extensions of the protocol that this client announces. */
@@ -28,6 +30,8 @@ export class Server {
   /** Notified when the server starts and stops. */
   onDidStart: () => void = () => {};
   onDidStop: () => void = () => {};
+  /** Runs the tests that a lens names, in the Testing view. */
+  onTest: (argument: { uri: string; name?: string }) => Promise<void> = async () => {};
   private wanted = false;
   // Starts and stops run one after another, in the order of the requests.
   private lifecycle: Promise<void> = Promise.resolve();
@@ -137,6 +141,10 @@ export class Server {
     const ofRuns = this.runs.middleware(() => this.client);
     return {
       ...ofRuns,
+      executeCommand: (command, args, next) => {
+        if (command === "prose.test") return this.onTest(args[0] as { uri: string; name?: string });
+        return ofRuns.executeCommand?.(command, args, next);
+      },
       handleDiagnostics: (uri, diagnostics, next) => next(uri, linkCodes(diagnostics)),
       provideDiagnostics: async (document, previous, token, next) => {
         const found = await next(document, previous, token);

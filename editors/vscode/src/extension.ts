@@ -11,6 +11,7 @@ import { surplus } from "./markers";
 import { Runs } from "./runs";
 import { RunsView } from "./runs/view";
 import { Status } from "./status";
+import { isTestFile, Testing } from "./testing";
 
 let server: Server | undefined;
 
@@ -26,11 +27,14 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   view.onSeen = () => void created.start();
   created.onDidStart = () => view.started();
   created.onDidStop = () => view.stopped();
+  const testing = new Testing(context.extensionPath, output);
+  created.onTest = (argument) => testing.runNamed(argument);
   context.subscriptions.push(
     output,
     runs,
     view,
     status,
+    testing,
     ...commands(context.extension, created, output, lastLines),
     ...explanations(context.extensionPath),
     ...debugging(context.extensionPath),
@@ -71,7 +75,7 @@ export async function deactivate(): Promise<void> {
 
 /** Whether the server handles a document. */
 function hasProgram(document: vscode.TextDocument): boolean {
-  return document.languageId === "prose" || (mayHaveFences(document) && opensFence(document.getText()));
+  return document.languageId === "prose" || isTestFile(document.uri) || (mayHaveFences(document) && opensFence(document.getText()));
 }
 
 function mayHaveFences({ languageId, uri }: vscode.TextDocument): boolean {

@@ -106,8 +106,9 @@ test("the files that are named are there, or are made by the build", () => {
 });
 
 test("a window without a program does not start the extension", () => {
-  // Those of the languages, commands and views above come by themselves. A Markdown document may have programs.
-  assert.deepEqual(activationEvents, ["onLanguage:markdown"]);
+  // Those of the languages, commands and views above come by themselves. A Markdown document may have programs, and
+  // the Testing view has the cases of test files, whether or not one is open.
+  assert.deepEqual(activationEvents, ["onLanguage:markdown", "workspaceContains:**/*.test.toml"]);
 });
 
 test("programs in the walkthrough are right, but for the one that is to be wrong", () => {
