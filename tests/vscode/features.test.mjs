@@ -182,3 +182,24 @@ test("a refactoring asks for the name that it has made up", async () => {
     await window.line("output result = session: editor").waitFor();
   });
 });
+
+test("closing editors shows no error", async () => {
+  await editor.window("closed-editors", files, async (window) => {
+    for (let round = 0; round < 3; round += 1) {
+      await window.open("article.prose");
+      await window.lens("Run program").waitFor();
+      // What the editor asks about the text is under way while it closes.
+      await window.goTo(14, 47);
+      await window.page.keyboard.type(" now");
+      await window.page.keyboard.press("Control+Z");
+      await window.command("View: Close All Editors");
+      const save = window.page.locator(".monaco-dialog-box").getByRole("button", { name: "Don't Save" });
+      const closed = window.page.locator(".editor-group-container.empty").first();
+      await until("the editors are closed", async () => (await closed.isVisible()) || (await save.click({ timeout: 500 }).then(() => false, () => false)));
+    }
+    await window.open("article.prose");
+    await window.lens("Run program").waitFor();
+    assert.equal(await window.page.locator(".notification-list-item").count(), 0);
+    assert.doesNotMatch(editor.extensionLog(), /is not open/);
+  });
+});

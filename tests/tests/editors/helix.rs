@@ -95,6 +95,44 @@ fn a_program_is_edited_and_run() {
     helix.wait_for("Helix has ended");
 }
 
+#[test]
+#[ignore = "needs Debian trixie in tests/.cache"]
+fn a_program_is_debugged() {
+    let helix = Helix::install();
+    helix.open("let topic = \"tides\"\nlet draft = session \"Draft {topic}\"\nsession \"Print {draft}\"\n");
+    helix.wait_for("let topic");
+    // The menu of the debugger stays open.
+    let debug = |key: &str| helix.keys(&["Escape", "Space", "G", key]);
+    helix.keys(&["g", "e"]);
+    helix.wait_for(" 3:1");
+    debug("b");
+    helix.wait_for("◯   3");
+    debug("l");
+    helix.wait_until("the templates", |screen| screen.contains("program") && screen.contains("run"));
+    helix.keys(&["Enter"]);
+    helix.wait_for("program:");
+    helix.keys(&["program.prose", "Enter"]);
+    helix.wait_for("stopped because of entry");
+    helix.wait_for("●   3");
+    helix.wait_for(" 1:1");
+
+    debug("n");
+    helix.wait_for(" 2:1");
+    debug("v");
+    helix.wait_for("topic: text = tides");
+    helix.wait_for("prompt: text = Draft tides");
+    helix.keys(&["Escape"]);
+    debug("c");
+    helix.wait_for("stopped because of breakpoint");
+    helix.wait_for(" 3:1");
+    debug("c");
+    helix.wait_for("Terminated debugging session");
+    let runs = helix.run(&["prose", "runs", "list"]);
+    assert!(runs.contains("completed"), "{runs}");
+    helix.keys(&["Escape", ":quit!", "Enter"]);
+    helix.wait_for("Helix has ended");
+}
+
 struct Helix {
     folder: TempDir,
 }
