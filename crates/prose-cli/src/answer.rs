@@ -14,7 +14,8 @@ use prose_vm::questions::{AnswerSource, OpenQuestion};
 use prose_vm::runner;
 use prose_vm::value::Value;
 
-use crate::cli::run::{AnswerArgs, ResumeArgs, RunnerArgs};
+use crate::cli::run::{ResumeArgs, RunnerArgs};
+use crate::cli::runs::AnswerArgs;
 use crate::run::ended::Ended;
 use crate::run::project::present_project;
 use crate::run::waiting::shown;

@@ -2,6 +2,7 @@
 
 pub(crate) mod init;
 pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod serve;
 pub(crate) mod test;
 
@@ -64,7 +65,7 @@ pub(crate) enum Command {
     Resume(run::ResumeArgs),
     Estimate(run::EstimateArgs),
     Test(test::TestArgs),
-    Runs(run::RunsArgs),
+    Runs(runs::RunsArgs),
     Trust(run::TrustArgs),
     Examples(run::ExamplesArgs),
     Check(CheckArgs),

@@ -16,7 +16,7 @@ use prose_state::runs::RunDetails;
 use prose_vm::questions::AnswerSource;
 use prose_vm::value::Value;
 
-use crate::cli::run::ForkArgs;
+use crate::cli::runs::ForkArgs;
 use crate::run::ended::{Ended, refuse};
 use crate::run::interrupt::Interrupts;
 use crate::run::load::load;

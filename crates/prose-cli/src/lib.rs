@@ -41,7 +41,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use crate::cli::run::{RunsArgs, RunsCommand};
+use crate::cli::runs::{RunsArgs, RunsCommand};
 use crate::cli::{Cli, Command};
 use crate::status::Status;
 use crate::terminal::{ERROR, Terminal};

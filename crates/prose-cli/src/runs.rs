@@ -26,7 +26,8 @@ use prose_vm::event::{Event, EventKind};
 use serde::Serialize;
 use textwrap::core::display_width;
 
-use crate::cli::run::{Narration, RunsArgs, RunsCommand, RunsListArgs};
+use crate::cli::run::Narration;
+use crate::cli::runs::{RunsArgs, RunsCommand, RunsListArgs};
 use crate::command_error::CommandError;
 use crate::run::project::present_project;
 use crate::run::waiting;

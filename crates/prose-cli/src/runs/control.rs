@@ -12,7 +12,8 @@ use prose_vm::command::{Command, SessionReport};
 use prose_vm::effect::RequestId;
 use prose_vm::questions::Attribution;
 
-use crate::cli::run::{LimitArgs, RunsCommand};
+use crate::cli::run::LimitArgs;
+use crate::cli::runs::RunsCommand;
 use crate::command_error::CommandError;
 use crate::run::waiting;
 use crate::runs::details::details;
