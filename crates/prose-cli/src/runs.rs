@@ -22,6 +22,7 @@ use prose_state::prompt_file::PROMPTS_FOLDER;
 use prose_state::reader::JournalReader;
 use prose_state::runs::RunSummary;
 use prose_view::{Census, Delta, RequestRecord, Requests, View, duration};
+use prose_vm::earlier::ChangedVariable;
 use prose_vm::event::{Event, EventKind};
 use serde::Serialize;
 use textwrap::core::display_width;
@@ -238,6 +239,10 @@ fn show(
             let name = if earlier.is_live { "fork of:" } else { "replays:" };
             let before = earlier.before.map_or(String::new(), |event| format!(", before event {event}"));
             writeln!(out, "{name}  {}{before}", earlier.run)?;
+            let by = earlier.by.as_ref().map_or(String::new(), |by| format!(" ({by})"));
+            for ChangedVariable { name, value, .. } in &earlier.variables {
+                writeln!(out, "set:      {name} = {}{by}", first_line(&value.to_string()))?;
+            }
         }
         if let Some(script) = &head.script {
             writeln!(out, "script:   {}", one_line(&script.path))?;

@@ -212,6 +212,7 @@ impl Narrator {
                 self.effect(event, *request, effect, outcome);
             }
             EventKind::Warning { message } => self.warned(event, message),
+            EventKind::VariableSet { name, by, .. } => self.warned(event, &by.variable_warning(name)),
             EventKind::Expense(_)
             | EventKind::Commanded { .. }
             | EventKind::QuestionsOpen { .. }

@@ -12,7 +12,7 @@ use prose_state::replay::{RecordedRun, ReplayedRecording, Taken};
 use prose_state::{StateError, portable};
 use prose_vm::budget::Budget;
 use prose_vm::command::Commands;
-use prose_vm::earlier::EarlierRun;
+use prose_vm::earlier::{ChangedVariable, EarlierRun};
 use prose_vm::event::RunHead;
 use prose_vm::harness::{Capabilities, Harness};
 use prose_vm::machine::Machine;
@@ -41,6 +41,9 @@ pub fn recorded_run(project: &Project, name: &str) -> Result<RecordedRun, StateE
     }
 }
 
+/// The recorded answers, what the user should know of them, and the variables that a person has set in the recorded run.
+type OpenedRecording = (AnyRecording, Vec<String>, Vec<ChangedVariable>);
+
 impl FromRun {
     /// How the store of the new run behaves.
     pub(crate) fn mode(&self) -> ReplayMode {
@@ -48,7 +51,7 @@ impl FromRun {
     }
 
     /// The recorded answers for a request of a run.
-    pub(crate) fn open(&self, request: &RunRequest) -> Result<(AnyRecording, Vec<String>), RunFailure> {
+    pub(crate) fn open(&self, request: &RunRequest) -> Result<OpenedRecording, RunFailure> {
         let head = &self.recorded.head;
         let taken = Taken {
             before: self.before,
@@ -58,7 +61,8 @@ impl FromRun {
             replies: self.replies.clone(),
             by: self.by.clone(),
         };
-        let recording = ReplayedRecording::open(&self.recorded, taken)?;
+        let mut recording = ReplayedRecording::open(&self.recorded, taken)?;
+        let changed = recording.changed_variables()?;
         let mut notes = Vec::new();
         if let Some(damage) = recording.damage() {
             notes.push(format!("{damage}; the answers before it are used"));
@@ -69,15 +73,15 @@ impl FromRun {
                 head.run
             ));
         }
-        Ok((AnyRecording::Replayed(Box::new(recording)), notes))
+        Ok((AnyRecording::Replayed(Box::new(recording)), notes, changed))
     }
 
     /// The settings of the new run, as those of the recorded one, by which its prompts were made.
-    pub(crate) fn settings(&self, run: &SmolStr, request: &RunRequest) -> Settings {
+    pub(crate) fn settings(&self, opened: &Opened, request: &RunRequest) -> Settings {
         let head = &self.recorded.head;
-        let earlier = head.earlier.iter().flat_map(|earlier| &earlier.variables);
+        let earlier = head.earlier.iter().flat_map(|earlier| &earlier.variables).chain(&opened.changed);
         Settings {
-            run: run.clone(),
+            run: opened.run.clone(),
             origin: None,
             state: request.state,
             inputs: inputs(head, &request.inputs),
@@ -101,7 +105,7 @@ pub(crate) fn prepare_replay(request: RunRequest, opened: Opened, from: &FromRun
     let capabilities =
         Capabilities { reads_files: head.context_by_reference, writes_files: head.agents_write };
     let replay = Arc::new(Replay::new(head.run.as_str(), capabilities));
-    let mut settings = from.settings(&opened.run, &request);
+    let mut settings = from.settings(&opened, &request);
     settings.harness = replay.name().into();
     settings.script = None;
     settings.root = absolute(&request.project.root);

@@ -357,8 +357,8 @@ fn settings(
         _ => opened.folder.is_some(),
     };
     let mut settings = match (&opened.head, &request.start) {
-        (Some(head), _) => Settings::of(head),
-        (None, Start::From(from)) => from.settings(&opened.run, request),
+        (Some(head), _) => Settings { changed: opened.changed.clone(), ..Settings::of(head) },
+        (None, Start::From(from)) => from.settings(opened, request),
         (None, _) => Settings {
             state: request.state,
             seed: request.seed,

@@ -23,6 +23,7 @@ use smol_str::SmolStr;
 use crate::money::Money;
 
 /// A run to start or to resume.
+#[derive(Clone)]
 pub struct RunRequest {
     /// The program. It has no errors (decision 15).
     pub program: Arc<Program>,

@@ -9,6 +9,7 @@ use prose_state::folder::run_id;
 use prose_state::in_context::InContextStore;
 use prose_state::replay::ReplayedRecording;
 use prose_syntax::text::counted;
+use prose_vm::earlier::ChangedVariable;
 use prose_vm::event::{RunHead, StateMode};
 use prose_vm::place::Place;
 use prose_vm::questions::{OpenQuestion, RecordedAnswer};
@@ -36,6 +37,8 @@ pub(crate) struct Opened {
     pub(crate) answers: Vec<(Place, RecordedAnswer)>,
     /// The questions that were open when it stopped.
     pub(crate) asked: Vec<OpenQuestion>,
+    /// The variables that a person has set in it, or in the earlier run whose answers it takes.
+    pub(crate) changed: Vec<ChangedVariable>,
 }
 
 /// The backend for the state.
@@ -89,6 +92,7 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
             notes,
             answers: Vec::new(),
             asked: Vec::new(),
+            changed: Vec::new(),
         }
     };
     let fresh = || AnyRecording::NoRecording(NoRecording);
@@ -110,9 +114,9 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
         }
         Start::New | Start::From(_) => {
             // What is wrong with the earlier run is found before there is a folder.
-            let (recall, mut notes) = match &request.start {
+            let (recall, mut notes, changed) = match &request.start {
                 Start::From(from) => from.open(request)?,
-                _ => (fresh(), Vec::new()),
+                _ => (fresh(), Vec::new(), Vec::new()),
             };
             let mut store = FilesystemStore::create_as(
                 request.id.as_deref(),
@@ -136,6 +140,7 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
                 notes,
                 answers: Vec::new(),
                 asked: Vec::new(),
+                changed,
             })
         }
         Start::Transcript(recovered) => {
@@ -188,5 +193,6 @@ fn resume(
         notes,
         answers: request.project.answers(run)?,
         asked: details.summary.waiting,
+        changed: resumed.variables,
     })
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use prose_files::Limit;
+use prose_vm::earlier::ChangedVariable;
 use prose_vm::effect::{
     Binding, Effect, Failure, FileUse, Memory, MemoryPlace, MemoryScope, MemoryUse, Outcome, Request,
     RequestId,
@@ -35,8 +36,12 @@ use crate::recall::{JournalRecording, LookedUp, Matching};
 pub use crate::remembered::Remembered;
 use crate::remembered::{Journals, SessionMemories};
 use crate::repair::{self, repair, truncate};
+use crate::set_variable::has_set_variables;
 use crate::state_file::STATE_FILE;
 use crate::turns::Turns;
+
+/// What is said of a run with another program in which a person has set variables.
+const NOT_SET_AGAIN: &str = "the program has changed, so the variables that were set by hand keep the values that the program gives them";
 
 /// Keeps the state of a run in files.
 #[derive(Debug)]
@@ -96,6 +101,8 @@ pub struct Resumed {
     pub recall: Remembered,
     /// What the person should know, such as that a line of the journal is damaged.
     pub notes: Vec<String>,
+    /// The variables that a person has set in the run, in the order in which they did.
+    pub variables: Vec<ChangedVariable>,
     /// The inputs that the program was started with, where the head of the journal is lost, which has them too.
     pub inputs: Option<Vec<(SmolStr, Value)>>,
 }
@@ -154,6 +161,7 @@ impl FilesystemStore {
         let journals = Journals { folder: &folder, run: id };
         let mut inputs = None;
         let mut turns = Turns::default();
+        let mut variables = Vec::new();
         let memories = Memories::new(project, &folder);
         let has_journal = OwnFile(&path).is_there()?;
         let is_empty = has_journal && fs::metadata(&path).is_ok_and(|found| found.len() == 0);
@@ -173,6 +181,7 @@ impl FilesystemStore {
                 }
                 recall.take_off_end(id)?;
                 notes.extend(take_open_turns(&mut recall, &path, id, &memories, &mut turns)?);
+                variables = recall.changed_variables()?;
                 let journal = Journal::resume(&path, recall.sound())?;
                 if journal.last_seq() == 0 {
                     inputs = repair::inputs(&folder, id)?;
@@ -190,6 +199,7 @@ impl FilesystemStore {
             // Without a journal, the process was killed after it had put away that of the program before it changed.
             (has_journal, _) => {
                 if has_journal {
+                    notes.extend(has_set_variables(&path)?.then(|| NOT_SET_AGAIN.to_owned()));
                     journals.put_away(&path)?;
                 }
                 let mut recalls = journals.recall(None)?;
@@ -212,7 +222,7 @@ impl FilesystemStore {
         let replayed_to = journal.last_seq();
         let store = Self::new(project, id.into(), folder.clone(), text, lock, journal, tree, writes_all);
         let store = Self { turns, left_memories, replayed_to, is_foreign, ..store };
-        Ok(Resumed { store, recall, notes, inputs })
+        Ok(Resumed { store, recall, notes, variables, inputs })
     }
 
     #[allow(clippy::too_many_arguments, reason = "the parts of a store, put together in one place")]

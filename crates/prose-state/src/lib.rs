@@ -37,6 +37,7 @@ mod repair;
 pub mod replay;
 pub mod runs;
 mod scan;
+mod set_variable;
 mod state_file;
 mod trace;
 mod turns;

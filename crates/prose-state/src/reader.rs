@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use prose_vm::earlier::ChangedVariable;
 use prose_vm::effect::{Outcome, RequestId};
 use prose_vm::event::{Event, EventKind, JOURNAL_VERSION, RunHead};
 use prose_vm::value::Value;
@@ -316,6 +317,18 @@ impl Places {
         let mut events = serde_json::Deserializer::from_slice(&line).into_iter();
         let event = events.next().and_then(Result::ok);
         event.ok_or_else(|| StateError::Version { path: self.path.clone(), version: None, line: 0 })
+    }
+
+    /// The variables that the events at these places set.
+    pub(crate) fn changed_variables(&mut self, offsets: &[u64]) -> Result<Vec<ChangedVariable>, StateError> {
+        let mut changed = Vec::new();
+        for offset in offsets {
+            let Event { place, kind, .. } = self.event_at(*offset)?;
+            if let EventKind::VariableSet { name, value, .. } = kind {
+                changed.push(ChangedVariable { place, name, value });
+            }
+        }
+        Ok(changed)
     }
 }
 

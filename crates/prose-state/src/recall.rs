@@ -8,6 +8,7 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use prose_vm::activity::Work;
+use prose_vm::earlier::ChangedVariable;
 use prose_vm::effect::{
     Effect, Memory, MemoryPlace, MemoryUse, Outcome, Request, RequestId, Usage, fingerprint,
 };
@@ -63,6 +64,8 @@ pub struct JournalRecording {
     /// Memories that were looked up for sessions of which the journal does not say that they are over, by the places of these.
     open: FxHashMap<SmolStr, OpenMemory>,
     trees: EarlierTrees,
+    /// Where the lines start that say that a person has set a variable.
+    changes: Vec<u64>,
     sound: ReadablePart,
     /// The times of the event that was taken off the end.
     stopped: Option<(u64, u64)>,
@@ -135,6 +138,7 @@ impl JournalRecording {
             next_event: None,
             open: FxHashMap::default(),
             trees: EarlierTrees::default(),
+            changes: Vec::new(),
             sound: ReadablePart::default(),
             stopped: None,
             used: None,
@@ -261,6 +265,9 @@ impl JournalRecording {
             if self.matching == Matching::Exact {
                 note_memory(&mut self.open, &glance, lines_start);
             }
+            if glance.event == EventKind::VARIABLE_SET {
+                self.changes.push(lines_start);
+            }
             let is_end = glance.event == "run-ended";
             let is_new_kind = !kinds.contains(glance.event.as_ref());
             let is_effect = glance.event == "effect";
@@ -290,6 +297,11 @@ impl JournalRecording {
         self.offsets.push(offset);
         self.left += 1;
         self.unused.entry(key).or_default().push_back(order);
+    }
+
+    /// The variables that a person has set in the run, in the order in which they did.
+    pub(crate) fn changed_variables(&mut self) -> Result<Vec<ChangedVariable>, StateError> {
+        self.places.changed_variables(&self.changes)
     }
 
     /// The part of the journal that could be read.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_vm::activity::Work;
+use prose_vm::earlier::ChangedVariable;
 use prose_vm::effect::{Effect, Outcome, Reply, Request, RequestId, fingerprint};
 use prose_vm::event::{EventKind, RunHead};
 use prose_vm::place::Place;
@@ -94,6 +95,8 @@ pub struct ReplayedRecording {
     /// The last request that was looked up.
     seen: Option<RequestId>,
     last_work: Work,
+    /// Where the lines start that say that a person has set a variable.
+    changes: Vec<u64>,
     damage: Option<Damage>,
     problem: Option<StateError>,
 }
@@ -111,6 +114,7 @@ impl ReplayedRecording {
             known: BTreeMap::new(),
             seen: None,
             last_work: Work::default(),
+            changes: Vec::new(),
             damage: None,
             problem: None,
         };
@@ -136,6 +140,10 @@ impl ReplayedRecording {
             };
             if header.seq >= before {
                 return Ok(());
+            }
+            if header.event == EventKind::VARIABLE_SET {
+                self.changes.push(lines.start());
+                continue;
             }
             if header.event != "effect" {
                 continue;
@@ -187,6 +195,11 @@ impl ReplayedRecording {
     /// The number of recorded outcomes that may be taken.
     pub fn recorded(&self) -> usize {
         self.recorded.len()
+    }
+
+    /// The variables that a person has set in the run before the point, in the order in which they did.
+    pub fn changed_variables(&mut self) -> Result<Vec<ChangedVariable>, StateError> {
+        self.places.changed_variables(&self.changes)
     }
 
     /// The damaged line at which the journal could not be read any further.
@@ -261,7 +274,8 @@ impl Recording for ReplayedRecording {
             };
             if let Some(text) = self.changed(request) {
                 self.last_work = Work { given_by: self.taken.by.clone(), is_reused: true, ..Work::default() };
-                return Some((id, Outcome::Reply(Reply { text, ..Reply::default() })));
+                let warnings = self.taken.by.iter().map(Attribution::reply_warning).collect();
+                return Some((id, Outcome::Reply(Reply { text, warnings, ..Reply::default() })));
             }
             match self.places.event_at(self.recorded[order as usize].offset).map(|event| event.kind) {
                 Ok(EventKind::Effect { outcome, work, .. }) => {

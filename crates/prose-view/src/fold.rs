@@ -80,6 +80,10 @@ impl View {
                 self.tally.warnings += 1;
                 self.log(event, EntryKind::Warning(shortened(message).as_str().into()))
             }
+            EventKind::VariableSet { name, by, .. } => {
+                self.tally.warnings += 1;
+                self.log(event, EntryKind::Warning(shortened(&by.variable_warning(name)).as_str().into()))
+            }
 
             EventKind::StatementStarted { source, .. } => self.statement_started(event, source),
             EventKind::StatementEnded { status, error } => {

@@ -259,6 +259,14 @@ pub enum EventKind {
         #[serde(flatten)]
         by: Attribution,
     },
+    /// A person has given a variable another value at the start of the statement at the place of this event (decision 25). Recorded while the run is not
+    /// executed; each execution binds the value there.
+    VariableSet {
+        name: SmolStr,
+        value: Value,
+        #[serde(flatten)]
+        by: Attribution,
+    },
     /// These questions are open from now on, and no others. Recorded when one is asked or is not asked any more while the program is executed, so that a
     /// person can answer also after the process has ended in whatever way (decision 24).
     QuestionsOpen { questions: Vec<OpenQuestion> },
@@ -290,6 +298,9 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// The name of [`EventKind::VariableSet`] in journals.
+    pub const VARIABLE_SET: &str = "variable-set";
+
     /// Whether the event belongs to the run and not only to its execution. A warning may be either; warnings of the program are recorded.
     pub fn is_recorded(&self) -> bool {
         !matches!(

@@ -175,6 +175,18 @@ pub struct Attribution {
     pub from: AnswerSource,
 }
 
+impl Attribution {
+    /// What a reply says that a person gave instead of an agent.
+    pub fn reply_warning(&self) -> String {
+        format!("the reply was given {self}, not by an agent")
+    }
+
+    /// What is said of a variable that a person has set.
+    pub fn variable_warning(&self, name: &str) -> String {
+        format!("variable `{name}` was set {self}, not by the program")
+    }
+}
+
 impl fmt::Display for Attribution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.by {

@@ -496,6 +496,7 @@ impl Runner<'_> {
             _ => return Ok(Some(outcome)),
         };
         let Outcome::Reply(mut reply) = outcome else { return Ok(Some(outcome)) };
+        reply.warnings.extend(self.commanded.prompt_warning(id));
         reply.mark = task.memory.as_ref().and(task.mark.clone());
         let harness = self.host.harness.as_ref();
         let harness = harness.of_agent(task.agent.as_deref()).unwrap_or(harness);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use prose_rights::Grants;
 use smol_str::SmolStr;
 
-use crate::earlier::EarlierRun;
+use crate::earlier::{ChangedVariable, EarlierRun};
 use crate::effect::Permission;
 use crate::event::{JOURNAL_VERSION, RecordedRoute, RunHead, ScriptFile, StateMode};
 use crate::value::Value;
@@ -47,6 +47,8 @@ pub struct Settings {
     pub backoff_cap_ms: u64,
     /// The earlier run whose outcomes are taken.
     pub earlier: Option<Box<EarlierRun>>,
+    /// The variables that a person has set in this run, as its journal records them in events of their own.
+    pub changed: Vec<ChangedVariable>,
     /// The rights of fetched programs (decision 19). Not recorded: a user may grant or revoke rights before a run is resumed.
     pub grants: Arc<Grants>,
     /// The absolute path of the folder that contains `.prose`, for the paths in prompts. Not recorded: a project may be moved before a run is resumed.
@@ -81,6 +83,7 @@ impl Settings {
             backoff_ms: 1000,
             backoff_cap_ms: 60_000,
             earlier: None,
+            changed: Vec::new(),
             grants: Arc::default(),
             root: None,
             home: None,

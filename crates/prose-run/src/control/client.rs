@@ -326,6 +326,11 @@ impl Watcher {
         }
     }
 
+    /// Whether events that happened before it attached are still to come.
+    pub fn is_behind(&self) -> bool {
+        self.last < self.before
+    }
+
     /// Whether the last event was the end of the run. If not, its process has died, and the run can be resumed.
     pub fn has_ended(&self) -> bool {
         self.state == State::Over { has_ended: true }

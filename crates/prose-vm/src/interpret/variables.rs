@@ -94,10 +94,11 @@ impl Cx {
         }
     }
 
-    /// Gives variables the values that a person chose for this statement of a fork. A constant gets another value, too: it is the person's word.
+    /// Gives variables the values that a person chose for this statement. A constant gets another value, too: it is the person's word.
     pub(super) fn change_variables(&self) {
-        let Some(earlier) = &self.run.world.settings.earlier else { return };
-        for changed in earlier.variables.iter().filter(|changed| changed.place == self.place) {
+        let settings = &self.run.world.settings;
+        let of_fork = settings.earlier.iter().flat_map(|earlier| &earlier.variables);
+        for changed in of_fork.chain(&settings.changed).filter(|changed| changed.place == self.place) {
             let scope = self.scope.to_assign(&changed.name);
             let known = scope.get(&changed.name);
             let kind = known.as_ref().map_or(BindingKind::Let, |known| known.kind);

@@ -21,13 +21,18 @@ pub(super) struct Commanded {
     /// The sessions that a person ends: with a reply, or without one to skip them.
     ended: BTreeMap<RequestId, (Option<Arc<str>>, Attribution)>,
     /// The prompts that a person has written for sessions.
-    prompts: BTreeMap<RequestId, Arc<str>>,
+    prompts: BTreeMap<RequestId, (Arc<str>, Attribution)>,
 }
 
 impl Commanded {
     /// The prompt that a person has written for a session.
     pub(super) fn prompt(&self, id: RequestId) -> Option<Arc<str>> {
-        self.prompts.get(&id).cloned()
+        self.prompts.get(&id).map(|(prompt, _)| Arc::clone(prompt))
+    }
+
+    /// What the reply to a prompt that a person has written says about that.
+    pub(super) fn prompt_warning(&self, id: RequestId) -> Option<String> {
+        self.prompts.get(&id).map(|(_, by)| format!("the prompt was changed {by}"))
     }
 }
 
@@ -117,7 +122,7 @@ impl Runner<'_> {
             Command::Reply { request, text } => self.end_by_hand(request, Some(text), by)?,
             Command::Retry { request } => self.start_again(request)?,
             Command::Prompt { request, text } => {
-                self.commanded.prompts.insert(request, text);
+                self.commanded.prompts.insert(request, (text, by.clone()));
                 if self.is_started.contains(&request) {
                     self.start_again(request)?;
                 }
@@ -164,7 +169,7 @@ impl Runner<'_> {
                 self.commanded.ended.insert(*request, (Some(Arc::clone(text)), by.clone()));
             }
             Command::Prompt { request, text } if self.waiting.contains_key(request) => {
-                self.commanded.prompts.insert(*request, Arc::clone(text));
+                self.commanded.prompts.insert(*request, (Arc::clone(text), by.clone()));
             }
             _ => {}
         }
@@ -180,8 +185,9 @@ impl Runner<'_> {
                     Effect::Session(task) => task.memory.as_ref().and(task.mark.clone()),
                     _ => None,
                 };
+                let warnings = vec![by.reply_warning()];
                 self.worked.insert(id, Work { given_by: Some(by), ..Work::default() });
-                return Some((id, Outcome::Reply(Reply { text, mark, ..Reply::default() })));
+                return Some((id, Outcome::Reply(Reply { text, mark, warnings, ..Reply::default() })));
             }
             let warning = format!("the session was skipped {by}, so its result is empty");
             let reply = Reply { is_skipped: true, warnings: vec![warning], ..Reply::default() };

@@ -158,6 +158,7 @@ pub(super) fn is_unrequested(event: &Event) -> bool {
         event.kind,
         EventKind::Expense(_)
             | EventKind::Commanded { .. }
+            | EventKind::VariableSet { .. }
             | EventKind::QuestionsOpen { .. }
             | EventKind::Answered(_)
     )

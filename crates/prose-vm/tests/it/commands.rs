@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
@@ -29,11 +30,12 @@ type Answers = Rc<RefCell<Vec<Result<(), CommandError>>>>;
 fn commanded(
     program: &str,
     sessions: Option<u32>,
-    commands: &'static [(u64, Command)],
+    commands: &[(u64, Command)],
     earlier: Vec<Event>,
 ) -> (Ran, Answers) {
     let answers = Answers::default();
     let given = Rc::clone(&answers);
+    let commands = commands.to_vec();
     let ran = run_with(program, SCRIPT, move |setup| {
         let (sender, received) = Commands::channel();
         setup.commands = received;
@@ -42,7 +44,7 @@ fn commanded(
         // It never interrupts the run, and is polled as long as that is executed.
         setup.interrupted = Box::pin(async move {
             let mut now = 0;
-            for (at, command) in commands {
+            for (at, command) in &commands {
                 tokio::time::sleep(Duration::from_millis(at - now)).await;
                 now = *at;
                 let answer = sender.send(command.clone(), ada()).await;
@@ -82,7 +84,7 @@ fn shown(ran: &Ran, answers: &Answers) -> String {
 }
 
 #[track_caller]
-fn check(program: &str, sessions: Option<u32>, commands: &'static [(u64, Command)], expected: Expect) {
+fn check(program: &str, sessions: Option<u32>, commands: &[(u64, Command)], expected: Expect) {
     let (ran, answers) = commanded(program, sessions, commands, Vec::new());
     expected.assert_eq(&shown(&ran, &answers));
 }
@@ -334,4 +336,88 @@ fn a_run_tells_what_it_does() {
           ]
         }"#]]
     .assert_eq(&reports.borrow().join("\n"));
+}
+
+#[test]
+fn a_reply_by_hand_ends_a_session_that_waits_or_is_at_work() {
+    check(
+        "let x = session \"slow\"\nlet y = session \"b\"\noutput \"<{x}> <{y}>\"\n",
+        None,
+        &[
+            (500, Command::Pause),
+            (500, Command::Reply { request: REQUEST, text: Arc::from("by hand") }),
+            (600, Command::Reply { request: RequestId(2), text: Arc::from("without an agent") }),
+            (700, Command::Reply { request: RequestId(2), text: Arc::from("too late") }),
+            (800, Command::Continue),
+        ],
+        expect![[r#"
+            500: Pause by ada at the terminal
+            500: Reply { request: RequestId(1), text: "by hand" } by ada at the terminal
+            500: 1 session without a reply
+            500: session 1 replies "by hand"
+            500: the reply was given by ada at the terminal, not by an agent
+            600: Reply { request: RequestId(2), text: "without an agent" } by ada at the terminal
+            600: session 2 replies "without an agent"
+            600: the reply was given by ada at the terminal, not by an agent
+            600: Completed with Text("<by hand> <without an agent>")
+        "#]],
+    );
+}
+
+#[test]
+fn a_changed_prompt_is_the_one_that_the_agent_gets() {
+    check(
+        "let x = session \"slow\"\noutput x\n",
+        None,
+        &[
+            (500, Command::Prompt { request: REQUEST, text: Arc::from("quick") }),
+            (900, Command::Prompt { request: RequestId(9), text: Arc::from("nobody") }),
+        ],
+        expect![[r#"
+            500: Prompt { request: RequestId(1), text: "quick" } by ada at the terminal
+            500: 1 session without a reply
+            500: session 1 begins
+            10500: session 1 replies "at last"
+            10500: the prompt was changed by ada at the terminal
+            10500: Completed with Text("at last")
+            refused: no such session is at work or waits for an agent
+        "#]],
+    );
+}
+
+#[test]
+fn a_resumed_run_repeats_replies_and_prompts_by_hand() {
+    let program = "session \"slow\"\nsession \"slow\"\n";
+    let commands = &[
+        (500, Command::Reply { request: REQUEST, text: Arc::from("by hand") }),
+        (700, Command::Prompt { request: RequestId(2), text: Arc::from("quick") }),
+        (800, Command::Stop),
+    ];
+    let (first, _) = commanded(program, None, commands, Vec::new());
+    let before = recorded(&first.events);
+    let (second, answers) = commanded(program, None, &[], before.clone());
+    expect![[r#"
+        500: Reply { request: RequestId(1), text: "by hand" } by ada at the terminal
+        500: 1 session without a reply
+        500: session 1 replies "by hand"
+        500: the reply was given by ada at the terminal, not by an agent
+        700: Prompt { request: RequestId(2), text: "quick" } by ada at the terminal
+        700: 1 session without a reply
+        800: Stop by ada at the terminal
+        10000: session 2 replies "at last"
+        10000: the prompt was changed by ada at the terminal
+        10000: Completed with Text("at last")
+    "#]]
+    .assert_eq(&shown(&second, &answers));
+    // The process may have ended before the outcome was recorded.
+    let cut = before.iter().position(|event| matches!(event.kind, EventKind::Commanded { .. })).unwrap();
+    let (third, answers) = commanded(program, None, &[], before[..=cut].to_vec());
+    expect![[r#"
+        500: Reply { request: RequestId(1), text: "by hand" } by ada at the terminal
+        0: session 1 replies "by hand"
+        0: the reply was given by ada at the terminal, not by an agent
+        10000: session 2 replies "at last"
+        10000: Completed with Text("at last")
+    "#]]
+    .assert_eq(&shown(&third, &answers));
 }

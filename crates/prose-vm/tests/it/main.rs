@@ -17,6 +17,7 @@ mod errors;
 mod estimates;
 mod expenses;
 mod frames;
+mod gate;
 mod inputs_and_imports;
 mod limits;
 mod loops;

@@ -23,6 +23,7 @@ use prose_vm::effect::{
 };
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, EventKind, RunEnd, RunStatus};
+use prose_vm::gate::Gate;
 use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
 use prose_vm::machine::{Machine, MachineOutput};
 use prose_vm::program::Program;
@@ -68,6 +69,8 @@ pub(crate) struct Setup {
     pub(crate) accounts: Arc<dyn Accounts>,
     /// The commands of a person.
     pub(crate) commands: Commands,
+    /// Holds its requests.
+    pub(crate) gate: Option<Arc<dyn Gate>>,
     /// Ends the run when it is ready.
     pub(crate) interrupted: Pin<Box<dyn Future<Output = String>>>,
     /// What agents know from earlier runs: the folder of the memory, its text, and the number of its segments.
@@ -98,6 +101,7 @@ impl Setup {
             approvals: Arc::new(NoApprovals),
             accounts: Arc::new(NoAccounts),
             commands: Commands::none(),
+            gate: None,
             interrupted: Box::pin(std::future::pending()),
             memories: BTreeMap::new(),
             written: BTreeMap::new(),
@@ -164,7 +168,7 @@ pub(crate) fn run_program(program: Arc<Program>, setup: Setup) -> Ran {
             },
             interrupted: setup.interrupted,
             accounts: setup.accounts,
-            gate: None,
+            gate: setup.gate,
             limits: setup.limits,
             secrets: setup.secrets,
             clock: &|| setup.starts_at + start.elapsed().as_millis() as u64,
