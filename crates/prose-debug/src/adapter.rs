@@ -4,6 +4,7 @@ mod breaks;
 mod change;
 mod control;
 mod evaluate;
+mod fork;
 mod lifecycle;
 mod stack;
 
@@ -13,6 +14,7 @@ use std::sync::{Arc, MutexGuard};
 use std::thread;
 
 use dapts::{IEvent, IRequest, event, request};
+use prose_state::replay::RecordedRun;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
@@ -89,6 +91,8 @@ struct Adapter<W> {
     shared: Arc<Shared>,
     sources: Sources,
     project: Option<prose_run::Project>,
+    /// The run that is looked at, as it was when the session started.
+    recorded: Option<RecordedRun>,
     requested: Requested,
     handles: Handles,
     /// Why the debugger stands where it does.
@@ -99,6 +103,10 @@ struct Adapter<W> {
     ends: bool,
     /// Whether the run continues without the client.
     leaves_run: bool,
+    /// Whether the client shows something that is not so any more.
+    is_outdated: bool,
+    /// Whether the client asks again when it is notified of that.
+    refreshes: bool,
 }
 
 impl<W: Write> Adapter<W> {
@@ -118,12 +126,15 @@ impl<W: Write> Adapter<W> {
             session: Session::None,
             sources: Sources::default(),
             project: None,
+            recorded: None,
             requested: Requested::default(),
             handles: Handles::default(),
             stop: None,
             pending: None,
             ends: false,
             leaves_run: false,
+            is_outdated: false,
+            refreshes: false,
         }
     }
 
@@ -170,7 +181,11 @@ impl<W: Write> Adapter<W> {
         let command = request.command.clone();
         let answered = self.answer(&command, request.arguments);
         self.respond(request.seq, &command, answered)?;
-        self.after(&command)
+        self.after(&command)?;
+        if std::mem::take(&mut self.is_outdated) && self.refreshes {
+            self.emit::<event::Invalidated>(dapts::InvalidatedEvent::default())?;
+        }
+        Ok(())
     }
 
     fn answer(&mut self, command: &str, arguments: Json) -> Result<Json, String> {
@@ -209,6 +224,7 @@ impl<W: Write> Adapter<W> {
             request::Evaluate::COMMAND => self.evaluate(read(arguments)?),
             request::Completions::COMMAND => self.completions(read(arguments)?),
             request::SetVariable::COMMAND => self.set_variable(read(arguments)?),
+            request::SetExpression::COMMAND => self.set_expression(read(arguments)?),
             request::ExceptionInfo::COMMAND => self.exception_info(),
             request::Continue::COMMAND => self.resume(read(arguments)?),
             request::Next::COMMAND

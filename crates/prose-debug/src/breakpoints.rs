@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use prose_vm::activity::Activity;
-use prose_vm::effect::Outcome;
+use prose_vm::effect::{Outcome, RequestId};
+use prose_vm::error::ErrorKind;
 use prose_vm::event::{ConditionOf, EventKind, RunStatus, Status};
 use prose_vm::program::LocationKind;
 use prose_vm::value::Value;
@@ -101,8 +102,11 @@ impl Trigger {
                 EventKind::Activity { activity, .. } => {
                     matches!(activity, Activity::Asked(_) | Activity::Denied(_))
                 }
-                EventKind::Effect { outcome: Outcome::Failed(failure), .. } => {
-                    failure.kind == prose_vm::error::ErrorKind::Permission
+                EventKind::Effect { request, outcome, work, .. } => {
+                    let is_failure =
+                        matches!(outcome, Outcome::Failed(failure) if failure.kind == ErrorKind::Permission);
+                    let is_recorded = !work.denials.is_empty() || !work.questions.is_empty();
+                    (is_failure || is_recorded) && !is_reported(timeline, index, *request)
                 }
                 _ => false,
             },
@@ -114,6 +118,17 @@ impl Trigger {
             }
         }
     }
+}
+
+/// Whether a request reported something before its outcome, which only a run that is executed has.
+fn is_reported(timeline: &Timeline, index: usize, request: RequestId) -> bool {
+    let before = timeline.events()[..index].iter().rev();
+    let of_request = before.take_while(
+        |event| !matches!(&event.kind, EventKind::SessionStarted { request: of, .. } if *of == request),
+    );
+    of_request
+        .into_iter()
+        .any(|event| matches!(&event.kind, EventKind::Activity { request: of, .. } if *of == request))
 }
 
 /// Whether the condition of a loop is judged again, after the first time.

@@ -53,6 +53,8 @@ pub(crate) enum Step {
     Out,
     /// To the next session.
     Session,
+    /// To an event that another execution had as well, by the number of events that the program has emitted up to it.
+    To(usize),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -73,6 +75,8 @@ pub(crate) struct Debuggee {
     pub(crate) breakpoints: Breakpoints,
     /// The event at which the debugger stands.
     cursor: usize,
+    /// The last event at which it has stood.
+    front: usize,
     /// The movement that has not come to its end.
     motion: Option<Motion>,
     /// How many events there were when requests were made.
@@ -94,7 +98,7 @@ impl Debuggee {
     /// Takes up the next event of the run.
     pub(crate) fn push(&mut self, event: Event) {
         if matches!(event.kind, EventKind::RunStarted(_)) {
-            (self.cursor, self.logged) = (0, 0);
+            (self.cursor, self.front, self.logged) = (0, 0, 0);
             self.requested.clear();
             self.held.clear();
         }
@@ -112,7 +116,14 @@ impl Debuggee {
             return true;
         }
         let made = self.requested.get(&request.id).copied().unwrap_or_default();
-        !self.is_paused && made <= self.cursor + 1 && !self.is_held(&request.place)
+        // What is requested immediately after the event at which the debugger has stopped comes after it, too.
+        let until = self.cursor + usize::from(self.is_running());
+        !self.is_paused && made <= until && !self.is_held(&request.place)
+    }
+
+    /// Whether what is requested immediately after the event at which the debugger stands has not started: the debugger holds it, or shows the past.
+    pub(crate) fn holds_next(&self) -> bool {
+        !self.is_running() && (self.is_over || !self.requested.is_empty())
     }
 
     /// No events follow.
@@ -163,6 +174,17 @@ impl Debuggee {
         self.advance()
     }
 
+    /// Stands at an event of an execution that is repeated, as soon as that has come to it.
+    pub(crate) fn start_at(&mut self, count: usize) {
+        self.motion =
+            Some(Motion { step: Step::To(count), thread: RUN, depth: 0, leaves: RUN, is_entry: false });
+    }
+
+    /// Whether the debugger stands before an event at which it has stood, so that what comes after it is the past.
+    pub(crate) fn has_stepped_back(&self) -> bool {
+        self.cursor < self.front
+    }
+
     /// Moves on from where the debugger stands, in a branch.
     pub(crate) fn step(&mut self, step: Step, thread: NodeId) -> Option<Stop> {
         let depth = self.timeline.node(self.part_of(thread)).map_or(0, |part| part.depth);
@@ -199,7 +221,16 @@ impl Debuggee {
         self.breakpoints.scan(&self.timeline);
         let count = self.timeline.events().len();
         while let Some(mut motion) = self.motion {
+            if let Step::To(event) = motion.step
+                && let Some(index) = self.timeline.at_count(event)
+            {
+                self.cursor = index;
+                let stop = self.stop(Reason::Goto);
+                self.logged = self.cursor + 1;
+                return Some(stop);
+            }
             let next = match motion.step {
+                Step::To(_) => count,
                 // Nothing but breakpoints can stop it.
                 Step::Continue => self.breakpoints.next(self.cursor).unwrap_or(count),
                 _ => self.cursor + 1,
@@ -232,6 +263,9 @@ impl Debuggee {
 
     fn stop(&mut self, reason: Reason) -> Stop {
         self.motion = None;
+        // What a person has set counts from the start of the statement on.
+        self.cursor = self.timeline.after_changes(self.cursor);
+        self.front = self.front.max(self.cursor);
         Stop { reason, thread: self.thread() }
     }
 
@@ -246,7 +280,7 @@ impl Debuggee {
         }
         let thread = self.timeline.thread_at(index);
         match motion.step {
-            Step::Continue => false,
+            Step::Continue | Step::To(_) => false,
             Step::Session => matches!(event.kind, EventKind::SessionStarted { .. }),
             Step::Over => {
                 is_statement && thread == motion.thread && self.timeline.depth_at(index) <= motion.depth
@@ -264,7 +298,7 @@ impl Debuggee {
         self.motion = None;
         let depth = self.timeline.node(self.part_of(thread)).map_or(0, |part| part.depth);
         let mut thread = thread;
-        for index in (0..self.cursor).rev() {
+        for index in (0..self.timeline.before_changes(self.cursor)).rev() {
             let Some(event) = self.timeline.event(index) else { continue };
             if matches!(event.kind, EventKind::BranchStarted { .. }) && self.timeline.node_at(index) == thread
             {
@@ -285,7 +319,7 @@ impl Debuggee {
     /// Stands at the breakpoint before, or at the start of the run.
     pub(crate) fn reverse(&mut self) -> Stop {
         self.breakpoints.scan(&self.timeline);
-        match self.breakpoints.stop_before(self.cursor) {
+        match self.breakpoints.stop_before(self.timeline.before_changes(self.cursor)) {
             Some(index) => {
                 self.cursor = index;
                 let hits = self.breakpoints.at(index).cloned().unwrap_or_default();
@@ -337,6 +371,8 @@ impl Debuggee {
     /// Stops where the run is now.
     pub(crate) fn pause(&mut self) -> Stop {
         self.is_paused = true;
+        // The command that pauses the run of another process belongs to no statement.
+        self.cursor = self.timeline.last_of_program(self.cursor);
         self.stop(Reason::Pause)
     }
 

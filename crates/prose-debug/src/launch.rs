@@ -1,7 +1,7 @@
 //! What is debugged: a program that is started, a run that has ended, or one that another process executes.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_project::files::identity;
@@ -10,8 +10,10 @@ use prose_project::load::load;
 use prose_project::position::Positions;
 use prose_project::runnable::Refusal;
 use prose_run::control::{Client, ControlError};
-use prose_run::{Caps, Project, RunRequest, Start, UserTrust, project_at, recorded_run};
+use prose_run::{Caps, Project, RunRequest, Start, UserTrust, is_confirmed, project_at, recorded_run};
+use prose_state::folder::resolved;
 use prose_state::replay::RecordedRun;
+use prose_vm::event::RunHead;
 use prose_vm::value::Value;
 use serde::Deserialize;
 
@@ -73,7 +75,7 @@ impl Arguments {
     pub(crate) fn target(&self, options: &Options) -> Result<Target, String> {
         match (&self.run, &self.program) {
             (Some(run), _) => self.recorded(run, options),
-            (None, Some(program)) => self.launch(program, options),
+            (None, Some(program)) => Ok(Target::Launch(Box::new(self.request(program, None, options)?))),
             (None, None) => {
                 Err("nothing to debug: set `program` to a program, or `run` to a run that `prose runs` lists"
                     .to_owned())
@@ -102,7 +104,32 @@ impl Arguments {
         }
     }
 
-    fn launch(&self, program: &str, options: &Options) -> Result<Target, String> {
+    /// A request for another run of the program of a recorded run.
+    pub(crate) fn request_of(
+        &self,
+        recorded: &RecordedRun,
+        project: &Project,
+        options: &Options,
+    ) -> Result<RunRequest, String> {
+        let RunHead { run, from, .. } = &recorded.head;
+        let is_inside = resolved(Path::new(from)).starts_with(resolved(&project.root));
+        // What the journal of somebody else names has to lie in the project.
+        if !is_inside && !is_confirmed(project, run, &options.trust.files) {
+            return Err(format!(
+                "nothing confirms that you started run {run} on this machine with the program `{from}`, which is not in the project; if that is right, start \
+                 the fork with `prose runs fork {run} --program {from}`"
+            ));
+        }
+        self.request(from, Some(project), options)
+    }
+
+    /// A request for a run of a program.
+    fn request(
+        &self,
+        program: &str,
+        project: Option<&Project>,
+        options: &Options,
+    ) -> Result<RunRequest, String> {
         let folder = self.folder(options);
         let file = folder.join(program);
         let is_file = file.exists()
@@ -117,7 +144,8 @@ impl Arguments {
         let runnable = loaded.program.as_ref().map_err(refused)?;
         let runnable = Arc::clone(runnable);
         let config = loaded.rules.config().clone();
-        let project = project_at(loaded.rules.folder().map(identity), &folder, &options.trust);
+        let of_program = || project_at(loaded.rules.folder().map(identity), &folder, &options.trust);
+        let project = project.cloned().unwrap_or_else(of_program);
         let mut request = RunRequest::new(runnable, project, Start::New, &config, options.trust.clone());
         request.harness = self.harness.clone().or_else(|| self.script.is_some().then(|| "script".to_owned()));
         request.script = self.script.as_ref().map(|script| folder.join(script));
@@ -130,7 +158,7 @@ impl Arguments {
             }
             request.inputs.push((name.as_str().into(), Value::from_json(value)));
         }
-        Ok(Target::Launch(Box::new(request)))
+        Ok(request)
     }
 }
 

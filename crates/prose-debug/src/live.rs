@@ -1,13 +1,13 @@
 //! Runs that are executed while they are debugged: by this process, or by another one.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use prose_run::control::{Client, Closer};
 use prose_run::questions::{Attendance, OpenQuestion, user};
-use prose_run::{Questions, RunHooks, RunRequest, prepare};
+use prose_run::{Questions, RunHooks, RunRequest, Start, prepare};
 use prose_vm::activity::AnswerSource;
 use prose_vm::command::{Command, CommandSender};
 use prose_vm::effect::Request;
@@ -18,6 +18,7 @@ use smol_str::SmolStr;
 use tokio::sync::{Notify, oneshot};
 
 use crate::debuggee::{Debuggee, Stop};
+use crate::values::shown;
 
 /// What the owner of a session receives.
 #[derive(Debug)]
@@ -79,6 +80,18 @@ impl Shared {
     /// Requests that were held may start.
     pub(crate) fn open(&self) {
         self.opened.notify_one();
+    }
+
+    /// Reports to another owner from now on, with what the owner before has not received.
+    pub(crate) fn report_to(&self, owner: &Sender<Input>, missed: &Receiver<Input>) {
+        let mut inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        missed.try_iter().for_each(|input| _ = owner.send(input));
+        *inputs = owner.clone();
+    }
+
+    /// Reports nothing any more.
+    pub(crate) fn silence(&self) {
+        *self.inputs.lock().unwrap_or_else(PoisonError::into_inner) = mpsc::channel().0;
     }
 
     fn send(&self, input: Input) {
@@ -155,6 +168,9 @@ fn output_of(event: &Event) -> Option<Output> {
             };
             (Category::Console, format!("{what} {by}"))
         }
+        EventKind::VariableSet { name, value, by } => {
+            (Category::Console, format!("`{name}` was set to {} {by}", shown(value)))
+        }
         _ => return None,
     };
     Some(Output { line, ..Output::new(category, text) })
@@ -182,6 +198,8 @@ pub(crate) fn end_text(end: &RunEnd) -> Output {
 /// A run that this process executes.
 pub(crate) struct Live {
     pub(crate) run: SmolStr,
+    /// What it was started with, for another execution of the program.
+    pub(crate) request: Box<RunRequest>,
     pub(crate) desk: Questions,
     pub(crate) commands: CommandSender,
     /// Lets the prepared run start.
@@ -208,7 +226,9 @@ impl Live {
         let attendance = desk.attend();
         let questions = desk.clone();
         let shared = Arc::clone(shared);
+        let started_with = Box::new(request.clone());
         let execute = move || {
+            let is_new = !matches!(request.start, Start::Resume { .. });
             let project = request.project.clone();
             let mut run = match prepare(request) {
                 Ok(run) => run,
@@ -221,7 +241,9 @@ impl Live {
             if sent.is_err() || gone.recv().is_err() {
                 // A run that never started is not listed.
                 drop(run);
-                let _ = project.remove_run(&id);
+                if is_new {
+                    let _ = project.remove_run(&id);
+                }
                 return;
             }
             let notifier = run.notifier();
@@ -251,6 +273,7 @@ impl Live {
         let _ = notes;
         Ok(Self {
             run,
+            request: started_with,
             desk,
             commands,
             go: Some(go),
@@ -285,6 +308,12 @@ impl Live {
         }
     }
 
+    /// The number of sessions at work.
+    pub(crate) fn count_at_work(&self) -> usize {
+        let status = futures_executor::block_on(self.commands.status());
+        status.map_or(0, |status| status.sessions.iter().filter(|session| session.is_at_work).count())
+    }
+
     /// Waits until the run has ended.
     pub(crate) fn join(mut self) {
         self.go = None;
@@ -303,7 +332,8 @@ impl Live {
 
 /// A run that another process executes.
 pub(crate) struct Attached {
-    folder: PathBuf,
+    /// The folder of the run.
+    pub(crate) folder: PathBuf,
     /// Whether this debugger has paused the run.
     is_paused: bool,
     closer: Closer,
@@ -314,6 +344,13 @@ impl Attached {
     pub(crate) fn follow(client: Client, folder: &Path, shared: &Arc<Shared>) -> Result<Self, String> {
         let mut watcher = client.attach(0).map_err(|error| error.to_string())?;
         let closer = watcher.closer().map_err(|error| error.to_string())?;
+        // What has happened is there when the client first asks.
+        while watcher.is_behind()
+            && let Some(watched) = watcher.next_event().map_err(|error| error.to_string())?
+        {
+            shared.lock().push(watched.event);
+        }
+        shared.follow();
         let shared = Arc::clone(shared);
         let follow = move || {
             loop {
@@ -371,8 +408,9 @@ impl Attached {
         client.answer(None, text, &user(AnswerSource::Editor)).map_err(|error| error.to_string())
     }
 
-    /// Leaves the run to itself.
-    pub(crate) fn leave(&self) {
+    /// Leaves the run to itself. What the debugger has paused continues.
+    pub(crate) fn leave(mut self) {
+        self.unpause();
         self.closer.close();
     }
 }

@@ -2,14 +2,18 @@
 //!
 //! All of it is found without folding events again, so that a step back takes the same time everywhere in a long run.
 
-use prose_vm::effect::{BindingKind, RequestId, Usage};
-use prose_vm::event::{Event, EventKind, RunHead, TryPart};
+mod growth;
+mod variables;
+
+use prose_vm::effect::{RequestId, Usage};
+use prose_vm::event::{Event, EventKind, RunHead};
 use prose_vm::place::{Place, Site};
 use prose_vm::value::Value;
 use rustc_hash::FxHashMap;
 use smol_str::{SmolStr, format_smolstr};
 
-use crate::headers::LoopNames;
+use self::variables::Bindings;
+pub(crate) use self::variables::{Seen, Variable};
 
 /// The number of a part of a run.
 pub(crate) type NodeId = u32;
@@ -73,22 +77,6 @@ impl NodeKind {
     }
 }
 
-/// A name in a scope.
-#[derive(Debug, Default)]
-struct Bindings {
-    kind: BindingKind,
-    /// Its values, each with the event that binds it.
-    values: Vec<(usize, Value)>,
-}
-
-/// A variable at a point of the run.
-#[derive(Debug, Clone)]
-pub(crate) struct Variable {
-    pub(crate) name: SmolStr,
-    pub(crate) value: Value,
-    pub(crate) kind: BindingKind,
-}
-
 /// The source of a program of a run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ProgramSource {
@@ -125,302 +113,6 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// Takes up the next event. What only belongs to an execution is left out, except warnings and questions about permissions.
-    pub(crate) fn push(&mut self, event: Event) {
-        if let EventKind::RunStarted(head) = &event.kind {
-            *self = Self { head: Some(head.clone()), ..Self::default() };
-            self.nodes.push(Node {
-                kind: NodeKind::Run,
-                parent: RUN,
-                start: 0,
-                end: None,
-                thread: RUN,
-                scope: RUN,
-                frame: 0,
-                depth: 0,
-                site: None,
-                program: 0,
-                children: Vec::new(),
-                locals: Vec::new(),
-                key: None,
-                shadowed: None,
-            });
-            let from = head.from.clone();
-            self.programs.insert(0, ProgramSource { name: head.program.clone(), from, text: None });
-        }
-        if self.nodes.is_empty() || !is_kept(&event.kind) {
-            return;
-        }
-        let index = self.events.len();
-        let node = self.take(index, &event);
-        if let Some(usage) = event.kind.usage() {
-            let before = self.used.last().map(|(_, usage)| *usage);
-            self.used.push((index, before.map_or(usage, |before| before.and(usage))));
-        }
-        let thread = self.nodes[node as usize].thread;
-        self.by_thread.entry(thread).or_default().push(index);
-        self.node_of.push(node);
-        self.events.push(event);
-    }
-
-    fn take(&mut self, index: usize, event: &Event) -> NodeId {
-        let place = &event.place;
-        let inner = |step: std::fmt::Arguments<'_>| place.step(step);
-        match &event.kind {
-            EventKind::Imported { from, alias, .. } => {
-                let program = event.site.map_or(0, |site| site.program);
-                self.imports.insert((program, alias.clone()), from.clone());
-                self.around(place)
-            }
-            EventKind::Defined { program, name, .. } => {
-                self.programs.entry(*program).or_default().name = name.clone();
-                self.around(place)
-            }
-            // A command comes from outside, wherever the program is.
-            EventKind::Commanded { .. } => self.node_of.last().copied().unwrap_or(RUN),
-            EventKind::StatementStarted { source, .. } => {
-                self.start(index, event, NodeKind::Statement { source: source.clone() }, Some(place.clone()))
-            }
-            EventKind::StatementEnded { .. } => self.end(index, place).unwrap_or_else(|| self.around(place)),
-            EventKind::BranchEnded { .. } => {
-                // The statement of a cancelled branch has the same place, and is still open.
-                let branch = self.nodes[self.around(place) as usize].thread;
-                if branch != RUN {
-                    self.close(index, branch);
-                }
-                branch
-            }
-            EventKind::IterationStarted { number, max } => {
-                let nth = number.saturating_sub(1);
-                if nth > 0 {
-                    self.end(index, &inner(format_args!("i{}", nth - 1)));
-                }
-                let kind = NodeKind::Iteration { number: *number, max: *max };
-                let node = self.start(index, event, kind, Some(inner(format_args!("i{nth}"))));
-                self.name_items(node, nth);
-                node
-            }
-            EventKind::LoopEnded { .. } | EventKind::ParallelEnded { .. } => {
-                let node = self.around(place);
-                for child in self.nodes[node as usize].children.clone() {
-                    let is_part = matches!(
-                        self.nodes[child as usize].kind,
-                        NodeKind::Iteration { .. } | NodeKind::Branch { .. }
-                    );
-                    if is_part {
-                        self.take_over(index, child);
-                        self.close(index, child);
-                    }
-                }
-                node
-            }
-            EventKind::BranchStarted { index: nth, name } => {
-                let node =
-                    self.start(index, event, NodeKind::Branch { name: name.clone() }, Some(place.clone()));
-                self.branches.push(node);
-                self.name_items(node, *nth);
-                node
-            }
-            EventKind::FrameEntered { id, block, arguments, .. } => {
-                let key = inner(format_args!("f{id}"));
-                let node = self.start(index, event, NodeKind::Call { block: block.clone() }, Some(key));
-                self.nodes[node as usize].frame = *id;
-                for (name, _, value) in arguments {
-                    self.bind(node, name, BindingKind::Const, index, value.clone());
-                }
-                node
-            }
-            EventKind::FrameLeft { id, .. } => {
-                let ended = self.end(index, &inner(format_args!("f{id}")));
-                ended.unwrap_or_else(|| self.around(place))
-            }
-            EventKind::ImportCalled { program, alias, text, .. } => {
-                let caller = event.site.map_or(0, |site| site.program);
-                let from = self.imports.get(&(caller, alias.clone())).cloned().unwrap_or_default();
-                let text = Some(std::sync::Arc::clone(text));
-                self.programs.insert(*program, ProgramSource { name: alias.clone(), from, text });
-                let key = inner(format_args!("m{program}"));
-                let node = self.start(index, event, NodeKind::Import { alias: alias.clone() }, Some(key));
-                self.nodes[node as usize].program = *program;
-                node
-            }
-            EventKind::ImportEnded { program, .. } => {
-                let ended = self.end(index, &inner(format_args!("m{program}")));
-                ended.unwrap_or_else(|| self.around(place))
-            }
-            EventKind::SessionStarted { request, .. } => {
-                let node = self.start(index, event, NodeKind::Session { request: *request }, None);
-                self.sessions.insert(*request, node);
-                node
-            }
-            EventKind::SessionEnded { request, .. } => {
-                self.ended.push(index);
-                match self.sessions.get(request).copied() {
-                    Some(node) => {
-                        self.close(index, node);
-                        node
-                    }
-                    None => self.around(place),
-                }
-            }
-            EventKind::Effect { request, .. } => {
-                self.sessions.get(request).copied().unwrap_or_else(|| self.around(place))
-            }
-            EventKind::Caught { name, error } => {
-                let key = Some(inner(format_args!("catch")));
-                let node = self.start(index, event, NodeKind::Catch, key);
-                let local = name.clone().map(|name| (name, Value::Error(std::sync::Arc::clone(error))));
-                self.nodes[node as usize].locals.extend(local);
-                node
-            }
-            EventKind::TryEnded { part: TryPart::Catch, .. } => {
-                self.end(index, &inner(format_args!("catch"))).unwrap_or_else(|| self.around(place))
-            }
-            EventKind::Bound { binding, value, was, anonymous, .. } => {
-                let node = self.around(place);
-                if !anonymous {
-                    let scope = self.scope_of(node, binding.frame, was.is_some().then_some(&binding.name));
-                    self.bind(scope, &binding.name, binding.kind, index, value.clone());
-                }
-                node
-            }
-            EventKind::RunEnded(_) => {
-                self.close(index, RUN);
-                RUN
-            }
-            _ => self.around(place),
-        }
-    }
-
-    /// The innermost open part around a place.
-    fn around(&self, place: &Place) -> NodeId {
-        let mut place = place.as_str();
-        loop {
-            if let Some(node) = self.open.get(place) {
-                return *node;
-            }
-            match place.rfind('/') {
-                Some(end) => place = &place[..end],
-                None => return RUN,
-            }
-        }
-    }
-
-    fn start(&mut self, index: usize, event: &Event, kind: NodeKind, key: Option<Place>) -> NodeId {
-        let parent = self.around(&event.place);
-        let id = self.nodes.len() as NodeId;
-        let Node { thread, scope, frame, depth, program, .. } = self.nodes[parent as usize];
-        let is_call = matches!(kind, NodeKind::Call { .. } | NodeKind::Import { .. });
-        let is_branch = matches!(kind, NodeKind::Branch { .. });
-        let shadowed = key.as_ref().and_then(|key| self.open.insert(key.clone(), id));
-        self.nodes.push(Node {
-            parent,
-            start: index,
-            end: None,
-            thread: if is_branch { id } else { thread },
-            scope: if is_call || is_branch { id } else { scope },
-            frame: if matches!(kind, NodeKind::Import { .. }) { 0 } else { frame },
-            depth: depth + u32::from(is_call),
-            site: event.site,
-            program,
-            children: Vec::new(),
-            locals: Vec::new(),
-            key,
-            shadowed,
-            kind,
-        });
-        self.nodes[parent as usize].children.push(id);
-        id
-    }
-
-    /// Ends the part with that key.
-    fn end(&mut self, index: usize, key: &Place) -> Option<NodeId> {
-        let node = self.open.get(key).copied()?;
-        self.close(index, node);
-        Some(node)
-    }
-
-    /// Ends a part with all that is still open in it.
-    fn close(&mut self, index: usize, node: NodeId) {
-        let mut open = vec![node];
-        while let Some(id) = open.pop() {
-            let node = &mut self.nodes[id as usize];
-            if node.end.is_some() {
-                continue;
-            }
-            node.end = Some(index);
-            let (key, shadowed) = (node.key.take(), node.shadowed);
-            open.extend(&node.children);
-            let before = shadowed.filter(|before| self.nodes[*before as usize].end.is_none());
-            if let Some(key) = key.filter(|key| self.open.get(key) == Some(&id)) {
-                match before {
-                    Some(before) => self.open.insert(key, before),
-                    None => self.open.remove(&key),
-                };
-            }
-        }
-    }
-
-    /// The names of a loop in an iteration.
-    fn name_items(&mut self, node: NodeId, nth: u32) {
-        let statement = self.statement_of(node);
-        let NodeKind::Statement { source } = &self.nodes[statement as usize].kind else { return };
-        let names = LoopNames::of(source);
-        let mut locals = Vec::new();
-        if let Some(index) = names.index {
-            locals.push((SmolStr::new(index), Value::Number(nth.into())));
-        }
-        if let (Some(item), Some(collection)) = (names.item, names.collection) {
-            let start = self.nodes[statement as usize].start;
-            let items = LoopNames::items(collection, |name| self.look_up(statement, start, name));
-            if let Some(value) = items.and_then(|items| items.get(nth as usize).cloned()) {
-                locals.push((SmolStr::new(item), value));
-            }
-        }
-        self.nodes[node as usize].locals = locals;
-    }
-
-    /// The scope in which a name of a frame is bound: the one that has it already, if it gets another value.
-    fn scope_of(&self, node: NodeId, frame: u32, known: Option<&SmolStr>) -> NodeId {
-        let mut scope = self.nodes[node as usize].scope;
-        let mut nearest = None;
-        loop {
-            let of = &self.nodes[scope as usize];
-            if of.frame == frame {
-                nearest.get_or_insert(scope);
-                if known.is_none_or(|name| self.bindings.contains_key(&(scope, name.clone()))) {
-                    return scope;
-                }
-            }
-            if matches!(of.kind, NodeKind::Run | NodeKind::Import { .. }) {
-                return nearest.unwrap_or(scope);
-            }
-            scope = self.nodes[of.parent as usize].scope;
-        }
-    }
-
-    fn bind(&mut self, scope: NodeId, name: &SmolStr, kind: BindingKind, index: usize, value: Value) {
-        let bindings = self.bindings.entry((scope, name.clone())).or_insert_with(|| {
-            self.names.entry(scope).or_default().push(name.clone());
-            Bindings::default()
-        });
-        bindings.kind = kind;
-        bindings.values.push((index, value));
-    }
-
-    /// What a branch has bound is bound in the frame after it (R19).
-    fn take_over(&mut self, index: usize, branch: NodeId) {
-        if !matches!(self.nodes[branch as usize].kind, NodeKind::Branch { .. }) {
-            return;
-        }
-        let outer = self.nodes[self.nodes[branch as usize].parent as usize].scope;
-        for name in self.names.get(&branch).cloned().unwrap_or_default() {
-            let Some(bound) = self.bindings.get(&(branch, name.clone())) else { continue };
-            let (kind, Some((_, value))) = (bound.kind, bound.values.last().cloned()) else { continue };
-            self.bind(outer, &name, kind, index, value);
-        }
-    }
-
     /// The events.
     pub(crate) fn events(&self) -> &[Event] {
         &self.events
@@ -504,62 +196,6 @@ impl Timeline {
         node
     }
 
-    /// The value of a name as a part sees it (R16, R18).
-    pub(crate) fn look_up(&self, node: NodeId, index: usize, name: &str) -> Option<Value> {
-        let mut at = node;
-        loop {
-            let here = self.node(at)?;
-            if let Some((_, value)) = here.locals.iter().find(|(local, _)| local == name) {
-                return Some(value.clone());
-            }
-            if here.scope == at
-                && let Some(value) = self.value(at, name, index)
-            {
-                return Some(value);
-            }
-            if matches!(here.kind, NodeKind::Run | NodeKind::Import { .. }) {
-                return None;
-            }
-            at = here.parent;
-        }
-    }
-
-    fn value(&self, scope: NodeId, name: &str, index: usize) -> Option<Value> {
-        let bound = self.bindings.get(&(scope, SmolStr::new(name)))?;
-        let until = bound.values.partition_point(|(event, _)| *event <= index);
-        bound.values[..until].last().map(|(_, value)| value.clone())
-    }
-
-    /// The variables of the frame around a part, the innermost first and each name once.
-    pub(crate) fn variables(&self, node: NodeId, index: usize) -> Vec<Variable> {
-        let mut found: Vec<Variable> = Vec::new();
-        let mut at = node;
-        while let Some(here) = self.node(at) {
-            for (name, value) in &here.locals {
-                if found.iter().all(|known| known.name != *name) {
-                    let (name, value) = (name.clone(), value.clone());
-                    found.push(Variable { name, value, kind: BindingKind::Const });
-                }
-            }
-            if here.scope == at {
-                for name in self.names.get(&at).into_iter().flatten() {
-                    let kind =
-                        self.bindings.get(&(at, name.clone())).map_or(BindingKind::Let, |known| known.kind);
-                    if let Some(value) = self.value(at, name, index)
-                        && found.iter().all(|known| known.name != *name)
-                    {
-                        found.push(Variable { name: name.clone(), value, kind });
-                    }
-                }
-            }
-            if matches!(here.kind, NodeKind::Run | NodeKind::Import { .. } | NodeKind::Call { .. }) {
-                break;
-            }
-            at = here.parent;
-        }
-        found
-    }
-
     /// The program or the imported program that a part is in.
     pub(crate) fn root_of(&self, mut node: NodeId) -> NodeId {
         while let Some(here) = self.node(node) {
@@ -590,10 +226,79 @@ impl Timeline {
 
     /// The event with the outcome of a request, if it was before a point of the run.
     pub(crate) fn outcome_of(&self, request: RequestId, from: usize, until: usize) -> Option<&Event> {
-        let events = self.events.get(from..=until.min(self.events.len().saturating_sub(1)))?;
-        events
-            .iter()
-            .find(|event| matches!(&event.kind, EventKind::Effect { request: of, .. } if *of == request))
+        self.event(self.outcome_at(request, from).filter(|index| *index <= until)?)
+    }
+
+    /// The event with the outcome of a request that was made after the event `from`.
+    pub(crate) fn outcome_at(&self, request: RequestId, from: usize) -> Option<usize> {
+        let is_outcome =
+            |event: &Event| matches!(&event.kind, EventKind::Effect { request: of, .. } if *of == request);
+        self.events.get(from..)?.iter().position(is_outcome).map(|at| from + at)
+    }
+
+    /// The number of events up to one that the program has emitted, which another execution emits again in this order.
+    pub(crate) fn count_until(&self, index: usize) -> usize {
+        self.events.iter().take(index + 1).filter(|event| is_of_program(&event.kind)).count()
+    }
+
+    /// The event with that count.
+    pub(crate) fn at_count(&self, count: usize) -> Option<usize> {
+        let events = self.events.iter().enumerate().filter(|(_, event)| is_of_program(&event.kind));
+        events.map(|(index, _)| index).nth(count.checked_sub(1)?)
+    }
+
+    /// The last event up to one that the program has emitted.
+    pub(crate) fn last_of_program(&self, index: usize) -> usize {
+        let events = self.events.iter().take(index + 1);
+        events.into_iter().rposition(|event| is_of_program(&event.kind)).unwrap_or(index)
+    }
+
+    /// The last event with which variables change at the start of a statement because a person has set them; the event itself if none do.
+    pub(crate) fn after_changes(&self, index: usize) -> usize {
+        let Some(event) = self.event(index) else { return index };
+        if !matches!(event.kind, EventKind::StatementStarted { .. }) {
+            return index;
+        }
+        let of_fork = self.head.iter().filter_map(|head| head.earlier.as_ref());
+        let of_fork = of_fork.flat_map(|earlier| &earlier.variables);
+        let mut bound = of_fork.filter(|changed| changed.place == event.place).count();
+        let mut last = index;
+        for (at, next) in self.events.iter().enumerate().skip(index + 1) {
+            match &next.kind {
+                EventKind::VariableSet { .. } => bound += 1,
+                EventKind::Bound { .. } if bound > 0 && next.place == event.place => bound -= 1,
+                _ => break,
+            }
+            last = at;
+        }
+        last
+    }
+
+    /// The start of the statement, for an event with which variables change there; the event itself for any other.
+    pub(crate) fn before_changes(&self, index: usize) -> usize {
+        let mut at = index;
+        while let Some(event) = self.event(at) {
+            match &event.kind {
+                EventKind::VariableSet { .. } | EventKind::Bound { .. } if at > 0 => at -= 1,
+                EventKind::StatementStarted { .. } if self.after_changes(at) >= index => return at,
+                _ => break,
+            }
+        }
+        index
+    }
+
+    /// Whether more than what the program computes has happened after an event: something was answered, used or commanded.
+    pub(crate) fn has_results_after(&self, index: usize) -> bool {
+        self.events.iter().skip(index + 1).any(|event| {
+            matches!(
+                event.kind,
+                EventKind::Effect { .. }
+                    | EventKind::Expense(_)
+                    | EventKind::Commanded { .. }
+                    | EventKind::Answered(_)
+                    | EventKind::MemoryWritten { .. }
+            )
+        })
     }
 
     /// The source of a program of the run.
@@ -640,14 +345,15 @@ impl Timeline {
     }
 }
 
-/// Whether an event is a part of the timeline.
-fn is_kept(kind: &EventKind) -> bool {
-    use prose_vm::activity::Activity;
-    match kind {
-        EventKind::Activity { activity, .. } => {
-            matches!(activity, Activity::Asked(_) | Activity::Denied(_))
-        }
-        EventKind::Warning { .. } => true,
-        kind => kind.is_recorded(),
-    }
+/// Whether an event comes from the program, so that every execution with the same outcomes emits it.
+fn is_of_program(kind: &EventKind) -> bool {
+    kind.is_recorded()
+        && !matches!(
+            kind,
+            EventKind::Expense(_)
+                | EventKind::Commanded { .. }
+                | EventKind::VariableSet { .. }
+                | EventKind::QuestionsOpen { .. }
+                | EventKind::Answered(_)
+        )
 }

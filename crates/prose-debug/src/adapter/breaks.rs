@@ -118,7 +118,7 @@ impl<'a> Conditions<'a> {
 }
 
 impl<W: Write> Adapter<W> {
-    fn renew_breakpoints(&mut self) {
+    pub(super) fn renew_breakpoints(&mut self) {
         let all = if self.arguments.no_debug { Vec::new() } else { self.requested.all() };
         self.debuggee().set_breakpoints(all);
     }

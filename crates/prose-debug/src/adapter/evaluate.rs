@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use prose_vm::command::Command;
 use prose_vm::value::Value;
 use serde_json::Value as Json;
 
@@ -14,11 +13,12 @@ use crate::expression::Expression;
 use crate::values;
 
 /// What can be written in the debug console in addition to expressions, with what it does.
-const COMMANDS: [(&str, &str); 7] = [
+const COMMANDS: [(&str, &str); 8] = [
     (":reply", "gives the session a reply; the agent is not asked"),
     (":prompt", "asks the session with another prompt"),
     (":skip", "ends the session with an empty result"),
-    (":retry", "starts a session at work again"),
+    (":retry", "starts the session again"),
+    (":fork", "continues with a fork of the run, which asks again what comes after this point"),
     (":answer", "answers the question of the run"),
     (":session", "continues to the next session"),
     (":help", "lists these commands"),
@@ -32,7 +32,7 @@ fn look_up(debuggee: &Debuggee, frame: Option<Frame>, name: &str) -> Option<Valu
 }
 
 impl<W: Write> Adapter<W> {
-    fn frame(&self, id: Option<u64>) -> Result<Option<Frame>, String> {
+    pub(super) fn frame(&self, id: Option<u64>) -> Result<Option<Frame>, String> {
         match id.filter(|id| *id > 0) {
             Some(id) => self.handles.find_frame(id).map(Some),
             None => {
@@ -75,16 +75,9 @@ impl<W: Write> Adapter<W> {
             ":reply" => self.give_reply(rest.into()),
             ":prompt" if rest.is_empty() => Err("`:prompt` takes the prompt".to_owned()),
             ":prompt" => self.give_prompt(rest.into()),
-            ":skip" => {
-                let request = self.open_session()?;
-                self.send(Command::Skip { request })?;
-                Ok("The session ends with an empty result.".to_owned())
-            }
-            ":retry" => {
-                let request = self.open_session()?;
-                self.send(Command::Retry { request })?;
-                Ok("The session starts again.".to_owned())
-            }
+            ":skip" => self.skip_session(),
+            ":retry" => self.retry_session(),
+            ":fork" => self.fork_here(),
             ":answer" => {
                 self.give_answer(rest)?;
                 Ok("The question is answered.".to_owned())

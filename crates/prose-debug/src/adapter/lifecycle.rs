@@ -21,6 +21,7 @@ impl<W: Write> Adapter<W> {
             return Err("`initialize` came twice".to_owned());
         }
         self.is_initialized = true;
+        self.refreshes = arguments.supports_invalidated_event == Some(true);
         self.lines_start = u32::from(arguments.lines_start_at1.unwrap_or(true));
         body(dapts::Capabilities {
             supports_configuration_done_request: Some(true),
@@ -42,6 +43,7 @@ impl<W: Write> Adapter<W> {
             supports_goto_targets_request: Some(true),
             supports_restart_frame: Some(true),
             supports_set_variable: Some(true),
+            supports_set_expression: Some(true),
             supports_loaded_sources_request: Some(true),
             supports_delayed_stack_trace_loading: Some(true),
             supports_single_thread_execution_requests: Some(true),
@@ -81,6 +83,7 @@ impl<W: Write> Adapter<W> {
                 let (name, from) = (&recorded.head.program, &recorded.head.from);
                 self.sources.add(name, from, recorded.program.as_ref(), &project.root);
                 self.project = Some(project);
+                self.recorded = Some(*recorded);
                 self.learn_sources();
                 if let Some(damage) = damage {
                     let text = format!("{damage}; the events before it are shown");

@@ -382,7 +382,10 @@ fn session_rows(debuggee: &Debuggee, frame: Frame) -> Vec<Row> {
                 add("usage", Value::from(prose_view::usage_text(usage).as_str()));
             }
         }
-        _ if session.start > cursor => add("status", Value::from("not asked yet")),
+        // At its start, the debugger holds it back.
+        _ if session.start > cursor || session.start == cursor && debuggee.holds_next() => {
+            add("status", Value::from("not asked yet"));
+        }
         _ => add("status", Value::from("at work")),
     }
     rows

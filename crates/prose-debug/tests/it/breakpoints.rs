@@ -197,6 +197,79 @@ fn failures_have_filters() {
     );
 }
 
+/// A denied call, and sessions that cost something.
+const DENIED: &str = r#"
+[[session]]
+label = "Push"
+reply = "done without it"
+activity = [{ denied = "git push", reason = "execute: deny" }]
+[[session]]
+reply = "done"
+activity = [{ used = { input = 100, output = 10, cost = 0.4 } }]
+"#;
+
+#[test]
+fn denied_permissions_have_a_filter() {
+    let program = "session \"Plan\"\nsession \"Push\"\nsession \"End\"\n";
+    let world = World::new(program, DENIED);
+    let filters = json!({ "filters": ["permission"] });
+    let recorded = stops(&world, &[], |client| {
+        client.ok("setExceptionBreakpoints", filters.clone());
+    });
+    check(
+        &recorded,
+        expect![[r#"
+        exception: main.prose main.prose:2
+        step: main.prose ?:0
+    "#]],
+    );
+    // While the run is executed, it is reported at once, and once.
+    check(
+        &live_stops(&world, filters),
+        expect![[r#"
+        exception: main.prose main.prose:2
+        terminated"#]],
+    );
+}
+
+#[test]
+fn a_cost_has_a_filter() {
+    let program = "session \"Plan\"\nsession \"Write\"\nsession \"End\"\n";
+    let world = World::new(program, DENIED);
+    let filters = json!({ "filters": [], "filterOptions": [{ "filterId": "cost", "condition": "$0.50" }] });
+    let recorded = stops(&world, &[], |client| {
+        client.ok("setExceptionBreakpoints", filters.clone());
+    });
+    check(
+        &recorded,
+        expect![[r#"
+        exception: main.prose main.prose:2
+        step: main.prose ?:0
+    "#]],
+    );
+    check(
+        &live_stops(&world, filters),
+        expect![[r#"
+        exception: main.prose main.prose:2
+        terminated"#]],
+    );
+}
+
+/// The stops of a run that is executed, with filters for failures.
+fn live_stops(world: &World, filters: Json) -> Vec<String> {
+    let mut client = world.client();
+    client.ok("initialize", json!({ "adapterID": "prose" }));
+    client.ok("launch", json!({ "program": "main.prose", "script": "answers.toml" }));
+    client.event("initialized");
+    client.ok("setExceptionBreakpoints", filters);
+    client.ok("configurationDone", json!({}));
+    let mut seen = vec![client.stop()];
+    client.ok("continue", json!({ "threadId": 1 }));
+    seen.push(client.either("stopped", "terminated"));
+    client.disconnect();
+    seen
+}
+
 #[test]
 fn a_live_run_stops_at_an_uncaught_failure() {
     let world = World::new("session \"Check\"\n", ANSWERS);

@@ -68,7 +68,7 @@ impl World {
         self.start("attach", arguments, breakpoints)
     }
 
-    fn start(&self, command: &str, arguments: Json, breakpoints: &[Json]) -> Client {
+    pub(crate) fn start(&self, command: &str, arguments: Json, breakpoints: &[Json]) -> Client {
         let mut client = self.client();
         client.ok("initialize", json!({ "adapterID": "prose" }));
         client.ok(command, arguments);
@@ -90,10 +90,14 @@ impl World {
 
     /// A replay of a run of the program.
     pub(crate) fn replay(&self, from: FromRun) -> RunRequest {
+        self.request(Start::From(Box::new(from)))
+    }
+
+    /// A run of the program.
+    pub(crate) fn request(&self, start: Start) -> RunRequest {
         let path = self.path("main.prose");
         let loaded = prose_project::load::load(&path.to_string_lossy(), Default::default()).unwrap();
         let program = loaded.program.unwrap_or_else(|refusal| panic!("{refusal}"));
-        let start = Start::From(Box::new(from));
         RunRequest::new(program, self.project(), start, loaded.rules.config(), self.options().trust)
     }
 
@@ -109,6 +113,12 @@ impl World {
 
     pub(crate) fn events(&self) -> Vec<Event> {
         self.last().events().unwrap().map(Result::unwrap).collect()
+    }
+
+    /// The events of a run.
+    pub(crate) fn events_of(&self, run: &str) -> Vec<Event> {
+        let recorded = RecordedRun::in_folder(&self.project().existing_run(run).unwrap()).unwrap();
+        recorded.events().unwrap().map(Result::unwrap).collect()
     }
 }
 
@@ -224,6 +234,22 @@ impl Client {
         }
     }
 
+    /// Waits for one of two events, and returns its name.
+    pub(crate) fn either(&mut self, one: &str, other: &str) -> String {
+        let is_meant = |event: &Json| event["event"] == one || event["event"] == other;
+        let name = |event: &Json| event["event"].as_str().unwrap().to_owned();
+        if let Some(at) = self.events.iter().position(is_meant) {
+            return name(&self.events.remove(at));
+        }
+        loop {
+            let message = self.read().unwrap_or_else(|| panic!("no {one} and no {other}"));
+            if is_meant(&message) {
+                return name(&message);
+            }
+            self.events.push(message);
+        }
+    }
+
     /// Waits until the console has a text.
     pub(crate) fn console(&mut self, text: &str) {
         while !self.console.contains(text) {
@@ -242,6 +268,15 @@ impl Client {
             write!(text, " ({why})").unwrap();
         }
         format!("{text}: {}", self.stack(stopped["threadId"].as_u64().unwrap()))
+    }
+
+    /// The numbers and names of the threads.
+    pub(crate) fn threads(&mut self) -> Vec<(u64, String)> {
+        let threads = self.ok("threads", json!({}));
+        let threads = threads["threads"].as_array().unwrap().iter();
+        threads
+            .map(|thread| (thread["id"].as_u64().unwrap(), thread["name"].as_str().unwrap().to_owned()))
+            .collect()
     }
 
     /// The stack of a thread.
@@ -299,6 +334,14 @@ impl Client {
             .map(|row| format!("{} = {}", row["name"].as_str().unwrap(), row["value"].as_str().unwrap()))
             .collect();
         rows.join("\n")
+    }
+
+    /// The id of the run that is debugged.
+    pub(crate) fn run(&mut self) -> String {
+        let run = self.scope("Run");
+        let rows = self.rows(&run);
+        let id = rows.lines().find_map(|row| row.strip_prefix("run = "));
+        id.unwrap_or_else(|| panic!("{rows}")).to_owned()
     }
 
     /// The variables of the top frame of the main thread.

@@ -1,7 +1,11 @@
 //! Programs that are started by the debugger.
 
 use expect_test::expect;
+use prose_vm::activity::AnswerSource;
+use prose_vm::command::Command;
+use prose_vm::effect::RequestId;
 use prose_vm::event::{EventKind, RunStatus};
+use prose_vm::questions::Attribution;
 use serde_json::json;
 
 use crate::client::{World, check, line};
@@ -133,8 +137,188 @@ fn the_run_can_be_looked_at_backwards_and_continues_from_its_end() {
     assert_eq!(sessions, 5);
 }
 
+/// Two branches, whose first sessions end when they get their replies by hand.
+const BRANCHES: &str = r#"parallel:
+  do:
+    session "gate A"
+    session "Second A"
+  do:
+    session "gate B"
+    session "Second B"
+    session "Third B"
+session "Merge"
+"#;
+
+const GATES: &str = r#"
+[[session]]
+pattern = "gate"
+reply = "too late"
+delay = "600s"
+[[session]]
+reply = "done"
+"#;
+
+/// The replies of a run, in the order in which they came.
+fn replies(world: &World) -> Vec<String> {
+    let mut asked = std::collections::BTreeMap::new();
+    let mut replies = Vec::new();
+    for event in world.events() {
+        match event.kind {
+            EventKind::SessionStarted { request, task } => drop(asked.insert(request, task)),
+            EventKind::Effect { request, .. } => replies.push(asked[&request].task.to_string()),
+            _ => {}
+        }
+    }
+    replies
+}
+
 #[test]
-fn branches_are_threads_and_one_of_them_can_be_paused() {
+fn one_branch_is_paused_while_another_continues() {
+    let world = World::new(BRANCHES, GATES);
+    let log = |line: u32| json!({ "line": line, "logMessage": format!("at line {line}") });
+    let mut client = world.launch(&[log(3), log(4), log(6), log(8)]);
+    client.console("at line 3");
+    client.console("at line 6");
+    let threads = client.threads();
+    client.ok("pause", json!({ "threadId": threads[1].0 }));
+    let stopped = client.event("stopped");
+    assert_eq!((&stopped["threadId"], &stopped["allThreadsStopped"]), (&json!(threads[1].0), &json!(false)));
+    // Both branches get their replies; only the other one asks what comes next.
+    let by = Attribution { by: Some("ada".into()), from: AnswerSource::Terminal };
+    let folder = world.last().path.parent().unwrap().to_owned();
+    let mut control = prose_run::control::Client::connect(&folder).unwrap();
+    for request in [1, 2] {
+        let command = Command::Reply { request: RequestId(request), text: "by hand".into() };
+        control.command(command, &by).unwrap();
+    }
+    client.console("at line 4");
+    client.console("at line 8");
+    let names: Vec<String> = client.threads().into_iter().map(|(_, name)| name).collect();
+    let mut seen = vec![names.join(", "), client.stack(threads[1].0)];
+    let resumed = client.ok("continue", json!({ "threadId": threads[1].0 }));
+    assert_eq!(resumed["allThreadsContinued"], false);
+    client.event("terminated");
+    client.disconnect();
+    seen.push(replies(&world).join(", "));
+    check(
+        &seen,
+        expect![[r#"
+            main, branch 1 (paused), branch 2
+            branch 1 main.prose:4 < main.prose main.prose:1
+            gate A, gate B, Second B, Third B, Second A, Merge"#]],
+    );
+}
+
+#[test]
+fn a_branch_continues_alone() {
+    let world = World::new(BRANCHES, "[[session]]\nreply = \"done\"\n");
+    let mut client =
+        world.launch(&[line(6), json!({ "line": 8, "logMessage": "before the third" }), line(9)]);
+    client.stop();
+    let branch = client.threads()[2].0;
+    client.ok("continue", json!({ "threadId": branch, "singleThread": true }));
+    client.console("before the third");
+    client.ok("pause", json!({ "threadId": 1 }));
+    client.stop();
+    // The other branch has what was at work when the debugger stopped, and no more.
+    let before = replies(&world);
+    assert!(
+        before.contains(&"Second B".to_owned()) && !before.contains(&"Second A".to_owned()),
+        "{before:?}"
+    );
+    let mut seen = vec![client.go("continue")];
+    let mut all = replies(&world);
+    all.sort();
+    seen.push(all.join(", "));
+    check(
+        &seen,
+        expect![[r#"
+        breakpoint: main.prose main.prose:9
+        Second A, Second B, Third B, gate A, gate B"#]],
+    );
+    client.disconnect();
+}
+
+#[test]
+fn a_step_into_a_session_stops_before_it_is_asked() {
+    let world = World::new(PROGRAM, ANSWERS);
+    let mut client = world.launch(&[line(5)]);
+    client.stop();
+    let mut seen = vec![client.go("stepIn")];
+    let session = client.scope("Session");
+    seen.push(client.rows(&session));
+    // A prompt that is changed here is the one that is asked.
+    seen.push(client.evaluate(":prompt Review it"));
+    seen.push(client.go("next"));
+    seen.push(client.evaluate("draft"));
+    check(
+        &seen,
+        expect![[r#"
+            step: main.prose main.prose:5
+            prompt = Draft tides
+            status = not asked yet
+            The session is asked with this prompt.
+            step: main.prose main.prose:6
+            a draft"#]],
+    );
+    client.disconnect();
+    assert_eq!(replies(&world).len(), 1);
+}
+
+#[test]
+fn restarting_a_frame_or_going_to_a_line_asks_no_session_twice() {
+    let world = World::new(PROGRAM, ANSWERS);
+    let mut client = world.launch(&[line(9)]);
+    client.stop();
+    let source = json!({ "path": world.path("main.prose") });
+    let targets = client.ok("gotoTargets", json!({ "source": source, "line": 4 }));
+    client.ok("goto", json!({ "threadId": 1, "targetId": targets["targets"][0]["id"] }));
+    let mut seen = vec![client.stop()];
+    let frame = client.frame(1);
+    client.ok("restartFrame", json!({ "frameId": frame }));
+    seen.push(client.stop());
+    seen.push(client.go("continue"));
+    client.ok("continue", json!({ "threadId": 1 }));
+    client.event("terminated");
+    client.disconnect();
+    seen.push(replies(&world).join(", "));
+    check(
+        &seen,
+        expect![[r#"
+        goto: block review main.prose:4 < main.prose main.prose:6
+        goto: block review main.prose:3 < main.prose main.prose:6
+        breakpoint: main.prose main.prose:9
+        Draft tides, Review a draft, Look up low, Look up high, Report it is good"#]],
+    );
+}
+
+#[test]
+fn a_program_that_is_edited_meanwhile_runs_on_as_it_was() {
+    let world = World::new(PROGRAM, ANSWERS);
+    let mut client = world.launch(&[line(5)]);
+    client.stop();
+    world.write("main.prose", "session \"Something else\"\n");
+    let source = json!({ "path": world.path("main.prose") });
+    let set = client.ok("setBreakpoints", json!({ "source": source, "breakpoints": [line(9)] }));
+    let mut seen = vec![format!("{} {}", set["breakpoints"][0]["verified"], set["breakpoints"][0]["line"])];
+    seen.push(client.go("continue"));
+    let locals = client.scope("Locals");
+    client.ok("setVariable", json!({ "variablesReference": locals, "name": "draft", "value": "mine" }));
+    client.ok("continue", json!({ "threadId": 1 }));
+    client.event("terminated");
+    client.disconnect();
+    seen.push(replies(&world).join(", "));
+    check(
+        &seen,
+        expect![[r#"
+        true 9
+        breakpoint: main.prose main.prose:9
+        Draft tides, Review a draft, Look up low, Look up high, Report it is good"#]],
+    );
+}
+
+#[test]
+fn branches_are_threads() {
     let world = World::new(
         r#"let topic = "tides"
 parallel:
@@ -148,13 +332,7 @@ session "Merge"
     );
     let mut client = world.launch(&[line(5)]);
     let mut seen = vec![client.stop()];
-    let threads = client.ok("threads", json!({}));
-    let threads: Vec<(u64, String)> = threads["threads"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|thread| (thread["id"].as_u64().unwrap(), thread["name"].as_str().unwrap().to_owned()))
-        .collect();
+    let threads = client.threads();
     for (id, name) in &threads {
         let stack = client.stack(*id);
         seen.push(format!("{name}: {stack}"));

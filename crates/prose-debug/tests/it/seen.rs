@@ -76,17 +76,17 @@ fn expressions_are_evaluated_and_completed() {
     check(
         &seen,
         expect![[r#"
-        breakpoint: iteration 2 of 2 main.prose:4 < main.prose main.prose:3
-        topic: tides
-        plan.steps[1]: write
-        nth: 1
-        iteration: 2
-        plan.size == 2 and topic contains "id": true
-        wind: `wind` has no value at this point of the run
-        topic +: unexpected `+`; a condition compares names and values, such as `topic == "tides"`, `draft contains "error"` or `iteration > 2`
-        to| nth topic plan
-        plan.| steps size
-        :re| :reply :prompt :skip :retry :answer :session :help"#]],
+            breakpoint: iteration 2 of 2 main.prose:4 < main.prose main.prose:3
+            topic: tides
+            plan.steps[1]: write
+            nth: 1
+            iteration: 2
+            plan.size == 2 and topic contains "id": true
+            wind: `wind` has no value at this point of the run
+            topic +: unexpected `+`; a condition compares names and values, such as `topic == "tides"`, `draft contains "error"` or `iteration > 2`
+            to| nth topic plan
+            plan.| steps size
+            :re| :reply :prompt :skip :retry :fork :answer :session :help"#]],
     );
     client.disconnect();
 }

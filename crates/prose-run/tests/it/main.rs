@@ -4,6 +4,7 @@
 
 mod control;
 mod foreign;
+mod generated;
 mod money;
 mod replay;
 mod resume;

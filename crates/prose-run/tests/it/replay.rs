@@ -24,6 +24,8 @@ use prose_vm::program::Program;
 use prose_vm::value::Value;
 use tempfile::TempDir;
 
+use crate::generated::{count_of_programs, program};
+
 /// A folder with runs.
 struct World {
     folder: TempDir,
@@ -514,44 +516,6 @@ fn points_that_do_not_exist_are_refused() {
     assert!("@x".parse::<Point>().is_err() && "".parse::<Point>().is_err() && "3x".parse::<Point>().is_err());
 }
 
-/// A program of random statements.
-fn program(random: &mut Rng) -> String {
-    fn body(random: &mut Rng, text: &mut String, depth: usize, names: &mut u32) {
-        for _ in 0..random.usize(1..4) {
-            *names += 1;
-            let (pad, name) = ("  ".repeat(depth), *names);
-            let kind = if depth > 2 { random.u32(0..3) } else { random.u32(0..9) };
-            let _ = match kind {
-                0 => writeln!(text, "{pad}session \"Do {name}\""),
-                1 => writeln!(text, "{pad}let v{name} = session \"Find {name}\""),
-                2 => writeln!(text, "{pad}let w{name} = \"value {name}\"\n{pad}session \"Use {{w{name}}}\""),
-                3 => writeln!(text, "{pad}if **{name} holds**:"),
-                4 => writeln!(text, "{pad}loop until **{name} is done** (max: 3):"),
-                5 => writeln!(text, "{pad}parallel for x{name} in [\"p\", \"q\"]:"),
-                6 => writeln!(text, "{pad}repeat 2:"),
-                7 => {
-                    let _ = writeln!(text, "{pad}try:");
-                    body(random, text, depth + 1, names);
-                    writeln!(text, "{pad}catch:")
-                }
-                _ => {
-                    let _ = writeln!(text, "{pad}choice **which {name}**:\n{pad}  option \"A\":");
-                    body(random, text, depth + 2, names);
-                    let _ = writeln!(text, "{pad}  option \"B\":");
-                    body(random, text, depth + 2, names);
-                    Ok(())
-                }
-            };
-            if (3..8).contains(&kind) {
-                body(random, text, depth + 1, names);
-            }
-        }
-    }
-    let mut text = String::new();
-    body(random, &mut text, 0, &mut 0);
-    text + "output result = session \"End\"\n"
-}
-
 /// Replays a generated program and forks it at a random event.
 fn check_generated(seed: u64) {
     let mut random = Rng::with_seed(seed);
@@ -574,8 +538,7 @@ fn check_generated(seed: u64) {
 
 #[test]
 fn generated_programs_replay_and_fork_to_the_same_end() {
-    let programs = std::env::var("PROSE_GENERATED_PROGRAMS").map_or(12, |count| count.parse().unwrap());
-    (0..programs).for_each(check_generated);
+    (0..count_of_programs(12)).for_each(check_generated);
 }
 
 /// A run in one file.
