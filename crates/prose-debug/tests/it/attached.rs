@@ -114,7 +114,6 @@ fn a_run_of_another_process_is_followed_paused_and_continued() {
         pause: main.prose main.prose:4
         agent = writer
         prompt = gate
-        system = You write. ⏎  ⏎ You are one step of a program, and the prompt is all that you know of it. ⏎ - Give places, numbers and names exactly: later steps see nothing but your result. ⏎ - Write a decision on a… (579 characters)
         status = at work
         The session has this reply; the agent is not asked.
         breakpoint: main.prose main.prose:6

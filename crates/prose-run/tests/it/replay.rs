@@ -1,6 +1,5 @@
 //! Runs with the answers of an earlier run: replays, forks, and runs in one file.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

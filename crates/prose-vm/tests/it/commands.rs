@@ -16,8 +16,8 @@ use prose_vm::questions::Attribution;
 
 use crate::support::{Ran, recorded, run_with};
 
-/// Each session takes a second; `slow` takes ten.
-const SCRIPT: &str = "[[session]]\nlabel = \"slow\"\nreply = \"at last\"\ndelay = \"10s\"\n[[session]]\nreply = \"ok\"\ndelay = \"1s\"\n";
+/// Each session takes a second; `slow` takes ten, unless it has another prompt.
+const SCRIPT: &str = "[[session]]\npattern = \"quick\"\nreply = \"at once\"\ndelay = \"1s\"\n[[session]]\nlabel = \"slow\"\nreply = \"at last\"\ndelay = \"10s\"\n[[session]]\nreply = \"ok\"\ndelay = \"1s\"\n";
 
 fn ada() -> Attribution {
     Attribution { by: Some("ada".into()), from: AnswerSource::Terminal }
@@ -377,9 +377,9 @@ fn a_changed_prompt_is_the_one_that_the_agent_gets() {
             500: Prompt { request: RequestId(1), text: "quick" } by ada at the terminal
             500: 1 session without a reply
             500: session 1 begins
-            10500: session 1 replies "at last"
-            10500: the prompt was changed by ada at the terminal
-            10500: Completed with Text("at last")
+            1500: session 1 replies "at once"
+            1500: the prompt was changed by ada at the terminal
+            1500: Completed with Text("at once")
             refused: no such session is at work or waits for an agent
         "#]],
     );
@@ -404,9 +404,9 @@ fn a_resumed_run_repeats_replies_and_prompts_by_hand() {
         700: Prompt { request: RequestId(2), text: "quick" } by ada at the terminal
         700: 1 session without a reply
         800: Stop by ada at the terminal
-        10000: session 2 replies "at last"
-        10000: the prompt was changed by ada at the terminal
-        10000: Completed with Text("at last")
+        1000: session 2 replies "at once"
+        1000: the prompt was changed by ada at the terminal
+        1000: Completed with Text("at once")
     "#]]
     .assert_eq(&shown(&second, &answers));
     // The process may have ended before the outcome was recorded.

@@ -226,12 +226,13 @@ fn a_fork_says_what_it_reuses_and_asks() {
             asks offline, as far as the rest of run EARLIER shows: 1 session and 0 decisions
             Run NEW with offline (placeholder replies)
             … First
+            warning: line 1: the reply was given by ada on the command line, not by an agent
             ✓ First (TIME)
             … Second
             Recorded results reused; the run continues.
             ✓ Second (TIME)
             Reused 1 result of run EARLIER, ran 1.
-            Completed: 2 sessions done, 1 reused
+            Completed: 2 sessions done, 1 reused; 1 warning
         "#]],
     );
     check(
