@@ -193,8 +193,8 @@ fn one_branch_is_paused_while_another_continues() {
     }
     client.console("at line 4");
     client.console("at line 8");
-    let names: Vec<String> = client.threads().into_iter().map(|(_, name)| name).collect();
-    let mut seen = vec![names.join(", "), client.stack(threads[1].0)];
+    let paused = client.threads().into_iter().find(|(id, _)| *id == threads[1].0).unwrap();
+    let mut seen = vec![paused.1, client.stack(threads[1].0)];
     let before = replies(&world);
     assert!(
         before.contains(&"Second B".to_owned()) && !before.contains(&"Second A".to_owned()),
@@ -210,7 +210,7 @@ fn one_branch_is_paused_while_another_continues() {
     check(
         &seen,
         expect![[r#"
-            main, branch 1 (paused)
+            branch 1 (paused)
             branch 1 main.prose:4 < main.prose main.prose:1
             Merge, Second A, Second B, Third B, gate A, gate B"#]],
     );
