@@ -150,12 +150,47 @@ function M.attach(bufnr)
   end
 end
 
---- Attaches every buffer with an OpenProse program to the server.
+--- Attaches a test file to the server of its project, and shows its lenses.
+function M.attach_test_file(bufnr)
+  if vim.bo[bufnr].buftype ~= "" or not server_is_there() then
+    return
+  end
+  if M.started_by_editor then
+    -- As `vim.lsp.enable` does it for a file type, with what the user has configured.
+    local config = vim.lsp.config.prose
+    local root = vim.fs.root(bufnr, config.root_markers or M.root_markers)
+    vim.lsp.start(vim.tbl_extend("force", config, { name = "prose", root_dir = root }), { bufnr = bufnr })
+  else
+    M.attach(bufnr)
+  end
+  require("prose.lenses").show_in(bufnr)
+end
+
+--- Whether a buffer has lenses of this server: a program, or a test file.
+function M.has_lenses(bufnr)
+  return vim.tbl_contains(M.filetypes(), vim.bo[bufnr].filetype)
+    or vim.endswith(vim.api.nvim_buf_get_name(bufnr), ".test.toml")
+end
+
+--- Attaches every buffer with an OpenProse program or its tests to the server.
 function M.enable()
   if M.started_by_editor then
     vim.lsp.enable("prose")
   end
   local group = vim.api.nvim_create_augroup("prose_server", { clear = true })
+  -- Test files are TOML, and no other TOML is for this server.
+  vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile" }, {
+    group = group,
+    pattern = "*.test.toml",
+    callback = function(event)
+      -- Once a file type is set, the editor detaches servers that are not enabled for it.
+      vim.schedule(function()
+        if vim.api.nvim_buf_is_valid(event.buf) then
+          M.attach_test_file(event.buf)
+        end
+      end)
+    end,
+  })
   vim.api.nvim_create_autocmd("FileType", {
     group = group,
     pattern = M.filetypes(),

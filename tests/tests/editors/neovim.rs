@@ -161,6 +161,77 @@ fn a_made_up_name_is_asked_for() {
     }
 }
 
+#[test]
+#[ignore = "needs Debian trixie in tests/.cache"]
+fn test_files_are_checked_and_run_in_0_10() {
+    test_files(Version::Trixie);
+}
+
+#[test]
+#[ignore = "needs Neovim 0.11 in tests/.cache"]
+fn test_files_are_checked_and_run_in_0_11() {
+    test_files(Version::Newest);
+}
+
+const TESTED: &str = "input topic: \"What about\"\noutput text = session \"Write about {topic}\"\n";
+
+const TESTS: &str = r#"
+[[case]]
+name = "writes"
+inputs.topic = "tides"
+[[case.session]]
+reply = "Tides"
+
+[[case]]
+name = "writes otherwise"
+[case.matrix]
+inputs.topic = ["winds", "storms"]
+[[case.session]]
+reply = "Winds"
+[case.expect]
+outputs.text = "Storms"
+"#;
+
+/// Looks at a test file, runs it by the server, and by the adapter for neotest.
+#[track_caller]
+fn test_files(version: Version) {
+    let folder = prose_fixture::tempdir().unwrap();
+    fs::write(folder.path().join("program.test.toml"), TESTS).unwrap();
+    let seen = play(version, folder.path(), TESTED, "testing", "");
+
+    assert_eq!(seen["lenses"], json!(["▶ Run all tests", "▶ Run test", "▶ Run test"]));
+    let mistake = &seen["mistakes"][0];
+    assert_eq!((&mistake["code"], &mistake["line"]), (&json!("E151"), &json!(3)), "{}", seen["mistakes"]);
+    assert_eq!(seen["run_by_server"], json!([1, 2]));
+    let failure = &seen["failures"][0];
+    assert_eq!((&failure["source"], &failure["line"]), (&json!("prose test"), &json!(14)), "{failure}");
+    assert_eq!(seen["results"][4], "✗ 2 of 2 failed", "{}", seen["results"]);
+
+    assert_eq!(seen["is_test_file"], json!([true, false]));
+    assert_eq!(
+        seen["positions"],
+        json!([
+            "file program.test.toml at 0 0 15 0",
+            "test writes at 1 0 5 15",
+            "namespace writes otherwise at 7 0 14 23",
+            "test writes otherwise [topic=winds] at nowhere",
+            "test writes otherwise [topic=storms] at nowhere",
+        ])
+    );
+    let difference = "14: output `text` differs from the expected value\nexpected: Storms\nactual: Winds";
+    let failed = [difference, difference];
+    let names = ["writes otherwise [topic=storms] failed", "writes otherwise [topic=winds] failed"];
+    let matrix = [&failed[..], &names].concat();
+    assert_eq!(seen["matrix"], json!(matrix));
+    assert_eq!(seen["all"], json!([&failed[..], &names, &["writes passed"]].concat()));
+    assert_eq!(seen["one"], json!(["writes passed"]));
+    assert_eq!(seen["debugged"], json!(["prose", "launch", "program.prose", "tides"]));
+    assert_eq!(seen["script"], json!(["[[session]]", "reply = \"Tides\"", ""]));
+    let broken = seen["broken"].as_array().unwrap();
+    assert!(broken[0].as_str().unwrap().starts_with("2: a `[[case]]` has no `naem`"), "{broken:?}");
+    assert_eq!(broken.last().unwrap(), "writes failed");
+}
+
 /// Runs the program, which asks for its input; stops it, resumes it, and looks at what stays of it.
 #[track_caller]
 fn run(version: Version) {

@@ -26,6 +26,12 @@ fn programs_and_runs_are_debugged() {
 
 #[test]
 #[ignore = "needs code-server and chromium"]
+fn tests_are_run_debugged_and_covered() {
+    drive("testing.test.mjs");
+}
+
+#[test]
+#[ignore = "needs code-server and chromium"]
 fn programs_in_markdown_are_programs() {
     drive("markdown.test.mjs");
 }

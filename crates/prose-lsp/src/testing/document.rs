@@ -42,14 +42,19 @@ impl TestDocument {
         });
         let mut diagnostics = converter.diagnostics(reported);
         for result in self.results(run).iter().filter(|result| result.is_failed()) {
-            let failures = failures(result).into_iter();
-            diagnostics.extend(failures.map(|(range, message)| lsp::Diagnostic {
-                range: converter.range(range),
-                severity: Some(lsp::DiagnosticSeverity::ERROR),
-                source: Some(SOURCE.to_owned()),
-                message,
-                ..lsp::Diagnostic::default()
-            }));
+            for (range, message) in failures(result) {
+                let diagnostic = lsp::Diagnostic {
+                    range: converter.range(range),
+                    severity: Some(lsp::DiagnosticSeverity::ERROR),
+                    source: Some(SOURCE.to_owned()),
+                    message,
+                    ..lsp::Diagnostic::default()
+                };
+                // Several combinations of a matrix may fail in the same way.
+                if !diagnostics.contains(&diagnostic) {
+                    diagnostics.push(diagnostic);
+                }
+            }
         }
         diagnostics
     }

@@ -25,7 +25,7 @@ end
 --- Refreshes the lenses of all programs, on request of the server.
 function M.refresh_all()
   for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
-    if vim.api.nvim_buf_is_loaded(bufnr) and vim.tbl_contains(require("prose").filetypes(), vim.bo[bufnr].filetype) then
+    if vim.api.nvim_buf_is_loaded(bufnr) and require("prose").has_lenses(bufnr) then
       M.refresh(bufnr)
     end
   end
