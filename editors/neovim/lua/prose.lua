@@ -164,6 +164,7 @@ function M.attach_test_file(bufnr)
     M.attach(bufnr)
   end
   require("prose.lenses").show_in(bufnr)
+  require("prose.keys").set(bufnr)
 end
 
 --- Whether a buffer has lenses of this server: a program, or a test file.
