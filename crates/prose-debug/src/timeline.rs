@@ -5,6 +5,7 @@
 mod growth;
 mod variables;
 
+use prose_vm::command::Command;
 use prose_vm::effect::{RequestId, Usage};
 use prose_vm::event::{Event, EventKind, RunHead};
 use prose_vm::place::{Place, Site};
@@ -285,6 +286,16 @@ impl Timeline {
             }
         }
         index
+    }
+
+    /// Whether a person has changed the prompt of a session after an event that has no outcome yet.
+    pub(crate) fn has_prompts_after(&self, index: usize) -> bool {
+        self.events.iter().enumerate().skip(index + 1).any(|(at, event)| match &event.kind {
+            EventKind::Commanded { command: Command::Prompt { request, .. }, .. } => {
+                self.outcome_at(*request, at).is_none()
+            }
+            _ => false,
+        })
     }
 
     /// Whether more than what the program computes has happened after an event: something was answered, used or commanded.

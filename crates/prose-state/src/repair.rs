@@ -187,7 +187,7 @@ impl JournalCopies<'_> {
     }
 
     /// Copies a journal as it is.
-    fn keep(&self, path: &Path) -> Result<PathBuf, StateError> {
+    pub(crate) fn keep(&self, path: &Path) -> Result<PathBuf, StateError> {
         let copy = self.path(self.all().len() as u32 + 1);
         let temporary = self.0.join(TEMPORARY_COPY);
         let write = || -> io::Result<()> {

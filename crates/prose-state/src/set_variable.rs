@@ -14,14 +14,15 @@ use crate::journal::{JOURNAL_FILE, Journal};
 use crate::lock::RunLock;
 use crate::reader::Lines;
 use crate::recall::{JournalRecording, Matching};
-use crate::repair::truncate;
+use crate::repair::{JournalCopies, truncate};
 
 impl Project {
     /// Gives a variable another value at the start of a statement of a run that no process executes; the event with the number `statement` starts it. The
     /// run continues from there when it is resumed.
     ///
-    /// What the program has computed after that event is removed from the journal and computed again. Returns false, and changes nothing, if more happened
-    /// after it than that: what was answered, used or commanded stays.
+    /// What happened after that event is removed from the journal and happens again. Results of other branches among it are kept in a copy of the journal,
+    /// from which they are recalled, so that nothing is asked twice. Returns false, and changes nothing, if the event is not there or variables were set at
+    /// later statements.
     pub fn set_variable(
         &self,
         run: &str,
@@ -34,7 +35,12 @@ impl Project {
         let tree = self.run_tree(&folder)?;
         let _lock = RunLock::acquire(&tree, run)?;
         let path = folder.join(JOURNAL_FILE);
-        let Some(Rest { start, mut set, end, last }) = rest_of(&path, statement)? else { return Ok(false) };
+        let Some(Rest { start, mut set, end, last, has_results }) = rest_of(&path, statement)? else {
+            return Ok(false);
+        };
+        if has_results {
+            JournalCopies(&folder).keep(&path)?;
+        }
         truncate(&path, end)?;
         let shortened = JournalRecording::open(&path, Matching::Exact)?;
         let mut journal = Journal::resume(&path, shortened.sound())?;
@@ -60,9 +66,11 @@ struct Rest {
     end: u64,
     /// The times of the last event: when it was, and how long the run was stopped before it.
     last: (u64, u64),
+    /// Whether more happened after that event than what the program has computed.
+    has_results: bool,
 }
 
-/// What a journal has from the start of a statement on; `None` if more happened after it than what the program has computed.
+/// What a journal has from the start of a statement on.
 fn rest_of(path: &Path, statement: u64) -> Result<Option<Rest>, StateError> {
     let mut lines = Lines::open(path)?;
     let mut rest: Option<Rest> = None;
@@ -80,10 +88,12 @@ fn rest_of(path: &Path, statement: u64) -> Result<Option<Rest>, StateError> {
         let times = (event.at, event.paused);
         match &mut rest {
             None if seq == statement && is_start => {
-                rest = Some(Rest { start: event, set: Vec::new(), end: lines.end(), last: times });
+                let (set, end) = (Vec::new(), lines.end());
+                rest = Some(Rest { start: event, set, end, last: times, has_results: false });
             }
-            Some(rest) if is_computed => {
+            Some(rest) => {
                 rest.last = times;
+                rest.has_results |= !is_computed;
                 if matches!(event.kind, EventKind::VariableSet { .. }) {
                     if event.place != rest.start.place {
                         return Ok(None);

@@ -242,11 +242,9 @@ impl<W: Write> Adapter<W> {
                 }
             };
             let is_new = matches!(self.session, Session::Live(_)) && !debuggee.has_stepped_back();
-            if is_new && timeline.has_results_after(start) {
-                return Err(
-                    "there are results from after the start of this statement; step on, and set the variable at the next one"
-                        .to_owned(),
-                );
+            if is_new && timeline.has_prompts_after(start) {
+                return Err("the session of this statement has another prompt already; set variables before its prompt"
+                    .to_owned());
             }
             (event.seq, timeline.count_until(start), parsed(written, before), is_new)
         };
@@ -288,7 +286,7 @@ impl<W: Write> Adapter<W> {
                 Ok(())
             }
             Ok(false) => {
-                Err("a result was recorded while the variable was set; it keeps its value".to_owned())
+                Err("the run has come to another statement; the variable keeps its value".to_owned())
             }
             Err(error) => Err(error.to_string()),
         }

@@ -1,9 +1,10 @@
 //! Clients that send what they should not.
 
 use expect_test::expect;
+use prose_vm::event::{EventKind, RunStatus};
 use serde_json::json;
 
-use crate::client::{World, check};
+use crate::client::{World, check, line};
 
 const PROGRAM: &str = "session \"Draft\"\n";
 const ANSWERS: &str = "[[session]]\nreply = \"done\"\n";
@@ -88,4 +89,47 @@ fn messages_that_are_none_are_reported() {
     let console = client.disconnect();
     assert!(console.contains("A message of the client is not JSON"), "{console}");
     assert!(console.contains("A request of the client is not understood"), "{console}");
+}
+
+#[test]
+fn a_client_that_breaks_off_in_the_middle_of_a_message_loses_nothing() {
+    let world = World::new("session \"Draft\"\nsession \"End\"\n", ANSWERS);
+    let mut client = world.launch(&[line(2)]);
+    client.stop();
+    let console = client.break_off("{\"type\": \"request\", ");
+    assert!(console.contains("The connection is broken"), "{console}");
+    let events = world.events();
+    let Some(EventKind::RunEnded(end)) = events.last().map(|event| &event.kind) else { panic!() };
+    assert_eq!(end.status, RunStatus::Interrupted);
+    // What it had asked is there when somebody looks at the run again.
+    let mut client = world.look_at_last(json!({}), &[line(2)]);
+    client.stop();
+    client.go("continue");
+    assert_eq!(client.evaluate("sessions"), "1");
+    client.disconnect();
+}
+
+#[test]
+fn changes_at_the_wrong_time_are_refused() {
+    let world = World::new(PROGRAM, "[[session]]\nreply = \"late\"\ndelay = \"600s\"\n");
+    let mut client = world.client();
+    client.ok("initialize", json!({ "adapterID": "prose" }));
+    let mut seen =
+        vec![client.refused("setVariable", json!({ "variablesReference": 1, "name": "x", "value": "y" }))];
+    client.ok("launch", json!({ "program": "main.prose", "script": "answers.toml" }));
+    seen.push(client.refused("setExpression", json!({ "expression": "x", "value": "y" })));
+    seen.push(client.evaluate(":fork"));
+    seen.push(client.evaluate(":reply nothing"));
+    client.ok("configurationDone", json!({}));
+    client.console("starts.");
+    seen.push(client.refused("setVariable", json!({ "variablesReference": 77, "name": "x", "value": "y" })));
+    seen.push(client.evaluate(":fork"));
+    check(&seen, expect![[r#"
+        `setVariable` came before `launch` or `attach`: nothing is debugged yet
+        variables are set at the start of a statement; step to the next one
+        nothing was asked after this point, so nothing can be asked again
+        no session is at this statement
+        the debugger stands somewhere else now, and has no such value
+        the run is executed; pause it first"#]]);
+    client.disconnect();
 }

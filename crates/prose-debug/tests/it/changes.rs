@@ -318,3 +318,112 @@ fn what_cannot_be_changed_is_refused() {
     );
     client.disconnect();
 }
+
+#[test]
+fn variables_of_blocks_branches_and_imported_programs_are_set() {
+    let world = World::new(
+        r#"use "./part.prose" as part
+let topic = "tides"
+block review(text):
+  let notes = session "Review {text} of {topic}"
+  output notes
+let a = do review("low")
+parallel:
+  b = session "Branch of {topic}"
+  do:
+    let inner = "water"
+    session "Inner {inner} of {topic}"
+let c = part(topic: "winds")
+output end = session "End {topic} {c}"
+"#,
+        "[[session]]\nreply = \"done\"\n",
+    );
+    world.write(
+        "part.prose",
+        "input topic: \"What about?\"\nlet words = session \"Find {topic}\"\noutput words = words\n",
+    );
+    let mut client = world.client();
+    client.ok("initialize", json!({ "adapterID": "prose" }));
+    client.ok("launch", json!({ "program": "main.prose", "script": "answers.toml" }));
+    client.event("initialized");
+    let main = json!({ "path": world.path("main.prose") });
+    client.ok("setBreakpoints", json!({ "source": main, "breakpoints": [line(4), line(11)] }));
+    let part = json!({ "path": world.path("part.prose") });
+    client.ok("setBreakpoints", json!({ "source": part, "breakpoints": [line(2)] }));
+    client.ok("configurationDone", json!({}));
+    let prompt = |client: &mut Client, thread: u64| {
+        let session = client.scope_of(thread, "Session");
+        client.rows(&session).lines().next().unwrap().to_owned()
+    };
+    // A parameter of the block, and a variable of the program that it sees.
+    let mut seen = vec![client.stop()];
+    set(&mut client, "text", "high");
+    let program = client.scope("Program");
+    let arguments = json!({ "variablesReference": program, "name": "topic", "value": "storms" });
+    client.ok("setVariable", arguments);
+    seen.push(prompt(&mut client, 1));
+    // A variable of a branch, when the session of the other one has its reply already.
+    client.ok("continue", json!({ "threadId": 1 }));
+    let stopped = client.event("stopped");
+    let thread = stopped["threadId"].as_u64().unwrap();
+    while !replies_of(&world).contains(&"Branch of storms".to_owned()) {
+        std::thread::yield_now();
+    }
+    let locals = client.scope_of(thread, "Locals");
+    let arguments = json!({ "variablesReference": locals, "name": "inner", "value": "fire" });
+    client.ok("setVariable", arguments);
+    seen.push(prompt(&mut client, thread));
+    // The input of an imported program.
+    client.ok("continue", json!({ "threadId": 1 }));
+    seen.push(client.stop());
+    let inputs = client.scope("Inputs");
+    let arguments = json!({ "variablesReference": inputs, "name": "topic", "value": "rain" });
+    client.ok("setVariable", arguments);
+    seen.push(prompt(&mut client, 1));
+    client.ok("continue", json!({ "threadId": 1 }));
+    client.event("terminated");
+    client.disconnect();
+    seen.extend(replies_of(&world));
+    check(&seen, expect![[r#"
+        breakpoint: block review main.prose:4 < main.prose main.prose:6
+        prompt = Review high of storms ⏎  ⏎ Execution scope: ⏎   execution_id: 1 ⏎   block: review ⏎   depth: 1
+        prompt = Inner fire of storms
+        breakpoint: program part part.prose:2 < main.prose main.prose:12
+        prompt = Find rain
+        Review high of storms
+        Branch of storms
+        Inner fire of storms
+        Find rain
+        End storms {
+          "words": "done"
+        }"#]]);
+    assert_eq!(world.project().list_runs().unwrap().len(), 1);
+}
+
+/// The tasks of the sessions that have replied, in the order in which they did.
+pub(crate) fn replies_of(world: &World) -> Vec<String> {
+    let mut asked = std::collections::BTreeMap::new();
+    let mut replies = Vec::new();
+    for event in world.events() {
+        match event.kind {
+            EventKind::SessionStarted { request, task } => drop(asked.insert(request, task)),
+            EventKind::Effect { request, .. } => {
+                replies.extend(asked.get(&request).map(|task| task.task.to_string()));
+            }
+            _ => {}
+        }
+    }
+    replies
+}
+
+#[test]
+fn a_changed_prompt_comes_after_the_variables() {
+    let world = World::new(VARIABLES, ECHO);
+    let mut client = world.launch(&[line(3)]);
+    client.stop();
+    client.evaluate(":prompt Draft of something else");
+    let refused = client.refused("setExpression", json!({ "expression": "topic", "value": "mine" }));
+    expect!["the session of this statement has another prompt already; set variables before its prompt"]
+        .assert_eq(&refused);
+    client.disconnect();
+}

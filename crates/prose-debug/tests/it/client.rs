@@ -363,6 +363,14 @@ impl Client {
         self.close()
     }
 
+    /// Closes the connection after a part of a message, waits for the debugger, and returns what it wrote.
+    pub(crate) fn break_off(mut self, part: &str) -> String {
+        let output = self.output.as_mut().unwrap();
+        write!(output, "Content-Length: 999\r\n\r\n{part}").unwrap();
+        output.flush().unwrap();
+        self.close()
+    }
+
     /// Closes the connection, waits for the debugger, and returns what it wrote.
     pub(crate) fn close(mut self) -> String {
         self.output = None;

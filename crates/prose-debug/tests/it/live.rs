@@ -8,6 +8,7 @@ use prose_vm::event::{EventKind, RunStatus};
 use prose_vm::questions::Attribution;
 use serde_json::json;
 
+use crate::changes::replies_of;
 use crate::client::{World, check, line};
 
 const PROGRAM: &str = r#"let topic = "tides"
@@ -158,20 +159,6 @@ delay = "600s"
 reply = "done"
 "#;
 
-/// The replies of a run, in the order in which they came.
-fn replies(world: &World) -> Vec<String> {
-    let mut asked = std::collections::BTreeMap::new();
-    let mut replies = Vec::new();
-    for event in world.events() {
-        match event.kind {
-            EventKind::SessionStarted { request, task } => drop(asked.insert(request, task)),
-            EventKind::Effect { request, .. } => replies.push(asked[&request].task.to_string()),
-            _ => {}
-        }
-    }
-    replies
-}
-
 #[test]
 fn one_branch_is_paused_while_another_continues() {
     let world = World::new(BRANCHES, GATES);
@@ -195,7 +182,7 @@ fn one_branch_is_paused_while_another_continues() {
     client.console("at line 8");
     let paused = client.threads().into_iter().find(|(id, _)| *id == threads[1].0).unwrap();
     let mut seen = vec![paused.1, client.stack(threads[1].0)];
-    let before = replies(&world);
+    let before = replies_of(&world);
     assert!(
         before.contains(&"Second B".to_owned()) && !before.contains(&"Second A".to_owned()),
         "{before:?}"
@@ -204,7 +191,7 @@ fn one_branch_is_paused_while_another_continues() {
     assert_eq!(resumed["allThreadsContinued"], false);
     client.event("terminated");
     client.disconnect();
-    let mut all = replies(&world);
+    let mut all = replies_of(&world);
     all.sort();
     seen.push(all.join(", "));
     check(
@@ -228,13 +215,13 @@ fn a_branch_continues_alone() {
     client.ok("pause", json!({ "threadId": 1 }));
     client.stop();
     // The other branch has what was at work when the debugger stopped, and no more.
-    let before = replies(&world);
+    let before = replies_of(&world);
     assert!(
         before.contains(&"Second B".to_owned()) && !before.contains(&"Second A".to_owned()),
         "{before:?}"
     );
     let mut seen = vec![client.go("continue")];
-    let mut all = replies(&world);
+    let mut all = replies_of(&world);
     all.sort();
     seen.push(all.join(", "));
     check(
@@ -269,7 +256,7 @@ fn a_step_into_a_session_stops_before_it_is_asked() {
             a draft"#]],
     );
     client.disconnect();
-    assert_eq!(replies(&world).len(), 1);
+    assert_eq!(replies_of(&world).len(), 1);
 }
 
 #[test]
@@ -288,7 +275,7 @@ fn restarting_a_frame_or_going_to_a_line_asks_no_session_twice() {
     client.ok("continue", json!({ "threadId": 1 }));
     client.event("terminated");
     client.disconnect();
-    seen.push(replies(&world).join(", "));
+    seen.push(replies_of(&world).join(", "));
     check(
         &seen,
         expect![[r#"
@@ -314,7 +301,7 @@ fn a_program_that_is_edited_meanwhile_runs_on_as_it_was() {
     client.ok("continue", json!({ "threadId": 1 }));
     client.event("terminated");
     client.disconnect();
-    seen.push(replies(&world).join(", "));
+    seen.push(replies_of(&world).join(", "));
     check(
         &seen,
         expect![[r#"
