@@ -124,12 +124,15 @@ fn changes_at_the_wrong_time_are_refused() {
     client.console("starts.");
     seen.push(client.refused("setVariable", json!({ "variablesReference": 77, "name": "x", "value": "y" })));
     seen.push(client.evaluate(":fork"));
-    check(&seen, expect![[r#"
+    check(
+        &seen,
+        expect![[r#"
         `setVariable` came before `launch` or `attach`: nothing is debugged yet
         variables are set at the start of a statement; step to the next one
         nothing was asked after this point, so nothing can be asked again
         no session is at this statement
         the debugger stands somewhere else now, and has no such value
-        the run is executed; pause it first"#]]);
+        the run is executed; pause it first"#]],
+    );
     client.disconnect();
 }

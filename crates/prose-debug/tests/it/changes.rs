@@ -384,7 +384,9 @@ output end = session "End {topic} {c}"
     client.event("terminated");
     client.disconnect();
     seen.extend(replies_of(&world));
-    check(&seen, expect![[r#"
+    check(
+        &seen,
+        expect![[r#"
         breakpoint: block review main.prose:4 < main.prose main.prose:6
         prompt = Review high of storms ⏎  ⏎ Execution scope: ⏎   execution_id: 1 ⏎   block: review ⏎   depth: 1
         prompt = Inner fire of storms
@@ -396,7 +398,8 @@ output end = session "End {topic} {c}"
         Find rain
         End storms {
           "words": "done"
-        }"#]]);
+        }"#]],
+    );
     assert_eq!(world.project().list_runs().unwrap().len(), 1);
 }
 
