@@ -222,6 +222,70 @@ test("a run that has ended is debugged from the view of runs, and asks nothing",
   });
 });
 
+const blocks = `block review(text):
+  let notes = session "Review {text}"
+  output notes
+for word in ["low", "high", "ebb"]:
+  let found = do review(word)
+output report = session "Report {found}"
+`;
+
+/** Sets a breakpoint of a kind in a line, with what it asks for. */
+async function breakWith(window, line, command, text) {
+  await window.goTo(line, 1);
+  await window.command(command);
+  await window.page.locator(".breakpoint-widget .monaco-editor.focused").waitFor();
+  await window.page.keyboard.type(text);
+  await window.page.keyboard.press("Enter");
+  await window.page.locator(".breakpoint-widget").waitFor({ state: "detached" });
+}
+
+test("breakpoints have conditions and messages, and one goes to the cursor and to the start of a frame", async () => {
+  const files = { ...scripted, "steps.prose": blocks };
+  await editor.window("moved", files, async (window) => {
+    const { page } = window;
+    await page.setViewportSize({ width: 1500, height: 900 });
+    await window.open("steps.prose");
+    await window.lens("Debug program").waitFor();
+    await breakWith(window, 5, "Debug: Add Conditional Breakpoint...", "iteration == 2");
+    await breakWith(window, 2, "Debug: Add Logpoint...", "looks at {text}");
+    await page.keyboard.press("F5");
+    await stopsIn(window, 5);
+    await said(window, "looks at low");
+    await window.token("word", "for word in").hover();
+    await page.locator(".debug-hover-widget", { hasText: "high" }).waitFor();
+
+    await window.goTo(3, 1);
+    await window.command("Debug: Run to Cursor");
+    await stopsIn(window, 3);
+    await choose(window, row(window, "call-stack", "block review"), "Restart Frame");
+    await stopsIn(window, 2);
+    await page.keyboard.press("Shift+F11");
+    await stopsIn(window, 5);
+    await unfold(window, "Locals", variable(window, "word", "ebb"));
+    await button(window, "Stop").click();
+    await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+    await until("the run is interrupted", () => runs(window)[0].status === "interrupted");
+  });
+});
+
+const guide = '# Guide\n\nSome text.\n\n```prose\nlet topic = "tides"\nsession "Draft {topic}"\n```\n';
+
+test("programs in Markdown documents are debugged in their lines", async () => {
+  await editor.window("document", { "guide.md": guide }, async (window) => {
+    const { page } = window;
+    await window.open("guide.md");
+    await window.lens("Debug program").waitFor();
+    await breakAt(window, 7);
+    await window.lens("Debug program").click();
+    await stopsIn(window, 7);
+    await unfold(window, "Locals", variable(window, "topic", "tides"));
+    await page.keyboard.press("F5");
+    await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+    assert.equal(runs(window)[0].status, "completed");
+  });
+});
+
 test("configurations are proposed in launch.json", async () => {
   const empty = '{\n  "version": "0.2.0",\n  "configurations": []\n}\n';
   await editor.window("configured", { "steps.prose": steps, ".vscode/launch.json": empty }, async (window) => {

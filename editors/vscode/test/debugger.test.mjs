@@ -316,6 +316,14 @@ test("a run whose client disconnects is interrupted, or continues if that is wan
   await until("the run has completed", () => last().status.startsWith("completed"));
 });
 
+test("a run is stopped where the debugger stands", async () => {
+  const { client } = await debugged({ stopOnEntry: true });
+  const ended = event(client, "terminated");
+  await client.send("terminate", {});
+  await ended;
+  assert.equal(last().status, "interrupted");
+});
+
 test("a run that has ended is looked at without asking anything, from its start or from its failure", async () => {
   prose(["run", "main.prose", "--script", "answers.toml", "--quiet"], { cwd: folder, stdio: "pipe" });
   const { id } = last();

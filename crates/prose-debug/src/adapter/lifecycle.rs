@@ -188,6 +188,8 @@ impl<W: Write> Adapter<W> {
         match &mut self.session {
             Session::Live(live) => {
                 live.interrupt("stopped in the debugger");
+                // Its end is reported, wherever the debugger stands.
+                self.stop = None;
                 self.shared.lock().detach();
                 self.shared.open();
             }
