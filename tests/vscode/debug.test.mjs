@@ -215,7 +215,7 @@ test("a run that has ended is debugged from the view of runs, and asks nothing",
     await stopsIn(window, 3);
     await button(window, "Step Back").click();
     await stopsIn(window, 2);
-    await say(window, ":reply something", "a run that has ended is not changed");
+    await say(window, ":reply something", "no session is at this statement");
     await button(window, "Disconnect").click();
     await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
     assert.equal(runs(window).length, 1);

@@ -333,8 +333,25 @@ test("a run that has ended is looked at without asking anything, from its start 
   const seen = [await stop(client, () => begin(client, "attach", settings, { filters: ["failure"] }))];
   for (const command of ["continue", "stepBack", "continue", "continue"]) seen.push(`${command}: ${await move(client, command)}`);
   assert.deepEqual(seen, ["entry: 8", "continue: exception: 17", "stepBack: step: 17", "continue: exception: 17", "continue: step: 0"]);
-  await assert.rejects(evaluate(client, ":reply something"), { message: /^a run that has ended is not changed; `prose runs fork / });
+  await assert.rejects(evaluate(client, ":reply something"), { message: "no session is at this statement" });
   assert.equal(runs().length, count);
+});
+
+test("a change in a run that has ended starts a fork, which asks what comes after it", async () => {
+  prose(["run", "main.prose", "--script", "answers.toml", "--quiet"], { cwd: folder, stdio: "pipe" });
+  const { id, sessions } = last();
+  const client = await started();
+  await stop(client, () => begin(client, "attach", { run: id }, { lines: [{ line: 9 }, { line: 20 }] }));
+  assert.equal(await move(client, "continue"), "breakpoint: 9");
+  await evaluate(client, ":reply another draft");
+  assert.equal(await move(client, "continue"), "breakpoint: 20");
+  assert.equal((await evaluate(client, "draft")).result, "another draft");
+  const ended = event(client, "terminated");
+  await client.continueRequest({ threadId: 1 });
+  await ended;
+  assert.notEqual(last().id, id);
+  assert.equal(last().sessions, sessions);
+  assert.match(readFileSync(path.join(last().folder, "journal.jsonl"), "utf8"), /another draft/);
 });
 
 test("a run of another process is followed, paused, looked back at and continued", async () => {
