@@ -8,15 +8,12 @@ use serde_json::json;
 use crate::client::{Client, World};
 use crate::programs::{count_of_programs, program};
 
-/// What a view starts with at the last event.
-const AT_END: &str = "end\n";
-
-/// What is seen at a stop, and the number of its event.
-fn view(client: &mut Client) -> (u64, String) {
+/// What is seen at a stop, the number of its event, and whether that is the last one.
+fn view_and_end(client: &mut Client) -> (u64, String, bool) {
     let stopped = client.event("stopped");
     let thread = stopped["threadId"].as_u64().unwrap();
     let is_end = stopped["description"] == "At the end of the run";
-    let mut view = if is_end { AT_END.to_owned() } else { String::new() };
+    let mut view = String::new();
     let threads = client.ok("threads", json!({}));
     for at in threads["threads"].as_array().unwrap() {
         let stack = client.stack(at["id"].as_u64().unwrap());
@@ -28,6 +25,11 @@ fn view(client: &mut Client) -> (u64, String) {
     }
     let event = view.lines().find_map(|line| line.strip_prefix("event = ")).unwrap();
     let event = event.split(' ').next().unwrap().parse().unwrap();
+    (event, view, is_end)
+}
+
+fn view(client: &mut Client) -> (u64, String) {
+    let (event, view, _) = view_and_end(client);
     (event, view)
 }
 
@@ -45,8 +47,7 @@ fn check(seed: u64) {
     seen.insert(first, at_first);
     loop {
         client.ok("stepIn", json!({ "threadId": 1 }));
-        let (event, at_event) = view(&mut client);
-        let is_end = at_event.starts_with(AT_END);
+        let (event, at_event, is_end) = view_and_end(&mut client);
         let before = seen.insert(event, at_event);
         assert_eq!(before, None, "seed {seed}: it was at event {event} before\n{text}");
         if is_end {
