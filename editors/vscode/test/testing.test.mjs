@@ -287,6 +287,21 @@ test("a case is debugged with its inputs and answers", async () => {
   assert.ok(!existsSync(editor.script));
 });
 
+test("a run is cancelled, and its test has no result", async () => {
+  writeFileSync(path.join(folder, "main.test.toml"), TESTS.replace('reply = "Tides"', 'reply = "Tides"\ndelay = "10m"'));
+  const file = await discovered();
+  let cancel;
+  const cancelled = { isCancellationRequested: false, onCancellationRequested: (listener) => ((cancel = listener), { dispose() {} }) };
+  const over = editor.profiles.Run.run({ include: [[...file.children.all.values()][0]] }, cancelled);
+  while (!editor.runs.at(-1)?.said.includes("started writes")) await new Promise(setImmediate);
+  cancel();
+  await over;
+  const run = editor.runs.at(-1);
+  assert.deepEqual(run.said, ["enqueued writes", "started writes"]);
+  assert.match(run.output, /stop writes/);
+  assert.ok(run.isOver);
+});
+
 test("nothing runs in an untrusted workspace", async () => {
   const file = await discovered();
   editor.trusted = false;

@@ -204,7 +204,11 @@ fn every_request_about_a_document_that_is_not_open_is_refused() {
         let closed = "file:///closed.prose";
         client.open(closed, 1, "let a = 1\n");
         client.notify("textDocument/didClose", json!({ "textDocument": { "uri": closed } }));
-        for uri in [closed, "file:///unknown.prose", "untitled:Untitled-1", "https://example.com/a.prose"] {
+        for method in document_requests() {
+            // Clients show errors to people, who have only closed a document.
+            is_served(client, &method, anything_at(closed, (0, 4)));
+        }
+        for uri in ["file:///unknown.prose", "untitled:Untitled-1", "https://example.com/a.prose"] {
             for method in document_requests() {
                 let error = client.request(&method, anything_at(uri, (0, 4)))["error"].take();
                 assert_eq!(error["code"], -32602, "{method} about {uri}: {error}");
