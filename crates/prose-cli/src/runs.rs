@@ -297,7 +297,8 @@ fn show(
         }
     }
     // A run of another implementation has no journal.
-    if let Ok(mut view) = view_of(&run.folder, |_| ()) {
+    let mut by_hand = Vec::new();
+    if let Ok(mut view) = view_of(&run.folder, |event| by_hand.extend(done_by_hand(event))) {
         // The process of a run that has no end was killed.
         if !run.status.is_executed() {
             view.interrupt();
@@ -306,6 +307,10 @@ fn show(
         census::write(&view.census(), max, &mut out)?;
         agents::write(&view, &mut out)?;
         sessions::write(&view, &run.folder, shows_all, &mut out)?;
+    }
+    if !by_hand.is_empty() {
+        writeln!(out, "\n{BOLD}by hand{BOLD:#}")?;
+        by_hand.iter().try_for_each(|line| writeln!(out, "  {}", one_line(line)))?;
     }
     if let Some(prompts) = failed_prompts(&run.folder) {
         writeln!(out, "\n{BOLD}prompts of failed sessions{BOLD:#}")?;
@@ -321,6 +326,21 @@ fn show(
         writeln!(out, "\nResume it with `prose resume {}`.", run.id)?;
     }
     Ok(())
+}
+
+/// What a person did instead of the program or an agent, in a line.
+fn done_by_hand(event: &Event) -> Option<String> {
+    let what = match &event.kind {
+        EventKind::VariableSet { name, by, .. } => by.variable_warning(name),
+        EventKind::Effect { effect, work, .. } if effect == "session" => {
+            work.given_by.as_ref()?.reply_warning()
+        }
+        _ => return None,
+    };
+    Some(match event.site {
+        Some(site) if site.program == 0 => format!("line {}: {what}", site.line),
+        _ => what,
+    })
 }
 
 /// The files with the prompts of sessions that failed, relative to the folder of the run. Those of imported programs lie deeper and are not listed.

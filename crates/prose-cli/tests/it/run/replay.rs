@@ -235,6 +235,11 @@ fn a_fork_says_what_it_reuses_and_asks() {
             Completed: 2 sessions done, 1 reused; 1 warning
         "#]],
     );
+    // Of the three runs, one has a reply by hand.
+    let shown = ids(&workspace).into_iter().map(|run| workspace.prose(&["runs", "show", &run]).stdout);
+    let by_hand: Vec<String> =
+        shown.filter_map(|shown| Some(shown.split_once("by hand\n")?.1.to_owned())).collect();
+    assert_eq!(by_hand, ["  line 1: the reply was given by ada on the command line, not by an agent\n"]);
     check(
         &workspace.prose(&["runs", "fork", &id]),
         &id,
