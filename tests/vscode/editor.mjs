@@ -30,6 +30,8 @@ const QUIET = {
   "editor.cursorBlinking": "solid",
   "editor.fontFamily": "'DejaVu Sans Mono'",
   "editor.minimap.enabled": false,
+  // A hint stands in the row of its line.
+  "[prose]": { "editor.wordWrap": "off" },
   "extensions.autoCheckUpdates": false,
   // A file of its own, which would start the JSON extension in windows where nobody has opened a file.
   "files.associations": { "chatLanguageModels.json": "plaintext" },
