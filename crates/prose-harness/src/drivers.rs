@@ -18,3 +18,6 @@ pub use self::program::{AgentProgram, KnownAgent};
 
 /// What an agent that has used tools is told when its provider answers again.
 const CONTINUE: &str = "The provider turned your last request away. Continue where you stopped.";
+
+/// How a session goes on whose turn has ended with a call that was denied.
+const CONTINUE_DENIED: &str = "The permissions of this session do not allow that. Continue without it.";

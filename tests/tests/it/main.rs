@@ -7,6 +7,7 @@ mod agent_acp;
 mod agent_claude;
 mod agent_codex;
 mod agent_drivers;
+mod agent_faults;
 mod agent_judges;
 mod agent_kit;
 mod agent_opencode;

@@ -74,7 +74,7 @@ impl Attempted for (&Codex, &Work<'_>) {
         };
         let mut params = work.turn.clone();
         params["input"] = json!([{ "type": "text", "text": prompt }]);
-        thread.start_turn(params).await.map_err(Fault::repeatable)?;
+        thread.start_turn(params, reporter).await.map_err(Fault::repeatable)?;
         let outcome = codex.follow(work, &mut thread, reporter, &mut has_acted).await;
         if let Err(failure) = &outcome
             && has_acted
@@ -146,7 +146,9 @@ impl Codex {
             };
             if let Some(id) = id {
                 *has_acted = true;
+                thread.is_asking = true;
                 let answer = self.decide(work.rules.as_ref(), &turn, &method, &params, reporter).await?;
+                thread.is_asking = false;
                 server.rpc.answer(&id, Ok(answer));
                 continue;
             }
@@ -154,8 +156,8 @@ impl Codex {
                 *has_acted |= matches!(activity, Activity::Tool(_));
                 reporter.report(activity);
             };
-            if thread.is_of_earlier_turn(&params) {
-                turn.add_earlier(&method, &params);
+            let is_earlier = thread.count(&method, &params);
+            if is_earlier {
                 continue;
             }
             if let Some(outcome) = turn.add(NAME, &method, &params, &mut report) {

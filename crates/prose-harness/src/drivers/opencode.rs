@@ -32,7 +32,7 @@ use super::host::{AgentHost, Attempted, permissions_of_question};
 use super::rpc::CallError;
 use super::shared::{Reader, Shared, SharedProcess};
 use crate::decide::{Ask, BY_REFERENCE, Sessions};
-use crate::drivers::CONTINUE;
+use crate::drivers::{CONTINUE, CONTINUE_DENIED};
 use crate::faults;
 use crate::gate::Fault;
 use crate::mcp::McpServer;
@@ -49,6 +49,9 @@ pub(super) const OF_QUESTION: &str =
 
 /// What the model is told about a call that was denied.
 const DENIED: &str = "the permissions of this session do not allow it";
+
+/// How often a session goes on after its turn has ended with a rejected call.
+const MAX_CONTINUED: usize = 8;
 
 /// The harness `opencode`.
 pub struct OpenCode {
@@ -164,7 +167,6 @@ impl Attempted for (&OpenCode, &Work<'_>) {
         reporter.report(Activity::Agent(turn.agent()));
         let mut body = json!({
             "agent": agent,
-            "parts": [{ "type": "text", "text": prompt }],
             "system": work.system,
             "model": work.model.map(model_id).transpose().map_err(Fault::last)?,
             "format": work.schema.as_ref().map(|schema| json!({ "type": "json_schema", "schema": schema })),
@@ -172,9 +174,10 @@ impl Attempted for (&OpenCode, &Work<'_>) {
         if let Some(body) = body.as_object_mut() {
             body.retain(|_, value| !value.is_null());
         }
-        session.prompt(&body).await.map_err(|error| Fault::repeatable(failure_of(error)))?;
+        session.prompt(body.clone(), prompt, reporter).await?;
 
         let mut questions = Questions::default();
+        let mut continued = 0;
         loop {
             let Some(event) = session.next().await else {
                 let lost = Failure::session(format!("lost the connection to {NAME}"));
@@ -183,6 +186,11 @@ impl Attempted for (&OpenCode, &Work<'_>) {
             match turn.add(event, &mut |activity| reporter.report(activity)) {
                 Step::Continue => {}
                 Step::Ask(asked) => questions.open.push(asked),
+                // A rejection ends the turn if it was for another call.
+                Step::End(Ok(_)) if turn.take_blocked() && continued < MAX_CONTINUED => {
+                    continued += 1;
+                    session.prompt(body.clone(), CONTINUE_DENIED, reporter).await?;
+                }
                 Step::End(outcome) => {
                     match &outcome {
                         Ok(_) => session.ended(),
@@ -200,7 +208,7 @@ impl Attempted for (&OpenCode, &Work<'_>) {
                     return outcome;
                 }
             }
-            questions.answer(work, &mut turn, &session, reporter).await.map_err(Fault::last)?;
+            questions.answer(work, &mut turn, &mut session, reporter).await.map_err(Fault::last)?;
         }
     }
 }
@@ -301,7 +309,7 @@ impl Questions {
         &mut self,
         work: &Work<'_>,
         turn: &mut Turn<'_>,
-        session: &OpenSession,
+        session: &mut OpenSession,
         reporter: &Reporter,
     ) -> Result<(), Failure> {
         for asked in std::mem::take(&mut self.open) {
@@ -312,9 +320,11 @@ impl Questions {
             let is_allowed = match asking.decision {
                 Some(decision) => decision,
                 None => {
+                    session.asking = Some(asked.id.clone());
                     permit(reporter, work.agent, work.permissions, &asking.request, &work.folders).await?
                 }
             };
+            session.asking = None;
             turn.decided(&asking, is_allowed);
             match is_allowed {
                 true => session.reply(&asked.id, true, "").await.map_err(failure_of)?,
@@ -337,8 +347,8 @@ impl AgentNames {
         extend_config(variables, |config| {
             config["agent"][&self.session] = json!({ "mode": "primary" });
             config["agent"][&self.question] = json!({ "mode": "primary", "prompt": OF_QUESTION });
-            // The session goes on after a call that was denied.
-            config["experimental"]["continue_loop_on_deny"] = true.into();
+            // A call that is rejected without a reason ends the turn, which is how one ends that waits for a person.
+            config["experimental"]["continue_loop_on_deny"] = false.into();
         })
     }
 }

@@ -144,6 +144,7 @@ async fn rules_answer_permission_requests() {
         >
         {"jsonrpc":"2.0","id":"b","method":"session/request_permission","params":{"sessionId":"s7","toolCall":{"toolCallId":"t2","title":"git log -3","kind":"execute","rawInput":{"command":["git","log","-3"]}},"options":[{"optionId":"always","name":"Always","kind":"allow_always"},{"optionId":"once","name":"Once","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}}
         >
+        {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s7","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Done."}}}}
         {"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}
         >
     "#;
@@ -155,11 +156,61 @@ async fn rules_answer_permission_requests() {
         answered: NoOne
         denied: git log --output=x (`--output=x` of `git log --output=x` can write files or run programs, and no one is there to answer)
         tool: Execute git log --output=x [] Denied
-        reply: "" []
+        text: Done.
+        reply: "Done." []
         received: {"id":"a","jsonrpc":"2.0","result":{"outcome":{"optionId":"no","outcome":"selected"}}}
         received: {"id":"b","jsonrpc":"2.0","result":{"outcome":{"optionId":"once","outcome":"selected"}}}
     "#]]
     .assert_eq(&shown);
+}
+
+#[tokio::test]
+async fn a_session_continues_whose_turn_ends_with_a_denied_call() {
+    let conversation = r#"
+        {"jsonrpc":"2.0","id":"a","method":"session/request_permission","params":{"sessionId":"s7","toolCall":{"toolCallId":"t1","title":"touch a","kind":"execute","rawInput":{"command":"touch a"}},"options":[{"optionId":"once","name":"Once","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}}
+        >
+        {"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}
+        >
+        {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s7","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Done."}}}}
+        {"jsonrpc":"2.0","id":4,"result":{"stopReason":"end_turn"}}
+        >
+    "#;
+    let shown = talk(&format!("{OPEN}{conversation}"), &ruled("bash", PermissionRule::Deny), None).await;
+    expect![[r#"
+        session: s7 None
+        denied: touch a (`bash: deny`)
+        tool: Execute touch a [] Denied
+        text: Done.
+        reply: "Done." []
+        received: {"id":"a","jsonrpc":"2.0","result":{"outcome":{"optionId":"no","outcome":"selected"}}}
+    "#]]
+    .assert_eq(&shown);
+}
+
+#[tokio::test]
+async fn a_message_that_is_written_again_counts_once() {
+    let conversation = r#"
+        {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s7","update":{"sessionUpdate":"agent_message_chunk","messageId":"m1","content":{"type":"text","text":"All w"}}}}
+        {"jsonrpc":"2.0","method":"_claude/sdkMessage","params":{"sessionId":"s7","message":{"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":500,"error":"unknown"}}}
+        {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s7","update":{"sessionUpdate":"agent_message_chunk","messageId":"m2","content":{"type":"text","text":"All well."}}}}
+        {"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}
+        >
+    "#;
+    let shown =
+        talk(&format!("{OPEN}{conversation}"), &session("s1", "Do it"), Some("claude-agent-acp")).await;
+    assert!(shown.contains("reply: \"All well.\" []"), "{shown}");
+}
+
+#[tokio::test]
+async fn warnings_of_codex_are_no_part_of_a_reply() {
+    let conversation = r#"
+        {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s7","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Warning: Falling back to HTTPS transport.\n\n"}}}}
+        {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s7","update":{"sessionUpdate":"agent_message_chunk","messageId":"m2","content":{"type":"text","text":"Warning: all well."}}}}
+        {"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}
+        >
+    "#;
+    let shown = talk(&format!("{OPEN}{conversation}"), &session("s1", "Do it"), Some("codex-acp")).await;
+    assert!(shown.contains("reply: \"Warning: all well.\" []"), "{shown}");
 }
 
 #[tokio::test]

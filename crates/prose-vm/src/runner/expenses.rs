@@ -25,7 +25,10 @@ impl Runner<'_> {
             EventKind::Expense(expense) => {
                 self.count_expense(expense);
                 self.usage = Usage::sum([self.usage, expense.work.usage]);
-                self.own_sessions.ended_early(&event.place, &expense.work);
+                // What a request has used late says nothing else about it.
+                if expense.requests > 0 {
+                    self.own_sessions.ended_early(&event.place, &expense.work);
+                }
             }
             EventKind::Commanded { command, by } => self.repeat_command(command, by),
             // What is open in this execution is recorded again, even if it is the same or nothing.

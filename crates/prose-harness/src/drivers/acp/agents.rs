@@ -38,6 +38,8 @@ pub struct AcpAgent {
     pub(super) has_process_for_questions: bool,
     /// Whether its commands run in a sandbox, in which those of a question can write nothing.
     pub(super) has_sandbox: bool,
+    /// Whether warnings to its user come as messages without an id, which those of its model have.
+    pub(super) warns_in_messages: bool,
     /// What else its process needs.
     pub(super) adjust: Adjust,
     /// Whether it is an HTTP server on this machine too, which has the usage of all requests; with the protocol, it reports that of the last one only.
@@ -247,6 +249,7 @@ const PLAIN: AcpAgent = AcpAgent {
     reads_before_writing: false,
     has_process_for_questions: false,
     has_sandbox: false,
+    warns_in_messages: false,
     adjust: |_, _| Ok(None),
     is_server_of_opencode: false,
     meta: None,
@@ -272,6 +275,7 @@ pub const AGENTS: &[AcpAgent] = &[
         variables: &["OPENAI_*", "CODEX_*"],
         install: "npm install -g @agentclientprotocol/codex-acp",
         has_sandbox: true,
+        warns_in_messages: true,
         adjust: adjust_codex,
         ..PLAIN
     },

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::protocol::{ConfigOption, Continuing, Ended, Models, NewSession, read};
 use super::server::{OpenSession, Server};
 use super::turn::{Rules, Turn};
+use crate::drivers::CONTINUE_DENIED;
 use crate::drivers::program::unknown_model;
 use crate::drivers::rpc::{CallError, Incoming};
 use crate::faults;
@@ -31,9 +32,6 @@ const MAX_CONTINUED: usize = 8;
 
 /// What comes before a prompt that begins like a command.
 const BEFORE_COMMAND: &str = "The task:\n\n";
-
-/// How such a session goes on.
-const CONTINUE: &str = "The permissions of this session do not allow that. Continue without it.";
 
 /// The modes in which agents ask before they act, the most common name first.
 const ASKING_MODES: &[&str] = &["default", "ask", "manual", "read-only"];
@@ -209,11 +207,16 @@ impl OpenSession {
         let mut turn = Turn::default();
         let mut ended = self.turn(prompt, &mut turn, rules, reporter, has_acted).await?;
         for _ in 0..MAX_CONTINUED {
-            // Some agents end their turn when a call is denied.
-            if ended.stop_reason != StopReason::Cancelled || !turn.take_denied() {
+            // Some agents end their turn when a call is denied, as if it were cancelled or had an empty reply.
+            let is_over = match ended.stop_reason {
+                StopReason::Cancelled => false,
+                StopReason::EndTurn => !turn.reply().trim().is_empty(),
+                _ => true,
+            };
+            if !turn.take_denied() || is_over {
                 break;
             }
-            ended = self.turn(CONTINUE, &mut turn, rules, reporter, has_acted).await?;
+            ended = self.turn(CONTINUE_DENIED, &mut turn, rules, reporter, has_acted).await?;
         }
         match ended.stop_reason {
             StopReason::EndTurn => turn.into_reply(who),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use prose_acp::{outcome, unknown_method};
 use prose_vm::activity::{Activity, Reporter};
@@ -11,7 +12,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 use tempfile::TempPath;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::sleep;
 
 use super::protocol::{Ended, Initialized, read};
 use super::spending::Spending;
@@ -149,6 +152,12 @@ impl OpenSession {
     }
 }
 
+/// How long an agent may take to end a turn that is cancelled before its question is answered, too.
+const ANSWER_AFTER: Duration = Duration::from_millis(500);
+
+/// How many tenths of a second an agent may take to note what its last request has used.
+const NOTED_AFTER: u32 = 10;
+
 impl Drop for OpenSession {
     fn drop(&mut self) {
         let Self { server, id, prompt, asking, .. } = self;
@@ -160,6 +169,7 @@ impl Drop for OpenSession {
             folder: self.folder.clone(),
             spending: self.spending,
             reporter,
+            is_rejected: asking.is_some() && server.is_configured(),
         };
         let at_end = |ended, ending| {
             tokio::spawn(async move {
@@ -170,11 +180,25 @@ impl Drop for OpenSession {
         if !server.rpc.cancel(call, Box::new(at_end)) {
             return server.close(id);
         }
-        server.rpc.notify("session/cancel", &json!({ "sessionId": id }));
-        // Whoever waits for an answer does not end.
-        if let Some(question) = asking.take() {
-            server.rpc.answer(&question, Ok(outcome(None)));
+        let question = asking.take();
+        // OpenCode ends its turn when a call is denied. If it is cancelled instead, it has no figure for the request that has made the call.
+        if question.is_none() || !server.is_configured() {
+            server.rpc.notify("session/cancel", &json!({ "sessionId": id }));
         }
+        let Some(question) = question else { return };
+        if server.is_configured() {
+            return server.rpc.answer(&question, Ok(outcome(None)));
+        }
+        // Some agents end only after an answer. An answer before the end of the turn is one more request to the model.
+        let (server, runtime) = (Arc::downgrade(server), Handle::try_current());
+        drop(runtime.map(|runtime| {
+            runtime.spawn(async move {
+                sleep(ANSWER_AFTER).await;
+                if let Some(server) = server.upgrade() {
+                    server.rpc.answer(&question, Ok(outcome(None)));
+                }
+            })
+        }));
     }
 }
 
@@ -185,6 +209,8 @@ struct Cancelled {
     folder: Box<Path>,
     spending: Spending,
     reporter: Reporter,
+    /// Whether a call was rejected, after whose request there is something new to count.
+    is_rejected: bool,
 }
 
 impl Cancelled {
@@ -192,7 +218,15 @@ impl Cancelled {
     async fn end(mut self, ended: Option<Value>) {
         let Some(server) = self.server.upgrade() else { return };
         let reported = ended.and_then(|ended| Ended::deserialize(&ended).ok()?.usage());
-        let total = server.total(&self.id, &self.folder).await;
+        let mut total = server.total(&self.id, &self.folder).await;
+        // OpenCode may note what a request has used after the end of the turn.
+        for _ in 0..NOTED_AFTER {
+            if !self.is_rejected || self.spending.is_new(total) {
+                break;
+            }
+            sleep(Duration::from_millis(100)).await;
+            total = server.total(&self.id, &self.folder).await;
+        }
         if let Some(used) = self.spending.add(total, reported) {
             self.reporter.report(Activity::Used(used));
         }

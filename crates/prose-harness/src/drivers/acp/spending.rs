@@ -22,6 +22,11 @@ impl Spending {
         Self { total: Some(total), cost: None }
     }
 
+    /// Whether the whole session has used another amount than before.
+    pub(super) fn is_new(&self, total: Option<Usage>) -> bool {
+        total != self.total
+    }
+
     /// What a turn has used after which the whole session has used this, if that is known, and which has reported this itself.
     pub(super) fn add(&mut self, total: Option<Usage>, reported: Option<Usage>) -> Option<Usage> {
         let used = match total {

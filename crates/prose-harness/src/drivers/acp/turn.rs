@@ -140,8 +140,9 @@ fn retried(who: &str, retry: &Retry<'_>, report: &mut dyn FnMut(Activity)) -> Re
 pub(super) struct Turn {
     /// What the agent has written since its last tool call.
     reply: String,
-    /// The message that the last part belongs to.
+    /// The message that the last part belongs to, and where it starts in the reply.
     message: Option<String>,
+    message_start: usize,
     tools: HashMap<String, Tool>,
     /// The files that the agent has read or written through the client.
     files: HashSet<String>,
@@ -320,6 +321,8 @@ impl Turn {
         report: &mut dyn FnMut(Activity),
     ) -> Result<(), Failure> {
         if method == RAW_MESSAGE {
+            // What was written of a message is written again.
+            self.reply.truncate(self.message_start);
             return retried(who, &Retry::of_claude(&params["message"]), report);
         }
         if method != "session/update" {
@@ -339,12 +342,16 @@ impl Turn {
             return Ok(());
         };
         match update {
-            Update::AgentMessageChunk(chunk) => self.wrote(chunk, report),
+            Update::AgentMessageChunk(chunk) => {
+                let warns = rules.known.is_some_and(|agent| agent.warns_in_messages);
+                self.wrote(chunk, warns, report);
+            }
             Update::AgentThoughtChunk(Chunk { content: Content::Text { text }, .. }) => {
                 report(Activity::Reasoning { text: text.into() });
             }
             Update::ToolCall(call) => {
                 self.reply.clear();
+                self.message_start = 0;
                 return self.called(call, rules, report);
             }
             Update::ToolCallChanged(call) => return self.called(call, rules, report),
@@ -390,7 +397,7 @@ impl Turn {
         Ok(())
     }
 
-    fn wrote(&mut self, chunk: Chunk, report: &mut dyn FnMut(Activity)) {
+    fn wrote(&mut self, chunk: Chunk, warns: bool, report: &mut dyn FnMut(Activity)) {
         // Messages of the agent's program to its user are not a part of the reply.
         let is_notice = chunk.is_notice();
         if let Some(usage) = chunk.meta.get("usage") {
@@ -405,15 +412,22 @@ impl Turn {
             report(Activity::Used(usage));
         }
         let Content::Text { text } = chunk.content else { return };
-        if is_notice || text.is_empty() {
+        let is_warning = || {
+            let starts = ["Warning: ", "Config warning: "];
+            chunk.message_id.is_none() && starts.iter().any(|start| text.starts_with(start))
+        };
+        if is_notice || text.is_empty() || warns && self.fault.is_none() && is_warning() {
             return;
         }
         if let Some(fault) = &mut self.fault {
             fault.push_str(&text);
             return;
         }
-        if chunk.message_id != self.message && !self.reply.is_empty() {
-            self.reply.push_str("\n\n");
+        if chunk.message_id != self.message {
+            self.message_start = self.reply.len();
+            if !self.reply.is_empty() {
+                self.reply.push_str("\n\n");
+            }
         }
         self.message = chunk.message_id;
         self.reply.push_str(&text);

@@ -1,14 +1,18 @@
 //! One `codex app-server` and the threads that sessions work in.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
+use prose_vm::activity::{Activity, Reporter};
 use prose_vm::effect::Failure;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::time::timeout;
 
+use super::turn::Meter;
 use crate::drivers::connection::Program;
 use crate::drivers::host::AgentHost;
 use crate::drivers::rpc::{Dialect, Incoming, Rpc};
@@ -112,7 +116,15 @@ impl Server {
     /// Receives what concerns a thread until the returned value is dropped.
     pub(super) fn open(self: &Arc<Self>, thread: SmolStr) -> OpenThread {
         let events = self.rpc.open(&thread);
-        OpenThread { server: Arc::clone(self), id: thread, events, turn: Turn::None }
+        OpenThread {
+            server: Arc::clone(self),
+            id: thread,
+            events,
+            turn: Turn::None,
+            meter: Meter::default(),
+            is_asking: false,
+            reporter: None,
+        }
     }
 }
 
@@ -122,6 +134,11 @@ pub(super) struct OpenThread {
     pub(super) id: SmolStr,
     events: UnboundedReceiver<Incoming>,
     turn: Turn,
+    meter: Meter,
+    /// Whether Codex waits for the answer to a request.
+    pub(super) is_asking: bool,
+    /// Who receives what the turn uses.
+    reporter: Option<Reporter>,
 }
 
 /// The turn of a thread.
@@ -134,8 +151,9 @@ enum Turn {
 
 impl OpenThread {
     /// Starts a turn. `params` are those of `turn/start` without the thread.
-    pub(super) async fn start_turn(&mut self, mut params: Value) -> Result<(), Failure> {
+    pub(super) async fn start_turn(&mut self, mut params: Value, reporter: &Reporter) -> Result<(), Failure> {
         params["threadId"] = self.id.as_str().into();
+        self.reporter = Some(reporter.clone());
         self.turn = Turn::Starting;
         let server = Arc::clone(&self.server);
         let started = server.rpc.require("turn/start", &params).await;
@@ -152,11 +170,16 @@ impl OpenThread {
         self.events.recv().await
     }
 
-    /// Whether a notification is about a turn of this thread before the present one, as after a thread was copied.
-    pub(super) fn is_of_earlier_turn(&self, params: &Value) -> bool {
+    /// Counts what a notification says was used. Returns whether it is about a turn of this thread before the present one, as after a thread was copied.
+    pub(super) fn count(&mut self, method: &str, params: &Value) -> bool {
         let Turn::Running(turn) = &self.turn else { return false };
         let about = params["turnId"].as_str().filter(|_| params["threadId"].as_str() == Some(&self.id));
-        about.is_some_and(|about| about != turn)
+        let is_earlier = about.is_some_and(|about| about != turn);
+        let used = self.meter.add(method, params, is_earlier);
+        if let Some((used, reporter)) = used.zip(self.reporter.as_ref()) {
+            reporter.report(Activity::Used(used));
+        }
+        is_earlier
     }
 
     /// Waits a moment for the end of a turn that has failed, so that another one can start in the thread.
@@ -185,21 +208,91 @@ impl OpenThread {
     }
 }
 
+/// How long the model may write after a call of a tool that waits for an answer.
+const WRITING_TIME: Duration = Duration::from_secs(1);
+
 impl Drop for OpenThread {
     fn drop(&mut self) {
-        let Self { server, id, turn, .. } = self;
-        let cancelled = &server.rpc.reader.cancelled;
-        server.rpc.close(id, |threads, tell| {
-            if let Turn::None = turn {
+        let turn = std::mem::replace(&mut self.turn, Turn::None);
+        let Self { server, id, .. } = self;
+        if let Turn::None = turn {
+            return server.rpc.close(id, |threads, _| {
                 threads.children.retain(|_, of| of != id);
-                return threads.ended.push(id.clone());
+                threads.ended.push(id.clone());
+            });
+        }
+        let cancelled = Cancelled {
+            server: Arc::downgrade(server),
+            id: id.clone(),
+            events: std::mem::replace(&mut self.events, mpsc::unbounded_channel().1),
+            meter: std::mem::take(&mut self.meter),
+            reporter: self.reporter.take(),
+            waits: self.is_asking,
+        };
+        let ending = server.rpc.reader.cancelled.begin();
+        match (turn, Handle::try_current()) {
+            (Turn::Running(turn), Ok(runtime)) => {
+                drop(runtime.spawn(async move {
+                    cancelled.end(&turn).await;
+                    drop(ending);
+                }));
             }
-            threads.cancelled.insert(id.clone(), cancelled.begin());
             // A turn that is being started is interrupted when its start is reported.
-            if let Turn::Running(turn) = turn {
-                tell("turn/interrupt", json!({ "threadId": id, "turnId": turn }));
+            _ => server.rpc.close(id, |threads, _| {
+                threads.cancelled.insert(id.clone(), ending);
+            }),
+        }
+    }
+}
+
+/// A thread whose turn was cancelled and has not ended.
+struct Cancelled {
+    server: Weak<Server>,
+    id: SmolStr,
+    events: UnboundedReceiver<Incoming>,
+    meter: Meter,
+    reporter: Option<Reporter>,
+    /// Whether Codex waits for an answer, so that it does nothing meanwhile.
+    waits: bool,
+}
+
+impl Cancelled {
+    /// Interrupts the turn and reports what it has used until its end.
+    async fn end(mut self, turn: &SmolStr) {
+        if self.waits {
+            // An answer of the model that is interrupted has no figures.
+            let _ = timeout(WRITING_TIME, async { while self.meter.is_behind && self.next().await {} }).await;
+        }
+        if let Some(server) = self.server.upgrade() {
+            let about = json!({ "threadId": self.id, "turnId": turn });
+            server.rpc.note(|_, tell| tell("turn/interrupt", about));
+        }
+        self.waits = false;
+        while self.next().await {}
+        let id = self.id.clone();
+        if let Some(server) = self.server.upgrade() {
+            server.rpc.close(&id, |threads, tell| {
+                threads.children.retain(|_, of| *of != id);
+                tell(FORGET, json!({ "threadId": id }));
+            });
+        }
+    }
+
+    /// Handles what comes next; false after the end of the turn.
+    async fn next(&mut self) -> bool {
+        let Some(Incoming { id, method, params }) = self.events.recv().await else { return false };
+        if let Some(id) = id {
+            // What waits is answered by the interruption.
+            if let Some(server) = self.server.upgrade().filter(|_| !self.waits) {
+                server.rpc.answer(&id, Ok(refusal(&method)));
             }
-        });
+            return true;
+        }
+        let used = self.meter.add(&method, &params, false);
+        if let Some((used, reporter)) = used.zip(self.reporter.as_ref()) {
+            reporter.report(Activity::Used(used));
+        }
+        method != "turn/completed"
     }
 }
 

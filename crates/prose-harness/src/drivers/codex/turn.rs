@@ -22,8 +22,6 @@ pub(super) struct Turn {
     reply: String,
     /// The messages of which parts were reported.
     streamed: HashSet<SmolStr>,
-    /// The tokens of each thread: those of agents that it starts count, too.
-    tokens: HashMap<SmolStr, Tokens>,
     changes: HashMap<SmolStr, Vec<FileChange>>,
     /// The tools of MCP servers in use, with their servers.
     mcp_calls: HashMap<SmolStr, (String, String)>,
@@ -67,18 +65,6 @@ impl Turn {
             }
             "item/started" => self.item(read::<ItemNotification>(params)?.item, false, report),
             "item/completed" => self.item(read::<ItemNotification>(params)?.item, true, report),
-            "thread/tokenUsage/updated" => {
-                let TokenUsageUpdated { thread_id, token_usage } = read(params)?;
-                let before = self.tokens.insert(thread_id, token_usage.total);
-                // A copied thread has used what its original did.
-                let usage = match (before, token_usage.last) {
-                    (None, Some(last)) => Usage::from(last),
-                    (before, _) => Usage::from(token_usage.total).less(before.unwrap_or_default().into()),
-                };
-                if usage != Usage::default() {
-                    report(Activity::Used(usage));
-                }
-            }
             "error" => {
                 let ErrorNotification { error, will_retry } = read(params)?;
                 let fault = Fault::of(&error);
@@ -103,15 +89,6 @@ impl Turn {
             _ => {}
         }
         None
-    }
-
-    /// Adds a notification about a turn before this one, as after a thread was copied: what that has used is counted already.
-    pub(super) fn add_earlier(&mut self, method: &str, params: &Value) {
-        if method == "thread/tokenUsage/updated"
-            && let Some(TokenUsageUpdated { thread_id, token_usage }) = read(params)
-        {
-            self.tokens.insert(thread_id, token_usage.total);
-        }
     }
 
     /// The text before the next part of a message.
@@ -173,6 +150,39 @@ impl Turn {
             Item::Other => return,
         };
         report(Activity::Tool(tool));
+    }
+}
+
+/// Counts what a thread uses, and those of the agents that it starts.
+#[derive(Default)]
+pub(super) struct Meter {
+    /// The tokens of each thread.
+    total: HashMap<SmolStr, Tokens>,
+    /// Whether the request that has called the last tool is not counted yet.
+    pub(super) is_behind: bool,
+}
+
+impl Meter {
+    /// Adds a notification of the present turn, or of one before, which is counted already. Returns what was used since the last one.
+    pub(super) fn add(&mut self, method: &str, params: &Value, is_earlier: bool) -> Option<Usage> {
+        if method == "item/started" {
+            self.is_behind = true;
+        }
+        if method != "thread/tokenUsage/updated" {
+            return None;
+        }
+        let TokenUsageUpdated { thread_id, token_usage } = read(params)?;
+        let before = self.total.insert(thread_id, token_usage.total);
+        if is_earlier {
+            return None;
+        }
+        self.is_behind = false;
+        // A copied thread has used what its original did.
+        let usage = match (before, token_usage.last) {
+            (None, Some(last)) => Usage::from(last),
+            (before, _) => Usage::from(token_usage.total).less(before.unwrap_or_default().into()),
+        };
+        Some(usage).filter(|usage| *usage != Usage::default())
     }
 }
 

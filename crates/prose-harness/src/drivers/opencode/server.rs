@@ -1,26 +1,30 @@
 //! One `opencode serve` and the sessions in it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use prose_vm::activity::{Activity, Reporter};
 use prose_vm::effect::Failure;
 use reqwest::{Method, Response, Url};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::NAME;
 use super::api::{Api, crashed, lost, not_started, protect};
+use super::turn::used;
 use crate::drivers::connection::{Connection, Program};
 use crate::drivers::host::{AgentHost, ended};
 use crate::drivers::rpc::CallError;
 use crate::drivers::server_events::{Events, StreamEvent};
 use crate::drivers::shared::{PATIENCE, Reader, SharedProcess};
+use crate::gate::Fault;
 
 /// How long the server may take to start.
 const START_TIME: Duration = Duration::from_secs(60);
@@ -135,6 +139,8 @@ impl Server {
             events,
             is_at_work: false,
             is_temporary,
+            asking: None,
+            reporter: None,
         }
     }
 }
@@ -147,14 +153,26 @@ pub(super) struct OpenSession {
     events: UnboundedReceiver<Incoming>,
     is_at_work: bool,
     is_temporary: bool,
+    /// The permission question that a person is asked.
+    pub(super) asking: Option<String>,
+    /// Who receives what the work uses.
+    reporter: Option<Reporter>,
 }
 
 impl OpenSession {
-    /// Sends a prompt, on which the session works from then on. `body` is that of `prompt_async`.
-    pub(super) async fn prompt(&mut self, body: &Value) -> Result<(), CallError> {
+    /// Sends a prompt, on which the session works from then on. `body` is the rest of that of `prompt_async`.
+    pub(super) async fn prompt(
+        &mut self,
+        mut body: Value,
+        prompt: &str,
+        reporter: &Reporter,
+    ) -> Result<(), Fault> {
+        body["parts"] = json!([{ "type": "text", "text": prompt }]);
         self.is_at_work = true;
+        self.reporter = Some(reporter.clone());
         let path = format!("session/{}/prompt_async", self.id);
-        self.server.call(Method::POST, &path, &self.folder, Some(body)).await
+        let sent = self.server.call(Method::POST, &path, &self.folder, Some(&body)).await;
+        sent.map_err(|error| Fault::repeatable(error.failure(NAME)))
     }
 
     /// Answers a permission question. It is not an error if the question does not exist any more.
@@ -178,6 +196,30 @@ impl OpenSession {
     /// The next event; `None` when the server has ended.
     pub(super) async fn next(&mut self) -> Option<Incoming> {
         self.events.recv().await
+    }
+
+    /// Ends work whose tool waits for a person, and reports what it has used: the request that has made the call has figures only after the call.
+    async fn reject(mut self, question: &str) {
+        let path = format!("permission/{question}/reply");
+        let body = json!({ "reply": "reject" });
+        let _ = self.server.call::<Value>(Method::POST, &path, &self.folder, Some(&body)).await;
+        let mut steps = HashSet::new();
+        let rest = async {
+            while let Some(mut event) = self.events.recv().await {
+                if event.kind == "session.idle" && event.session == self.id {
+                    return true;
+                }
+                if let Some((step, used)) = used(&mut event)
+                    && steps.insert(step)
+                    && let Some(reporter) = &self.reporter
+                {
+                    reporter.report(Activity::Used(used));
+                }
+            }
+            false
+        };
+        // What does not end is cancelled when this is dropped.
+        self.is_at_work = !timeout(PATIENCE, rest).await.unwrap_or_default();
     }
 
     /// Notes that the work has ended.
@@ -210,12 +252,30 @@ impl OpenSession {
 
 impl Drop for OpenSession {
     fn drop(&mut self) {
+        if let Some((question, runtime)) = self.asking.take().zip(Handle::try_current().ok()) {
+            let session = Self {
+                server: Arc::clone(&self.server),
+                id: self.id.clone(),
+                folder: self.folder.clone(),
+                events: std::mem::replace(&mut self.events, mpsc::unbounded_channel().1),
+                is_at_work: std::mem::take(&mut self.is_at_work),
+                is_temporary: std::mem::take(&mut self.is_temporary),
+                asking: None,
+                reporter: self.reporter.take(),
+            };
+            let ending = self.server.reader.cancelled.begin();
+            drop(runtime.spawn(async move {
+                session.reject(&question).await;
+                drop(ending);
+            }));
+            return;
+        }
         let mut state = self.server.shared.state();
         state.sessions.remove(&self.id);
         state.children.retain(|_, of| *of != self.id);
         drop(state);
         let (aborts, deletes) = (self.is_at_work, self.is_temporary);
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let Ok(runtime) = Handle::try_current() else { return };
         if !self.server.is_running() || !aborts && !deletes {
             return;
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prose_vm::activity::{Activity, AgentSession, Denial, ProviderRetry, ToolKind, ToolStatus, ToolUse};
-use prose_vm::effect::Failure;
+use prose_vm::effect::{Failure, Usage};
 use prose_vm::error::ErrorKind;
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,6 +39,8 @@ pub(super) struct Turn<'a> {
     /// The answer in the form of a schema.
     answer: Option<Value>,
     has_acted: bool,
+    /// Whether a call was rejected because of another one, which ends the turn.
+    is_blocked: bool,
 }
 
 /// A tool call.
@@ -64,6 +66,18 @@ pub(super) enum Step {
     Ask(Ask),
     /// It has ended.
     End(Result<String, Fault>),
+}
+
+/// What a request to a model has used, if an event is about the end of one.
+pub(super) fn used(event: &mut Incoming) -> Option<(SmolStr, Usage)> {
+    if event.kind != "message.part.updated" {
+        return None;
+    }
+    let Part { id, content, .. } = Part::deserialize(event.properties["part"].take()).ok()?;
+    match content {
+        PartContent::StepFinish(spent) => Some((id, spent.usage())),
+        _ => None,
+    }
 }
 
 /// A permission question.
@@ -178,12 +192,18 @@ impl<'a> Turn<'a> {
             model: model.map(Into::into),
             answer: None,
             has_acted,
+            is_blocked: false,
         }
     }
 
     /// Whether a tool was called.
     pub(super) fn has_acted(&self) -> bool {
         self.has_acted
+    }
+
+    /// Whether a call was rejected because of another one since this was asked last.
+    pub(super) fn take_blocked(&mut self) -> bool {
+        std::mem::take(&mut self.is_blocked)
     }
 
     /// The session as reports name it.
@@ -326,6 +346,7 @@ impl<'a> Turn<'a> {
         if new.name == ANSWER {
             return Step::Continue;
         }
+        let is_own = new.session == self.session;
         self.has_acted = true;
         let ToolState { status, input, error } = state;
         let name = new.name.clone();
@@ -348,6 +369,7 @@ impl<'a> Turn<'a> {
         if status == ToolStatus::Pending {
             return Step::Continue;
         }
+        self.is_blocked |= is_own && is_rejection_of_another(&error);
         // What was decided here is reported already.
         if status == ToolStatus::Denied && tool.is_allowed != Some(false) {
             let reason = match is_unavailable {
@@ -497,6 +519,11 @@ impl Tool {
         }
         (request, kind)
     }
+}
+
+/// Whether a tool call failed because another one was rejected: only the one that is meant has a reason.
+fn is_rejection_of_another(error: &str) -> bool {
+    error.contains("rejected permission") && !error.contains("feedback")
 }
 
 /// Whether a tool call failed because of a rule.
