@@ -211,11 +211,17 @@ impl Driver {
         self.program(project)
     }
 
-    /// Those that start an agent, each once.
+    /// Whether it is the one that the variable `PROSE_TEST_AGENT` names, or none is named.
+    pub fn is_chosen(&self) -> bool {
+        std::env::var_os("PROSE_TEST_AGENT").is_none_or(|name| name == self.name)
+    }
+
+    /// Those that start an agent and are [chosen](Self::is_chosen), each once.
     pub fn of_agents() -> impl Iterator<Item = (&'static Self, AgentModel)> {
         DRIVERS
             .iter()
             .filter(|driver| driver.title == driver.name)
+            .filter(|driver| driver.is_chosen())
             .filter_map(|driver| Some((driver, driver.model?)))
     }
 

@@ -240,7 +240,10 @@ pub fn classify(status: Option<u16>, message: &str) -> ErrorKind {
         }
         status => of_status(status),
     };
-    by_phrase.or_else(by_status).map_or(ErrorKind::Session, |class| class.kind)
+    // What agents on Node report of an answer whose connection was lost in the middle.
+    let is_cut = status.is_none() && lower.trim_end().rsplit(": ").next() == Some("terminated");
+    let otherwise = if is_cut { ErrorKind::Provider } else { ErrorKind::Session };
+    by_phrase.or_else(by_status).map_or(otherwise, |class| class.kind)
 }
 
 /// Whether the same request can succeed after a while, so that it is repeated after the gate of the provider opens.

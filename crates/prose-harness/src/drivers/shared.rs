@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::connection::Endings;
 
 /// How long cancelled work may take to end before its process is stopped.
-pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The task that reads what a process sends, and owns the process: dropping this stops it.
 pub(super) struct Reader {

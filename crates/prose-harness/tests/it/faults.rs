@@ -305,3 +305,19 @@ fn delays_are_read_from_messages() {
     "#]]
     .assert_eq(&lines);
 }
+
+#[test]
+fn an_answer_that_was_cut_off_is_a_fault_of_the_connection() {
+    check_classes(
+        &[
+            (None, "terminated"),
+            (None, "fetch: terminated"),
+            (None, "the session was terminated by its user"),
+        ],
+        expect![[r#"
+            --- terminated → Provider, tried again
+            --- fetch: terminated → Provider, tried again
+            --- the session was terminated by its user → Session
+        "#]],
+    );
+}

@@ -275,7 +275,7 @@ impl OpenSession {
         let ended = ended.and_then(|ended| read::<Ended>(server.who(), "session/prompt", &ended));
         let reported = turn.usage(ended.as_ref().ok().and_then(Ended::usage));
         // A turn that has failed has used something, too.
-        if let Some(used) = self.ended(reported).await {
+        if let Some(used) = self.ended(reported, ended.is_ok()).await {
             reporter.report(Activity::Used(used));
         }
         ended

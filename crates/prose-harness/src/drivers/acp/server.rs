@@ -115,6 +115,19 @@ impl Server {
         self.api.as_ref()?.usage(session, folder).await.ok()
     }
 
+    /// The same after a turn that has used something, which may be noted after its end.
+    async fn new_total(&self, session: &str, folder: &Path, spending: &Spending) -> Option<Usage> {
+        let mut total = self.total(session, folder).await;
+        for _ in 0..NOTED_AFTER {
+            if total.is_none() || spending.is_new(total) {
+                break;
+            }
+            sleep(Duration::from_millis(100)).await;
+            total = self.total(session, folder).await;
+        }
+        total
+    }
+
     /// Closes a session. Some agents have a process for each.
     fn close(&self, session: &str) {
         if self.met.closes_sessions() {
@@ -146,9 +159,13 @@ impl OpenSession {
     }
 
     /// Notes that the prompt has ended, and returns what it has used, of which the protocol has reported this.
-    pub(super) async fn ended(&mut self, reported: Option<Usage>) -> Option<Usage> {
+    pub(super) async fn ended(&mut self, reported: Option<Usage>, is_ok: bool) -> Option<Usage> {
         self.prompt = None;
-        self.spending.add(self.server.total(&self.id, &self.folder).await, reported)
+        let total = match is_ok {
+            true => self.server.new_total(&self.id, &self.folder, &self.spending).await,
+            false => self.server.total(&self.id, &self.folder).await,
+        };
+        self.spending.add(total, reported)
     }
 }
 
@@ -218,15 +235,10 @@ impl Cancelled {
     async fn end(mut self, ended: Option<Value>) {
         let Some(server) = self.server.upgrade() else { return };
         let reported = ended.and_then(|ended| Ended::deserialize(&ended).ok()?.usage());
-        let mut total = server.total(&self.id, &self.folder).await;
-        // OpenCode may note what a request has used after the end of the turn.
-        for _ in 0..NOTED_AFTER {
-            if !self.is_rejected || self.spending.is_new(total) {
-                break;
-            }
-            sleep(Duration::from_millis(100)).await;
-            total = server.total(&self.id, &self.folder).await;
-        }
+        let total = match self.is_rejected {
+            true => server.new_total(&self.id, &self.folder, &self.spending).await,
+            false => server.total(&self.id, &self.folder).await,
+        };
         if let Some(used) = self.spending.add(total, reported) {
             self.reporter.report(Activity::Used(used));
         }

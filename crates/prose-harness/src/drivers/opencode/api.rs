@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::NAME;
-use super::spent::Spent;
+use super::spent::Part;
 use crate::drivers::connection::Program;
 use crate::drivers::rpc::CallError;
 use crate::faults;
@@ -43,15 +43,6 @@ pub(in crate::drivers) struct Api {
 #[derive(Deserialize)]
 struct Message {
     parts: Vec<Part>,
-}
-
-/// A part of a message: each request to the model ends with one about what it has used.
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "kebab-case")]
-enum Part {
-    StepFinish(Spent),
-    #[serde(other)]
-    Other,
 }
 
 impl Api {

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use super::NAME;
 use super::api::{Api, crashed, lost, not_started, protect};
-use super::turn::used;
+use super::spent::used;
 use crate::drivers::connection::{Connection, Program};
 use crate::drivers::host::{AgentHost, ended};
 use crate::drivers::rpc::CallError;
@@ -205,11 +205,11 @@ impl OpenSession {
         let _ = self.server.call::<Value>(Method::POST, &path, &self.folder, Some(&body)).await;
         let mut steps = HashSet::new();
         let rest = async {
-            while let Some(mut event) = self.events.recv().await {
+            while let Some(event) = self.events.recv().await {
                 if event.kind == "session.idle" && event.session == self.id {
                     return true;
                 }
-                if let Some((step, used)) = used(&mut event)
+                if let Some((step, used)) = used(&event.kind, &event.properties)
                     && steps.insert(step)
                     && let Some(reporter) = &self.reporter
                 {

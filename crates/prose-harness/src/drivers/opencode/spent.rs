@@ -2,6 +2,28 @@
 
 use prose_vm::effect::Usage;
 use serde::Deserialize;
+use serde_json::Value;
+use smol_str::SmolStr;
+
+/// A part of a message: each request to the model ends with one about what it has used.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub(super) enum Part {
+    StepFinish(Spent),
+    #[serde(other)]
+    Other,
+}
+
+/// What a request has used, with the id of the part that says so, if an event is about the end of one.
+pub(super) fn used(kind: &str, properties: &Value) -> Option<(SmolStr, Usage)> {
+    let part = &properties["part"];
+    match (kind, Part::deserialize(part).ok()?) {
+        ("message.part.updated", Part::StepFinish(spent)) => {
+            Some((part["id"].as_str()?.into(), spent.usage()))
+        }
+        _ => None,
+    }
+}
 
 /// The tokens and the cost of a request.
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prose_vm::activity::{Activity, AgentSession, Denial, ProviderRetry, ToolKind, ToolStatus, ToolUse};
-use prose_vm::effect::{Failure, Usage};
+use prose_vm::effect::Failure;
 use prose_vm::error::ErrorKind;
 use serde::Deserialize;
 use serde_json::Value;
@@ -66,18 +66,6 @@ pub(super) enum Step {
     Ask(Ask),
     /// It has ended.
     End(Result<String, Fault>),
-}
-
-/// What a request to a model has used, if an event is about the end of one.
-pub(super) fn used(event: &mut Incoming) -> Option<(SmolStr, Usage)> {
-    if event.kind != "message.part.updated" {
-        return None;
-    }
-    let Part { id, content, .. } = Part::deserialize(event.properties["part"].take()).ok()?;
-    match content {
-        PartContent::StepFinish(spent) => Some((id, spent.usage())),
-        _ => None,
-    }
 }
 
 /// A permission question.
