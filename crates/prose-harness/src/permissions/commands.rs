@@ -278,7 +278,7 @@ fn files<'a>(program: &str, arguments: &'a [Word]) -> Vec<&'a Word> {
             let is_option = are_options && word.text.starts_with('-') && !word.is_expanded;
             // The number of lines, as in `head -n 5`.
             let is_number = !word.text.is_empty() && word.text.bytes().all(|byte| byte.is_ascii_digit());
-            !is_option && !(are_options && is_number && takes_number(program, before))
+            !is_option && (!are_options || !is_number || !takes_number(program, before))
         })
         .collect();
     if SEARCHERS.contains(&program) && !files.is_empty() {
