@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::disk::{Tree, check_part, make_tree, open_tree, resolved};
 use crate::error::StateError;
 use crate::folder::{PROSE_FOLDER, Project};
-use crate::state_file::timestamp;
+use crate::state_file::timestamp_in_milliseconds;
 
 /// The file with the current memory of an agent.
 const MEMORY_FILE: &str = "memory.md";
@@ -266,17 +266,31 @@ fn finish_write(tree: &Tree) -> Result<(), StateError> {
     tree.remove(PENDING_FILE)
 }
 
-/// The file of a segment (R47). The prompt stands on one line, as a text of JSON.
+/// The file of a segment (R47). The prompt stands on one line, as a text of JSON. Runs that take turns at a memory may leave the same in one second; by
+/// the milliseconds, a resumed run knows its own segment.
 fn segment_record(segment: u32, at: u64, prompt: &str, record: &str) -> String {
     let prompt = serde_json::Value::from(prompt);
     let record = record.trim_end();
     format!(
         "# Segment {segment:03}\n\ntimestamp: {}\nprompt: {prompt}\n\n## Summary\n\n{record}\n",
-        timestamp(at)
+        timestamp_in_milliseconds(at)
     )
 }
 
 fn segment_number(agent: &str, name: &str) -> Option<u32> {
     let digits = name.strip_prefix(agent)?.strip_prefix('-')?.strip_suffix(".md")?;
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_of_one_second_differ() {
+        let at = 1_780_000_000_000;
+        let record = segment_record(1, at, "Keep this", "Kept.");
+        assert!(record.contains("timestamp: 2026-05-28T20:26:40.000Z\n"), "{record}");
+        assert_ne!(record, segment_record(1, at + 1, "Keep this", "Kept."));
+    }
 }

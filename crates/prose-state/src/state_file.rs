@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prose_view::{Node, NodeId, NodeKind, Status, View};
 use prose_vm::effect::{MemoryScope, RequestId};
@@ -295,8 +295,16 @@ pub(crate) fn time(text: &str) -> Option<u64> {
 
 /// A time in milliseconds as files tell it.
 pub(crate) fn timestamp(at: u64) -> String {
+    humantime::format_rfc3339_seconds(system_time(at)).to_string()
+}
+
+/// The same with its milliseconds.
+pub(crate) fn timestamp_in_milliseconds(at: u64) -> String {
+    humantime::format_rfc3339_millis(system_time(at)).to_string()
+}
+
+fn system_time(at: u64) -> SystemTime {
     // Later than the year 9999 is a mistake of a clock, and no reason to stop.
     let most = Duration::from_secs(253_402_300_799);
-    let time = UNIX_EPOCH + Duration::from_millis(at).min(most);
-    humantime::format_rfc3339_seconds(time).to_string()
+    UNIX_EPOCH + Duration::from_millis(at).min(most)
 }

@@ -247,8 +247,6 @@ fn imports_of_imports_work_likewise() {
 
         input `about` of `https://registry.example/programs/alice/sources`, line 2
 
-        Lists sources.
-
         https://registry.example/programs/alice/sources, fetched 2026-03-01T12:00:00Z, SHA-256 0123456789ab
     "#]],
     );
