@@ -125,7 +125,9 @@ async fn effects(permissions: &[(&str, PermissionRule)]) -> Vec<String> {
             read("context.md"),
             ("webfetch", json!({ "url": "http://127.0.0.1:9/", "format": "text" })),
         ];
-        calls_tools("Look into tides", &tools, "done").into()
+        // Where several calls are denied at once, the turn ends, and the session goes on with a prompt that says so.
+        let goes_on = replies("The permissions of this session do not allow that", "done");
+        calls_tools("Look into tides", &tools, "done").into_iter().chain([goes_on]).collect()
     });
     let permissions = permissions.iter();
     let permissions: Vec<_> =
