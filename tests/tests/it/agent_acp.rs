@@ -29,7 +29,7 @@ struct Agent {
     name: &'static str,
     /// The agent as its model sees it.
     model: AgentModel,
-    /// The requests about a task that are not for its work, such as for a title, and are not reported.
+    /// The requests about a task that are not for its work, such as for a title, which are not reported and may come at any time.
     besides: u64,
 }
 
@@ -90,7 +90,9 @@ impl Agent {
         assert_eq!(work.usage.map(|used| Usage { cost: None, ..used }), Some(usage));
         let asked = project.provider.requests(self.model.requests);
         let asked = asked.iter().filter(|request| request.to_string().contains("Write about tides")).count();
-        assert_eq!(asked as u64 * USAGE.input, usage.input_tokens + self.besides * USAGE.input);
+        // What an agent asks besides may come later.
+        let for_work = usage.input_tokens / USAGE.input;
+        assert!((for_work..=for_work + self.besides).contains(&(asked as u64)), "{asked} requests");
         assert!(work.agent.is_some());
 
         let shown = rules::outcomes(&harness, &project, self.model.requests, None, cases).await;
