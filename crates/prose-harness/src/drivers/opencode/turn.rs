@@ -29,6 +29,8 @@ pub(super) struct Turn<'a> {
     /// The last message of the model with text, and its parts.
     message: SmolStr,
     texts: Vec<(SmolStr, String)>,
+    /// The parts that a fault of the provider has cut off.
+    abandoned: HashSet<SmolStr>,
     /// The parts of messages with the reasoning of the model, and its length as far as it was reported.
     reasoning: HashMap<SmolStr, usize>,
     has_text: bool,
@@ -176,6 +178,7 @@ impl<'a> Turn<'a> {
             reasoning: HashMap::new(),
             has_text: false,
             tools: HashMap::new(),
+            abandoned: HashSet::new(),
             steps: HashSet::new(),
             model: model.map(Into::into),
             answer: None,
@@ -269,7 +272,7 @@ impl<'a> Turn<'a> {
         let Part { id, message, content } = part;
         let is_own = session == self.session && self.messages.contains(&message);
         match content {
-            PartContent::Text { text } if is_own => {
+            PartContent::Text { text } if is_own && !self.abandoned.contains(&id) => {
                 let written = self.text(message, id);
                 let before = std::mem::replace(written, text.clone());
                 if let Some(more) = text.strip_prefix(before.as_str()).filter(|more| !more.is_empty()) {
@@ -387,7 +390,7 @@ impl<'a> Turn<'a> {
         Step::Continue
     }
 
-    fn status(&self, status: Status, report: &mut dyn FnMut(Activity)) -> Step {
+    fn status(&mut self, status: Status, report: &mut dyn FnMut(Activity)) -> Step {
         let Status::Retry { attempt, message, next } = status else { return Step::Continue };
         let delay = Duration::from_millis(next.saturating_sub(now()));
         let fault = Fault::new(NAME, None, &message);
@@ -397,6 +400,8 @@ impl<'a> Turn<'a> {
         if is_final || kind == ErrorKind::RateLimit && !self.has_acted {
             return Step::End(Err(Fault { retry_after: Some(delay), ..fault }));
         }
+        // What came of the message before the fault comes again as other parts.
+        self.abandoned.extend(self.texts.drain(..).map(|(part, _)| part));
         report(Activity::ProviderRetry(ProviderRetry {
             attempt,
             status: fault.status,
