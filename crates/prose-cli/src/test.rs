@@ -97,17 +97,9 @@ fn stopped_by_user() -> channel::Receiver<bool> {
 fn list(args: &TestArgs, collected: &Collected, terminal: &Terminal) -> io::Result<TestStatus> {
     let mut out = terminal.stdout();
     if let Some(file) = &args.json {
-        let list = format!("{:#}\n", listed(args, collected));
-        match file {
-            None => out.write_all(list.as_bytes())?,
-            Some(path) => {
-                if let Err(error) = fs::write(path, list) {
-                    write_failed(path, &error, terminal)?;
-                    return Ok(TestStatus::Trouble);
-                }
-            }
-        }
-        return Ok(if collected.is_broken { TestStatus::Trouble } else { TestStatus::Passed });
+        let is_written = write_json(file.as_deref(), &listed(args, collected), terminal)?;
+        let is_sound = is_written && !collected.is_broken;
+        return Ok(if is_sound { TestStatus::Passed } else { TestStatus::Trouble });
     }
     for job in &collected.jobs {
         for variant in &job.variants {

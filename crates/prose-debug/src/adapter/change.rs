@@ -64,15 +64,20 @@ impl<W: Write> Adapter<W> {
                 return Err("a part of a value cannot be changed; change the whole variable".to_owned());
             }
         };
-        let (named, indexed) = values::counts(&value);
-        body(dapts::SetVariableResponse {
-            value: values::shown(&value),
+        body(self.set_to(&value))
+    }
+
+    /// What is answered about a variable or an expression that has this value now.
+    fn set_to(&mut self, value: &Value) -> dapts::SetVariableResponse {
+        let (named, indexed) = values::counts(value);
+        dapts::SetVariableResponse {
+            value: values::shown(value),
             ty: Some(value.kind().to_owned()),
-            variables_reference: Some(self.reference(&value) as u32),
+            variables_reference: Some(self.reference(value) as u32),
             named_variables: Some(named as u32).filter(|_| named > 0),
             indexed_variables: Some(indexed as u32).filter(|_| indexed > 0),
             ..Default::default()
-        })
+        }
     }
 
     pub(super) fn set_expression(
@@ -89,13 +94,20 @@ impl<W: Write> Adapter<W> {
         }
         let frame = self.frame(arguments.frame_id)?;
         let value = self.change_variable(frame, name, &arguments.value)?;
-        let (named, indexed) = values::counts(&value);
+        let dapts::SetVariableResponse {
+            value,
+            ty,
+            variables_reference,
+            named_variables,
+            indexed_variables,
+            ..
+        } = self.set_to(&value);
         body(dapts::SetExpressionResponse {
-            value: values::shown(&value),
-            ty: Some(value.kind().to_owned()),
-            variables_reference: Some(self.reference(&value) as u32),
-            named_variables: Some(named as u32).filter(|_| named > 0),
-            indexed_variables: Some(indexed as u32).filter(|_| indexed > 0),
+            value,
+            ty,
+            variables_reference,
+            named_variables,
+            indexed_variables,
             ..Default::default()
         })
     }

@@ -4,6 +4,7 @@ use prose_analysis::location::Origin;
 use prose_analysis::statements::statements;
 use prose_run::{EstimateRequest, Project, asks_model, estimate_run};
 use prose_syntax::TextRange;
+use prose_syntax::text::counted;
 use prose_test::test_file_of;
 use prose_vm::program::Program;
 use serde_json::{Value, json};
@@ -64,10 +65,9 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
     let can_run = has_sound_settings && errors.is_empty();
     let mut lenses = Lenses { uri, can_run, first_line: snapshot.shown.first_line(), list: Vec::new() };
     if !can_run {
-        let why = match errors.len() {
-            _ if !has_sound_settings => format!("error in {}", prose_config::FILE_NAME),
-            1 => "1 error".to_owned(),
-            count => format!("{count} errors"),
+        let why = match has_sound_settings {
+            true => counted(errors.len(), "error"),
+            false => format!("error in {}", prose_config::FILE_NAME),
         };
         // Without a command it can be read and does nothing.
         let command = if view.session.shows_documents { SHOW_ERROR } else { "" };

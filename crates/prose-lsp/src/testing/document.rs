@@ -1,5 +1,6 @@
 //! An open test file as the client shows it: its diagnostics and its lenses.
 
+use prose_syntax::text::counted;
 use prose_syntax::{Diagnostic, Severity, TextRange};
 use prose_test::{AttemptEnd, Mismatch, TestFile, VariantResult};
 use ropey::Rope;
@@ -75,9 +76,10 @@ impl TestDocument {
         let mut lenses = Vec::new();
         match self.problems.len() {
             0 => lenses.push(lens(top, "▶ Run all tests", TEST, None)),
-            // Without a command they can be read and do nothing.
-            1 => lenses.push(lens(top, "Cannot run: 1 error", "", None)),
-            count => lenses.push(lens(top, &format!("Cannot run: {count} errors"), "", None)),
+            // Without a command it can be read and does nothing.
+            count => {
+                lenses.push(lens(top, &format!("Cannot run: {}", counted(count, "error")), "", None));
+            }
         }
         if run.is_some_and(TestRun::is_live) {
             lenses.push(lens(top, "■ Stop", STOP_TESTS, None));

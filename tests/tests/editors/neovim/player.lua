@@ -65,6 +65,15 @@ function M.diagnostics()
   return all
 end
 
+--- The titles of the lenses of the current buffer.
+function M.lenses()
+  local titles = {}
+  for _, lens in ipairs(vim.lsp.codelens.get(vim.api.nvim_get_current_buf())) do
+    table.insert(titles, lens.command.title)
+  end
+  return titles
+end
+
 function M.text(bufnr)
   return table.concat(vim.api.nvim_buf_get_lines(bufnr or 0, 0, -1, false), "\n")
 end

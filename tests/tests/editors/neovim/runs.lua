@@ -6,17 +6,9 @@ local function prompt()
   return vim.fn.getcmdtype() == "@" and (vim.fn.exists("*getcmdprompt") == 1 and vim.fn.getcmdprompt() or "asked")
 end
 
-local function lenses()
-  local titles = {}
-  for _, lens in ipairs(vim.lsp.codelens.get(vim.api.nvim_get_current_buf())) do
-    table.insert(titles, lens.command.title)
-  end
-  return titles
-end
-
 local function wait_for_lens(title)
   return player.wait_for(("the lens `%s`"):format(title), function()
-    return vim.tbl_contains(lenses(), title) and lenses()
+    return vim.tbl_contains(player.lenses(), title) and player.lenses()
   end)
 end
 

@@ -58,19 +58,11 @@ end
 
 package.loaded["neotest.types"] = { Tree = Tree }
 
-local function lenses()
-  local titles = {}
-  for _, lens in ipairs(vim.lsp.codelens.get(vim.api.nvim_get_current_buf())) do
-    table.insert(titles, lens.command.title)
-  end
-  return titles
-end
-
 local function wait_for_lens(part)
   return player.wait_for(("a lens with `%s`"):format(part), function()
-    for _, title in ipairs(lenses()) do
+    for _, title in ipairs(player.lenses()) do
       if title:find(part, 1, true) then
-        return lenses()
+        return player.lenses()
       end
     end
   end)

@@ -230,7 +230,7 @@ fn adjust_qwen(program: &mut Program, purpose: Purpose) -> Result<Option<TempPat
     if purpose == Purpose::Questions {
         let without = NOT_FOR_QUESTIONS_OF_QWEN.iter().map(|tool| format!("--exclude-tools={tool}"));
         program.arguments.extend(without);
-        // No server has an empty name: those of the user do not start.
+        // Servers of the user with other names do not start.
         program.arguments.push("--allowed-mcp-server-names=none".to_owned());
     }
     Ok(None)
