@@ -1,22 +1,24 @@
 //! `prose runs answer`: answers a question of a run that waits, and resumes the run.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use prose_run::Project;
 use prose_run::control::{Client, ControlError, START_TIME};
 use prose_run::questions::{resolve, user};
+use prose_run::{Project, RunFailure};
 use prose_state::StateError;
 use prose_state::lock::RunLock;
 use prose_state::runs::RunSummary;
+use prose_vm::command::CommandError;
 use prose_vm::questions::{AnswerSource, OpenQuestion};
 use prose_vm::runner;
 use prose_vm::value::Value;
 
 use crate::cli::run::{ResumeArgs, RunnerArgs};
 use crate::cli::runs::AnswerArgs;
-use crate::run::ended::Ended;
+use crate::run::ended::{Ended, refuse};
 use crate::run::project::present_project;
 use crate::run::waiting::shown;
 use crate::terminal::{ERROR, Terminal, one_line};
@@ -47,8 +49,33 @@ pub(crate) fn run(args: &AnswerArgs, terminal: &Terminal) -> io::Result<Ended> {
     crate::run::resume(&resume, terminal)
 }
 
+/// Reports why a run is not executed. In a run that was just answered, in this folder, the process that was quicker has read the answer.
+pub(crate) fn refused_or_continued(
+    failure: &RunFailure,
+    answered: Option<&Path>,
+    terminal: &Terminal,
+) -> io::Result<Ended> {
+    let Some(folder) = answered else { return refuse(terminal, &failure.to_string()) };
+    let mut stderr = terminal.stderr();
+    match failure {
+        RunFailure::State(StateError::Locked { run, .. }) => {
+            let by = Client::connect_within(folder, START_TIME)
+                .map_or("another process".to_owned(), |client| format!("process {}", client.process()));
+            writeln!(stderr, "{by} continues run {run}")?;
+        }
+        RunFailure::Over { .. } | RunFailure::State(StateError::Ended { .. }) => {
+            writeln!(stderr, "another process has continued the run to its end")?;
+        }
+        failure => return refuse(terminal, &failure.to_string()),
+    }
+    Ok(Ended::Completed)
+}
+
 /// How often a run that another process is about to execute, or to release, is looked at again.
 const INTERVAL: Duration = Duration::from_millis(20);
+
+/// How long a run that stops may take to end its agents.
+const STOP_TIME: Duration = Duration::from_secs(60);
 
 /// Why a question is not answered yet.
 enum Unanswered {
@@ -70,7 +97,7 @@ fn answer(
         [value] => (None, value),
         _ => return Err("pass the answer".to_owned()),
     };
-    let deadline = Instant::now() + START_TIME;
+    let mut deadline = Instant::now() + START_TIME;
     let mut run = run.clone();
     let mut wanted = Wanted { question, asked: None, is_sent: false };
     loop {
@@ -97,11 +124,18 @@ fn answer(
                 let _ = written;
                 return Ok(Some(run.id.to_string()));
             }
-            Err(Unanswered::Busy(_)) if Instant::now() < deadline => {
+            Err(Unanswered::Busy(message)) => {
                 sleep(INTERVAL);
+                let before = run.status;
                 run = project.show_run(&run.id).map_err(|error| error.to_string())?.summary;
+                // Each process gets its time to start, and what it leaves is looked at.
+                if run.status != before {
+                    deadline = Instant::now() + START_TIME;
+                } else if Instant::now() >= deadline {
+                    return Err(message);
+                }
             }
-            Err(Unanswered::Refused(message) | Unanswered::Busy(message)) => return Err(message),
+            Err(Unanswered::Refused(message)) => return Err(message),
         }
     }
 }
@@ -131,22 +165,37 @@ fn answer_in_process(run: &RunSummary, wanted: &mut Wanted<'_>, value: &str) -> 
     let failed = |error: ControlError| {
         let message = format!("run {}: {error}", run.id);
         match error {
-            ControlError::NoChannel(None) | ControlError::NotRunning | ControlError::Closed => {
-                Unanswered::Busy(message)
-            }
+            ControlError::NoChannel(None)
+            | ControlError::NotRunning
+            | ControlError::Closed
+            | ControlError::Rejected(CommandError::Ended) => Unanswered::Busy(message),
             _ => Unanswered::Refused(message),
         }
     };
     let mut client = Client::connect(&run.folder).map_err(failed)?;
-    let open = client.questions().map_err(failed)?;
+    let open = unless_stopping(&mut client, Client::questions).map_err(failed)?;
     // A process that has just started comes to the questions of the run in a moment.
     let since = RunLock::taken_at(&run.folder).unwrap_or_default();
     let is_new = runner::now().saturating_sub(since) < START_TIME.as_millis() as u64;
     let missing = if is_new { Unanswered::Busy } else { Unanswered::Refused };
     let asked = wanted.find(run, &open).map_err(missing)?.clone();
-    let id = asked.id;
+    let (id, by) = (asked.id, user(AnswerSource::CommandLine));
     (wanted.asked, wanted.is_sent) = (Some(asked), true);
-    client.answer(Some(id), value, &user(AnswerSource::CommandLine)).map_err(failed)
+    let answered = unless_stopping(&mut client, |client| client.answer(Some(id), value, &by));
+    wanted.is_sent = !matches!(answered, Err(ControlError::Rejected(_)));
+    answered.map_err(failed)
+}
+
+/// Sends a request to a run. One that stops takes no answer, and is waited for: its files take it then.
+fn unless_stopping<T>(
+    client: &mut Client,
+    send: impl FnOnce(&mut Client) -> Result<T, ControlError>,
+) -> Result<T, ControlError> {
+    let sent = send(client);
+    if let Err(ControlError::Rejected(CommandError::Ended)) = sent {
+        client.wait_for_end(STOP_TIME);
+    }
+    sent
 }
 
 /// The question that is answered.

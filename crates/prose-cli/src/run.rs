@@ -27,12 +27,10 @@ use std::time::Duration;
 use prose_files::Limit;
 use prose_project::files::shown;
 use prose_project::imports::{ImportOptions, LockUse};
-use prose_run::control::{Client, START_TIME};
 use prose_run::{
     Caps, FinishedRun, FromRun, Markers, Notifier, Project, Questions, RunFailure, RunHooks, RunRequest,
     Start, TrustSubject, UserTrust,
 };
-use prose_state::StateError;
 use prose_view::View;
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, EventKind, RunEnd, RunStatus, StateMode};
@@ -45,6 +43,7 @@ use self::printed::Output;
 use self::progress::Progress;
 use self::recorded::Recorder;
 use self::terminal_questions::TerminalQuestions;
+use crate::answer::refused_or_continued;
 use crate::cli::run::{LimitArgs, Narration, ResumeArgs, RunArgs, RunnerArgs, State};
 use crate::keyboard;
 use crate::run::ended::{Ended, refuse};
@@ -367,6 +366,10 @@ fn execute_and_report(
     if let Some(Err(message)) = args.record_script.as_deref().map(|path| recorded::check(path, args.force)) {
         return refuse(terminal, &message);
     }
+    let answered = match &request.start {
+        Start::Resume { run, .. } if args.has_answered => request.project.run(run).ok(),
+        _ => None,
+    };
     match prose_run::check_trust(&request) {
         Ok(()) => {}
         Err(RunFailure::Untrusted(untrusted)) => {
@@ -375,30 +378,11 @@ fn execute_and_report(
                 false => return Ok(Ended::Refused),
             }
         }
-        Err(failure) => return refuse(terminal, &failure.to_string()),
+        Err(failure) => return refused_or_continued(&failure, answered.as_deref(), terminal),
     }
-    let executed = match &request.start {
-        Start::Resume { run, .. } if args.has_answered => request.project.run(run).ok(),
-        _ => None,
-    };
     let prepared = match prose_run::prepare(request) {
         Ok(prepared) => prepared,
-        Err(failure) => {
-            // The answer is recorded, and the process that was quicker has read it.
-            if let (RunFailure::State(StateError::Locked { run, .. }), Some(folder)) = (&failure, executed) {
-                let by = Client::connect_within(&folder, START_TIME)
-                    .map_or("another process".to_owned(), |client| format!("process {}", client.process()));
-                writeln!(terminal.stderr(), "{by} continues run {run}")?;
-                return Ok(Ended::Completed);
-            }
-            let is_over =
-                matches!(failure, RunFailure::Over { .. } | RunFailure::State(StateError::Ended { .. }));
-            if is_over && args.has_answered {
-                writeln!(terminal.stderr(), "another process has continued the run to its end")?;
-                return Ok(Ended::Completed);
-            }
-            return refuse(terminal, &failure.to_string());
-        }
+        Err(failure) => return refused_or_continued(&failure, answered.as_deref(), terminal),
     };
     let narrates = args.narrate.or(narrates);
     let progress = Progress::new(args.quiet || narrates.is_some(), terminal);

@@ -478,6 +478,7 @@ impl PreparedRun {
         let RunHooks { questions, observer, interrupted, narration } = hooks;
         let _closing = questions.closing();
         questions.use_clock(Arc::clone(&self.clock));
+        questions.show_recorded();
         questions.remember(std::mem::take(&mut self.answers));
         questions.continue_numbers(std::mem::take(&mut self.asked));
         let notifier = self.notifier.clone();

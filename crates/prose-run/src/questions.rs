@@ -21,8 +21,8 @@ use prose_vm::effect::{Failure, InputRequest, RequestId};
 use prose_vm::harness::HarnessFuture;
 use prose_vm::place::{Place, Site};
 pub use prose_vm::questions::{
-    ApprovalAnswer, AskedAt, AskedInput, Attribution, GivenInput, OpenQuestion, QuestionId, QuestionKind,
-    RecordedAnswer,
+    ApprovalAnswer, AskedAt, AskedInput, Attribution, GivenInput, LastQuestions, OpenQuestion, QuestionId,
+    QuestionKind, RecordedAnswer,
 };
 use prose_vm::runner::{Abandoned, Inputs, NoInputs};
 use prose_vm::value::Value;
@@ -108,6 +108,11 @@ impl Questions {
         self.change(|state| state.is_abandoned = true);
     }
 
+    /// Shows questions from now on when the run has recorded them.
+    pub(crate) fn show_recorded(&self) {
+        self.lock().listed = Some(Vec::new());
+    }
+
     /// Calls a function with each question that a person is asked, when the run starts to wait for it.
     pub(crate) fn on_question(&self, asked: impl Fn(&OpenQuestion) + Send + Sync + 'static) {
         self.lock().on_question = Some(Arc::new(asked));
@@ -148,9 +153,14 @@ impl Questions {
         Attendance { desk: self.clone(), is_for_inputs }
     }
 
-    /// The questions without an answer, the oldest first.
+    /// The questions without an answer that the run has recorded, the oldest first: who is shown one finds it in the files of the run, too.
     pub fn open(&self) -> Vec<OpenQuestion> {
-        self.lock().open.values().map(|open| open.question.clone()).collect()
+        self.lock().shown().cloned().collect()
+    }
+
+    /// Whether the run stops, and takes no answer any more. Its questions can be answered once its process has ended.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.lock().is_stopping
     }
 
     /// Answers a question, or the only one that is open. An answer that the question does not offer is an error, and the question stays open.
@@ -166,6 +176,9 @@ impl Questions {
         by: Attribution,
     ) -> Result<(), AnswerError> {
         let mut state = self.lock();
+        if state.is_stopping {
+            return Err(AnswerError::Stopping);
+        }
         let id = match (id, state.open.len()) {
             (_, 0) => return Err(AnswerError::None),
             (Some(id), _) => id,
@@ -183,6 +196,9 @@ impl Questions {
             if let (Some(ApprovalAnswer::ForRun), Some(scope)) = (said, state::scope(&open.question.kind)) {
                 state.allow_for_run(scope, &by);
             }
+            let place = open.question.asked_at.clone();
+            let recorded = open.question.answered(value.clone(), by.clone());
+            state.on_its_way.insert(id, (place, recorded));
             let _ = open.reply.send(Answer { value, attribution: by });
         }
         drop(state);
@@ -204,8 +220,7 @@ impl Questions {
                 if state.is_closed {
                     return None;
                 }
-                let new =
-                    state.open.values().map(|open| &open.question).find(|open| !seen.contains(&open.id));
+                let new = state.shown().find(|open| !seen.contains(&open.id));
                 if let Some(question) = new {
                     seen.insert(question.id);
                     return Some(question.clone());
@@ -319,10 +334,11 @@ impl Inputs for Questions {
             let mut changes = self.changes();
             loop {
                 {
-                    let state = self.lock();
+                    let mut state = self.lock();
                     let is_alone = state.is_abandoned || !state.is_attended(true) && !state.stays;
                     if is_alone && state.open.len() >= questions {
-                        return state.open.values().map(|open| open.question.clone()).collect();
+                        state.is_stopping = true;
+                        return state.questions();
                     }
                 }
                 let _ = changes.changed().await;
@@ -330,14 +346,26 @@ impl Inputs for Questions {
         })
     }
 
-    fn open(&self) -> Vec<OpenQuestion> {
-        Questions::open(self)
+    fn close(&self) -> LastQuestions {
+        let mut state = self.lock();
+        state.is_stopping = true;
+        let answered = std::mem::take(&mut state.on_its_way).into_values().collect();
+        LastQuestions { open: state.questions(), answered }
     }
 
     fn open_instead(&self, known: &[QuestionId]) -> Option<Vec<OpenQuestion>> {
-        let state = self.lock();
+        let mut state = self.lock();
         let is_other = !state.open.keys().eq(known);
-        is_other.then(|| state.open.values().map(|open| open.question.clone()).collect())
+        let others = is_other.then(|| state.questions());
+        let is_news = state.listed.as_deref().is_some_and(|listed| listed != known);
+        if is_news {
+            state.listed = Some(known.to_vec());
+        }
+        drop(state);
+        if is_news {
+            self.changed();
+        }
+        others
     }
 }
 

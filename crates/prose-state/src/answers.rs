@@ -6,7 +6,7 @@ use std::path::Path;
 use prose_vm::event::{Event, EventKind, RunEnd, RunStatus};
 use prose_vm::place::Place;
 use prose_vm::questions::{
-    ApprovalAnswer, AskedInput, Attribution, OpenQuestion, QuestionId, QuestionKind, RecordedAnswer,
+    ApprovalAnswer, Attribution, OpenQuestion, QuestionId, QuestionKind, RecordedAnswer,
 };
 use prose_vm::value::Value;
 
@@ -107,10 +107,9 @@ fn answer_killed(
 
 /// The event of an answer, with the number and the times of another one.
 fn answered(like: &Event, asked: OpenQuestion, answer: Value, attribution: Attribution) -> Event {
-    let OpenQuestion { kind, prompt, choices, asked_at, .. } = asked;
-    let asked = matches!(kind, QuestionKind::Input { .. }).then_some(AskedInput { prompt, choices });
-    let kind = EventKind::Answered(RecordedAnswer { kind, answer, attribution, asked });
-    Event { place: asked_at, kind, ..like.clone() }
+    let place = asked.asked_at.clone();
+    let kind = EventKind::Answered(asked.answered(answer, attribution));
+    Event { place, kind, ..like.clone() }
 }
 
 /// How a stopped run stands after an answer.

@@ -26,6 +26,36 @@ pub struct RunLock {
     _file: File,
 }
 
+/// What the lock file of a run tells.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LockState {
+    /// The process that executes the run, if one does. The number is missing where the system does not let others read a locked file.
+    pub(crate) holder: Option<Option<u32>>,
+    /// When a process took the lock last, in milliseconds since 1970-01-01 in UTC.
+    pub(crate) taken_at: Option<u64>,
+    /// Which process that was: two may take it within one tick of the clock of a file system.
+    pub(crate) last: Option<u32>,
+}
+
+impl LockState {
+    /// The state of the lock in the folder of a run.
+    pub(crate) fn read(folder: &Path) -> Self {
+        // Opened for reading alone, so that looking at a run changes nothing and works in a folder that cannot be written to.
+        let opened = Folder::open(folder).and_then(|folder| folder.reader(LOCK_FILE));
+        let Ok(Some(mut file)) = opened else { return Self::default() };
+        let is_held = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        // A process writes its number when it takes the lock, and nothing later.
+        let written = file.metadata().and_then(|metadata| metadata.modified()).ok();
+        let since = written.and_then(|written| written.duration_since(UNIX_EPOCH).ok());
+        let last = process_in(&mut file);
+        Self {
+            holder: is_held.then_some(last),
+            taken_at: since.and_then(|since| u64::try_from(since.as_millis()).ok()),
+            last,
+        }
+    }
+}
+
 impl RunLock {
     /// Takes the lock of the run in that folder.
     pub(crate) fn acquire(tree: &Tree, run: &str) -> Result<Self, StateError> {
@@ -62,22 +92,12 @@ impl RunLock {
     /// The process that executes the run in that folder, if one does. The number is missing where the system does not let others read
     /// a locked file.
     pub fn holder(folder: &Path) -> Option<Option<u32>> {
-        // Opened for reading alone, so that looking at a run changes nothing and works in a folder that cannot be written to.
-        let mut file = Folder::open(folder).ok()?.reader(LOCK_FILE).ok()??;
-        match file.try_lock_shared() {
-            Ok(()) => None,
-            Err(TryLockError::WouldBlock) => Some(process_in(&mut file)),
-            Err(TryLockError::Error(_)) => None,
-        }
+        LockState::read(folder).holder
     }
 
-    /// When the process that executes the run took the lock, in milliseconds since 1970-01-01 in UTC.
+    /// When a process took the lock last, in milliseconds since 1970-01-01 in UTC.
     pub fn taken_at(folder: &Path) -> Option<u64> {
-        let file = Folder::open(folder).ok()?.reader(LOCK_FILE).ok()??;
-        // It writes its number then, and nothing later.
-        let written = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
-        let since = written.duration_since(UNIX_EPOCH).ok()?;
-        u64::try_from(since.as_millis()).ok()
+        LockState::read(folder).taken_at
     }
 }
 

@@ -16,7 +16,7 @@ use crate::error::StateError;
 use crate::folder::{Project, time_of_id};
 use crate::journal::JOURNAL_FILE;
 use crate::legacy;
-use crate::lock::RunLock;
+use crate::lock::{LockState, RunLock};
 use crate::reader::{read_head, read_last};
 use crate::state_file::{STATE_FILE, time};
 
@@ -272,6 +272,67 @@ fn kind_of(path: &Path) -> Option<String> {
 }
 
 fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<RunEnd>) {
+    summarise_locked(id, folder, || LockState::read(folder))
+}
+
+/// The same, with the function that reads the lock of the run.
+fn summarise_locked(
+    id: &str,
+    folder: &Path,
+    mut lock: impl FnMut() -> LockState,
+) -> (RunSummary, Option<RunHead>, Option<RunEnd>) {
+    let mut before = lock();
+    loop {
+        let recorded = summarise_files(id, folder);
+        let now = lock();
+        match now.holder {
+            Some(process) => return recorded.executed_by(process, now.taken_at),
+            None if now == before => return recorded.stopped(),
+            // A process has ended since, or has come and gone: what it wrote last may not have been read.
+            None => before = now,
+        }
+    }
+}
+
+/// What the files of a run tell of it.
+struct Recorded {
+    summary: RunSummary,
+    head: Option<RunHead>,
+    end: Option<RunEnd>,
+    /// When its questions were recorded, if it has not ended.
+    asked_at: u64,
+}
+
+impl Recorded {
+    /// The run while no process executes it.
+    fn stopped(mut self) -> (RunSummary, Option<RunHead>, Option<RunEnd>) {
+        self.summary.pause = None;
+        (self.summary, self.head, self.end)
+    }
+
+    /// The run while a process executes it that has the lock since a time.
+    fn executed_by(
+        self,
+        process: Option<u32>,
+        since: Option<u64>,
+    ) -> (RunSummary, Option<RunHead>, Option<RunEnd>) {
+        let Self { mut summary, head, end, asked_at } = self;
+        // A run that is resumed continues: a pause belongs to the process that received it.
+        summary.pause = summary.pause.filter(|pause| since.is_some_and(|since| pause.since >= since));
+        // What an earlier process asked is asked again, once the run has come to it.
+        if since.is_none_or(|since| asked_at < since) {
+            summary.waiting.clear();
+        }
+        summary.status = match summary.pause {
+            Some(_) => RunState::Paused(process),
+            None if summary.waiting.is_empty() => RunState::Running(process),
+            None => RunState::Asking(process),
+        };
+        (summary, head, end)
+    }
+}
+
+fn summarise_files(id: &str, folder: &Path) -> Recorded {
     let mut summary = RunSummary {
         id: id.into(),
         folder: folder.to_owned(),
@@ -322,22 +383,7 @@ fn summarise(id: &str, folder: &Path) -> (RunSummary, Option<RunHead>, Option<Ru
             summary.error = Some(error.to_string());
         }
     }
-    let holder = RunLock::holder(folder);
-    // A run that is resumed continues: a pause belongs to the process that was told to pause.
-    let since = holder.and_then(|_| RunLock::taken_at(folder));
-    summary.pause = summary.pause.filter(|pause| since.is_some_and(|since| pause.since >= since));
-    if let Some(process) = holder {
-        // What an earlier process asked is asked again, once the run has come to it.
-        if since.is_none_or(|since| asked_at < since) {
-            summary.waiting.clear();
-        }
-        summary.status = match summary.pause {
-            Some(_) => RunState::Paused(process),
-            None if summary.waiting.is_empty() => RunState::Running(process),
-            None => RunState::Asking(process),
-        };
-    }
-    (summary, head, end)
+    Recorded { summary, head, end, asked_at }
 }
 
 /// A run without a journal, or what is left of one.
@@ -430,4 +476,58 @@ fn usage_in(line: &[u8]) -> Option<Usage> {
     const KEY: &[u8] = b"\"usage\":";
     let at = line.windows(KEY.len()).rposition(|part| part == KEY)?;
     serde_json::Deserializer::from_slice(&line[at + KEY.len()..]).into_iter().next()?.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use prose_vm::event::JOURNAL_VERSION;
+    use prose_vm::place::Place;
+    use prose_vm::value::Value;
+
+    use super::*;
+    use crate::journal::Journal;
+
+    const ID: &str = "20260115-143052-a7b3c9";
+
+    fn event(seq: u64, kind: EventKind) -> Event {
+        Event { seq, at: 1000 + seq, paused: 0, place: Place::root(), site: None, frame: 0, nesting: 0, kind }
+    }
+
+    fn completed() -> RunEnd {
+        RunEnd {
+            status: RunStatus::Completed,
+            outputs: Vec::new(),
+            value: Value::Null,
+            error: None,
+            sessions: 0,
+            usage: None,
+            failures: 0,
+            waiting: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_run_whose_process_ends_while_it_is_read_is_read_as_it_ended() {
+        let folder = prose_fixture::tempdir().unwrap();
+        let head = RunHead { version: JOURNAL_VERSION, run: ID.into(), ..RunHead::default() };
+        let mut journal = Journal::create(&folder.path().join(JOURNAL_FILE)).unwrap();
+        journal.append(&event(1, EventKind::RunStarted(head.into()))).unwrap();
+        journal.commit().unwrap();
+        let held = LockState { holder: Some(Some(7)), taken_at: Some(1), last: Some(7) };
+        let released = LockState { holder: None, ..held };
+        let mut looks = 0;
+        // The process writes its end and releases the run after the journal was read.
+        let (summary, _, end) = summarise_locked(ID, folder.path(), || {
+            looks += 1;
+            if looks == 1 {
+                return held;
+            }
+            if looks == 2 {
+                journal.append(&event(2, EventKind::RunEnded(completed()))).unwrap();
+                journal.sync().unwrap();
+            }
+            released
+        });
+        assert_eq!((summary.status, end), (RunState::Completed, Some(completed())));
+    }
 }

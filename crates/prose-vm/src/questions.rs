@@ -109,6 +109,13 @@ impl OpenQuestion {
             == (&other.asked_at, &other.kind, &other.prompt, &other.choices)
     }
 
+    /// What is recorded of an answer to it, in the form that the program receives.
+    pub fn answered(self, answer: Value, attribution: Attribution) -> RecordedAnswer {
+        let Self { kind, prompt, choices, .. } = self;
+        let asked = matches!(kind, QuestionKind::Input { .. }).then_some(AskedInput { prompt, choices });
+        RecordedAnswer { kind, answer, attribution, asked }
+    }
+
     /// What it waits for, in one line: `go: Ship it? (yes/no)`.
     pub fn summary(&self) -> String {
         match self.input() {
@@ -210,6 +217,15 @@ pub struct RecordedAnswer {
     /// The question of an input as it was asked: the answer holds for no other one. Journals of earlier versions do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<AskedInput>,
+}
+
+/// The questions of a run that stops.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LastQuestions {
+    /// Those without an answer, the oldest first.
+    pub open: Vec<OpenQuestion>,
+    /// The answers that were taken and did not reach the run any more, with the places of the questions.
+    pub answered: Vec<(Place, RecordedAnswer)>,
 }
 
 /// What an answer to an input was given to.

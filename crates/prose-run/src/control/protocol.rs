@@ -149,7 +149,7 @@ pub(super) enum Answer {
     },
     Status(RunStatusReport),
     Questions(Vec<OpenQuestion>),
-    /// The command has no effect.
+    /// The command has no effect, or the run stops and takes no answer any more.
     Rejected(CommandError),
     /// The answer to a question was not taken, and why.
     Refused(String),

@@ -19,7 +19,7 @@ use super::address::{Address, is_same_token, random};
 use super::hub::{Attachment, Hub, Next};
 use super::protocol::{Answer, Ask, Hello, MAX_MESSAGE, Message, PROTOCOL_VERSION, Request};
 use super::transport::{AsyncListener, AsyncStream, Listener, is_of_user};
-use crate::questions::{Attendance, Questions};
+use crate::questions::{AnswerError, Attendance, Questions};
 
 /// How many clients a run serves at the same time.
 const MAX_CLIENTS: usize = 256;
@@ -263,11 +263,13 @@ impl Service {
                 Some(status) => Answer::Status(status),
                 None => Answer::Rejected(CommandError::Ended),
             },
+            (Ask::Questions, _) if self.desk.is_stopping() => Answer::Rejected(CommandError::Ended),
             (Ask::Questions, _) => Answer::Questions(self.desk.open()),
             // A person's word has a name in the journal (decision 25).
             (_, None) => return Err("the message does not say who sends it".to_owned()),
             (Ask::Answer { question, text }, Some(by)) => match self.desk.answer(question, &text, by) {
                 Ok(()) => Answer::Done,
+                Err(AnswerError::Stopping) => Answer::Rejected(CommandError::Ended),
                 Err(refused) => Answer::Refused(refused.to_string()),
             },
             (ask, Some(by)) => match ask.command() {

@@ -11,6 +11,8 @@ use prose_vm::value::Value;
 pub enum AnswerError {
     /// The run has no open question.
     None,
+    /// The run stops, and its questions are answered once it has.
+    Stopping,
     /// The run has several open questions, and the answer names none.
     Several(Vec<OpenQuestion>),
     /// The question is not open.
@@ -30,6 +32,9 @@ impl fmt::Display for AnswerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AnswerError::None => f.write_str("the run has no open question"),
+            AnswerError::Stopping => {
+                f.write_str("the run is stopping; answer the question once it has stopped")
+            }
             AnswerError::Several(open) => {
                 write!(f, "the run has {} open questions; name one by its number: ", open.len())?;
                 let shown: Vec<String> =

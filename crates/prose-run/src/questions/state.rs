@@ -55,6 +55,10 @@ pub(super) struct State {
     /// What is allowed for the whole run.
     pub(super) allowed: BTreeMap<Scope, Attribution>,
     pub(super) open: BTreeMap<QuestionId, Open>,
+    /// Which of them the run has recorded, so that they are shown; `None` if they belong to no run, and all are.
+    pub(super) listed: Option<Vec<QuestionId>>,
+    /// The answers that were taken and that no question has received yet.
+    pub(super) on_its_way: BTreeMap<QuestionId, (Place, RecordedAnswer)>,
     pub(super) last: u64,
     /// The questions that were open before the run was resumed and that were not asked again yet.
     pub(super) earlier: Vec<OpenQuestion>,
@@ -66,6 +70,8 @@ pub(super) struct State {
     pub(super) stays: bool,
     /// Whether nobody answers any more.
     pub(super) is_abandoned: bool,
+    /// Whether the run stops: no answer would reach it.
+    pub(super) is_stopping: bool,
     pub(super) is_closed: bool,
     pub(super) clock: Arc<dyn Fn() -> u64 + Send + Sync>,
     /// What is called with each question that a person is asked.
@@ -82,12 +88,15 @@ impl Default for State {
             recorded: Vec::new(),
             allowed: BTreeMap::new(),
             open: BTreeMap::new(),
+            listed: None,
+            on_its_way: BTreeMap::new(),
             last: 0,
             earlier: Vec::new(),
             attending: 0,
             attending_inputs: 0,
             stays: false,
             is_abandoned: false,
+            is_stopping: false,
             is_closed: false,
             clock: Arc::new(runner::now),
             on_question: None,
@@ -116,6 +125,17 @@ impl State {
     /// Whether someone is there to answer an input, or another question.
     pub(super) fn is_attended(&self, is_input: bool) -> bool {
         self.attending > 0 || is_input && self.attending_inputs > 0
+    }
+
+    /// The questions without an answer, the oldest first.
+    pub(super) fn questions(&self) -> Vec<OpenQuestion> {
+        self.open.values().map(|open| open.question.clone()).collect()
+    }
+
+    /// Those of them that are shown.
+    pub(super) fn shown(&self) -> impl Iterator<Item = &OpenQuestion> {
+        let is_shown = |id: &QuestionId| self.listed.as_ref().is_none_or(|listed| listed.contains(id));
+        self.open.iter().filter(move |(id, _)| is_shown(id)).map(|(_, open)| &open.question)
     }
 
     pub(super) fn put(
@@ -207,7 +227,7 @@ impl State {
     }
 }
 
-/// Takes a question off the desk that no one waits for any more.
+/// Takes a question off the desk that no one waits for any more, and its answer: it was received, or it is not needed.
 pub(super) struct Closing<'a> {
     pub(super) desk: &'a Questions,
     pub(super) id: QuestionId,
@@ -215,7 +235,10 @@ pub(super) struct Closing<'a> {
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
-        if self.desk.lock().open.remove(&self.id).is_some() {
+        let mut state = self.desk.lock();
+        state.on_its_way.remove(&self.id);
+        if state.open.remove(&self.id).is_some() {
+            drop(state);
             self.desk.changed();
         }
     }

@@ -22,7 +22,7 @@ use prose_vm::activity::{Approvals, PermissionAnswer};
 use prose_vm::event::{Event, EventKind, RunEnd, RunStatus, StateMode};
 use prose_vm::program::Program;
 use prose_vm::questions::AnswerSource;
-use prose_vm::runner::Limits;
+use prose_vm::runner::{Inputs, Limits, now};
 use tempfile::TempDir;
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
@@ -53,6 +53,16 @@ impl World {
 
     /// Executes the program at the simulated time.
     fn execute(&self, script: &str, start: Start, questions: Questions) -> RunEnd {
+        let hooks = RunHooks {
+            questions,
+            observer: &mut |_, _| {},
+            interrupted: Box::pin(std::future::pending()),
+            narration: None,
+        };
+        self.execute_with(script, start, hooks)
+    }
+
+    fn execute_with(&self, script: &str, start: Start, hooks: RunHooks<'_>) -> RunEnd {
         let path = self.folder.path().join("answers.toml");
         fs::write(&path, script).unwrap();
         let mut host = AnalysisHost::default();
@@ -82,12 +92,6 @@ impl World {
         let mut prepared = prepare(request).unwrap();
         let now = self.now;
         prepared.clock = Arc::new(move || now);
-        let hooks = RunHooks {
-            questions,
-            observer: &mut |_, _| {},
-            interrupted: Box::pin(std::future::pending()),
-            narration: None,
-        };
         prepared.execute(hooks).unwrap().end
     }
 
@@ -285,6 +289,75 @@ fn a_run_that_stays_is_answered_while_it_waits() {
     assert_eq!(end.outputs, [("o".into(), "no".into())]);
 }
 
+/// Completes once the run asks, after it was answered: the answer is taken and does not reach the run any more.
+async fn answered_and_stopped(desk: Questions) -> String {
+    let question = desk.next(&mut Default::default()).await.unwrap();
+    desk.answer(Some(question.id), "yes", ada(AnswerSource::CommandLine)).unwrap();
+    "the run is stopped".to_owned()
+}
+
+#[test]
+fn an_answer_that_is_taken_while_the_run_stops_is_recorded() {
+    let mut world = World::new(
+        "parallel:\n  go = input \"Ship it? (yes/no)\"\n  notes = input \"Notes?\"\noutput o = \"{go} {notes}\"\n",
+    );
+    world.config.when_waiting = WhenWaiting::Stay;
+    let desk = Questions::default();
+    let mut late = Vec::new();
+    let mut observer = |event: &Event, _: bool| {
+        if let EventKind::RunEnded(end) = &event.kind {
+            // Another process may still send answers.
+            let by = || ada(AnswerSource::CommandLine);
+            late.extend(end.waiting.iter().map(|open| desk.answer(Some(open.id), "new", by())));
+        }
+    };
+    let hooks = RunHooks {
+        questions: desk.clone(),
+        observer: &mut observer,
+        interrupted: Box::pin(answered_and_stopped(desk.clone())),
+        narration: None,
+    };
+    let end = world.execute_with("", Start::New, hooks);
+    assert_eq!((end.status, summaries(&end)), (RunStatus::Interrupted, vec!["Notes?".to_owned()]));
+    assert_eq!(late, [Err(AnswerError::Stopping)]);
+    let answered = world.events().into_iter().find_map(|event| match event.kind {
+        EventKind::Answered(answer) => Some((answer.answer, answer.attribution)),
+        _ => None,
+    });
+    assert_eq!(answered, Some(("yes".into(), ada(AnswerSource::CommandLine))));
+    // The one is not asked again, and the other one is answered in the files of the run.
+    let run = world.project().last_run().unwrap().unwrap();
+    let by = ada(AnswerSource::CommandLine);
+    world.project().record_answer(&run.id, run.waiting[0].id, "new".into(), by, world.now).unwrap();
+    assert_eq!(world.resume("").outputs, [("o".into(), "yes new".into())]);
+}
+
+#[test]
+fn a_question_that_is_shown_is_in_the_files_of_the_run() {
+    let mut world = World::new("parallel:\n  a = input \"First?\"\n  b = input \"Second?\"\n");
+    world.config.when_waiting = WhenWaiting::Stay;
+    // What was asked before the process took the run is not shown.
+    world.now = now() + DAY;
+    let desk = Questions::default();
+    let project = world.project();
+    let answering = {
+        let desk = desk.clone();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let (mut seen, mut read) = (Default::default(), Vec::new());
+            while let Some(question) = runtime.block_on(desk.next(&mut seen)) {
+                let waiting = project.last_run().unwrap().unwrap().waiting;
+                read.push((waiting.contains(&question), question.summary()));
+                desk.answer(Some(question.id), "yes", ada(AnswerSource::Editor)).unwrap();
+            }
+            read
+        })
+    };
+    assert_eq!(world.execute("", Start::New, desk).status, RunStatus::Completed);
+    let read = answering.join().unwrap();
+    assert_eq!(read, [(true, "First?".to_owned()), (true, "Second?".to_owned())]);
+}
+
 /// Asks whether a tool may be used.
 async fn ask(desk: &Questions, agent: &str, title: &str, rule: &str, is_deniable: bool) -> PermissionAnswer {
     let question = PermissionQuestion {
@@ -343,6 +416,22 @@ async fn who_answers_inputs_does_not_attend_to_permissions() {
     let answering = async { desk.answer(None, "once", ada(AnswerSource::CommandLine)).unwrap() };
     let (answer, ()) = tokio::join!(asking, answering);
     assert_eq!((answer.is_allowed, answer.from), (true, AnswerSource::CommandLine));
+}
+
+#[tokio::test]
+async fn a_run_that_no_one_attends_takes_no_answer_once_it_stops() {
+    let desk = Questions::default();
+    let asking = ask(&desk, "historian", "git log", "bash: prompt", false);
+    let stopping = async {
+        let open = desk.abandoned(1).await;
+        let by = ada(AnswerSource::CommandLine);
+        assert_eq!(desk.answer(Some(open[0].id), "once", by), Err(AnswerError::Stopping));
+    };
+    tokio::select! {
+        biased;
+        _ = asking => panic!("it was answered"),
+        () = stopping => {}
+    }
 }
 
 #[test]

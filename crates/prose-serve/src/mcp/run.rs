@@ -11,7 +11,7 @@ use prose_run::control::{Client, ControlError, START_TIME};
 use prose_run::questions::{resolve_value, user};
 use prose_run::{Start, TrustSubject};
 use prose_syntax::text::{beginning, one_line};
-use prose_vm::command::Command;
+use prose_vm::command::{Command, CommandError};
 use prose_vm::questions::AnswerSource;
 use prose_vm::runner;
 use rmcp::model::{CallToolResult, ProgressNotificationParam, ProgressToken};
@@ -135,20 +135,14 @@ pub(super) async fn answer(
         }
         Found::Recorded(recorded) => recorded,
     };
-    if recorded.details.summary.status.is_executed() {
-        return runs
-            .blocking(move |runs| {
-                check_run(&recorded, runs.folder())?;
-                let id = recorded.id();
-                let mut client = connect(&recorded)?;
-                let open = client.questions().map_err(words(id))?;
-                let asked = asked_input(id, &open, question)?.id;
-                let by = user(AnswerSource::Mcp);
-                client.answer(Some(asked), &value.to_string(), &by).map_err(words(id))?;
-                Ok(Found::Recorded(recorded))
-            })
-            .await;
-    }
+    let passing = {
+        let value = value.clone();
+        move |runs: &Runs| pass_answer(runs, recorded, question, &value)
+    };
+    let recorded = match runs.blocking(passing).await? {
+        Passed::Taken(recorded) => return Ok(Found::Recorded(recorded)),
+        Passed::NotExecuted(recorded) => recorded,
+    };
     let launch = move |folder: &Folder| {
         let id = recorded.id();
         if recorded.waiting().is_empty() && recorded.details.summary.status.can_be_resumed() {
@@ -164,6 +158,44 @@ pub(super) async fn answer(
         Ok(Launch::new(runnable.request(folder, recorded.resumes()), AnswerSource::Mcp))
     };
     runs.launch(launch).await.map(Found::Live)
+}
+
+/// Where the answer to a question of a run is to be recorded.
+enum Passed {
+    /// The process of the run has taken it.
+    Taken(Box<Recorded>),
+    /// No process executes the run, or it has just stopped.
+    NotExecuted(Box<Recorded>),
+}
+
+/// Passes an answer to the process that executes a run, if one does.
+fn pass_answer(
+    runs: &Runs,
+    recorded: Box<Recorded>,
+    question: Option<u64>,
+    value: &prose_vm::value::Value,
+) -> Result<Passed, String> {
+    if !recorded.details.summary.status.is_executed() {
+        return Ok(Passed::NotExecuted(recorded));
+    }
+    check_run(&recorded, runs.folder())?;
+    let id = recorded.id().clone();
+    let mut client = connect(&recorded)?;
+    let answered = match client.questions() {
+        Ok(open) => {
+            let asked = asked_input(&id, &open, question)?.id;
+            client.answer(Some(asked), &value.to_string(), &user(AnswerSource::Mcp))
+        }
+        Err(error) => Err(error),
+    };
+    match answered {
+        Ok(()) => Ok(Passed::Taken(recorded)),
+        // A run that stops takes no answer. Its files do as soon as it has.
+        Err(ControlError::Rejected(CommandError::Ended)) if client.wait_for_end(RELEASE_TIME) => {
+            recorded.again().map(|recorded| Passed::NotExecuted(Box::new(recorded)))
+        }
+        Err(error) => Err(words(&id)(error)),
+    }
 }
 
 /// Stops a run. It may continue for a moment.

@@ -14,7 +14,7 @@ use crate::error::ErrorKind;
 use crate::event::Event;
 use crate::gate::Gate;
 use crate::harness::{Harness, HarnessFuture};
-use crate::questions::{AskedAt, GivenInput, OpenQuestion, QuestionId};
+use crate::questions::{AskedAt, GivenInput, LastQuestions, OpenQuestion, QuestionId};
 use crate::runner::trees::Trees;
 use crate::secrets::Secrets;
 use crate::store::{Recording, Store};
@@ -104,19 +104,19 @@ pub trait Inputs: Send + Sync {
         Box::pin(async move { Ok(GivenInput { value: self.give(input).await?, attribution: None }) })
     }
 
-    /// Completes when so many questions are open, with those of [`Approvals`], and no one is there to answer them: the run stops and waits. By default,
-    /// someone is always there.
+    /// Completes when so many questions are open, with those of [`Approvals`], and no one is there to answer them: the run stops and waits, and takes no
+    /// answer from then on. By default, someone is always there.
     fn abandoned(&self, questions: usize) -> Abandoned<'_> {
         let _ = questions;
         Box::pin(std::future::pending())
     }
 
-    /// The questions that a person is asked, with those of [`Approvals`]. By default, nobody is asked.
-    fn open(&self) -> Vec<OpenQuestion> {
-        Vec::new()
+    /// Takes no answer from now on, since the run stops. An answer that was taken before is recorded or returned. By default, nobody is asked.
+    fn close(&self) -> LastQuestions {
+        LastQuestions::default()
     }
 
-    /// The same, if they are others than those that are known.
+    /// The questions that a person is asked, with those of [`Approvals`], if they are others than those that are known.
     fn open_instead(&self, known: &[QuestionId]) -> Option<Vec<OpenQuestion>> {
         let _ = known;
         None

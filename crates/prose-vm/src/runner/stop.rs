@@ -7,27 +7,26 @@ use futures_util::stream::FuturesUnordered;
 use super::{Inputs, RunError, Runner};
 use crate::effect::Effect;
 use crate::error::{ErrorKind, RuntimeError};
-use crate::event::{EventKind, RunEnd, RunStatus};
-use crate::questions::{OpenQuestion, QuestionId};
+use crate::event::{Event, EventKind, RunEnd, RunStatus};
+use crate::questions::{LastQuestions, OpenQuestion, QuestionId};
 use crate::value::Value;
 
 impl Runner<'_> {
     pub(super) fn interrupt(&mut self, reason: String) -> Result<RunEnd, RunError> {
-        // What it asks can be answered before it is resumed.
-        let open = self.host.inputs.open();
-        self.stop(RunStatus::Interrupted, RuntimeError::new(ErrorKind::Other, reason), open)
+        let questions = self.host.inputs.close();
+        self.stop(RunStatus::Interrupted, RuntimeError::new(ErrorKind::Other, reason), questions)
     }
 
     /// Stops a run for a reason of its own, after its agents have reported what they have used.
     pub(super) async fn interrupt_by(&mut self, kind: ErrorKind, reason: String) -> Result<RunEnd, RunError> {
-        // What it asks can be answered before it is resumed.
-        let open = self.host.inputs.open();
+        let questions = self.host.inputs.close();
         self.settle_work().await?;
-        self.stop(RunStatus::Interrupted, RuntimeError::new(kind, reason), open)
+        self.stop(RunStatus::Interrupted, RuntimeError::new(kind, reason), questions)
     }
 
     /// Stops a run that has nothing to do but to wait. The answers are given before it is resumed, or asked for then.
     pub(super) async fn stop_to_wait(&mut self, questions: Vec<OpenQuestion>) -> Result<RunEnd, RunError> {
+        let last = self.host.inputs.close();
         let first = questions.first().map_or_else(String::new, OpenQuestion::summary);
         let reason = match questions.len() {
             1 => format!("the run waits for an answer: {first}"),
@@ -36,7 +35,7 @@ impl Runner<'_> {
         let line = questions.first().and_then(|question| question.line).unwrap_or_default();
         let error = RuntimeError { line, ..RuntimeError::new(ErrorKind::Other, reason) };
         self.settle_work().await?;
-        self.stop(RunStatus::Waiting, error, questions)
+        self.stop(RunStatus::Waiting, error, LastQuestions { open: questions, ..last })
     }
 
     /// Cancels all work, and waits until its agents have ended: some report only then what they have used.
@@ -66,13 +65,20 @@ impl Runner<'_> {
         Ok(())
     }
 
+    /// What the run asks can be answered before it is resumed.
     fn stop(
         &mut self,
         status: RunStatus,
         error: RuntimeError,
-        waiting: Vec<OpenQuestion>,
+        questions: LastQuestions,
     ) -> Result<RunEnd, RunError> {
         self.cancel_all_work()?;
+        // Who gave an answer was told that it is taken, and does not give it again.
+        for (place, answer) in questions.answered {
+            self.seq += 1;
+            let event = Event { place, ..self.unrecorded_event(EventKind::Answered(answer)) };
+            self.record(&event, true)?;
+        }
         let end = RunEnd {
             status,
             outputs: Vec::new(),
@@ -81,7 +87,7 @@ impl Runner<'_> {
             sessions: self.ended,
             usage: self.usage,
             failures: 0,
-            waiting,
+            waiting: questions.open,
         };
         self.seq += 1;
         let event = self.unrecorded_event(EventKind::RunEnded(end.clone()));
