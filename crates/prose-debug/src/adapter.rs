@@ -7,7 +7,9 @@ mod evaluate;
 mod fork;
 mod lifecycle;
 mod stack;
+mod threads;
 
+use std::collections::BTreeSet;
 use std::io::{self, BufReader, Read, Write};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, MutexGuard};
@@ -20,6 +22,7 @@ use serde_json::{Value as Json, json};
 
 use self::breaks::Requested;
 use self::stack::Handles;
+use crate::breakpoints::About;
 use crate::debuggee::{Debuggee, Reason, Stop};
 use crate::launch::{Arguments, Options};
 use crate::live::{Attached, Category, Input, Live, Output, Shared};
@@ -95,6 +98,8 @@ struct Adapter<W> {
     recorded: Option<RecordedRun>,
     requested: Requested,
     handles: Handles,
+    /// The branches that the client was notified of.
+    branches: BTreeSet<NodeId>,
     /// Why the debugger stands where it does.
     stop: Option<Stop>,
     /// The stop to report after the response.
@@ -129,6 +134,7 @@ impl<W: Write> Adapter<W> {
             recorded: None,
             requested: Requested::default(),
             handles: Handles::default(),
+            branches: BTreeSet::new(),
             stop: None,
             pending: None,
             ends: false,
@@ -150,6 +156,7 @@ impl<W: Write> Adapter<W> {
                 self.write_output(&Output::new(Category::Stderr, format!("The connection is broken: {why}")))
             }
             Input::Stopped(stop) => self.stopped(stop),
+            Input::BranchesChanged => self.report_changed_branches(),
             Input::Output(output) => self.write_output(&output),
             Input::Question(question) => {
                 let text = format!(
@@ -315,33 +322,33 @@ impl<W: Write> Adapter<W> {
             Reason::Goto => (Why::Goto, "Stopped", Vec::new()),
             Reason::Start => (Why::Step, "At the start of the run", Vec::new()),
             Reason::End => (Why::Step, "At the end of the run", Vec::new()),
-            Reason::Breakpoint { ids, is_exception: true, .. } => {
-                (Why::Exception, "Stopped at a failure", ids.clone())
+            Reason::Breakpoint { ids, about } => {
+                let (reason, description) = match about {
+                    About::Exception(filter) => (Why::Exception, filter.title()),
+                    About::Variable => (Why::DataBreakpoint, "A variable got a value"),
+                    About::Function => (Why::FunctionBreakpoint, "Stopped at a block or an agent"),
+                    About::Place => (Why::Breakpoint, "Stopped at a breakpoint"),
+                };
+                (reason, description, ids.clone())
             }
-            Reason::Breakpoint { ids, is_data: true, .. } => {
-                (Why::DataBreakpoint, "A variable got a value", ids.clone())
-            }
-            Reason::Breakpoint { ids, is_function: true, .. } => {
-                (Why::FunctionBreakpoint, "Stopped at a block or an agent", ids.clone())
-            }
-            Reason::Breakpoint { ids, .. } => (Why::Breakpoint, "Stopped at a breakpoint", ids.clone()),
         };
         // The end of a run that this process has executed ends the session, unless something stops there.
         if stop.reason == Reason::End && !matches!(self.session, Session::Recorded) {
             self.stop = Some(stop);
             return Ok(());
         }
-        let text = matches!(reason, Why::Exception).then(|| self.failure()).flatten();
         let thread = thread_id(stop.thread);
         let is_running = self.debuggee().is_running();
         self.stop = Some(stop);
+        self.report_branches()?;
+        let exception = matches!(reason, Why::Exception).then(|| self.exception()).flatten();
         self.emit::<event::Stopped>(dapts::StoppedEvent {
             reason,
             description: Some(description.to_owned()),
             thread_id: Some(thread),
             all_threads_stopped: Some(!is_running),
             hit_breakpoint_ids: Some(ids).filter(|ids| !ids.is_empty()),
-            text: text.map(|failure| failure.message),
+            text: exception.map(|exception| exception.text),
             ..Default::default()
         })
     }

@@ -13,6 +13,7 @@ use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use crate::expression::{Expression, Template};
+use crate::filters::Filter;
 use crate::timeline::{NodeKind, Timeline};
 
 /// What a breakpoint waits for.
@@ -43,9 +44,18 @@ pub(crate) enum Trigger {
 }
 
 impl Trigger {
-    /// Whether it stops at an error, for display.
-    pub(crate) fn is_exception(&self) -> bool {
-        matches!(self, Self::Failure | Self::Uncaught | Self::Retry | Self::Permission | Self::Cost(_))
+    /// What a stop is about, for display.
+    fn about(&self) -> About {
+        match self {
+            Self::Line { .. } => About::Place,
+            Self::Function(_) => About::Function,
+            Self::Variable(_) => About::Variable,
+            Self::Uncaught => About::Exception(Filter::Uncaught),
+            Self::Failure => About::Exception(Filter::Failure),
+            Self::Retry => About::Exception(Filter::Retry),
+            Self::Permission => About::Exception(Filter::Permission),
+            Self::Cost(_) => About::Exception(Filter::Cost),
+        }
     }
 
     fn matches(&self, timeline: &Timeline, index: usize) -> bool {
@@ -201,17 +211,27 @@ pub(crate) struct Breakpoint {
     pub(crate) log: Option<Template>,
 }
 
+/// What a stop at breakpoints is about. Of several, the last one of these counts.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum About {
+    /// A place of a program.
+    #[default]
+    Place,
+    /// A block or an agent.
+    Function,
+    /// A variable.
+    Variable,
+    /// What a filter is for.
+    Exception(Filter),
+}
+
 /// What happens at an event.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Hits {
     /// The breakpoints that stop there.
     pub(crate) stops: Vec<u64>,
-    /// Whether one of them is about an error.
-    pub(crate) is_exception: bool,
-    /// Whether one of them is about a variable.
-    pub(crate) is_data: bool,
-    /// Whether one of them is about a block or an agent.
-    pub(crate) is_function: bool,
+    /// What they are about.
+    pub(crate) about: About,
     /// The messages that are written there.
     pub(crate) messages: Vec<String>,
 }
@@ -273,9 +293,7 @@ impl Breakpoints {
                     }
                     (None, Ok(_)) => hits.stops.push(breakpoint.id),
                 }
-                hits.is_exception |= breakpoint.trigger.is_exception();
-                hits.is_data |= matches!(breakpoint.trigger, Trigger::Variable(_));
-                hits.is_function |= matches!(breakpoint.trigger, Trigger::Function(_));
+                hits.about = hits.about.max(breakpoint.trigger.about());
             }
         }
         self.scanned = timeline.events().len();

@@ -10,7 +10,7 @@ use prose_vm::event::{Event, EventKind};
 use prose_vm::place::Place;
 use rustc_hash::FxHashMap;
 
-use crate::breakpoints::{Breakpoint, Breakpoints};
+use crate::breakpoints::{About, Breakpoint, Breakpoints};
 use crate::timeline::{NodeId, NodeKind, RUN, Timeline};
 
 /// Why the debugger has stopped.
@@ -23,9 +23,7 @@ pub(crate) enum Reason {
     /// Breakpoints with these numbers.
     Breakpoint {
         ids: Vec<u64>,
-        is_exception: bool,
-        is_data: bool,
-        is_function: bool,
+        about: About,
     },
     /// The start of the run, going back.
     Start,
@@ -68,6 +66,15 @@ struct Motion {
     is_entry: bool,
 }
 
+/// What happened to a branch of `parallel`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BranchChange {
+    Started(NodeId),
+    Ended(NodeId),
+    /// The run is executed from its start again.
+    NoneLeft,
+}
+
 /// A run that is debugged.
 #[derive(Debug, Default)]
 pub(crate) struct Debuggee {
@@ -86,6 +93,10 @@ pub(crate) struct Debuggee {
     /// Up to which event the messages of log points have been written.
     logged: usize,
     messages: Vec<String>,
+    /// The branches that have started or ended since the client was notified.
+    changed_branches: Vec<BranchChange>,
+    /// Whether the owner of the session was notified of them.
+    has_announced_branches: bool,
     /// Whether no events follow.
     is_over: bool,
     /// Whether no request starts, whenever it was made.
@@ -101,8 +112,29 @@ impl Debuggee {
             (self.cursor, self.front, self.logged) = (0, 0, 0);
             self.requested.clear();
             self.held.clear();
+            self.changed_branches.push(BranchChange::NoneLeft);
         }
+        let is_start = matches!(event.kind, EventKind::BranchStarted { .. });
+        let is_end = matches!(event.kind, EventKind::BranchEnded { .. });
         self.timeline.push(event);
+        if is_start || is_end {
+            let branch = self.timeline.node_at(self.timeline.events().len() - 1);
+            let change = if is_start { BranchChange::Started } else { BranchChange::Ended };
+            self.changed_branches.push(change(branch));
+        }
+    }
+
+    /// Whether the owner of the session is to be notified of branches that have started or ended while the debugger moves with the run.
+    pub(crate) fn announces_branches(&mut self) -> bool {
+        let is_new = self.is_running() && !self.changed_branches.is_empty() && !self.has_announced_branches;
+        self.has_announced_branches |= is_new;
+        is_new
+    }
+
+    /// The branches that have started or ended since the last call.
+    pub(crate) fn take_changed_branches(&mut self) -> Vec<BranchChange> {
+        self.has_announced_branches = false;
+        std::mem::take(&mut self.changed_branches)
     }
 
     /// A request was made after the events so far.
@@ -249,9 +281,7 @@ impl Debuggee {
                 self.messages.extend(hits.messages);
             }
             if !hits.stops.is_empty() {
-                let (ids, is_exception) = (hits.stops, hits.is_exception);
-                let (is_data, is_function) = (hits.is_data, hits.is_function);
-                return Some(self.stop(Reason::Breakpoint { ids, is_exception, is_data, is_function }));
+                return Some(self.stop(Reason::Breakpoint { ids: hits.stops, about: hits.about }));
             }
             if motion.step != Step::Continue && self.is_reached(&mut motion, next) {
                 return Some(self.stop(if motion.is_entry { Reason::Entry } else { Reason::Step }));
@@ -323,9 +353,7 @@ impl Debuggee {
             Some(index) => {
                 self.cursor = index;
                 let hits = self.breakpoints.at(index).cloned().unwrap_or_default();
-                let (ids, is_exception) = (hits.stops, hits.is_exception);
-                let (is_data, is_function) = (hits.is_data, hits.is_function);
-                self.stop(Reason::Breakpoint { ids, is_exception, is_data, is_function })
+                self.stop(Reason::Breakpoint { ids: hits.stops, about: hits.about })
             }
             None => self.rewind(),
         }

@@ -7,6 +7,7 @@ mod adapter;
 mod breakpoints;
 mod debuggee;
 mod expression;
+mod filters;
 mod headers;
 mod launch;
 mod live;

@@ -29,6 +29,8 @@ pub(crate) enum Input {
     Closed(Option<String>),
     /// The debugger has stopped.
     Stopped(Stop),
+    /// Branches have started or ended while the debugger moves with the run.
+    BranchesChanged,
     /// Something to show.
     Output(Output),
     /// The run asks a person.
@@ -108,10 +110,13 @@ impl Shared {
 
     /// Moves the debugger with the run.
     fn follow(&self) {
-        let (stop, messages) = {
+        let (stop, messages, has_other_branches) = {
             let mut debuggee = self.lock();
-            (debuggee.advance(), debuggee.take_messages())
+            (debuggee.advance(), debuggee.take_messages(), debuggee.announces_branches())
         };
+        if has_other_branches {
+            self.send(Input::BranchesChanged);
+        }
         for message in messages {
             self.send(Input::Output(Output::new(Category::Console, message)));
         }

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use super::{Adapter, body};
 use crate::breakpoints::{Breakpoint, HitCondition, Trigger};
 use crate::expression::{Expression, Template};
+use crate::filters::Filter;
 use crate::sources::Source;
 
 /// The breakpoints that the client has set, by what each request replaces.
@@ -33,35 +34,20 @@ impl Requested {
     }
 }
 
-const FAILURE: &str = "failure";
-const UNCAUGHT: &str = "uncaught";
-const RETRY: &str = "retry";
-const PERMISSION: &str = "permission";
-const COST: &str = "cost";
-
 /// The filters for failures.
 pub(super) fn filters() -> Vec<dapts::ExceptionBreakpointsFilter> {
-    let filter =
-        |filter: &str, label: &str, description: &str, default: bool| dapts::ExceptionBreakpointsFilter {
-            filter: filter.to_owned(),
-            label: label.to_owned(),
-            description: Some(description.to_owned()),
-            default: Some(default),
-            supports_condition: Some(filter == COST),
-            condition_description: (filter == COST).then(|| "dollars, such as 1.50".to_owned()),
-        };
-    vec![
-        filter(UNCAUGHT, "Uncaught failures", "Stops where a failure ends the run", true),
-        filter(FAILURE, "All failures", "Stops at every error and every failed session", false),
-        filter(RETRY, "Retries", "Stops before a failed session is retried", false),
-        filter(
-            PERMISSION,
-            "Permissions",
-            "Stops where an agent asks for a permission or is denied one",
-            false,
-        ),
-        filter(COST, "Over a cost", "Stops when the run has cost more than a number of dollars", false),
-    ]
+    let filter = |filter: Filter| {
+        let has_condition = filter == Filter::Cost;
+        dapts::ExceptionBreakpointsFilter {
+            filter: filter.id().to_owned(),
+            label: filter.label().to_owned(),
+            description: Some(filter.description().to_owned()),
+            default: Some(filter == Filter::Uncaught),
+            supports_condition: Some(has_condition),
+            condition_description: has_condition.then(|| "dollars, such as 1.50".to_owned()),
+        }
+    };
+    Filter::ALL.into_iter().map(filter).collect()
 }
 
 /// The breakpoints of a request that could be made, and what is answered about each.
@@ -226,19 +212,20 @@ impl<W: Write> Adapter<W> {
         let mut set = Answered::default();
         for (filter, condition) in plain.chain(options).collect::<Vec<_>>() {
             let id = self.requested.id();
-            let trigger = match filter.as_str() {
-                FAILURE => Ok(Trigger::Failure),
-                UNCAUGHT => Ok(Trigger::Uncaught),
-                RETRY => Ok(Trigger::Retry),
-                PERMISSION => Ok(Trigger::Permission),
-                COST => match condition
+            let known = Filter::ALL.into_iter().find(|known| known.id() == filter);
+            let trigger = match known {
+                Some(Filter::Failure) => Ok(Trigger::Failure),
+                Some(Filter::Uncaught) => Ok(Trigger::Uncaught),
+                Some(Filter::Retry) => Ok(Trigger::Retry),
+                Some(Filter::Permission) => Ok(Trigger::Permission),
+                Some(Filter::Cost) => match condition
                     .as_deref()
                     .map_or(Ok(0.0), |text| text.trim_start_matches('$').trim().parse())
                 {
                     Ok(limit) => Ok(Trigger::Cost(limit)),
                     Err(_) => Err("a cost is a number of dollars, such as `1.50`".to_owned()),
                 },
-                other => Err(format!("there is no filter `{other}`")),
+                None => Err(format!("there is no filter `{filter}`")),
             };
             set.push(id, trigger.and_then(|trigger| Conditions::default().breakpoint(id, trigger)));
         }

@@ -9,7 +9,9 @@ use prose_vm::value::Value;
 use serde_json::Value as Json;
 
 use super::{Adapter, body, thread_id, thread_of};
-use crate::debuggee::Debuggee;
+use crate::breakpoints::About;
+use crate::debuggee::{Debuggee, Reason};
+use crate::filters::occasion;
 use crate::timeline::{NodeId, NodeKind, RUN, Timeline, Variable};
 use crate::values::{self, Row};
 
@@ -110,6 +112,16 @@ pub(super) fn frames(debuggee: &Debuggee, thread: NodeId) -> Vec<Frame> {
     frames
 }
 
+/// A failure, or what another filter is for.
+pub(super) struct Exception {
+    /// Its kind.
+    id: String,
+    /// What it is, in a line.
+    pub(super) text: String,
+    /// The same with its kind.
+    description: String,
+}
+
 /// The error that the debugger stands at.
 pub(super) fn error_at(debuggee: &Debuggee) -> Option<std::sync::Arc<RuntimeError>> {
     match &debuggee.timeline.event(debuggee.cursor())?.kind {
@@ -121,8 +133,19 @@ pub(super) fn error_at(debuggee: &Debuggee) -> Option<std::sync::Arc<RuntimeErro
 }
 
 impl<W: Write> Adapter<W> {
-    pub(super) fn failure(&self) -> Option<RuntimeError> {
-        error_at(&self.debuggee()).map(|error| (*error).clone())
+    /// What the debugger has stopped at, if it is no place of the program.
+    pub(super) fn exception(&self) -> Option<Exception> {
+        let debuggee = self.debuggee();
+        if let Some(error) = error_at(&debuggee) {
+            let kind = serde_json::to_value(error.kind).ok();
+            let id = kind.as_ref().and_then(Json::as_str).unwrap_or("error").to_owned();
+            return Some(Exception { id, text: error.message.clone(), description: error.to_string() });
+        }
+        let Reason::Breakpoint { about: About::Exception(filter), .. } = self.stop.as_ref()?.reason else {
+            return None;
+        };
+        let text = occasion(&debuggee.timeline, debuggee.cursor(), filter)?;
+        Some(Exception { id: filter.id().to_owned(), description: text.clone(), text })
     }
 
     /// Takes up the programs that the run has shown.
@@ -293,12 +316,10 @@ impl<W: Write> Adapter<W> {
     }
 
     pub(super) fn exception_info(&self) -> Result<Json, String> {
-        let error = self.failure().ok_or("the debugger does not stand at a failure")?;
-        let kind = serde_json::to_value(error.kind).ok();
-        let kind = kind.as_ref().and_then(Json::as_str).unwrap_or("error").to_owned();
+        let exception = self.exception().ok_or("the debugger does not stand at a failure")?;
         body(dapts::ExceptionInfoResponse {
-            exception_id: kind,
-            description: Some(error.to_string()),
+            exception_id: exception.id,
+            description: Some(exception.description),
             break_mode: dapts::ExceptionBreakMode::Always,
             details: None,
         })

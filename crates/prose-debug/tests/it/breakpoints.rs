@@ -212,7 +212,9 @@ activity = [{ used = { input = 100, output = 10, cost = 0.4 } }]
 fn denied_permissions_have_a_filter() {
     let program = "session \"Plan\"\nsession \"Push\"\nsession \"End\"\n";
     let world = World::new(program, DENIED);
-    check_filter(&world, json!({ "filters": ["permission"] }));
+    let title = "Stopped at a permission";
+    let text = "an agent was denied a permission: git push (execute: deny)";
+    check_filter(&world, json!({ "filters": ["permission"] }), title, text);
 }
 
 #[test]
@@ -220,40 +222,37 @@ fn a_cost_has_a_filter() {
     let program = "session \"Plan\"\nsession \"Write\"\nsession \"End\"\n";
     let world = World::new(program, DENIED);
     let options = json!([{ "filterId": "cost", "condition": "$0.50" }]);
-    check_filter(&world, json!({ "filters": [], "filterOptions": options }));
+    let filters = json!({ "filters": [], "filterOptions": options });
+    check_filter(&world, filters, "Stopped over a cost", "the run has cost $0.80");
 }
 
 /// Filters that stop at the second line, in the recorded run and in one that is executed.
 #[track_caller]
-fn check_filter(world: &World, filters: Json) {
+fn check_filter(world: &World, filters: Json, title: &str, text: &str) {
     let recorded = stops(world, &[], |client| {
         client.ok("setExceptionBreakpoints", filters.clone());
     });
-    check(
-        &recorded,
-        expect![[r#"
-        exception: main.prose main.prose:2
-        step: main.prose ?:0
-    "#]],
-    );
+    let stop = format!("exception ({text}): main.prose main.prose:2");
+    assert_eq!(recorded, [stop.as_str(), "step: main.prose ?:0", ""].map(str::to_owned));
     // While the run is executed, it is reported at once, and once.
-    check(
-        &live_stops(world, filters),
-        expect![[r#"
-        exception: main.prose main.prose:2
-        terminated"#]],
-    );
+    assert_eq!(live_stops(world, filters, title, text), [stop.as_str(), "terminated"].map(str::to_owned));
 }
 
 /// The stops of a run that is executed, with filters for failures.
-fn live_stops(world: &World, filters: Json) -> Vec<String> {
+fn live_stops(world: &World, filters: Json, title: &str, text: &str) -> Vec<String> {
     let mut client = world.client();
     client.ok("initialize", json!({ "adapterID": "prose" }));
     client.ok("launch", json!({ "program": "main.prose", "script": "answers.toml" }));
     client.event("initialized");
     client.ok("setExceptionBreakpoints", filters);
     client.ok("configurationDone", json!({}));
-    let mut seen = vec![client.stop()];
+    let stopped = client.event("stopped");
+    assert_eq!(stopped["description"], title);
+    let info = client.ok("exceptionInfo", json!({ "threadId": 1 }));
+    assert_eq!(info["description"], text);
+    let reason = stopped["reason"].as_str().unwrap();
+    let stack = client.stack(stopped["threadId"].as_u64().unwrap());
+    let mut seen = vec![format!("{reason} ({}): {stack}", stopped["text"].as_str().unwrap())];
     client.ok("continue", json!({ "threadId": 1 }));
     seen.push(client.either("stopped", "terminated"));
     client.disconnect();

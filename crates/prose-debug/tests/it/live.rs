@@ -9,7 +9,7 @@ use prose_vm::questions::Attribution;
 use serde_json::json;
 
 use crate::changes::replies_of;
-use crate::client::{World, check, line};
+use crate::client::{Client, World, check, line};
 
 const PROGRAM: &str = r#"let topic = "tides"
 block review(text):
@@ -201,6 +201,43 @@ fn one_branch_is_paused_while_another_continues() {
             branch 1 main.prose:4 < main.prose main.prose:1
             Merge, Second A, Second B, Third B, gate A, gate B"#]],
     );
+}
+
+#[test]
+fn branches_are_threads_that_start_and_exit() {
+    let world = World::new(BRANCHES, GATES);
+    let mut client = world.launch(&[line(9)]);
+    let thread = |client: &mut Client| {
+        let thread = client.event("thread");
+        format!("{} {}", thread["threadId"], thread["reason"].as_str().unwrap())
+    };
+    // They are at work, and nothing has stopped.
+    let mut seen = vec![thread(&mut client), thread(&mut client)];
+    let folder = world.last().path.parent().unwrap().to_owned();
+    let by = Attribution { by: Some("ada".into()), from: AnswerSource::Terminal };
+    for request in [1, 2] {
+        let command = Command::Reply { request: RequestId(request), text: "by hand".into() };
+        prose_run::control::Client::connect(&folder).unwrap().command(command, &by).unwrap();
+    }
+    seen.push(client.stop());
+    seen.extend([thread(&mut client), thread(&mut client)]);
+    // The past has them again.
+    seen.push(client.go("reverseContinue"));
+    seen.push(client.go("stepIn"));
+    seen.push(thread(&mut client));
+    check(
+        &seen,
+        expect![[r#"
+            3 started
+            7 started
+            breakpoint: main.prose main.prose:9
+            3 exited
+            7 exited
+            step: main.prose main.prose:1
+            step: branch 1 main.prose:2 < main.prose main.prose:1
+            3 started"#]],
+    );
+    client.disconnect();
 }
 
 #[test]
