@@ -14,7 +14,7 @@ if (process.argv.includes("--tests")) {
   const tests = readdirSync("test").filter((name) => name.endsWith(".test.ts"));
   await build({
     ...shared,
-    entryPoints: [...tests.map((name) => `test/${name}`), "src/runs.ts", "src/runs/view.ts", "src/settings.ts", "src/testing.ts"],
+    entryPoints: [...tests.map((name) => `test/${name}`), "src/runs.ts", "src/runs/view.ts", "src/settings.ts", "src/testing.ts", "src/flow.ts", "src/status.ts"],
     outdir: "dist-tests",
     external: ["vscode"],
     sourcemap: "inline",
@@ -37,7 +37,7 @@ if (process.argv.includes("--tests")) {
     target: "es2022",
     format: "iife",
     logLevel: "warning",
-    entryPoints: { panel: "panel/main.ts", compare: "panel/compare.ts", "panel-style": "panel/style.css" },
+    entryPoints: { panel: "panel/main.ts", compare: "panel/compare.ts", flow: "panel/flow.ts", "panel-style": "panel/style.css" },
     outdir: "dist",
     minify: true,
   });

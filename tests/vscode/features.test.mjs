@@ -82,6 +82,63 @@ test("inside of braces, the variables of the program are proposed", async () => 
   });
 });
 
+test("what is typed leaves nothing behind, and Enter after a whole word starts a line", async () => {
+  await editor.window("typed", { "a.prose": "\n" }, async (window) => {
+    const { page } = window;
+    await window.open("a.prose");
+    const lines = async () => (await window.text.locator(".view-line").allInnerTexts()).map((line) => line.replaceAll("\u00a0", " ").trimEnd());
+    const typed = ['session """ab"""', "if **ab**:", "if ***ab***:", 'session "a {b} c"'];
+    for (const line of typed) {
+      await page.keyboard.type(line);
+      await page.keyboard.press("Control+Enter");
+      await page.keyboard.press("Home");
+    }
+    await until("the lines are there", async () => {
+      const shown = await lines();
+      return typed.every((line) => shown.includes(line));
+    });
+    await page.keyboard.type("agent writer:");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("model: sonne");
+    const proposal = page.locator(".suggest-widget.visible .monaco-list-row.focused", { hasText: "sonnet" });
+    await until("a model is proposed", async () => {
+      await page.keyboard.press("Control+Space");
+      return proposal.waitFor({ timeout: 5000 }).then(() => true, () => false);
+    });
+    assert.doesNotMatch(await page.locator(".suggest-widget.visible").innerText(), /session/);
+    await page.keyboard.type("t");
+    await proposal.waitFor();
+    await page.keyboard.press("Enter");
+    await page.keyboard.type('prompt: "Hi"');
+    await window.line('prompt: "Hi"').waitFor();
+    const shown = await lines();
+    const model = shown.findIndex((line) => line === "  model: sonnet");
+    assert.equal(shown[model + 1], '  prompt: "Hi"', shown.join("\n"));
+  });
+});
+
+test("the flow of a program stands next to it, and follows edits and the cursor", async () => {
+  await editor.window("flow", files, async (window) => {
+    await window.open("article.prose");
+    await window.lens("Run program").waitFor();
+    const draft = window.part("Statements", "draft = ");
+    await window.command("OpenProse: Show Flow");
+    await draft.waitFor();
+    await until("a click leads to the code", async () => {
+      await draft.click({ timeout: 3000 }).catch(() => {});
+      return window.cursorIn(9).waitFor({ timeout: 3000 }).then(() => true, () => false);
+    });
+    await window.line("output result").click();
+    await window.part("Statements", "result = ", ".at-cursor").waitFor();
+    await window.goTo(15, 39);
+    await window.page.keyboard.press("End");
+    await window.page.keyboard.press("Enter");
+    await window.page.keyboard.press("Home");
+    await window.page.keyboard.type('session "Print it"');
+    await window.part("Statements", "Print it").waitFor();
+  });
+});
+
 test("definitions are found in imported programs", async () => {
   await editor.window("definition", files, async (window) => {
     await window.open("article.prose");

@@ -99,9 +99,9 @@ test("the view and the panel show a run while it goes on, and lead to the progra
     const { page } = window;
     await page.setViewportSize({ width: 1500, height: 800 });
     await run(window);
-    await window.notification("Running article.prose").waitFor();
-    await page.keyboard.press("Escape");
-    await window.notification("Running article.prose").waitFor({ state: "hidden" });
+    // A long run is in the status bar, and nothing lies over the panel.
+    await window.status("article.prose").waitFor();
+    assert.equal(await page.locator(".notification-list-item").count(), 0);
     await page.locator('.activitybar [aria-label^="OpenProse"]').first().click();
     await window.row("session Make an outline about tides., running").waitFor();
 
@@ -205,5 +205,46 @@ test("a run is run again from a session and with another reply, and runs are com
     await window.picture("vscode-compare");
     await step.getByRole("button", { name: "Diff of reply" }).click();
     for (const text of ["2. The harbour", "High and low"]) await window.line(text).waitFor();
+  });
+});
+
+test("the first run leads from an empty window to a result, which is shown", async () => {
+  await editor.window("empty", { "notes.txt": "" }, async (window) => {
+    const { page } = window;
+    await page.locator('.activitybar [aria-label^="OpenProse"]').first().click();
+    const start = page.locator(".welcome-view-content .monaco-button", { hasText: "Run Program" }).first();
+    await start.waitFor();
+    const question = page.locator(".quick-input-widget", { hasText: "What the text is about" });
+    await leads(() => start.click({ timeout: 3000 }), question);
+    await question.locator("input").fill("tides");
+    await page.keyboard.press("Enter");
+    const done = window.notification("is done: 2 sessions");
+    await done.waitFor();
+    await done.getByRole("button", { name: "Save Run" }).waitFor();
+    await window.row("run of untitled:Untitled-1").waitFor();
+    // The panel gets the focus, and a press in it does something at once.
+    const frame = page.frameLocator("iframe.webview.ready").frameLocator("#active-frame");
+    await leads(() => done.getByRole("button", { name: "Show Run" }).click({ timeout: 3000 }), window.part("Parts of the run", "Collect five facts about tides"));
+    await until("the panel has the focus", () => page.evaluate(() => document.activeElement?.tagName === "IFRAME"));
+    await window.part("Parts of the run", "Collect five facts about tides").click();
+    await frame.getByRole("button", { name: "Details" }).click();
+    await frame.getByRole("region", { name: "Prompt" }).getByText("Collect five facts about tides").waitFor();
+  });
+});
+
+test("a failure is reported with its cause and what can be done, and a dry run is a text that need not be saved", async () => {
+  const failing = { "fails.prose": 'session "Think"\nthrow "there was no room"\n', "prose.toml": settings, "replies.json": '{ "Think": "Done." }' };
+  await editor.window("fails", failing, async (window) => {
+    await window.open("fails.prose");
+    await window.lens("Dry run").click();
+    await window.active("Prompts of fails.prose.md");
+    await window.line("# Prompts of fails.prose").waitFor();
+    assert.equal(await window.page.locator(".tab.dirty").count(), 0);
+    await window.openFromList("fails.prose");
+    await window.lens("Run program").click();
+    const failure = window.notification("fails.prose failed at line 2: there was no room");
+    await failure.waitFor();
+    await failure.getByRole("button", { name: "Resume" }).waitFor();
+    await leads(() => failure.getByRole("button", { name: "Show Run" }).click({ timeout: 3000 }), window.part("Parts of the run", "Think, done"));
   });
 });

@@ -2,6 +2,7 @@
 
 use std::sync::mpsc;
 
+use prose_run::{TemporaryProject, UserFiles};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -151,7 +152,8 @@ impl Dispatcher {
             return send(answer, Err(Failure::InvalidParams(message.to_owned())));
         }
         self.phase = Phase::Running;
-        let session = Session::from_initialize(params);
+        let temporary = Some(TemporaryProject::new(UserFiles::of_user()));
+        let session = Session { temporary, ..Session::from_initialize(params) };
         tracing::info!(?session, "the client introduced itself");
         if let Some(pid) = session.parent {
             let events = self.events.clone();

@@ -13,6 +13,7 @@ pub(crate) mod flow_graph;
 pub(crate) mod folding_ranges;
 mod fork_actions;
 pub(crate) mod formatting;
+pub(crate) mod harness;
 pub(crate) mod hover;
 mod import_actions;
 mod import_candidates;

@@ -12,7 +12,7 @@ use crate::features::completions::CompletionData;
 use crate::features::semantic_tokens::TokensWanted;
 use crate::features::{
     call_hierarchy, code_lenses, completions, definition, diagnostics, document_highlights, document_links,
-    document_symbols, flow_graph, folding_ranges, formatting, hover, inlay_hints, inline_values,
+    document_symbols, flow_graph, folding_ranges, formatting, harness, hover, inlay_hints, inline_values,
     linked_editing_ranges, references, rename, selection_ranges, semantic_tokens, signature_help,
     syntax_tree, workspace_symbols,
 };
@@ -230,6 +230,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
             selection_ranges::selection_ranges(snapshots, session, &positions)
         }))
     }),
+    ("prose/harness", |params| Ok(ReadParams::all(&document(params)?, harness::harness))),
     ("prose/flowGraph", |params| Ok(ReadParams::all(&document(params)?, flow_graph::flow_graph))),
     ("textDocument/formatting", |params| Ok(ReadParams::tree(&document(params)?, formatting::whole))),
     ("textDocument/rangeFormatting", |params| {

@@ -79,6 +79,17 @@ impl UserFiles {
         Ok(file)
     }
 
+    /// Creates a private folder among the files, with those around it.
+    pub fn create_folder(&self, name: &str) -> Result<PathBuf, FileError> {
+        let path = self.path(name).ok_or_else(|| self.error(name, "there is no folder for it"))?;
+        make_private_folder(&path)
+            .map_err(|error| self.error(name, format!("cannot be created: {error}")))?;
+        if !ownership::is_own(&path) {
+            return Err(self.error(name, "belongs to another user"));
+        }
+        Ok(path)
+    }
+
     /// Creates an error.
     pub(crate) fn error(&self, name: &str, reason: impl ToString) -> FileError {
         FileError { path: self.path(name), reason: reason.to_string() }

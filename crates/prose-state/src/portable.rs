@@ -256,11 +256,19 @@ impl PartLines {
 
 /// Adds an exported run to a project, with its id. Memories of agents are not changed.
 pub fn import(project: &Project, path: &Path) -> Result<SmolStr, StateError> {
-    let run = open(path)?;
+    add(project, &open(path)?, None)
+}
+
+/// Adds a run of another project to a project, with its id, as a run of the program at another path.
+pub fn adopt(project: &Project, run: &RecordedRun, program: &Path) -> Result<SmolStr, StateError> {
+    add(project, run, Some(program))
+}
+
+fn add(project: &Project, run: &RecordedRun, program: Option<&Path>) -> Result<SmolStr, StateError> {
     let id = run.head.run.clone();
     let taken = || {
         StateError::refused(
-            path.display().to_string(),
+            run.path.display().to_string(),
             format!(
                 "the run {id} is already in {}; to replace it, remove it first with `prose runs rm {id}`",
                 project.runs().display()
@@ -277,7 +285,7 @@ pub fn import(project: &Project, path: &Path) -> Result<SmolStr, StateError> {
     let made = SmolStr::new(store.run());
     store.replays(ReplayMode::Offline);
     let imported = match made == id {
-        true => record(&run, &mut store),
+        true => record(run, program, &mut store),
         false => Err(taken()),
     };
     drop(store);
@@ -291,10 +299,19 @@ pub fn import(project: &Project, path: &Path) -> Result<SmolStr, StateError> {
     }
 }
 
-fn record(run: &RecordedRun, store: &mut FilesystemStore) -> Result<(), StateError> {
+/// Records the events of a run, and names another path of its program if there is one.
+fn record(run: &RecordedRun, program: Option<&Path>, store: &mut FilesystemStore) -> Result<(), StateError> {
     let failed = |error| StateError::io("import", &run.path)(error);
     for event in run.events()? {
-        store.record(&event?, true).map_err(failed)?;
+        let mut event = event?;
+        if let (EventKind::RunStarted(head), Some(program)) = (&mut event.kind, program) {
+            // The run of a block is named after its program and the block.
+            let block = head.from.rsplit_once('#').map_or_else(String::new, |(_, block)| format!("#{block}"));
+            let name = program.file_name().unwrap_or_default().to_string_lossy();
+            head.program = format!("{name}{block}").into();
+            head.from = format!("{}{block}", program.to_string_lossy());
+        }
+        store.record(&event, true).map_err(failed)?;
     }
     store.commit().map_err(failed)
 }

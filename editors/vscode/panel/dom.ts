@@ -44,6 +44,8 @@ const ICONS: Record<string, string> = {
   minus: "M3.5 8h9",
   fit: "M2.5 5.5v-3h3M10.5 2.5h3v3M13.5 10.5v3h-3M5.5 13.5h-3v-3",
   follow: "M8 2.5v10M4 8.5l4 4 4-4",
+  cost: "M8 2v12M11 4.8c-.8-1-5.6-1.400-5.600 1.000 0 2.500 5.300 1.600 5.300 4.200 0 2.500-4.700 2.200-5.900.900",
+  close: "M4 4l8 8M12 4l-8 8",
 };
 
 /** A picture of 16 by 16 pixels in the colour of its text. */
@@ -71,4 +73,28 @@ export function button(name: string, title: string, press: () => void): HTMLButt
   created.setAttribute("aria-label", title);
   created.addEventListener("click", press);
   return created;
+}
+
+/** Makes a toolbar one stop of the Tab key: the arrow keys, Home and End lead to its buttons. */
+export function roving(toolbar: HTMLElement): void {
+  const buttons = (): HTMLButtonElement[] => [...toolbar.querySelectorAll("button")].filter((button) => button.offsetParent !== null);
+  const stop = (chosen: HTMLButtonElement | undefined): void => {
+    for (const button of toolbar.querySelectorAll("button")) button.tabIndex = button === chosen ? 0 : -1;
+  };
+  // What is hidden cannot be the stop.
+  const check = (): void => {
+    const shown = buttons();
+    if (!shown.some(({ tabIndex }) => tabIndex === 0)) stop(shown[0]);
+  };
+  toolbar.addEventListener("focusin", ({ target }) => stop(target as HTMLButtonElement));
+  toolbar.addEventListener("keydown", (event) => {
+    const shown = buttons();
+    const index = shown.indexOf(event.target as HTMLButtonElement);
+    const next = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: shown.length - 1 }[event.key];
+    if (next === undefined || index < 0) return;
+    shown[(next + shown.length) % shown.length]?.focus();
+    event.preventDefault();
+  });
+  new MutationObserver(check).observe(toolbar, { subtree: true, childList: true, attributes: true, attributeFilter: ["hidden"] });
+  requestAnimationFrame(check);
 }

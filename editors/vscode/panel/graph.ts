@@ -26,7 +26,7 @@ const WORDS: Record<NodeStatus, string> = { idle: "not reached", running: "runni
 export class Graph {
   readonly element: HTMLElement;
   private readonly scroller = element("div", "graph-scroll");
-  private readonly empty = element("p", "empty", "The program of this run cannot be shown.");
+  private readonly empty: HTMLElement;
   private picture: SVGSVGElement | undefined;
   private graph: FlowGraph = { nodes: [], edges: [] };
   private placed: Placed = { boxes: [], lines: [], width: 0, height: 0 };
@@ -38,7 +38,12 @@ export class Graph {
   private scale = 1;
   private follows = "";
 
-  constructor(private readonly events: GraphEvents) {
+  /** `empty` is shown without statements. */
+  constructor(
+    private readonly events: GraphEvents,
+    empty = "The program of this run cannot be shown.",
+  ) {
+    this.empty = element("p", "empty", empty);
     this.element = element("section", "graph", this.scroller, this.empty);
     this.element.setAttribute("aria-label", "Flow of the program");
     this.scroller.addEventListener(
@@ -52,7 +57,10 @@ export class Graph {
     );
   }
 
-  show(model: Run, graph: FlowGraph | null): void {
+  /** Shows a flow. An edited one keeps the zoom and the place that is looked at. */
+  show(model: Run, graph: FlowGraph | null, isEdited = false): void {
+    const { scrollTop, scrollLeft } = this.scroller;
+    const hadPicture = this.picture !== undefined;
     this.model = model;
     this.graph = graph ?? { nodes: [], edges: [] };
     this.drawn = -1;
@@ -60,6 +68,9 @@ export class Graph {
     this.atCursor = -1;
     this.follows = "";
     this.build();
+    if (!isEdited || !hadPicture) return this.fit();
+    this.resize();
+    this.scroller.scrollTo(scrollLeft, scrollTop);
   }
 
   zoom(factor: number): void {
@@ -176,7 +187,7 @@ export class Graph {
     for (const { edge, path } of this.placed.lines) {
       lines.append(svg("path", { d: path, class: `line ${edge.kind}`, "marker-end": "url(#arrow)" }));
     }
-    const nodes = svg("g", { role: "tree", "aria-label": "Statements" });
+    const nodes = svg("g", { role: "none" });
     this.shapes = this.graph.nodes.map((node, index) => {
       const shape = this.shape(node, index, measure);
       nodes.append(shape.group);
@@ -184,19 +195,18 @@ export class Graph {
     });
     this.shapes[0]?.group.setAttribute("tabindex", "0");
     const arrow = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, svg("path", { d: "M0 .8L7 4L0 7.2z" }));
-    const picture = svg("svg", { viewBox: `0 0 ${Math.max(1, width)} ${Math.max(1, height)}` }, svg("defs", {}, arrow));
+    const picture = svg("svg", { role: "tree", "aria-label": "Statements", viewBox: `0 0 ${Math.max(1, width)} ${Math.max(1, height)}` }, svg("defs", {}, arrow));
     // Frames are drawn first, so that lines lie on them and below the statements.
     const frames = svg("g");
     this.shapes.forEach(({ group }, index) => {
       if (this.placed.boxes[index]?.isFrame) frames.append(group);
     });
     picture.append(frames, lines, nodes);
-    frames.setAttribute("role", "group");
+    frames.setAttribute("role", "none");
     nodes.addEventListener("keydown", (event) => this.key(event));
     frames.addEventListener("keydown", (event) => this.key(event));
     this.picture = picture;
     this.scroller.replaceChildren(picture);
-    this.fit();
   }
 
   private shape(node: FlowNode, index: number, measure: Measure): Shape {

@@ -2,15 +2,25 @@
 
 import type { Ability, FromPanel, PanelCommand, SessionCommand, ToPanel } from "../src/runs/messages";
 import { activityText, agentTexts, callsText, counted, denialsOf, denialText, duration, durationText, type Item, openRequest, pauseText, repliedRequest, Run, type RunDelta, usageText } from "../src/runs/run";
-import { button, element, icon, setIcon, setText } from "./dom";
+import { Details } from "./details";
+import { button, element, icon, roving, setIcon, setText } from "./dom";
 import { Graph } from "./graph";
 import type { FlowNode } from "./layout";
-import { Timeline } from "./timeline";
+import { Finder } from "./finder";
+import { Timeline, type TimelineEvents } from "./timeline";
 
 interface Editor {
   postMessage(message: FromPanel): void;
-  getState(): { split?: number; shows?: Shown } | undefined;
-  setState(state: { split?: number; shows?: Shown }): void;
+  getState(): State | undefined;
+  setState(state: State): void;
+}
+
+/** What is kept of the page when it is closed. */
+interface State {
+  split?: number;
+  shows?: Shown;
+  labels?: number;
+  hasDetails?: boolean;
 }
 
 declare function acquireVsCodeApi(): Editor;
@@ -94,7 +104,7 @@ const view = element(
 view.setAttribute("role", "toolbar");
 view.setAttribute("aria-label", "View");
 
-const timeline = new Timeline({
+const events: TimelineEvents = {
   select(item) {
     graph.select(item.site === undefined || (item.site.program ?? 0) !== 0 ? undefined : graph.nodeAt(item.site.start, item.site.end));
     describe(item);
@@ -105,6 +115,10 @@ const timeline = new Timeline({
   open: read,
   leave: () => follow(false),
   draw: schedule,
+};
+const timeline = new Timeline(events, undefined, {
+  width: editor.getState()?.labels,
+  keep: (labels) => editor.setState({ ...editor.getState(), labels }),
 });
 
 const graph = new Graph({
@@ -124,7 +138,8 @@ const graph = new Graph({
 });
 
 // The details of the selected part.
-const chosen = element("div", "chosen");
+const chosen = element("section", "chosen");
+chosen.setAttribute("aria-label", "Selected part");
 const chosenText = element("div", "chosen-text");
 const readButton = element("button", "link", "Show session");
 readButton.addEventListener("click", () => {
@@ -138,8 +153,17 @@ const sessionButtons: Record<SessionCommand, HTMLButtonElement> = {
   fork: sessionButton("fork", "Run again from here", "Start a new run that keeps what came before this session"),
   whatIf: sessionButton("whatIf", "What if …", "Change the reply, and start a new run that continues with it"),
 };
-chosen.append(chosenText, ...Object.values(sessionButtons), readButton);
+const detailsButton = element("button", "link", "Details");
+detailsButton.type = "button";
+detailsButton.title = "Show the prompt, the context, the reply and the tool calls next to each other";
+detailsButton.addEventListener("click", () => {
+  editor.setState({ ...editor.getState(), hasDetails: editor.getState()?.hasDetails !== true });
+  showDetails();
+});
+const details = new Details();
+chosen.append(chosenText, ...Object.values(sessionButtons), readButton, detailsButton);
 chosen.hidden = true;
+const finder = new Finder(timeline, () => model);
 
 const separator = element("div", "separator");
 separator.setAttribute("role", "separator");
@@ -148,11 +172,13 @@ separator.tabIndex = 0;
 const split = element("div", "split", timeline.element, separator, graph.element);
 
 document.body.append(
-  element("header", "", element("div", "title", status, name, facts, element("span", "space"), tools), agents, failure, view),
+  element("header", "", element("div", "title", status, name, facts, element("span", "space"), tools), agents, failure, view, finder.element),
   element("main", "", split),
   chosen,
+  details.element,
   says,
 );
+for (const toolbar of [tools, view]) roving(toolbar);
 
 function sessionButton(command: SessionCommand, label: string, title: string): HTMLButtonElement {
   const created = element("button", "link", label);
@@ -215,6 +241,24 @@ function lastOf({ bytes: [start, end] }: FlowNode): Item | undefined {
   return model.items.findLast(({ site }) => site !== undefined && (site.program ?? 0) === 0 && start <= site.start && site.end <= end);
 }
 
+/** What the editor was asked for. */
+let detailed = "";
+
+/** Shows the details of the selected session, if they are wanted. */
+function showDetails(): void {
+  const isWanted = editor.getState()?.hasDetails === true;
+  detailsButton.setAttribute("aria-expanded", String(isWanted));
+  const session = isWanted && !chosen.hidden && described?.kind === "session" ? described : undefined;
+  const requests = session?.attempts.map(({ request }) => request) ?? [];
+  const key = session === undefined ? "" : `${run} ${session.id} ${requests.join()}`;
+  if (key === detailed) return;
+  detailed = key;
+  if (session === undefined) details.close();
+  else details.open(requests);
+  editor.postMessage({ type: "details", node: session?.id ?? null, requests });
+  schedule();
+}
+
 function describe(item: Item): void {
   described = item;
   const denials = denialsOf(item);
@@ -228,6 +272,7 @@ function describe(item: Item): void {
   ];
   chosen.hidden = false;
   readButton.hidden = item.kind !== "session";
+  detailsButton.hidden = item.kind !== "session";
   const open = isControlled ? openRequest(item) : undefined;
   sessionButtons.skip.hidden = open === undefined;
   sessionButtons.retry.hidden = open?.isAtWork !== true;
@@ -239,6 +284,7 @@ function describe(item: Item): void {
     element("span", item.error === undefined ? "note" : "note error", item.error ?? (activityText(item.activity, model.now) || (item.note ?? ""))),
     ...denials.slice(-3).map((denial) => element("span", "note error", `denied: ${denialText(denial)}`)),
   );
+  showDetails();
 }
 
 function schedule(): void {
@@ -269,6 +315,7 @@ function frame(): void {
     if (follows && !model.isOver) timeline.follow();
   }
   drawHeading(model.now);
+  finder.draw();
   if (document.body.dataset.shows !== "graph") timeline.draw(model.now);
   if (document.body.dataset.shows !== "timeline") graph.draw(model.now, follows);
   if (model.root !== undefined && !model.isOver) ticking = setTimeout(scheduleCalmly, TICK);
@@ -326,6 +373,8 @@ window.addEventListener("message", ({ data }: MessageEvent<ToPanel>) => {
       can(data.can);
       chosen.hidden = true;
       described = undefined;
+      showDetails();
+      finder.show();
       follow(!model.isOver);
       timeline.show(model);
       graph.show(model, data.graph);
@@ -339,6 +388,9 @@ window.addEventListener("message", ({ data }: MessageEvent<ToPanel>) => {
       break;
     case "can":
       can(data.can);
+      break;
+    case "details":
+      details.show(data.details);
       break;
     case "cursor": {
       graph.setCursor(data.line);

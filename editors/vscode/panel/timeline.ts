@@ -3,7 +3,8 @@
 
 import { activityText, callsText, denialsOf, denialText, duration, durationText, type Item, type Run, usageText } from "../src/runs/run";
 import { element, icon, setIcon, setText } from "./dom";
-import { activity, bars, load, moved, type Row, rowOf, rows, ticks, type TimeWindow, zoomed } from "./rows";
+import { Column } from "./column";
+import { activity, bars, collapsedBelow, contains, groupOf, load, moved, peak, type Row, RowList, ticks, type TimeWindow, zoomed } from "./rows";
 
 export const ROW = 24;
 const AXIS = 48;
@@ -61,12 +62,19 @@ export class Timeline {
   private readonly tip = element("div", "tip");
   private readonly empty = element("p", "empty");
   private readonly slots: Slot[] = [];
-  private readonly collapsed = new Set<number>();
-  private list: Row[] = [];
+  private collapsed = new Set<number>();
+  /** The groups of iterations whose rows are shown. */
+  private readonly expanded = new Set<number>();
+  private list = new RowList(undefined);
   private listed = "";
   private model: Run | undefined;
   private filter: ((item: Item) => boolean) | undefined;
   private filterName = "all";
+  /** What is searched for, in lower case. */
+  private search = "";
+  private readonly column: Column;
+  /** The maximum number of parallel sessions, and what it was counted in. */
+  private most = { key: "", count: 0 };
   /** The part with the keyboard focus. */
   private active = -1;
   private hovered = -1;
@@ -84,7 +92,12 @@ export class Timeline {
   constructor(
     private readonly events: TimelineEvents,
     private readonly name = "Parts of the run",
+    labels?: { width: number | undefined; keep: (width: number) => void },
   ) {
+    this.column = new Column(labels?.width, (width) => {
+      labels?.keep(width);
+      this.resized();
+    });
     this.tip.setAttribute("role", "tooltip");
     this.tip.hidden = true;
     this.scroller.tabIndex = 0;
@@ -94,7 +107,7 @@ export class Timeline {
     this.axis.setAttribute("aria-hidden", "true");
     this.pane.append(this.labels, this.canvas);
     this.scroller.append(this.pane, this.sizer);
-    this.element = element("section", "timeline", element("div", "axis-row", this.axis), this.scroller, this.empty, this.tip);
+    this.element = element("section", "timeline", element("div", "axis-row", this.axis), this.scroller, this.column.element, this.empty, this.tip);
     this.element.setAttribute("aria-label", "Timeline");
     this.listen();
     new ResizeObserver(() => this.resized()).observe(this.scroller);
@@ -104,6 +117,8 @@ export class Timeline {
   show(model: Run): void {
     this.model = model;
     this.collapsed.clear();
+    this.expanded.clear();
+    this.hideTip();
     this.window = undefined;
     this.active = -1;
     this.listed = "";
@@ -116,6 +131,60 @@ export class Timeline {
     this.filterName = name;
     this.filter = filter;
     this.listed = "";
+    this.events.draw();
+  }
+
+  /** Shows only parts with a text, with their ancestors, also where those are collapsed. Returns their number. */
+  setSearch(text: string): number {
+    this.search = text.trim().toLowerCase();
+    this.listed = "";
+    // What was found stays in view among all the others.
+    if (this.search === "" && this.active >= 0) this.scrollTo(this.active);
+    this.events.draw();
+    return this.search === "" ? 0 : this.matches().length;
+  }
+
+  /** Selects the next match of the search after the selected part. */
+  nextMatch(isBackwards = false): void {
+    const matches = this.matches();
+    if (matches.length === 0) return;
+    const before = matches.filter(({ id }) => id < this.active);
+    const next = isBackwards ? (before.at(-1) ?? matches.at(-1)) : (matches.find(({ id }) => id > this.active) ?? matches[0]);
+    if (next !== undefined) this.goTo(next);
+  }
+
+  private matches(): Item[] {
+    const { search, model } = this;
+    return search === "" || model === undefined ? [] : model.items.filter((item) => this.isWanted(item));
+  }
+
+  private isWanted(item: Item): boolean {
+    const isFound = this.search === "" || (item.kind !== "run" && contains(item, this.search));
+    return isFound && (this.filter?.(item) ?? true);
+  }
+
+  /** Shows so many levels of parts. */
+  setLevels(levels: number): void {
+    if (this.model === undefined) return;
+    this.collapsed = collapsedBelow(this.model, levels);
+    this.expanded.clear();
+    this.listed = "";
+    this.events.draw();
+  }
+
+  /** Selects a part, and opens what contains it. */
+  goTo(item: Item): void {
+    const { model } = this;
+    for (let at: Item | undefined = item; at !== undefined && model !== undefined; at = model.items[at.parent ?? -1]) {
+      const group = groupOf(model, at);
+      if (group !== undefined) this.expanded.add(group);
+      if (at !== item) this.collapsed.delete(at.id);
+    }
+    this.listed = "";
+    this.active = item.id;
+    this.scrollTo(item.id);
+    this.events.leave();
+    this.events.select(item);
     this.events.draw();
   }
 
@@ -144,7 +213,7 @@ export class Timeline {
   }
 
   get selected(): Item | undefined {
-    return this.model?.items[this.active];
+    return this.model?.items[this.active] ?? this.list.rows.find(({ item }) => item.id === this.active)?.item;
   }
 
   /** Selects a part without moving the keyboard focus. */
@@ -176,13 +245,13 @@ export class Timeline {
   private scrollTo(id: number): void {
     if (this.model === undefined) return;
     this.refreshRows();
-    const index = rowOf(this.list, this.model, id);
+    const index = this.list.indexOf(id);
     if (index < 0) return;
     const { scrollTop, clientHeight } = this.scroller;
     const top = index * ROW;
     if (top >= scrollTop && top + ROW <= scrollTop + clientHeight) return;
     // The sizer has its height only after it was drawn.
-    this.sizer.style.height = `${this.list.length * ROW}px`;
+    this.sizer.style.height = `${this.list.rows.length * ROW}px`;
     this.scroller.scrollTop = top < scrollTop ? top - ROW : top - clientHeight + 2 * ROW;
     this.scrolledTo = this.scroller.scrollTop;
   }
@@ -190,10 +259,13 @@ export class Timeline {
   private refreshRows(): void {
     const { model } = this;
     if (model === undefined) return;
-    const key = `${model.version} ${this.collapsed.size} ${this.filterName}`;
+    const isFiltered = this.filter !== undefined || this.search !== "";
+    // Without a filter, the rows change only with new parts: what they show is read when they are drawn.
+    const key = isFiltered ? `${model.version} ${this.filterName} ${this.search}` : `${model.structure}`;
     if (key === this.listed) return;
     this.listed = key;
-    this.list = rows(model, this.collapsed, this.filter);
+    const isWanted = isFiltered ? (item: Item) => this.isWanted(item) : undefined;
+    this.list = new RowList(model, { collapsed: this.collapsed, expanded: this.expanded, isWanted });
   }
 
   /** Draws everything visible, once per frame. */
@@ -201,16 +273,18 @@ export class Timeline {
     const { model } = this;
     if (model?.root === undefined || this.size.height === 0) return;
     this.refreshRows();
-    this.empty.hidden = this.list.length > 0;
-    setText(this.empty, this.filter === undefined ? "No events yet." : "No such session in this run.");
+    const { rows } = this.list;
+    this.empty.hidden = rows.length > 0;
+    const isFiltered = this.filter !== undefined || this.search !== "";
+    setText(this.empty, isFiltered ? "No such part in this run." : "No events yet.");
     const { from } = model.root;
     const to = model.root.to ?? Math.max(now, model.last);
     this.all = { from, to: from + Math.max(50, to - from) * (1 + MARGIN) };
     this.shown = this.window ?? this.all;
-    const height = `${this.list.length * ROW}px`;
+    const height = `${this.list.rows.length * ROW}px`;
     if (this.sizer.style.height !== height) this.sizer.style.height = height;
     const first = Math.floor(this.scroller.scrollTop / ROW);
-    const count = Math.min(this.list.length - first, Math.ceil(this.size.height / ROW) + 1);
+    const count = Math.min(rows.length - first, Math.ceil(this.size.height / ROW) + 1);
     this.drawLabels(first, count, now);
     this.drawBars(first, count, model, to);
     this.drawAxis(from);
@@ -222,7 +296,7 @@ export class Timeline {
     while (this.slots.length < count) this.addSlot();
     let activeId = "";
     this.slots.forEach((slot, index) => {
-      const row = index < count ? this.list[first + index] : undefined;
+      const row = index < count ? this.list.rows[first + index] : undefined;
       slot.row = row;
       slot.root.hidden = row === undefined;
       if (row === undefined) return;
@@ -264,7 +338,9 @@ export class Timeline {
     if (row.hasChildren) set("aria-expanded", String(row.isExpanded));
     else root.removeAttribute("aria-expanded");
     const agent = item.agent === undefined ? "" : ` by ${item.agent}`;
-    set("aria-label", `${row.prefix} ${item.label}${agent}, ${STATUS_WORDS[item.status]}`.trim());
+    const count = item.kind === "session" ? "" : detailOf(item, 0);
+    const facts = [`${row.prefix} ${item.label || item.kind}${agent}`.trim(), STATUS_WORDS[item.status], count];
+    set("aria-label", facts.filter(Boolean).join(", "));
   }
 
   private addSlot(): void {
@@ -272,6 +348,8 @@ export class Timeline {
     twistie.classList.add("twistie");
     const status = icon("idle");
     const [prefix, label, detail] = [element("span", "prefix"), element("span", "label"), element("span", "detail")];
+    // The label of the row has it, without what changes all the time.
+    detail.setAttribute("aria-hidden", "true");
     const root = element("div", "row", twistie, status, prefix, label, detail);
     root.id = `row-${this.name.replaceAll(" ", "-")}-${this.slots.length}`;
     root.setAttribute("role", "treeitem");
@@ -330,8 +408,8 @@ export class Timeline {
     const [bottom, height] = [AXIS, AXIS - MARKS - 2];
     context.fillStyle = colours.muted;
     context.textAlign = "right";
-    const peak = Math.max(0, ...working);
-    context.fillText(peak === 0 ? "" : `at once, at most ${peak}`, labels - 10, AXIS - height / 2);
+    const count = this.peak(model, now);
+    context.fillText(count === 0 ? "" : `at once, at most ${count}`, labels - 10, AXIS - height / 2);
     context.textAlign = "left";
     const step = width / stretches;
     context.fillStyle = colours.running;
@@ -345,6 +423,14 @@ export class Timeline {
     failures.forEach((count, index) => {
       if (count > 0) context.fillRect(labels + index * step, bottom - 4, Math.max(2, step), 4);
     });
+  }
+
+  /** The maximum number of parallel sessions. It is counted again only when the run or the window has changed. */
+  private peak(model: Run, now: number): number {
+    const { from, to } = this.shown;
+    const key = `${model.version} ${this.window === undefined ? "" : `${from} ${to}`}`;
+    if (this.most.key !== key) this.most = { key, count: peak(model, this.shown, now) };
+    return this.most.count;
   }
 
   private drawBars(first: number, count: number, model: Run, now: number): void {
@@ -366,7 +452,7 @@ export class Timeline {
     }
     const offset = first * ROW - this.scroller.scrollTop;
     for (let index = 0; index < count; index++) {
-      const row = this.list[first + index];
+      const row = this.list.rows[first + index];
       if (row !== undefined) this.drawRow(context, row, offset + index * ROW, model, now, colours);
     }
     if (root.to === undefined) {
@@ -506,7 +592,7 @@ export class Timeline {
 
   private resized(): void {
     const { clientWidth, clientHeight } = this.scroller;
-    const labels = Math.round(Math.min(Math.max(150, clientWidth * 0.4), 340));
+    const labels = this.column.fitted(clientWidth);
     this.size = { width: Math.max(40, clientWidth - labels), height: clientHeight, labels };
     this.element.style.setProperty("--labels", `${labels}px`);
     this.pane.style.height = `${clientHeight}px`;
@@ -515,11 +601,14 @@ export class Timeline {
 
   private rowAt(event: MouseEvent): Row | undefined {
     const { top } = this.scroller.getBoundingClientRect();
-    return this.list[Math.floor((event.clientY - top + this.scroller.scrollTop) / ROW)];
+    return this.list.rows[Math.floor((event.clientY - top + this.scroller.scrollTop) / ROW)];
   }
 
   private listen(): void {
     const { scroller } = this;
+    // What is under the pointer has moved away from it.
+    for (const event of ["scroll", "keydown", "pointerdown"]) scroller.addEventListener(event, () => this.hideTip());
+    window.addEventListener("blur", () => this.hideTip());
     scroller.addEventListener("scroll", () => {
       // The scroll position that the view set itself is already drawn.
       if (Math.abs(scroller.scrollTop - this.scrolledTo) < 1) return;
@@ -536,8 +625,10 @@ export class Timeline {
     });
     scroller.addEventListener("mousemove", (event) => this.hover(event));
     scroller.addEventListener("mouseleave", () => this.hover(undefined));
+    // The pointer leaves a page without a last event of the element under it.
+    document.documentElement.addEventListener("mouseleave", () => this.hover(undefined));
     scroller.addEventListener("focus", () => {
-      const first = this.list[0];
+      const first = this.list.rows[0];
       if (this.active < 0 && first !== undefined) this.choose(first);
     });
   }
@@ -564,7 +655,8 @@ export class Timeline {
   }
 
   private toggle(id: number): void {
-    if (!this.collapsed.delete(id)) this.collapsed.add(id);
+    const toggled = id < 0 ? this.expanded : this.collapsed;
+    if (!toggled.delete(id)) toggled.add(id);
     this.listed = "";
     this.events.draw();
   }
@@ -577,11 +669,11 @@ export class Timeline {
   }
 
   private key(event: KeyboardEvent): void {
-    const index = this.list.findIndex(({ item, outer }) => item.id === this.active || outer.id === this.active);
-    const row = this.list[index];
+    const index = this.list.rows.findIndex(({ item, outer }) => item.id === this.active || outer.id === this.active);
+    const row = this.list.rows[index];
     const page = Math.max(1, Math.floor(this.size.height / ROW) - 1);
     const go = (to: number): void => {
-      const target = this.list[Math.min(this.list.length - 1, Math.max(0, to))];
+      const target = this.list.rows[Math.min(this.list.rows.length - 1, Math.max(0, to))];
       this.events.leave();
       if (target !== undefined) this.choose(target);
     };
@@ -600,14 +692,14 @@ export class Timeline {
         case "Home":
           return go(0), true;
         case "End":
-          return go(this.list.length - 1), true;
+          return go(this.list.rows.length - 1), true;
         case "ArrowRight":
           if (row?.hasChildren && !row.isExpanded) this.toggle(row.item.id);
           else if (row?.isExpanded) go(index + 1);
           return true;
         case "ArrowLeft":
           if (row?.isExpanded) this.toggle(row.item.id);
-          else if (row !== undefined) go(this.list.findLastIndex(({ depth }, at) => at < index && depth < row.depth));
+          else if (row !== undefined) go(this.list.rows.findLastIndex(({ depth }, at) => at < index && depth < row.depth));
           return true;
         case "Enter":
           if (row !== undefined) this.events.reveal(row.item, false);
@@ -627,6 +719,10 @@ export class Timeline {
       }
     })();
     if (handled) event.preventDefault();
+  }
+
+  private hideTip(): void {
+    this.tip.hidden = true;
   }
 
   private hover(event: MouseEvent | undefined): void {

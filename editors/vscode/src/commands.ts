@@ -44,7 +44,8 @@ export function commands(
   return [
     register("prose.restartServer", () => server.restart()),
     register("prose.showOutput", () => output.show()),
-    register("prose.newProgram", () => show({ language: "prose", content: NEW_PROGRAM })),
+    register("prose.newProgram", () => newProgram()),
+    register("prose.runProgram", () => runProgram(server)),
     register("prose.lock", () => lock(folder, output)),
     register("prose.rename", (argument) => rename(argument as Place)),
     register("prose.openRunFolder", (argument) => openRunFolder(folder, argument)),
@@ -55,8 +56,50 @@ export function commands(
   ];
 }
 
-async function show(document: { language: string; content: string }): Promise<void> {
-  await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(document));
+async function show(document: { language: string; content: string }): Promise<vscode.Uri> {
+  const shown = await vscode.workspace.openTextDocument(document);
+  await vscode.window.showTextDocument(shown);
+  return shown.uri;
+}
+
+function newProgram(): Promise<vscode.Uri> {
+  return show({ language: "prose", content: NEW_PROGRAM });
+}
+
+/** Runs the active program, otherwise the open one, otherwise one that the user selects; a new one where there is none. */
+async function runProgram(server: Server): Promise<void> {
+  const uri = await programToRun();
+  if (uri === undefined) return;
+  await server.start();
+  if (server.client === undefined) return; // It was reported why.
+  await vscode.commands.executeCommand("prose.run", { uri: uri.toString() });
+}
+
+/** How many programs of the workspace are offered. */
+const MAX_OFFERED = 500;
+
+async function programToRun(): Promise<vscode.Uri | undefined> {
+  const { activeTextEditor, visibleTextEditors } = vscode.window;
+  const editors = [...(activeTextEditor === undefined ? [] : [activeTextEditor]), ...visibleTextEditors];
+  const shown = editors.find(({ document }) => isProgram(document))?.document;
+  if (shown !== undefined) return shown.uri;
+  const open = vscode.workspace.textDocuments.filter(isProgram).map(({ uri }) => uri);
+  const [only, ...others] = open;
+  if (only !== undefined && others.length === 0) return only;
+  const files = open.length > 0 ? open : await vscode.workspace.findFiles("**/*.prose", "**/{node_modules,.*}/**", MAX_OFFERED);
+  if (files.length === 0) return newProgram();
+  const items: { label: string; uri?: vscode.Uri }[] = files.map((uri) => ({ label: vscode.workspace.asRelativePath(uri), uri }));
+  items.sort((a, b) => (a.label < b.label ? -1 : 1));
+  const picked = await vscode.window.showQuickPick([...items, { label: "$(add) New Program" }], { placeHolder: "Select the program to run" });
+  if (picked === undefined) return undefined;
+  if (picked.uri === undefined) return newProgram();
+  await vscode.window.showTextDocument(picked.uri);
+  return picked.uri;
+}
+
+/** Whether a document is a program of the user, as opposed to one that is only shown, such as in a comparison. */
+function isProgram({ languageId, uri }: vscode.TextDocument): boolean {
+  return languageId === "prose" && (uri.scheme === "file" || uri.scheme === "untitled");
 }
 
 interface Place {

@@ -6,11 +6,11 @@ import { commands } from "./commands";
 import { debugging } from "./debug";
 import { explanations } from "./explain";
 import { opensFence } from "./fences";
+import { FlowPanel } from "./flow";
 import { remembering } from "./log";
-import { surplus } from "./markers";
 import { Runs } from "./runs";
 import { RunsView } from "./runs/view";
-import { Status } from "./status";
+import { type Harness, Status } from "./status";
 import { isTestFile, Testing } from "./testing";
 
 let server: Server | undefined;
@@ -25,14 +25,21 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   runs.onView = (told) => view.told(told);
   // The view of runs needs the server, even if no program is open.
   view.onSeen = () => void created.start();
-  created.onDidStart = () => view.started();
+  created.onDidStart = () => {
+    view.started();
+    flow.refresh();
+    void status.programChanged();
+  };
+  status.harnessOf = async (program) => created.client?.sendRequest<Harness | null>("prose/harness", { textDocument: { uri: program.toString() } });
   created.onDidStop = () => view.stopped();
+  const flow = new FlowPanel(vscode.Uri.joinPath(context.extensionUri, "dist"), () => created.client);
   const testing = new Testing(context.extensionPath, output);
   created.onTest = (argument) => testing.runNamed(argument);
   context.subscriptions.push(
     output,
     runs,
     view,
+    flow,
     status,
     testing,
     ...commands(context.extension, created, output, lastLines),
@@ -41,9 +48,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.workspace.onDidOpenTextDocument((document) => {
       if (hasProgram(document)) void created.start();
     }),
-    vscode.workspace.onDidChangeTextDocument((event) => {
-      const { document, contentChanges } = event;
-      if (document.languageId === "prose") passMarkers(event);
+    vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
       if (created.isWanted || !mayHaveFences(document)) return;
       // Only the edited text is checked, to keep typing fast in windows without programs.
       const edited = ({ range, text }: vscode.TextDocumentContentChangeEvent) =>
@@ -59,6 +64,10 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       }
       if (change.affectsConfiguration("prose.server")) void created.restart();
       else void created.tellSettings();
+    }),
+    vscode.window.onDidChangeActiveTextEditor(() => void status.programChanged()),
+    vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+      if (uri.path.endsWith("/prose.toml")) void status.programChanged();
     }),
     // The restricted settings of the folder take effect now.
     vscode.workspace.onDidGrantWorkspaceTrust(() => {
@@ -81,17 +90,4 @@ function hasProgram(document: vscode.TextDocument): boolean {
 function mayHaveFences({ languageId, uri }: vscode.TextDocument): boolean {
   const isOurs = uri.scheme === "file" || uri.scheme === "untitled";
   return languageId === "markdown" && isOurs && vscode.workspace.getConfiguration("prose.markdown").get("enabled", true);
-}
-
-/** Removes the markers that the editor inserted after the cursor, once the user types them. */
-function passMarkers({ document, contentChanges: [change, other] }: vscode.TextDocumentChangeEvent): void {
-  const editor = vscode.window.activeTextEditor;
-  if (change === undefined || other !== undefined || change.text.length !== 1 || editor?.document !== document) return;
-  const { line, character } = change.range.start;
-  const { text } = document.lineAt(line);
-  const count = surplus(text.slice(0, character + 1), text.slice(character + 1));
-  if (count === 0) return;
-  const range = new vscode.Range(line, character + 1, line, character + 1 + count);
-  // One undo reverts both this edit and the typed text.
-  void editor.edit((edit) => edit.delete(range), { undoStopBefore: false, undoStopAfter: false });
 }

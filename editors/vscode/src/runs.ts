@@ -4,29 +4,50 @@ import * as vscode from "vscode";
 import type { LanguageClient, Middleware } from "vscode-languageclient/node";
 import { type DryRun, type InputQuestion, narrated, promptsAsText, type RunView } from "./narration";
 
-const COMMANDS = ["prose.run", "prose.dryRun", "prose.resume", "prose.cancel", "prose.pause", "prose.continue", "prose.skip", "prose.retry", "prose.fork"];
+const COMMANDS = ["prose.run", "prose.dryRun", "prose.resume", "prose.cancel", "prose.pause", "prose.continue", "prose.skip", "prose.retry", "prose.fork", "prose.saveRun"];
 
-/** The progress of runs, with a button to stop them. The default progress of the client has no button. */
-interface Shown {
-  report(message: string | undefined): void;
-  end(): void;
+/** The scheme of the documents with the prompts of dry runs. */
+const PROMPTS = "prose-prompts";
+
+/** The end of a run: `prose/runEnded`. */
+interface RunEnded {
+  run: string;
+  uri: string;
+  /** 1 for an error, 2 for a warning, 3 for information. */
+  type: 1 | 2 | 3;
+  message: string;
+  canResume: boolean;
 }
 
 /** Connects the editor to runs. */
 export class Runs implements vscode.Disposable {
   private readonly output = vscode.window.createOutputChannel("OpenProse Runs");
-  private readonly shown = new Map<string | number, Shown>();
+  /** The items of the status bar, by the tokens of their progress. */
+  private readonly shown = new Map<string | number, vscode.StatusBarItem>();
+  /** The prompts of dry runs by the names of their documents. */
+  private readonly prompts = new Map<string, string>();
+  private readonly promptsChanged = new vscode.EventEmitter<vscode.Uri>();
+  private readonly provider: vscode.Disposable;
   /** Receives the views of runs. */
   onView: (view: RunView) => void = () => {};
 
+  constructor() {
+    this.provider = vscode.workspace.registerTextDocumentContentProvider(PROMPTS, {
+      onDidChange: this.promptsChanged.event,
+      provideTextDocumentContent: (uri) => this.prompts.get(uri.toString()) ?? "The dry run was shown in another window. Start it again.\n",
+    });
+  }
+
   dispose(): void {
     this.output.dispose();
+    this.provider.dispose();
+    this.promptsChanged.dispose();
     this.endAll();
   }
 
   /** Removes the progress of runs whose server has stopped. */
   endAll(): void {
-    for (const shown of this.shown.values()) shown.end();
+    for (const shown of this.shown.values()) shown.dispose();
     this.shown.clear();
   }
 
@@ -37,6 +58,7 @@ export class Runs implements vscode.Disposable {
       for (const line of narrated(view)) this.output.appendLine(line);
       this.onView(view);
     });
+    client.onNotification("prose/runEnded", (ended: RunEnded) => void reportEnd(ended));
   }
 
   middleware(client: () => LanguageClient | undefined): Middleware {
@@ -46,35 +68,96 @@ export class Runs implements vscode.Disposable {
         // By default, the client shows each refusal as a failed request.
         const request: Request = (command, argument) =>
           client()?.sendRequest("workspace/executeCommand", { command, arguments: [argument] });
-        return fromPalette(command, args, (argument) => execute(command, argument, request));
+        return fromPalette(command, args, (argument) => this.execute(command, argument, request));
       },
       handleWorkDoneProgress: (token, params, next) => {
         if (!String(token).startsWith("run-")) return next(token, params);
-        if (params.kind === "begin") {
-          const stop = () => void client()?.sendNotification("window/workDoneProgress/cancel", { token });
-          this.shown.set(token, show(params.title, stop));
-        } else if (params.kind === "report") {
-          this.shown.get(token)?.report(params.message);
-        } else {
-          this.shown.get(token)?.end();
+        if (params.kind === "end") {
+          this.shown.get(token)?.dispose();
           this.shown.delete(token);
+          return;
         }
+        const run = String(token).slice("run-".length);
+        if (params.kind === "begin") this.shown.set(token, statusOf(run, params.title));
+        const shown = this.shown.get(token);
+        if (shown === undefined) return;
+        shown.tooltip = tipOf(run, shown.name ?? "", params.message);
+        // What the run may use, with which it begins, has no place in the bar.
+        const state = params.kind === "begin" ? "" : firstPart(params.message);
+        shown.text = [`$(sync~spin) ${shown.name ?? ""}`, state].filter(Boolean).join(": ");
+        shown.show();
       },
     };
   }
+
+  /** Executes a command on the server. */
+  private async execute(command: string, argument: Argument, request: Request): Promise<unknown> {
+    try {
+      if (command === "prose.fork" && !argument.confirmed) {
+        const plan = (await request("prose.planFork", argument)) as ForkPlan;
+        return (await isConfirmed(plan)) ? await this.execute(command, { ...argument, confirmed: true }, request) : undefined;
+      }
+      const result = await request(command, argument);
+      if (command === "prose.dryRun" && result) await this.showPrompts(argument.uri ?? "", result as DryRun);
+      return result;
+    } catch (error) {
+      // The message of the server explains the reason and the solution.
+      const message = error instanceof Error ? error.message : String(error);
+      const canAccept = command === "prose.resume" && !argument.acceptChanges && message.includes("`acceptChanges`");
+      const chosen = await vscode.window.showErrorMessage(message, ...(canAccept ? [RESUME_ANYWAY] : []));
+      return chosen === RESUME_ANYWAY ? this.execute(command, { ...argument, acceptChanges: true }, request) : undefined;
+    }
+  }
+
+  /** Shows the prompts of a dry run in a document that cannot be edited and need not be saved; the next dry run of the program replaces them. */
+  private async showPrompts(program: string, dryRun: DryRun): Promise<void> {
+    const name = vscode.Uri.parse(program).path.split("/").at(-1) ?? "";
+    const uri = vscode.Uri.from({ scheme: PROMPTS, path: `/Prompts of ${name}.md`, query: program });
+    this.prompts.set(uri.toString(), promptsAsText(name, dryRun));
+    this.promptsChanged.fire(uri);
+    const document = await vscode.workspace.openTextDocument(uri);
+    await vscode.window.showTextDocument(document, { preview: true });
+  }
 }
 
-function show(title: string, stop: () => void): Shown {
-  let report: Shown["report"] = () => {};
-  let end: Shown["end"] = () => {};
-  const ended = new Promise<void>((resolve) => (end = resolve));
-  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-  void vscode.window.withProgress(options, (progress, token) => {
-    token.onCancellationRequested(stop);
-    report = (message) => progress.report({ message });
-    return ended;
-  });
-  return { report: (message) => report(message), end };
+const SHOW_RUN = "Show Run";
+const RESUME = "Resume";
+const SAVE_RUN = "Save Run";
+
+/** Reports the end of a run. A message with buttons is not cut off. */
+async function reportEnd({ run, uri, type, message, canResume }: RunEnded): Promise<void> {
+  const isUnsaved = uri.startsWith("untitled:");
+  const buttons = [SHOW_RUN, ...(canResume ? [RESUME] : []), ...(isUnsaved ? [SAVE_RUN] : [])];
+  const { showErrorMessage, showInformationMessage, showWarningMessage } = vscode.window;
+  const show = { 1: showErrorMessage, 2: showWarningMessage, 3: showInformationMessage }[type];
+  const chosen = await show(message, ...buttons);
+  if (chosen === SHOW_RUN) await vscode.commands.executeCommand("prose.runs.show", { run });
+  else if (chosen === SAVE_RUN) await vscode.commands.executeCommand("prose.runs.save", { run });
+  else if (chosen === RESUME) await vscode.commands.executeCommand("prose.resume", { uri, run });
+}
+
+/** The item of the status bar for a run: it shows the run, and its tooltip stops it. */
+function statusOf(run: string, title: string): vscode.StatusBarItem {
+  const created = vscode.window.createStatusBarItem(`prose.run.${run}`, vscode.StatusBarAlignment.Left);
+  // The server says `Running review.prose`.
+  created.name = title.replace(/^Running /, "");
+  created.command = { title: SHOW_RUN, command: "prose.runs.show", arguments: [{ run }] };
+  return created;
+}
+
+function tipOf(run: string, name: string, message: string | undefined): vscode.MarkdownString {
+  const tip = new vscode.MarkdownString();
+  tip.isTrusted = { enabledCommands: ["prose.runs.show", "prose.cancel"] };
+  tip.appendText([`Running ${name}`, message].filter(Boolean).join(": "));
+  const link = (title: string, command: string): string => `[${title}](command:${command}?${encodeURIComponent(JSON.stringify([{ run }]))})`;
+  tip.appendMarkdown(`\n\n${link(SHOW_RUN, "prose.runs.show")} · ${link("Stop", "prose.cancel")}`);
+  return tip;
+}
+
+/** The numbers of sessions, which come first in a message of progress. */
+function firstPart(message: string | undefined): string {
+  const [first = ""] = (message ?? "").split(/[,:;] /, 1);
+  return first;
 }
 
 interface Argument {
@@ -116,30 +199,6 @@ async function fromPalette(command: string, args: unknown[], run: (argument: Arg
 }
 
 const RESUME_ANYWAY = "Resume Anyway";
-
-/** Executes a command on the server. */
-async function execute(command: string, argument: Argument, request: Request): Promise<unknown> {
-  try {
-    if (command === "prose.fork" && !argument.confirmed) {
-      const plan = (await request("prose.planFork", argument)) as ForkPlan;
-      return (await isConfirmed(plan)) ? await execute(command, { ...argument, confirmed: true }, request) : undefined;
-    }
-    const result = await request(command, argument);
-    if (command === "prose.dryRun" && result) {
-      const name = vscode.Uri.parse(argument.uri ?? "").path.split("/").at(-1) ?? "";
-      const content = promptsAsText(name, result as DryRun);
-      const document = await vscode.workspace.openTextDocument({ language: "markdown", content });
-      await vscode.window.showTextDocument(document, { preview: true });
-    }
-    return result;
-  } catch (error) {
-    // The message of the server explains the reason and the solution.
-    const message = error instanceof Error ? error.message : String(error);
-    const canAccept = command === "prose.resume" && !argument.acceptChanges && message.includes("`acceptChanges`");
-    const chosen = await vscode.window.showErrorMessage(message, ...(canAccept ? [RESUME_ANYWAY] : []));
-    return chosen === RESUME_ANYWAY ? execute(command, { ...argument, acceptChanges: true }, request) : undefined;
-  }
-}
 
 const START = "Start";
 

@@ -5,13 +5,25 @@ import * as vscode from "vscode";
 /** The documents that show the status. */
 const PROGRAMS = { language: "prose" };
 
+/** With what a program runs: `prose/harness`. */
+export interface Harness {
+  harness: string;
+  /** Whether a setting of the editor chooses it. */
+  isSet: boolean;
+  /** What the run needs and is not installed, with the solution. */
+  missing: string | null;
+}
+
 export class Status implements vscode.Disposable {
+  /** Requests the harness of a program from the server; undefined without a server. */
+  harnessOf: (program: vscode.Uri) => Promise<Harness | null | undefined> = async () => undefined;
   private readonly server = item("prose.server", "OpenProse Server");
   private readonly imports = item("prose.imports", "OpenProse Imports");
   private readonly harness = item("prose.harness", "OpenProse Harness");
 
   constructor() {
-    this.harness.command = { title: "Change", command: "workbench.action.openSettings", arguments: ["prose.run.harness"] };
+    // The search for the id alone leads to other settings first.
+    this.harness.command = { title: "Change", command: "workbench.action.openSettings", arguments: ["@id:prose.run.harness"] };
     this.settingsChanged();
     this.fetching(undefined);
   }
@@ -60,7 +72,21 @@ export class Status implements vscode.Disposable {
     const harness = vscode.workspace.getConfiguration("prose.run").get("harness", "");
     this.harness.text = harness === "" ? "Harness from prose.toml" : `Harness ${harness}`;
     this.harness.detail = harness === "" ? "offline, unless the project sets one" : "set in the editor";
+    this.harness.severity = vscode.LanguageStatusSeverity.Information;
     if (!this.imports.busy) this.fetching(undefined);
+    void this.programChanged();
+  }
+
+  /** Shows with what the active program runs, and warns if an agent is not installed. */
+  async programChanged(): Promise<void> {
+    const document = vscode.window.activeTextEditor?.document;
+    if (document?.languageId !== "prose") return;
+    const found = await this.harnessOf(document.uri).catch(() => undefined);
+    // The answer is about a program that is no longer active.
+    if (found == null || vscode.window.activeTextEditor?.document !== document) return;
+    this.harness.text = `Harness ${found.harness}`;
+    this.harness.detail = found.missing ?? (found.isSet ? "set in the editor" : "from prose.toml, or the default");
+    this.harness.severity = found.missing === null ? vscode.LanguageStatusSeverity.Information : vscode.LanguageStatusSeverity.Warning;
   }
 }
 

@@ -191,23 +191,6 @@ test("the server is told what a person has set, and nothing else", async () => {
   assert.deepEqual(serverSettings(), { trusted: true, check: { levels: { W101: "off" } }, run: { inlayHints: false } });
 });
 
-test("what was put behind the cursor goes when it is typed", async () => {
-  const editor = fakeEditor({ "prose.server.path": "/nowhere/prose" });
-  await load(editor).extension.activate(context());
-  const typed = document("prose", "if **it rains****");
-  const deleted = [];
-  editor.module.window.activeTextEditor = {
-    document: typed,
-    edit: async (edit, options) => void edit({ delete: (range) => deleted.push(range.ends, options) }),
-  };
-  const change = { range: { start: { line: 0, character: 14 } }, text: "*" };
-  editor.events.emit("change", { document: typed, contentChanges: [{ ...change, text: "**" }] });
-  editor.events.emit("change", { document: { ...typed }, contentChanges: [change] });
-  assert.deepEqual(deleted, []);
-  editor.events.emit("change", { document: typed, contentChanges: [change] });
-  assert.deepEqual(deleted, [[0, 15, 0, 17], { undoStopBefore: false, undoStopAfter: false }]);
-});
-
 test("the status says who answers and when is fetched", async () => {
   const settings = {};
   const editor = fakeEditor(settings);
@@ -302,6 +285,55 @@ test("a new program opens in an editor", async () => {
   await load(editor).extension.activate(context());
   await editor.commands.get("prose.newProgram")();
   assert.equal(editor.shown[0].language, "prose");
+});
+
+test("a program runs without one that is active: the open one, one of the workspace, or a new one", async () => {
+  const settings = { "prose.server.path": "/nowhere/prose" };
+  const editor = fakeEditor(settings);
+  await load(editor).extension.activate(context());
+  const run = editor.commands.get("prose.runProgram");
+  const { window, workspace } = editor.module;
+  Object.assign(window, { visibleTextEditors: [] });
+  const searched = [];
+  workspace.asRelativePath = ({ path }) => path;
+  workspace.openTextDocument = async (document) => ({ uri: { scheme: "untitled", path: "Untitled-1" }, ...document });
+  workspace.findFiles = async (pattern) => (searched.push(pattern), editor.files ?? []);
+  await run();
+  assert.deepEqual([searched, editor.shown.map(({ language }) => language)], [["**/*.prose"], ["prose"]]);
+  // The server that runs it cannot be started, which is said.
+  assert.match(editor.errors[0].message, /\/nowhere\/prose/);
+  assert.deepEqual(editor.executed, []);
+
+  editor.files = ["b.prose", "a.prose"].map((path) => ({ scheme: "file", path }));
+  editor.picked.push("a.prose");
+  await run();
+  assert.deepEqual(editor.shown.at(-1), { scheme: "file", path: "a.prose" });
+  editor.picked.push("no such program");
+  await run();
+  assert.equal(editor.shown.length, 2);
+  // One that is open is not searched for.
+  editor.documents.push(program, document("prose", "", "git"));
+  await run();
+  assert.deepEqual([searched.length, editor.shown.length], [3, 2]);
+});
+
+test("the language status warns of an agent that is not installed", async () => {
+  const editor = fakeEditor({});
+  const { Status } = load(editor, "../dist-tests/src/status.js").extension;
+  const status = new Status();
+  const shown = () => ["text", "detail", "severity"].map((key) => editor.status.get("prose.harness")[key]);
+  editor.module.window.activeTextEditor = { document: program };
+  let answer;
+  status.harnessOf = async () => answer;
+  // Without a server, the settings are all that is known.
+  await status.programChanged();
+  assert.deepEqual(shown(), ["Harness from prose.toml", "offline, unless the project sets one", 0]);
+  answer = { harness: "codex", isSet: false, missing: "`codex` starts the program `codex`, which is not on PATH" };
+  await status.programChanged();
+  assert.deepEqual(shown(), ["Harness codex", "`codex` starts the program `codex`, which is not on PATH", 1]);
+  answer = { harness: "offline", isSet: true, missing: null };
+  await status.programChanged();
+  assert.deepEqual(shown(), ["Harness offline", "set in the editor", 0]);
 });
 
 test("the folder of a run is shown, of several the one that is chosen", async () => {

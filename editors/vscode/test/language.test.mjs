@@ -68,7 +68,8 @@ test("a word is a name, or a number with its unit", () => {
 test("braces close in texts, before the quotes too", () => {
   const pair = (open) => configuration.autoClosingPairs.find((pair) => pair.open === open);
   assert.deepEqual(pair("{").notIn, ["comment"]);
-  assert.deepEqual(pair("**").notIn, ["string", "comment"]);
+  // The editor types over one character at a time, and would leave the markers of a condition that it has closed.
+  assert.deepEqual([pair("**"), pair("***")], [undefined, undefined]);
   for (const before of ['"', "*", ")", " "]) assert.ok(configuration.autoCloseBefore.includes(before));
 });
 

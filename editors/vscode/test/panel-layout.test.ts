@@ -3,13 +3,15 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { type FlowGraph, neighbour, nodeAtBytes, nodeAtLine, place } from "../panel/layout";
-import { activity, bars, clock, load, moved, rowOf, rows, ticks, zoomed } from "../panel/rows";
+import { activity, bars, clock, collapsedBelow, contains, groupOf, load, moved, peak, ranked, RowList, type Shown, ticks, zoomed } from "../panel/rows";
 import { type Item, Run, type RunDelta } from "../src/runs/run";
 
 const deltas = readFileSync("test/recorded/review.deltas.jsonl", "utf8").trim().split("\n").map((line) => JSON.parse(line) as RunDelta);
 const graph = JSON.parse(readFileSync("test/recorded/review.flow.json", "utf8")) as FlowGraph;
 const model = new Run();
 for (const delta of deltas) model.apply(delta);
+
+const shown = (others: Partial<Shown> = {}): RowList => new RowList(model, { collapsed: new Set(), expanded: new Set(), ...others });
 
 const placed = place(graph, (text) => text.length * 7);
 
@@ -87,7 +89,7 @@ test("a large program is placed in a moment", () => {
 });
 
 test("a branch with nothing but a session is one row", () => {
-  const list = rows(model, new Set());
+  const { rows: list } = shown();
   const facts = list.find(({ item }) => item.label === "Look for facts");
   assert.deepEqual([facts?.prefix, facts?.outer.kind, facts?.item.kind], ["facts", "branch", "session"]);
   // A screen reader is told which of how many.
@@ -97,14 +99,16 @@ test("a branch with nothing but a session is one row", () => {
 test("what is collapsed has no rows, and its parts are found in the row of it", () => {
   const parallel = model.items.find(({ kind }) => kind === "parallel") as Item;
   const facts = model.items.find(({ label }) => label === "Look for facts") as Item;
-  const list = rows(model, new Set([parallel.id]));
-  const row = list[rowOf(list, model, facts.id)];
+  const list = shown({ collapsed: new Set([parallel.id]) });
+  const row = list.rows[list.indexOf(facts.id)];
   assert.deepEqual([row?.item, row?.isExpanded, row?.hasChildren], [parallel, false, true]);
   assert.ok(activity(model, parallel, 0).length > 0);
 });
 
 test("only what is wanted has rows, with all that it is in", () => {
-  const list = rows(model, new Set(), ({ attempts }) => attempts.some(({ status }) => status === "failed"));
+  // Also in what is collapsed.
+  const collapsed = new Set(model.items.map(({ id }) => id));
+  const { rows: list } = shown({ collapsed, isWanted: ({ attempts }) => attempts.some(({ status }) => status === "failed") });
   assert.deepEqual(list.map(({ item }) => item.label), ["parallel", "Look for facts", "try", "Publish it"]);
 });
 
@@ -120,6 +124,76 @@ test("as many sessions work at the same time as may", () => {
   const { working, failures } = load(model, { from: root.from, to: root.to ?? 0 }, 1000, 0);
   assert.equal(Math.max(...working), 2);
   assert.equal(failures.reduce((sum, count) => sum + count, 0), 2);
+});
+
+test("how many sessions worked at once does not depend on what it is drawn on", () => {
+  const root = model.root as Item;
+  const all = { from: root.from, to: root.to ?? 0 };
+  assert.equal(peak(model, all, 0), 2);
+  const session = model.items.find(({ label }) => label === "Look for facts") as Item;
+  const [{ from, to = 0 } = { from: 0 }] = session.attempts;
+  assert.ok(peak(model, { from, to }, 0) <= 2);
+});
+
+/** A run with so many iterations, each with two sessions. */
+function loop(iterations: number): Run {
+  const run = new Run();
+  const nodes: Partial<Item>[] = [
+    { id: 0, kind: "run", label: "many.prose", status: "running", from: 0 },
+    { id: 1, kind: "loop", parent: 0, label: "for", status: "running", from: 0 },
+  ];
+  for (let index = 0; index < iterations; index++) {
+    const [id, from] = [2 + 3 * index, 10 * index];
+    const status = index === 70 ? "failed" : "complete";
+    nodes.push({ id, kind: "iteration", parent: 1, label: `iteration ${index + 1}`, status, from, to: from + 10, sessions: { total: 2, running: 0, waiting: 0, complete: 2, failed: 0 } });
+    for (const part of [1, 2]) {
+      const to = from + (index === 33 ? 9 : part);
+      const attempts = [{ request: id + part, from, to, status }];
+      const usage = index % 10 === 3 ? { input_tokens: 1, output_tokens: 1, cost: index / 100 } : undefined;
+      nodes.push({ id: id + part, kind: "session", parent: id, label: `Part ${part} of ${index + 1}`, status: part === 2 ? status : "complete", from, to, attempts, ...(usage && { usage }) } as Partial<Item>);
+    }
+  }
+  run.apply({ whole: true, seq: 1, now: 0, paused: 0, harness: "offline", nodes, statements: [], entries: [] });
+  return run;
+}
+
+test("many iterations are in groups, which open", () => {
+  const run = loop(125);
+  const none = new Set<number>();
+  const closed = new RowList(run, { collapsed: none, expanded: none });
+  assert.equal(closed.rows.length, 14);
+  const [, first, , , , , , , eighth] = closed.rows;
+  assert.deepEqual([first?.item.kind, first?.item.label, first?.item.status, first?.item.to], ["group", "1–10", "complete", 100]);
+  assert.deepEqual([eighth?.item.label, eighth?.item.status, eighth?.item.sessions.total], ["71–80", "failed", 20]);
+  assert.deepEqual([closed.rows[13]?.item.label, closed.rows[13]?.position, closed.rows[13]?.siblings], ["121–125", 13, 13]);
+
+  const session = run.items.find(({ label }) => label === "Part 2 of 71") as Item;
+  assert.equal(closed.rows[closed.indexOf(session.id)]?.item.label, "71–80");
+  const iteration = run.items[session.parent ?? -1] as Item;
+  const open = new RowList(run, { collapsed: none, expanded: new Set([groupOf(run, iteration) as number]) });
+  assert.equal(open.rows[open.indexOf(session.id)]?.item, session);
+  assert.equal(open.rows.length, 14 + 30);
+  // Few iterations need no groups.
+  assert.equal(groupOf(loop(50), iteration), undefined);
+  assert.ok(new RowList(loop(10_000), { collapsed: none, expanded: none }).rows.length < 50);
+});
+
+test("parts are searched, and levels are collapsed", () => {
+  const run = loop(10);
+  const { rows: list } = new RowList(run, { collapsed: new Set([1]), expanded: new Set(), isWanted: (item) => contains(item, "2 of 7") });
+  assert.deepEqual(list.map(({ item, outer }) => [outer.label, item.label]), [["for", "for"], ["iteration 7", "iteration 7"], ["Part 2 of 7", "Part 2 of 7"]]);
+  assert.equal(run.depth, 3);
+  const levels = [1, 2, 3].map((levels) => new RowList(run, { collapsed: collapsedBelow(run, levels), expanded: new Set() }).rows.length);
+  assert.deepEqual(levels, [1, 11, 31]);
+});
+
+test("the slowest, the failed and the dearest sessions are found", () => {
+  const run = loop(125);
+  const labels = (ranking: "slowest" | "failed" | "dearest"): string[] => ranked(run, ranking, 0).slice(0, 2).map(({ label }) => label);
+  assert.deepEqual(labels("slowest"), ["Part 1 of 34", "Part 2 of 34"]);
+  assert.deepEqual(labels("failed"), ["Part 2 of 71"]);
+  assert.deepEqual(labels("dearest"), ["Part 1 of 124", "Part 2 of 124"]);
+  assert.deepEqual(ranked(loop(3), "dearest", 0), []);
 });
 
 test("the axis has round times", () => {

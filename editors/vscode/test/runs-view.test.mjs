@@ -510,6 +510,50 @@ test("a reply is changed in a document, and a run continues with it", async () =
   assert.deepEqual(editor.executed.slice(1), [expected, ["workbench.action.revertAndCloseActiveEditor"]]);
 });
 
+test("the panel gets the details of a session, and again what changes in it", async () => {
+  client.runs = [OVER];
+  await editor.commands.get("prose.runs.show")();
+  const [panel] = editor.panels;
+  panel.send({ type: "ready" });
+  await until(() => panel.posted.some(({ type }) => type === "run"));
+  const { delta: { nodes } } = panel.posted.find(({ type }) => type === "run");
+  const node = nodes.find(({ kind }) => kind === "session");
+  const requests = node.attempts.map(({ request }) => request);
+  client.session = { reply: null, ended: null, log: "file:///p/agents/1-a.log", attempt: 0 };
+  editor.vscode.workspace.fs.readFile = async ({ path }) => new TextEncoder().encode(path.endsWith(".log") ? "[2026-01-15T14:30:57.000Z] text\nIt is" : PROGRAM);
+  panel.send({ type: "details", node: node.id, requests });
+  const details = () => panel.posted.filter(({ type }) => type === "details").map(({ details }) => details);
+  await until(() => details().length === 1);
+  const [first] = details();
+  assert.deepEqual([first.requests, first.log.text, first.attempts.length], [requests, "It is", requests.length]);
+  assert.equal(first.code.line, node.site.line);
+  assert.equal(first.code.text.split("\n")[0], PROGRAM.split("\n")[node.site.line - 1]);
+
+  // Only what is about the session leads to other details.
+  const change = (delta) => view.told({ run: OVER.run, uri: URI, view: { ...DELTAS[1], whole: false, nodes: [], statements: [], entries: [], ...delta } });
+  change({ nodes: [nodes.find(({ id, kind }) => id !== node.id && kind === "session")] });
+  change({ activities: [{ node: node.id, last: 1, calls: 0 }] });
+  await until(() => details().length === 2);
+  panel.send({ type: "details", node: null, requests: [] });
+  change({ activities: [{ node: node.id, last: 2, calls: 0 }] });
+  await turn();
+  assert.equal(details().length, 2);
+});
+
+test("a run of an unsaved program is saved with it", async () => {
+  const uri = new Uri("untitled", "Untitled-1");
+  const open = { ...document(uri, PROGRAM), isUntitled: true };
+  editor.vscode.workspace.textDocuments.push(open);
+  const saved = new Uri("file", "/p/saved.prose");
+  editor.vscode.workspace.save = async (asked) => (assert.equal(asked, uri), saved);
+  client.runs = [{ ...OVER, uri: null, isTemporary: true }];
+  const [node] = await editor.tree.getChildren().then(async (none) => (none.length > 0 ? none : (await editor.commands.get("prose.runs.refresh")(), editor.tree.getChildren())));
+  node.entry.uri = uri.toString();
+  assert.match(editor.tree.getTreeItem(node).contextValue, /^run .*\bsave\b/);
+  await editor.commands.get("prose.runs.save")(node);
+  assert.deepEqual(editor.executed.at(-1), ["prose.saveRun", { uri: "file:///p/saved.prose", run: OVER.run }]);
+});
+
 test("two runs are compared in a panel, and their texts in the editor", async () => {
   const second = { ...OVER, run: "20260116-000000-aaaaaa", folder: "file:///p/.prose/runs/20260116-000000-aaaaaa", started: OVER.started + 1000 };
   client.runs = [second, OVER];

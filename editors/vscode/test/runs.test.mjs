@@ -4,14 +4,34 @@ import Module, { createRequire } from "node:module";
 import { test } from "node:test";
 
 function fakeEditor() {
-  const editor = { output: [], errors: [], documents: [], asked: [], answers: [], progress: [] };
+  const editor = { output: [], errors: [], messages: [], executed: [], documents: [], asked: [], answers: [], bar: [] };
   const ask = (kind) => async (...asked) => {
     editor.asked.push([kind, ...asked.slice(0, -1)]);
     return editor.answers.shift();
   };
+  const message = (kind) => async (text, ...choices) => {
+    editor.messages.push([kind, text, ...choices]);
+    return editor.answers.shift();
+  };
   editor.module = {
-    ProgressLocation: { Notification: 15 },
-    Uri: { parse: (uri) => ({ path: uri.replace(/^file:\/\//, "") }) },
+    StatusBarAlignment: { Left: 1 },
+    EventEmitter: class {
+      event = () => ({ dispose() {} });
+      fire(uri) {
+        editor.changed = String(uri);
+      }
+      dispose() {}
+    },
+    MarkdownString: class {
+      text = "";
+      appendText(text) { this.text += text; }
+      appendMarkdown(text) { this.text += text; }
+    },
+    Uri: {
+      parse: (uri) => ({ path: uri.replace(/^file:\/\//, "") }),
+      from: (parts) => ({ ...parts, toString: () => `${parts.scheme}:${parts.path}?${parts.query}` }),
+    },
+    commands: { executeCommand: async (...command) => void editor.executed.push(command) },
     window: {
       activeTextEditor: undefined,
       createOutputChannel: () => ({ appendLine: (line) => editor.output.push(line), dispose() {} }),
@@ -19,19 +39,23 @@ function fakeEditor() {
         editor.errors.push(message);
         return choices[0];
       },
+      showWarningMessage: message("warning"),
+      showInformationMessage: message("information"),
       showInputBox: ask("input"),
       showQuickPick: ask("pick"),
       showTextDocument: async () => {},
-      withProgress: async ({ title, cancellable }, task) => {
-        const shown = { title, cancellable, messages: [], ended: false };
-        editor.progress.push(shown);
-        const report = ({ message }) => shown.messages.push(message);
-        await task({ report }, { onCancellationRequested: (stop) => (shown.stop = stop) });
-        shown.ended = true;
+      createStatusBarItem: (id) => {
+        const item = { id, isShown: false, show: () => (item.isShown = true), dispose: () => (item.isDisposed = true) };
+        editor.bar.push(item);
+        return item;
       },
     },
     workspace: {
       getConfiguration: () => ({ get: (_, initial) => initial }),
+      registerTextDocumentContentProvider: (scheme, provider) => {
+        Object.assign(editor, { scheme, provider });
+        return { dispose() {} };
+      },
       openTextDocument: async (document) => void editor.documents.push(document),
     },
   };
@@ -96,31 +120,57 @@ test("a question that offers answers is a choice among them", async () => {
   assert.deepEqual(editor.asked[0][1].map(({ label }) => label), ["yes", "no"]);
 });
 
-test("the progress of a run has a button that stops it", async () => {
+test("a run is in the status bar, from which it is shown and stopped", async () => {
   const editor = fakeEditor();
-  const { client, middleware } = attached(editor);
+  const { middleware } = attached(editor);
   const others = [];
   const tell = (token, params) => middleware.handleWorkDoneProgress(token, params, (token) => others.push(token));
-  tell("run-r1", { kind: "begin", title: "Running a.prose" });
-  tell("run-r1", { kind: "report", message: "1 session done" });
+  tell("run-r1", { kind: "begin", title: "Running a.prose", message: "at most $2.00" });
   tell("fetching-1", { kind: "begin", title: "Fetching" });
-  const [shown] = editor.progress;
-  assert.deepEqual([shown.title, shown.cancellable, shown.messages], ["Running a.prose", true, ["1 session done"]]);
-  shown.stop();
-  assert.deepEqual(client.sent, [{ method: "window/workDoneProgress/cancel", params: { token: "run-r1" } }]);
+  const [shown] = editor.bar;
+  assert.deepEqual([shown.text, shown.isShown], ["$(sync~spin) a.prose", true]);
+  tell("run-r1", { kind: "report", message: "1 session done, 2 running, 3k tokens: let a = session" });
+  assert.equal(shown.text, "$(sync~spin) a.prose: 1 session done");
+  assert.deepEqual([shown.command.command, shown.command.arguments], ["prose.runs.show", [{ run: "r1" }]]);
+  assert.match(shown.tooltip.text, /^Running a\.prose: 1 session done, 2 running, 3k tokens/);
+  assert.ok(shown.tooltip.text.includes(`[Stop](command:prose.cancel?${encodeURIComponent('[{"run":"r1"}]')})`));
   tell("run-r1", { kind: "end" });
-  await new Promise(setImmediate);
-  assert.equal(shown.ended, true);
+  // What comes after the end is of no run.
+  tell("run-r1", { kind: "report", message: "2 sessions done" });
+  assert.deepEqual([editor.bar.length, shown.isDisposed], [1, true]);
   assert.deepEqual(others, ["fetching-1"]);
 });
 
-test("nothing is shown any more of the runs of a server that is gone", async () => {
+test("nothing is shown any more of the runs of a server that is gone", () => {
   const editor = fakeEditor();
   const { runs, middleware } = attached(editor);
   middleware.handleWorkDoneProgress("run-r1", { kind: "begin", title: "Running a.prose" }, () => {});
   runs.endAll();
-  await new Promise(setImmediate);
-  assert.equal(editor.progress[0].ended, true);
+  assert.equal(editor.bar[0].isDisposed, true);
+});
+
+test("the end of a run is reported with what can be done", async () => {
+  const editor = fakeEditor();
+  editor.module.window.showErrorMessage = editor.module.window.showWarningMessage;
+  const { client } = attached(editor);
+  const end = async (others, ...chosen) => {
+    editor.answers.push(...chosen);
+    client.notifications.get("prose/runEnded")({ run: "r1", uri: "file:///a.prose", ...others });
+    await new Promise(setImmediate);
+  };
+  await end({ type: 1, message: "a.prose failed at line 2: no room", canResume: true }, "Show Run");
+  await end({ type: 1, message: "a.prose failed at line 2: no room", canResume: true }, "Resume");
+  await end({ type: 3, message: "Untitled-1 is done: 1 session", canResume: false, uri: "untitled:Untitled-1" }, "Save Run");
+  assert.deepEqual(editor.messages, [
+    ["warning", "a.prose failed at line 2: no room", "Show Run", "Resume"],
+    ["warning", "a.prose failed at line 2: no room", "Show Run", "Resume"],
+    ["information", "Untitled-1 is done: 1 session", "Show Run", "Save Run"],
+  ]);
+  assert.deepEqual(editor.executed, [
+    ["prose.runs.show", { run: "r1" }],
+    ["prose.resume", { uri: "file:///a.prose", run: "r1" }],
+    ["prose.runs.save", { run: "r1" }],
+  ]);
 });
 
 test("events are told in the output", () => {
@@ -170,14 +220,19 @@ test("a refusal is shown, and changes of a program can be accepted", async () =>
   ]);
 });
 
-test("a dry run opens as a text", async () => {
+test("a dry run opens as a text that cannot be edited, which the next one replaces", async () => {
   const editor = fakeEditor();
   const { client, middleware } = attached(editor);
   const prompts = [{ line: 1, agent: null, model: null, prompt: "Think", system: null }];
   client.answer = () => ({ prompts, failed: null });
   await middleware.executeCommand("prose.dryRun", [{ uri: "file:///flows/a.prose" }]);
-  assert.equal(editor.documents[0].language, "markdown");
-  assert.match(editor.documents[0].content, /^# Prompts of a\.prose/);
+  const [uri] = editor.documents;
+  assert.deepEqual([uri.scheme, uri.path, uri.query], [editor.scheme, "/Prompts of a.prose.md", "file:///flows/a.prose"]);
+  assert.match(editor.provider.provideTextDocumentContent(uri), /^# Prompts of a\.prose[^]*Think/);
+  prompts[0].prompt = "Think again";
+  await middleware.executeCommand("prose.dryRun", [{ uri: "file:///flows/a.prose" }]);
+  assert.equal(editor.changed, uri.toString());
+  assert.match(editor.provider.provideTextDocumentContent(uri), /Think again/);
 });
 
 test("a fork says what it reuses and asks, and starts when the user confirms it", async () => {

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use prose_config::Config;
-use prose_syntax::KEYWORDS;
 use prose_tests::lsp::LspClient;
 use prose_tests::repository;
 use serde_json::{Value, json};
@@ -192,22 +191,6 @@ fn every_semantic_token_has_a_scope() {
             assert_eq!(scopes_of.as_array().unwrap().last(), scopes[kind].as_array().unwrap().last());
         }
     }
-}
-
-#[test]
-fn every_statement_has_a_snippet() {
-    let snippets = fs::read_to_string(repository().join("editors/vscode/snippets/prose.json")).unwrap();
-    let snippets: Value = serde_json::from_str(&snippets).unwrap();
-    let bodies =
-        snippets.as_object().unwrap().values().flat_map(|snippet| snippet["body"].as_array().unwrap());
-    let bodies: Vec<&str> = bodies.map(|line| line.as_str().unwrap()).collect();
-    let words: BTreeSet<&str> =
-        bodies.iter().flat_map(|line| line.split(|c: char| !c.is_ascii_alphabetic())).collect();
-    // An old form, and words of expressions.
-    let none = ["import", "from", "and", "or", "not", "is", "false", "null"];
-    let missing: Vec<_> =
-        KEYWORDS.iter().filter(|(word, _)| !none.contains(word) && !words.contains(word)).collect();
-    assert!(missing.is_empty(), "keywords that no snippet uses: {missing:?}");
 }
 
 fn package() -> Value {

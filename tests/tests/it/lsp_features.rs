@@ -56,6 +56,7 @@ fn the_server_introduces_itself() {
                   "prose.retry",
                   "prose.fork",
                   "prose.planFork",
+                  "prose.saveRun",
                   "prose.test",
                   "prose.stopTests"
                 ]

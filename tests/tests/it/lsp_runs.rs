@@ -11,6 +11,7 @@ mod resumed;
 mod shown;
 #[cfg(unix)]
 mod trust;
+mod unsaved;
 
 use std::time::{Duration, Instant};
 

@@ -22,6 +22,8 @@ enum Place {
 /// A statement as it is usually written.
 struct Form {
     keyword: SyntaxKind,
+    /// Its label, if a keyword has several forms; the keyword otherwise.
+    label: Option<&'static str>,
     snippet: &'static str,
     place: Place,
     /// Whether it has a value, and so can come after `=`.
@@ -29,7 +31,18 @@ struct Form {
 }
 
 const fn form(keyword: SyntaxKind, snippet: &'static str, place: Place, has_value: bool) -> Form {
-    Form { keyword, snippet, place, has_value }
+    Form { keyword, label: None, snippet, place, has_value }
+}
+
+/// Another form of a keyword.
+const fn variant(
+    label: &'static str,
+    keyword: SyntaxKind,
+    snippet: &'static str,
+    place: Place,
+    has_value: bool,
+) -> Form {
+    Form { keyword, label: Some(label), snippet, place, has_value }
 }
 
 /// The statements, the likeliest first.
@@ -49,7 +62,13 @@ const FORMS: &[Form] = &[
     form(BLOCK_KW, "block ${1:name}($2):\n  $0", Place::File, false),
     form(DO_KW, "do:\n  $0", Place::Anywhere, true),
     form(PARALLEL_KW, "parallel:\n  $0", Place::Anywhere, true),
-    form(PARALLEL_KW, "parallel for ${1:item} in ${2:items}:\n  $0", Place::Anywhere, true),
+    variant(
+        "parallel for",
+        PARALLEL_KW,
+        "parallel for ${1:item} in ${2:items}:\n  $0",
+        Place::Anywhere,
+        true,
+    ),
     form(FOR_KW, "for ${1:item} in ${2:items}:\n  $0", Place::Anywhere, true),
     form(REPEAT_KW, "repeat ${1:3}:\n  $0", Place::Anywhere, true),
     form(LOOP_KW, "loop until **${1:it is done}** (max: ${2:5}):\n  $0", Place::Anywhere, true),
@@ -61,6 +80,63 @@ const FORMS: &[Form] = &[
     form(ASSERT_KW, "assert ${1:condition}: \"${2:message}\"", Place::Anywhere, false),
     form(BREAK_KW, "break", Place::Loop, false),
     form(CONTINUE_KW, "continue", Place::Loop, false),
+];
+
+/// Longer forms of statements, after all others.
+const VARIANTS: &[Form] = &[
+    variant("session, long prompt", SESSION_KW, "session \"\"\"\n  $1\n\"\"\"", Place::Anywhere, true),
+    variant(
+        "session, with retries",
+        SESSION_KW,
+        "session \"$1\"\n  retry: ${2:3}\n  backoff: ${3|exponential,linear,none|}",
+        Place::Anywhere,
+        true,
+    ),
+    variant(
+        "agent, with memory",
+        AGENT_KW,
+        "agent ${1:name}:\n  model: ${2:sonnet}\n  persist: ${3|true,project,user|}\n  prompt: \"$0\"",
+        Place::File,
+        false,
+    ),
+    variant(
+        "agent, with permissions",
+        AGENT_KW,
+        "agent ${1:name}:\n  model: ${2:sonnet}\n  prompt: \"$3\"\n  permissions:\n    read: [\"${4:docs/**}\"]\n    bash: ${5|deny,prompt,allow|}",
+        Place::File,
+        false,
+    ),
+    variant(
+        "parallel, first or any",
+        PARALLEL_KW,
+        "parallel (\"${1|first,any,all|}\", on-fail: \"${2|continue,ignore,fail-fast|}\"):\n  $0",
+        Place::Anywhere,
+        true,
+    ),
+    variant(
+        "for, with index",
+        FOR_KW,
+        "for ${1:item}, ${2:index} in ${3:items}:\n  $0",
+        Place::Anywhere,
+        true,
+    ),
+    variant(
+        "loop while",
+        LOOP_KW,
+        "loop while **${1:something is open}** (max: ${2:5}):\n  $0",
+        Place::Anywhere,
+        true,
+    ),
+    variant("loop, ends with break", LOOP_KW, "loop (max: ${1:10}):\n  $0", Place::Anywhere, true),
+    variant("if else", IF_KW, "if **$1**:\n  $2\nelse:\n  $0", Place::Anywhere, true),
+    variant(
+        "if elif else",
+        IF_KW,
+        "if **$1**:\n  $2\nelif **$3**:\n  $4\nelse:\n  $0",
+        Place::Anywhere,
+        true,
+    ),
+    variant("try finally", TRY_KW, "try:\n  $1\nfinally:\n  $0", Place::Anywhere, true),
 ];
 
 /// The statements that can start at the cursor, without those that assign to a variable.
@@ -86,6 +162,18 @@ pub(super) fn complete(context: &mut Context<'_>) {
     calls::sessions_of_agents(context);
     calls::blocks_to_call(context, "do ");
     calls::programs_to_call(context);
+    add_variants(context, is_top_level);
+}
+
+/// The longer forms, which only snippets can write.
+fn add_variants(context: &mut Context<'_>, is_top_level: bool) {
+    if !context.cursor.is_at_end() {
+        return;
+    }
+    let is_in_file = is_top_level && context.cursor.pieces.is_empty();
+    for form in VARIANTS.iter().filter(|form| form.place != Place::File || is_in_file) {
+        add(context, form);
+    }
 }
 
 /// The statements that have a value.
@@ -110,11 +198,7 @@ pub(super) fn option(context: &mut Context<'_>) {
 
 fn add(context: &mut Context<'_>, form: &Form) {
     let word = text_of(form.keyword);
-    let label = match form.keyword {
-        PARALLEL_KW if form.snippet.starts_with("parallel for") => "parallel for",
-        _ => word,
-    };
-    let item = context.item(CompletionKind::Keyword, label);
+    let item = context.item(CompletionKind::Keyword, form.label.unwrap_or(word));
     let item = if context.cursor.is_at_end() { item.snippet(form.snippet) } else { item };
     let keyword = keywords::find(form.keyword);
     context.add(item.documentation(keyword.map(|k| explained(k.summary, k.docs)).unwrap_or_default()));

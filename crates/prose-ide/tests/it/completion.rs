@@ -102,6 +102,17 @@ fn a_line_of_the_file_starts_with_any_statement() {
             session: tutor (agent, agent · persistent) session: tutor⏎  prompt: "$1"
             resume: tutor (agent, agent · persistent) resume: tutor⏎  prompt: "$1"
             do review (block, block · (text, depth)) do review(${1:text}, ${2:depth})
+            session, long prompt (keyword) session """⏎  $1⏎"""
+            session, with retries (keyword) session "$1"⏎  retry: ${2:3}⏎  backoff: ${3|exponential,linear,none|}
+            agent, with memory (keyword) agent ${1:name}:⏎  model: ${2:sonnet}⏎  persist: ${3|true,project,user|}⏎  prompt: "$0"
+            agent, with permissions (keyword) agent ${1:name}:⏎  model: ${2:sonnet}⏎  prompt: "$3"⏎  permissions:⏎    read: ["${4:docs/**}"]⏎    bash: ${5|deny,prompt,allow|}
+            parallel, first or any (keyword) parallel ("${1|first,any,all|}", on-fail: "${2|continue,ignore,fail-fast|}"):⏎  $0
+            for, with index (keyword) for ${1:item}, ${2:index} in ${3:items}:⏎  $0
+            loop while (keyword) loop while **${1:something is open}** (max: ${2:5}):⏎  $0
+            loop, ends with break (keyword) loop (max: ${1:10}):⏎  $0
+            if else (keyword) if **$1**:⏎  $2⏎else:⏎  $0
+            if elif else (keyword) if **$1**:⏎  $2⏎elif **$3**:⏎  $4⏎else:⏎  $0
+            try finally (keyword) try:⏎  $1⏎finally:⏎  $0
         "#]],
     );
 }
@@ -111,19 +122,19 @@ fn clauses_follow_what_they_belong_to_and_jumps_stand_in_loops() {
     check_labels(
         "if **so**:\n  session \"A\"\nel$0\n",
         expect![
-            "elif | else | session | resume | let | const | output | input | use | agent | block | do | parallel | parallel for | for | repeat | loop | if | choice | try | throw | return | assert"
+            "elif | else | session | resume | let | const | output | input | use | agent | block | do | parallel | parallel for | for | repeat | loop | if | choice | try | throw | return | assert | session, long prompt | session, with retries | agent, with memory | agent, with permissions | parallel, first or any | for, with index | loop while | loop, ends with break | if else | if elif else | try finally"
         ],
     );
     check_labels(
         "try:\n  session \"A\"\n$0\n",
         expect![
-            "catch | finally | session | resume | let | const | output | input | use | agent | block | do | parallel | parallel for | for | repeat | loop | if | choice | try | throw | return | assert"
+            "catch | finally | session | resume | let | const | output | input | use | agent | block | do | parallel | parallel for | for | repeat | loop | if | choice | try | throw | return | assert | session, long prompt | session, with retries | agent, with memory | agent, with permissions | parallel, first or any | for, with index | loop while | loop, ends with break | if else | if elif else | try finally"
         ],
     );
     check_labels(
         "block b:\n  for x in [1]:\n    br$0\n",
         expect![
-            "session | resume | let | const | output | input | do | parallel | parallel for | for | repeat | loop | if | choice | try | throw | return | assert | break | continue | do b | x"
+            "session | resume | let | const | output | input | do | parallel | parallel for | for | repeat | loop | if | choice | try | throw | return | assert | break | continue | do b | session, long prompt | session, with retries | parallel, first or any | for, with index | loop while | loop, ends with break | if else | if elif else | try finally | x"
         ],
     );
     check_labels("choice **which**:\n  o$0\n", expect!["option"]);
@@ -755,4 +766,84 @@ fn directly_after_the_colon_of_a_header_nothing_is_in_the_way_of_enter() {
     let (_, items) = at_cursor("repeat 3: $0\n");
     assert!(items.iter().any(|item| item.label == "session"));
     check_labels("agent writer:\n  model: opus\n\nsession:$0\n", expect!["writer"]);
+}
+
+/// Fills the gaps of a snippet with what they propose, and empty ones in prompts and bodies with something that is right there.
+fn filled(snippet: &str) -> String {
+    let mut text = String::new();
+    let mut rest = snippet;
+    while let Some(start) = rest.find('$') {
+        text += &rest[..start];
+        rest = &rest[start + 1..];
+        let gap = match rest.strip_prefix('{') {
+            Some(inner) => {
+                let (gap, after) = inner.split_once('}').unwrap();
+                rest = after;
+                gap
+            }
+            None => {
+                let (gap, after) = rest.split_at(1);
+                rest = after;
+                gap
+            }
+        };
+        let proposed = gap.split_once(':').map(|(_, proposed)| proposed);
+        let choice = gap.split_once('|').and_then(|(_, choices)| choices.split(['|', ',']).next());
+        let stands_in_text = text.ends_with(['"', '*']) || text.ends_with("\"\"\"\n  ");
+        let is_parameter = text.ends_with('(');
+        let empty = if is_parameter {
+            ""
+        } else if stands_in_text {
+            "what it says"
+        } else {
+            "session \"Do it\""
+        };
+        text += proposed.or(choice).unwrap_or(empty);
+    }
+    text + rest
+}
+
+#[test]
+fn every_form_of_a_statement_is_right_once_its_gaps_are_filled() {
+    let (_, items) = at_cursor("\n$0");
+    let forms: Vec<_> = items.iter().filter(|item| item.snippet.is_some()).collect();
+    assert!(forms.len() > 25, "{}", forms.len());
+    for item in forms {
+        let snippet = item.snippet.as_ref().unwrap();
+        let statement = filled(snippet);
+        let needed = match &*item.label {
+            "resume" => {
+                "agent tutor:\n  persist: true\n  prompt: \"You teach.\"\n\nsession: tutor\n  prompt: \"Begin\"\n\n"
+            }
+            _ => "",
+        };
+        // A value and the names that forms propose.
+        let statement = match &*item.label {
+            "use" => continue,
+            "return" => format!("block test():\n  {statement}\n\ndo test()"),
+            "resume" => statement.replace("session \"Do it\"", "tutor\n  prompt: \"Go on\""),
+            "assert" => statement.replace("condition", "**it is done**"),
+            _ => statement.replace("in items", "in [\"a\"]"),
+        };
+        let program = format!("{needed}{statement}\n");
+        let mut host = prose_analysis::AnalysisHost::default();
+        let file =
+            host.set_text(std::path::Path::new("/a.prose"), prose_analysis::Text::new(program.clone()));
+        let found = prose_analysis::diagnostics::diagnostics(host.db(), file);
+        let errors: Vec<_> = found.iter().filter(|found| found.code.as_str().starts_with('E')).collect();
+        assert!(errors.is_empty(), "{}:\n{program}{errors:#?}", item.label);
+    }
+}
+
+#[test]
+fn longer_forms_do_not_stand_where_no_statement_starts() {
+    for fixture in
+        ["agent a:\n  model: $0", "session \"a\"\n  context: $0", "agent a:\n  $0", "let x = session: $0"]
+    {
+        let (_, items) = at_cursor(fixture);
+        assert!(
+            items.iter().all(|item| !item.label.contains(", ") && item.label != "if else"),
+            "{fixture}: {items:#?}"
+        );
+    }
 }

@@ -7,7 +7,7 @@ use prose_analysis::location::Origin;
 use prose_analysis::{SourceFile, Text};
 use prose_project::Diagnosed;
 use prose_project::runnable::Refusal;
-use prose_run::{FromRun, Project, RunRequest, Start};
+use prose_run::{FromRun, Project, RunRequest, Start, TemporaryProject};
 use prose_state::replay::RecordedRun;
 use prose_vm::program::Program;
 use smol_str::SmolStr;
@@ -54,6 +54,9 @@ impl Owner {
         let Some(uri) = uri else { return };
         if what == RunCommandKind::ShowError {
             return send(answer, self.show_error(&uri));
+        }
+        if what == RunCommandKind::Save {
+            return send(answer, self.keep(&given, &uri));
         }
         match self.order(what, &given, &uri) {
             Ok((order, fork, snapshot)) => {
@@ -149,16 +152,21 @@ impl Owner {
             ));
         }
         let project = project_of(&path, &origin, config, &self.session);
-        let project = match project.filter(|project| project.root.is_dir()) {
-            Some(project) => Project { allows_outside: config.client().allows_outside, ..project },
+        let is_temporary = project.as_ref().is_some_and(|project| self.session.is_temporary(&project.root));
+        let project = match project {
             // It writes no files.
-            None if what == RunCommandKind::DryRun => Project::new(""),
-            None => {
+            project if what == RunCommandKind::DryRun => {
+                project.filter(|project| project.root.is_dir()).unwrap_or_else(|| Project::new(""))
+            }
+            Some(_) if is_temporary => self.temporary_project()?,
+            Some(project) if project.root.is_dir() => project,
+            _ => {
                 return Err(format!(
                     "`{name}` is not in a folder, where a run keeps its files; save the program first, or use a dry run"
                 ));
             }
         };
+        let project = Project { allows_outside: config.client().allows_outside, ..project };
         let (start, block) = match what {
             RunCommandKind::DryRun => (Start::Dry, given.block.clone()),
             RunCommandKind::Resume | RunCommandKind::Fork | RunCommandKind::PlanFork => {
@@ -200,6 +208,35 @@ impl Owner {
         }
         let request = config.run_request(program, project, start);
         Ok(RunRequest { harness, script, inputs, ..request })
+    }
+
+    /// The temporary project of this server, with its folder.
+    fn temporary_project(&self) -> Result<Project, String> {
+        let temporary = self.session.temporary.as_ref().ok_or("this server has no temporary project")?;
+        temporary.create().map_err(|error| format!("the files of the run have no folder: {error}"))
+    }
+
+    /// Moves a run of an unsaved program to the project of the program, which the user has saved.
+    fn keep(&mut self, given: &RunArguments, uri: &DocumentUri) -> Result<Json, Failure> {
+        let uri = self.program_named(uri)?;
+        let snapshot = self.snapshot(&uri)?;
+        let path = snapshot.file.path(self.analysis.host.db());
+        let from = self.session.temporary.as_ref().and_then(TemporaryProject::root);
+        let to = project_of(path, &Origin::Local, &snapshot.config, &self.session);
+        let to = to.filter(|project| !self.session.is_temporary(&project.root));
+        let (Some(from), Some(to), Some(run)) = (from.map(Project::new), to, &given.run) else {
+            let message = "a run is saved with its program; save the program to a file first";
+            return Err(Failure::Refused(message.to_owned()));
+        };
+        if !self.runs.live_folders(None, Some(run), None).is_empty() {
+            return Err(Failure::Refused(format!(
+                "the run {run} is still at work; save it when it has ended"
+            )));
+        }
+        let kept = prose_run::keep_run(&from, run, &to, path);
+        let id = kept.map_err(|error| Failure::Refused(error.to_string()))?;
+        let folder = to.existing_run(&id).ok().and_then(|folder| uri_of_path(&folder));
+        Ok(json(&serde_json::json!({ "run": id, "folder": folder.as_deref() })))
     }
 
     /// The earlier run that is meant, and the block that it is one of.
@@ -287,6 +324,8 @@ impl Owner {
     /// Answers a query about runs in the pool.
     pub(super) fn answer_query(&mut self, query: RunQuery, answer: Answer) {
         let mut projects = self.session.folders.clone();
+        // Runs of unsaved programs whose documents were closed are listed as well.
+        projects.extend(self.session.temporary.as_ref().and_then(TemporaryProject::root));
         for document in self.documents.programs.values() {
             let config = self.analysis.settings.of(&document.path);
             let file = self.analysis.host.file(&document.path);

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use prose_analysis::location::normalized;
+use prose_run::TemporaryProject;
 use serde_json::Value;
 
 use crate::protocol::markup::Markup;
@@ -63,6 +64,8 @@ pub(crate) struct Session {
     pub(crate) receives_run_events: bool,
     /// The client shows the views of runs.
     pub(crate) receives_views: bool,
+    /// The client reports the ends of runs to the user.
+    pub(crate) reports_ends: bool,
     /// The client starts the debugger for a program.
     pub(crate) debugs_programs: bool,
     /// The client lets the user edit replies of sessions, with which a fork continues.
@@ -71,6 +74,8 @@ pub(crate) struct Session {
     pub(crate) renames_afterwards: bool,
     /// The folders of the workspace.
     pub(crate) folders: Vec<PathBuf>,
+    /// Where runs of programs that are in no folder keep their files; not from the client.
+    pub(crate) temporary: Option<TemporaryProject>,
 }
 
 impl Session {
@@ -138,14 +143,23 @@ impl Session {
             asks_inputs: is_announced("proseInput"),
             receives_run_events: is_announced("proseRunEvents"),
             receives_views: is_announced("proseRunViews"),
+            reports_ends: is_announced("proseRunEnds"),
             debugs_programs: is_announced("proseDebug"),
             edits_replies: is_announced("proseReplies"),
             renames_afterwards: is_announced("proseRename"),
             folders: folders(params),
+            temporary: None,
             edits_versions: flag("workspace/workspaceEdit/documentChanges"),
             shows_related: flag("textDocument/publishDiagnostics/relatedInformation")
                 || flag("textDocument/diagnostic/relatedInformation"),
         }
+    }
+}
+
+impl Session {
+    /// Whether a folder is that of the temporary project.
+    pub(crate) fn is_temporary(&self, folder: &Path) -> bool {
+        self.temporary.as_ref().and_then(TemporaryProject::root).as_deref() == Some(folder)
     }
 }
 

@@ -112,8 +112,19 @@ pub(super) fn execute(
         run.view.interrupt();
     }
     reporter.end(&message);
-    if let Some(kind) = kind {
-        show_message(runs, kind, message);
+    match kind {
+        Some(kind) if session.reports_ends => {
+            let can_resume = finished.as_ref().is_ok_and(|finished| {
+                let status = finished.end.status;
+                status != RunStatus::Completed && finished.unrecorded.is_none()
+            });
+            let ended = json!({
+                "run": id, "uri": &*reporter.uri, "folder": folder.as_deref(), "type": kind, "message": message, "canResume": can_resume,
+            });
+            runs.send_to_client(vec![Notification::new("prose/runEnded", &ended)]);
+        }
+        Some(kind) => show_message(runs, kind, message),
+        None => {}
     }
     for problem in notifier.settle() {
         show_message(runs, MessageType::WARNING, format!("{name}: {problem}"));

@@ -68,7 +68,15 @@ fn list(projects: Vec<PathBuf>, folders: &[PathBuf], runs: &Arc<Runs>, session: 
     }
     found.sort_by(|a, b| (b.started, &b.id).cmp(&(a.started, &a.id)));
     follow(runs, &found, session);
-    let found: Vec<Value> = found.iter().map(|summary| shown(summary, runs)).collect();
+    let found: Vec<Value> = found
+        .iter()
+        .map(|summary| {
+            let mut shown = shown(summary, runs);
+            let is_temporary = root_of(&summary.folder).is_some_and(|root| session.is_temporary(root));
+            shown["isTemporary"] = json!(is_temporary);
+            shown
+        })
+        .collect();
     json!({ "runs": found, "problems": problems })
 }
 

@@ -37,6 +37,8 @@ pub(crate) enum RunCommandKind {
     Fork,
     /// See what such a run would reuse and ask.
     PlanFork,
+    /// Move a run of an unsaved program to the project of the program, once that is saved.
+    Save,
 }
 
 pub(crate) const RUN: &str = "prose.run";
@@ -50,6 +52,7 @@ pub(crate) const SKIP: &str = "prose.skip";
 pub(crate) const RETRY: &str = "prose.retry";
 pub(crate) const FORK: &str = "prose.fork";
 pub(crate) const PLAN_FORK: &str = "prose.planFork";
+pub(crate) const SAVE: &str = "prose.saveRun";
 
 /// The names of the commands.
 pub(crate) const COMMANDS: &[(&str, RunCommandKind)] = &[
@@ -64,6 +67,7 @@ pub(crate) const COMMANDS: &[(&str, RunCommandKind)] = &[
     (RETRY, RunCommandKind::Retry),
     (FORK, RunCommandKind::Fork),
     (PLAN_FORK, RunCommandKind::PlanFork),
+    (SAVE, RunCommandKind::Save),
 ];
 
 /// A command about a run.

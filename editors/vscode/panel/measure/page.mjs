@@ -16,7 +16,7 @@ const THEMES = {
     "editorHoverWidget-background": "#202020", "editorHoverWidget-border": "#454545", "symbolIcon-variableForeground": "#75beff", errorForeground: "#f85149",
   },
   light: {
-    "editor-background": "#ffffff", "editor-foreground": "#3b3b3b", descriptionForeground: "#3b3b3bb0", "panel-border": "#e5e5e5", focusBorder: "#005fb8",
+    "editor-background": "#ffffff", "editor-foreground": "#3b3b3b", descriptionForeground: "#3b3b3b", "panel-border": "#e5e5e5", focusBorder: "#005fb8",
     "editorIndentGuide-background1": "#d3d3d3", "charts-green": "#388a34", "charts-red": "#e51400", "charts-blue": "#1a85ff", "charts-yellow": "#bf8803",
     "charts-orange": "#d18616", "charts-purple": "#652d90", disabledForeground: "#61616180", "list-inactiveSelectionBackground": "#e4e6f1",
     "list-activeSelectionBackground": "#e8e8e8", "list-activeSelectionForeground": "#000000", "list-hoverBackground": "#f2f2f2", "tree-inactiveIndentGuidesStroke": "#a9a9a966",
@@ -33,11 +33,11 @@ const THEMES = {
 };
 
 /** The page for `page.setContent`. */
-export function html(theme = "dark") {
+export function html(theme = "dark", script = "panel.js") {
   const variables = Object.entries(THEMES[theme]).map(([name, value]) => `--vscode-${name}: ${value};`).join("");
-  return `<!doctype html><html style="--vscode-font-family: 'DejaVu Sans', sans-serif; --vscode-font-size: 13px; ${variables}"><head><meta charset="utf-8">
+  return `<!doctype html><html lang="en" style="--vscode-font-family: 'DejaVu Sans', sans-serif; --vscode-font-size: 13px; ${variables}"><head><meta charset="utf-8"><title>Run</title>
     <style>${readFileSync(`${DIST}panel-style.css`, "utf8")}</style></head><body class="vscode-${theme}"><script>
     let state; const told = []; window.told = told;
     window.acquireVsCodeApi = () => ({ postMessage: (message) => told.push(message), getState: () => state, setState: (next) => (state = next) });
-    </script><script>${readFileSync(`${DIST}panel.js`, "utf8").replaceAll("</script", "<\\/script")}</script></body></html>`;
+    </script><script>${readFileSync(`${DIST}${script}`, "utf8").replaceAll("</script", "<\\/script")}</script></body></html>`;
 }

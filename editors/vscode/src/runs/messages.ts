@@ -1,7 +1,8 @@
 // The messages between the editor and the panel of a run.
 
-import type { FlowGraph } from "../../panel/layout";
+import type { FlowGraph, FlowNode } from "../../panel/layout";
 import type { Comparison, Part } from "./comparison";
+import type { SessionDetails } from "./details";
 import type { RunDelta, Site } from "./run";
 
 /** The actions on a run. */
@@ -21,6 +22,8 @@ export type ToPanel =
   | { type: "delta"; run: string; delta: RunDelta }
   /** The available actions. */
   | { type: "can"; can: Ability[] }
+  /** The session whose details are shown, or what has changed in it. */
+  | { type: "details"; details: SessionDetails }
   /** The line of the cursor in the program, from 1. */
   | { type: "cursor"; line: number | null };
 
@@ -31,6 +34,8 @@ export type FromPanel =
   | { type: "reveal"; site: Site; keepsFocus: boolean }
   /** Open a session. */
   | { type: "session"; requests: number[]; label: string }
+  /** The session whose details are shown from now on: its node and the requests of its attempts; none without a node. */
+  | { type: "details"; node: number | null; requests: number[] }
   | { type: "command"; command: PanelCommand }
   | { type: "session-command"; command: SessionCommand; request: number };
 
@@ -47,3 +52,15 @@ export type FromComparePanel =
   | { type: "ready" }
   /** Open the editor's diff of a text of a step. */
   | { type: "diff"; step: number; part: Part };
+
+/** Messages to the page with the flow of a program. */
+export type ToFlowPanel =
+  | { type: "flow"; name: string; graph: FlowGraph | null }
+  /** The line of the cursor, from 1. */
+  | { type: "cursor"; line: number | null };
+
+/** Messages of the page with the flow of a program. */
+export type FromFlowPanel =
+  | { type: "ready" }
+  /** Show a statement. */
+  | { type: "show"; range: FlowNode["range"]; keepsFocus: boolean };

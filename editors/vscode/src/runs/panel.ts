@@ -3,8 +3,9 @@
 import * as vscode from "vscode";
 import type { FlowGraph } from "../../panel/layout";
 import type { Ability, FromPanel, PanelCommand, SessionCommand, ToPanel } from "./messages";
+import type { SessionDetails } from "./details";
 import { pageOf } from "./page";
-import type { Site } from "./run";
+import type { RunDelta, Site } from "./run";
 import type { Entry, RunStore } from "./store";
 
 /** The callbacks of the panel. */
@@ -14,6 +15,7 @@ export interface PanelActions {
   command(entry: Entry, command: PanelCommand): Promise<void>;
   sessionCommand(entry: Entry, command: SessionCommand, request: number): Promise<void>;
   graph(entry: Entry): Promise<FlowGraph | null>;
+  details(entry: Entry, requests: number[]): Promise<SessionDetails>;
 }
 
 /** The delay before the panel follows the cursor. */
@@ -27,6 +29,10 @@ export class RunPanel implements vscode.Disposable {
   /** Whether the page has the run; earlier changes are part of the complete run that it receives. */
   private isTold = false;
   private can = "";
+  /** The session whose details the page shows. */
+  private detailed: { node: number; requests: number[] } | undefined;
+  private isReading = false;
+  private isOutdated = false;
   private cursorTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly subscriptions: vscode.Disposable[];
 
@@ -39,6 +45,7 @@ export class RunPanel implements vscode.Disposable {
       store.onDidChange(({ entry, delta }) => {
         if (entry !== undefined && delta?.whole === true) this.started(entry);
         else if (entry !== undefined && entry === this.entry && delta !== undefined && this.isTold) this.post({ type: "delta", run: entry.run, delta });
+        if (entry !== undefined && entry === this.entry && delta !== undefined) this.detailsChanged(delta);
         this.tellWhatCan();
       }),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.cursorMoved(textEditor)),
@@ -53,14 +60,14 @@ export class RunPanel implements vscode.Disposable {
     for (const subscription of this.subscriptions) subscription.dispose();
   }
 
-  /** Shows a run, in the existing panel or in a new one next to the editor. */
-  async show(entry: Entry): Promise<void> {
+  /** Shows a run, in the existing panel or in a new one next to the editor, and moves the focus there unless the user only looks through the runs. */
+  async show(entry: Entry, keepsFocus: boolean): Promise<void> {
     this.entry = entry;
     this.watching?.dispose();
     this.watching = this.store.watch(entry);
-    if (this.panel === undefined) this.open();
+    if (this.panel === undefined) this.open(keepsFocus);
     else {
-      this.panel.reveal(undefined, true);
+      this.panel.reveal(undefined, keepsFocus);
       await this.tellRun();
     }
   }
@@ -74,11 +81,11 @@ export class RunPanel implements vscode.Disposable {
     }
   }
 
-  private open(): void {
+  private open(keepsFocus: boolean): void {
     const panel = vscode.window.createWebviewPanel(
       "prose.run",
       "Run",
-      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
+      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: keepsFocus },
       { enableScripts: true, enableForms: false, localResourceRoots: [this.dist] },
     );
     this.panel = panel;
@@ -103,6 +110,7 @@ export class RunPanel implements vscode.Disposable {
     const { entry, panel } = this;
     if (entry === undefined || panel === undefined || !this.isReady) return;
     this.isTold = false;
+    this.detailed = undefined;
     panel.title = `Run: ${entry.name}`;
     // The program is read from the files of the run, which exist shortly after its start.
     if (entry.summary === undefined) await this.store.refresh();
@@ -114,6 +122,32 @@ export class RunPanel implements vscode.Disposable {
     this.tellWhatCan();
     const active = vscode.window.activeTextEditor;
     if (active !== undefined) this.cursorMoved(active);
+  }
+
+  private detailsChanged({ nodes, activities = [] }: RunDelta): void {
+    const node = this.detailed?.node;
+    if (node === undefined) return;
+    if (nodes.some(({ id }) => id === node) || activities.some((activity) => activity.node === node)) void this.tellDetails();
+  }
+
+  /** Sends the details of a session; what changes while they are read is read once more. */
+  private async tellDetails(): Promise<void> {
+    this.isOutdated = true;
+    if (this.isReading) return;
+    this.isReading = true;
+    try {
+      while (this.isOutdated) {
+        this.isOutdated = false;
+        const { entry, detailed } = this;
+        if (entry === undefined || detailed === undefined) break;
+        const details = await this.actions.details(entry, detailed.requests);
+        if (entry === this.entry && detailed === this.detailed) this.post({ type: "details", details });
+      }
+    } catch (error) {
+      void vscode.window.setStatusBarMessage(error instanceof Error ? error.message : String(error), 4000);
+    } finally {
+      this.isReading = false;
+    }
   }
 
   private tellWhatCan(): void {
@@ -144,6 +178,10 @@ export class RunPanel implements vscode.Disposable {
         break;
       case "session":
         void this.actions.session(entry, message.requests, message.label);
+        break;
+      case "details":
+        this.detailed = message.node === null ? undefined : { node: message.node, requests: message.requests };
+        void this.tellDetails();
         break;
       case "command":
         void this.actions.command(entry, message.command);

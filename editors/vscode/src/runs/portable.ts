@@ -1,9 +1,10 @@
 // Runs in one file: `prose runs export` and `prose runs import`.
 
+import { homedir } from "node:os";
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { ask, program } from "../program";
-import type { RunSummary } from "./store";
+import type { Entry, RunSummary } from "./store";
 
 const FILTERS = { "Exported runs": ["prose-run"] };
 
@@ -16,6 +17,29 @@ export async function exportRun(extension: string, { run, folder, program: name 
   if (file === undefined) return;
   // The dialog has asked whether to replace a file.
   await shown(extension, ["runs", "export", run, file.fsPath, "--force"], root);
+}
+
+/** Moves a run of a program that was never saved to the project of the program, which the user saves now. */
+export async function saveRun({ run, uri, text, name }: Entry): Promise<void> {
+  const program = await savedProgram(uri, text, name);
+  if (program === undefined) return;
+  // The server knows the program once it is open.
+  await vscode.window.showTextDocument(program);
+  await vscode.commands.executeCommand("prose.saveRun", { uri: program.toString(), run });
+}
+
+/** Saves the open document of a program, or the text that the run has of it. */
+async function savedProgram(uri: string | undefined, text: string | undefined, name: string): Promise<vscode.Uri | undefined> {
+  const open = vscode.workspace.textDocuments.find((document) => document.isUntitled && document.uri.toString() === uri);
+  if (open !== undefined) {
+    await vscode.window.showTextDocument(open);
+    return vscode.workspace.save(open.uri);
+  }
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri ?? vscode.Uri.file(homedir());
+  const defaultUri = vscode.Uri.joinPath(folder, `${name.replace(/^untitled:/, "")}.prose`);
+  const file = await vscode.window.showSaveDialog({ defaultUri, filters: { OpenProse: ["prose"] }, title: "Save Program and Run" });
+  if (file !== undefined) await vscode.workspace.fs.writeFile(file, new TextEncoder().encode(text ?? ""));
+  return file;
 }
 
 /** Adds the run in a file that the user chooses to the runs of the open folder. */

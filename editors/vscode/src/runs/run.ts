@@ -34,7 +34,9 @@ export type ItemKind =
   | "part"
   | "condition"
   | "choice"
-  | "input";
+  | "input"
+  /** Several iterations or branches, which the panel shows as one part. */
+  | "group";
 
 /** A period of time; without an end, it continues. */
 export interface Span {
@@ -239,6 +241,10 @@ export class Run {
   seq = 0;
   /** Increases with every change. */
   version = 0;
+  /** Increases with every new part. */
+  structure = 0;
+  /** The number of levels of parts. */
+  depth = 0;
   /** The time of the last event. */
   last = 0;
   private paused = 0;
@@ -260,6 +266,8 @@ export class Run {
   apply(delta: RunDelta): void {
     this.version++;
     if (delta.whole) {
+      this.structure++;
+      this.depth = 0;
       this.items = [];
       this.statements.clear();
       this.agents.clear();
@@ -290,8 +298,10 @@ export class Run {
       if (before.to !== undefined) delete before.activity;
       return;
     }
+    this.structure++;
     const parent = node.parent === undefined ? undefined : this.items[node.parent];
     const depth = parent === undefined ? 0 : parent.depth + 1;
+    this.depth = Math.max(this.depth, depth);
     this.items[id] = { ...UNSAID, attempts: [], pauses: [], sessions: NO_SESSIONS, ...node, depth, children: [] } as unknown as Item;
     parent?.children.push(id);
   }

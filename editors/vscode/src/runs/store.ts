@@ -29,6 +29,8 @@ export interface RunSummary {
   waiting?: Question[];
   /** Only of a paused run. */
   pause: Pause | null;
+  /** Whether its program is in no folder, and the run is removed after a while unless it is saved. */
+  isTemporary?: boolean;
 }
 
 /** A question of a run for a person. */

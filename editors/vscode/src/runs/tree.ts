@@ -37,7 +37,7 @@ const RUN_ICONS: Record<string, vscode.ThemeIcon> = {
 /** The kinds whose icon shows the kind instead of the status when they are complete. */
 const KIND_ICONS: Partial<Record<ItemKind, string>> = {
   parallel: "git-merge",
-  loop: "sync",
+  loop: "list-ordered",
   block: "symbol-method",
   program: "file-code",
   condition: "question",
@@ -146,10 +146,11 @@ function runItem(entry: Entry): vscode.TreeItem {
     hasProgram && summary !== undefined ? "rerun" : "",
     summary === undefined ? "" : "state",
     entry.canFork ? "fork" : "",
+    !isRunning && summary?.isTemporary ? "save" : "",
   ];
   shown.contextValue = `run ${can.filter(Boolean).join(" ")}`;
   shown.tooltip = runTip(entry);
-  shown.command = { title: "Show Run", command: "prose.runs.show", arguments: [{ entry }] };
+  shown.command = { title: "Show Run", command: "prose.runs.show", arguments: [{ entry, keepsFocus: true }] };
   shown.accessibilityInformation = { label: `run of ${entry.name}, ${shown.description}` };
   return shown;
 }

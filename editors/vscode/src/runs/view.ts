@@ -6,9 +6,10 @@ import type { FlowGraph } from "../../panel/layout";
 import { debugRun } from "../debug";
 import type { RunView } from "../narration";
 import { ComparePanel } from "./compare";
+import { detailsOf } from "./details";
 import type { PanelCommand, SessionCommand } from "./messages";
 import { RunPanel } from "./panel";
-import { exportRun, importRun } from "./portable";
+import { exportRun, importRun, saveRun } from "./portable";
 import { ReplyEditor } from "./reply";
 import { type Item, openRequest, repliedRequest, type Site } from "./run";
 import { type Session, sessionAsText } from "./session";
@@ -45,6 +46,7 @@ export class RunsView implements vscode.Disposable {
       command: (entry, command) => this.command(entry, command),
       sessionCommand: (entry, command, request) => this.sessionCommand(entry, command, request),
       graph: (entry) => this.graph(entry),
+      details: (entry, requests) => detailsOf(this.client(), entry, requests),
     });
     const register = (name: string, run: (node: Node | undefined, selected: Node[]) => unknown): vscode.Disposable =>
       vscode.commands.registerCommand(`prose.runs.${name}`, (node?: Node, selected?: Node[]) => run(node, selected ?? []));
@@ -75,7 +77,7 @@ export class RunsView implements vscode.Disposable {
         provideTextDocumentContent: (uri) => this.sessionText(uri),
       }),
       register("refresh", () => this.store.refresh()),
-      register("show", (node) => this.show(node)),
+      vscode.commands.registerCommand("prose.runs.show", (shown?: ShownRun) => this.show(shown)),
       register("reveal", (node) => node?.item?.site && this.revealItem(node.entry, node.item)),
       register("openSession", (node) => node?.item && this.openSession(node.entry, requestsOf(node.item), node.item.label)),
       about("cancel", "cancel"),
@@ -90,6 +92,7 @@ export class RunsView implements vscode.Disposable {
       register("comparePrevious", (node) => node !== undefined && this.comparePrevious(node.entry)),
       register("debug", (node) => node?.entry.summary && debugRun(node.entry.summary)),
       register("export", (node) => node?.entry.summary && exportRun(extension.fsPath, node.entry.summary)),
+      vscode.commands.registerCommand("prose.runs.save", (shown?: ShownRun) => this.save(shown)),
       register("import", () => importRun(extension.fsPath).then(() => this.store.refresh())),
       about("resume", "resume"),
       about("rerun", "rerun"),
@@ -141,13 +144,23 @@ export class RunsView implements vscode.Disposable {
     this.watching.delete(entry);
   }
 
-  /** Shows a run in the panel: the run of a node, otherwise the last run of the active program, otherwise the last run. */
-  private async show(node: Node | undefined): Promise<void> {
+  /** Shows a run in the panel: the one that is named, otherwise the last run of the active program, otherwise the last run. */
+  private async show({ entry: named, run, keepsFocus = false }: ShownRun = {}): Promise<void> {
     const active = vscode.window.activeTextEditor?.document.uri.toString() ?? "";
-    if (node === undefined) await this.store.refresh();
-    const entry = node?.entry ?? this.store.lastOf(active) ?? this.store.list[0];
-    if (entry !== undefined) return this.panel.show(entry);
+    if (named === undefined) await this.store.refresh();
+    const known = run === undefined ? undefined : this.store.entries.get(run);
+    const entry = named ?? known ?? this.store.lastOf(active) ?? this.store.list[0];
+    if (entry !== undefined) return this.panel.show(entry, keepsFocus);
     void vscode.window.showInformationMessage("No program has run in this workspace yet. Run a program first.");
+  }
+
+  /** Saves a run of a program that was never saved, with the program. */
+  private async save({ entry: named, run = "" }: ShownRun = {}): Promise<void> {
+    const entry = named ?? this.store.entries.get(run);
+    if (entry === undefined) return;
+    await this.store.loadText(entry);
+    await saveRun(entry);
+    await this.store.refresh();
   }
 
   private async graph({ summary }: Entry): Promise<FlowGraph | null> {
@@ -293,6 +306,13 @@ export class RunsView implements vscode.Disposable {
       await vscode.commands.executeCommand("prose.run", { uri, ...block, ...values });
     }
   }
+}
+
+/** What `prose.runs.show` shows: a node of the tree, or a run by its id. */
+interface ShownRun {
+  entry?: Entry;
+  run?: string;
+  keepsFocus?: boolean;
 }
 
 interface SessionQuery {

@@ -68,18 +68,6 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     assert!(closed.ends_with("closed.prose is not open; `textDocument/didOpen` must come first"), "{closed}");
     let runs = std::fs::read_dir(workspace.folder.path().join(".prose/runs")).unwrap();
     assert_eq!(runs.count(), 0, "something is left of a run that was refused");
-
-    let uri = "untitled:Untitled-1";
-    workspace.client.open(uri, 1, "session \"a\"\n");
-    let answer = workspace.execute("prose.run", json!({ "uri": uri }));
-    check(
-        answer["error"]["message"].as_str().unwrap(),
-        expect![
-            "`untitled:Untitled-1` is not in a folder, where a run keeps its files; save the program first, or use a dry run"
-        ],
-    );
-    let answer = workspace.execute("prose.dryRun", json!({ "uri": uri }));
-    assert_eq!(answer["result"]["prompts"][0]["prompt"], "a");
 }
 
 #[test]
