@@ -1,9 +1,8 @@
 //! Which rules cover the tools of MCP servers.
 
 use globset::GlobBuilder;
-use prose_vm::effect::PermissionRule;
 
-use super::{About, Decision, Judge, denies};
+use super::{About, Decision, Judge};
 
 /// A tool of an MCP server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,28 +57,16 @@ impl McpTool {
 
 impl Judge<'_> {
     pub(super) fn mcp_tool(&self, tool: &McpTool) -> Decision {
-        let mut rules = self.rules(About::Mcp).peekable();
-        if rules.peek().is_none() {
+        if self.rules(About::Mcp).next().is_none() {
             return Decision::doubt(format!(
                 "no rule for `mcp`; write `mcp: [\"{}\"]` below `permissions:` of the agent or in `[run.permissions]` in `prose.toml`",
                 super::one_line(&tool.server)
             ));
         }
-        rules
-            .map(|rule| match &rule.rule {
-                PermissionRule::Allow => Decision::Allow,
-                PermissionRule::Deny => Decision::deny(denies(rule)),
-                PermissionRule::Prompt => {
-                    Decision::Ask { rule: rule.rule.shown(&rule.about), is_written: true }
-                }
-                PermissionRule::Patterns(patterns) if tool.is_covered(patterns) => Decision::Allow,
-                PermissionRule::Patterns(_) => Decision::deny(format!(
-                    "`{}` does not cover `{}`",
-                    rule.rule.shown(&rule.about),
-                    super::one_line(&tool.name())
-                )),
-            })
-            .fold(Decision::Allow, Decision::and)
+        self.by_rules(About::Mcp, |rule, patterns| match tool.is_covered(patterns) {
+            true => Decision::Allow,
+            false => Decision::deny(format!("`{rule}` does not cover `{}`", super::one_line(&tool.name()))),
+        })
     }
 }
 

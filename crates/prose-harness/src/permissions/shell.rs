@@ -362,7 +362,7 @@ impl Parser<'_> {
             return word;
         }
         word.source = self.chars[start..self.at.min(self.chars.len())].iter().collect();
-        // `~user` is the home folder of somebody else.
+        // `~user` is the home folder of another user.
         if word.starts_at_home && !(word.text == "~" || word.text.starts_with("~/")) {
             word.is_expanded = true;
         }
@@ -471,7 +471,7 @@ impl Parser<'_> {
                 (None, '\'' | '"') => quote = Some(c),
                 (None, '(') => depth += 1,
                 (None, ')') => depth -= 1,
-                // Quotes and parentheses in a substitution within quotes start anew.
+                // Quotes and parentheses in a substitution within quotes have a count of their own.
                 (Some('"'), '`') => self.doubt("nested substitutions"),
                 (Some('"'), '$') if self.peek(1) == Some('(') => self.doubt("nested substitutions"),
                 _ => {}

@@ -589,6 +589,8 @@ fn an_allowed_shell_without_other_rules_asks_about_protected_files() {
         $ sh -c 'cat .env'
         $ bash <<EOF\ncat .env\nEOF
         $ echo 'cat .env' | sh
+        $ cat ../.env
+        $ echo x > /home/ann/.ssh/authorized_keys
         $ cargo test 2>&1 | tail -n 5
         ",
         expect![[r#"
@@ -622,6 +624,10 @@ fn an_allowed_shell_without_other_rules_asks_about_protected_files() {
                 ask: a command names `.env`, which is a protected file
             $ echo 'cat .env' | sh
                 ask: a command names `.env`, which is a protected file
+            $ cat ../.env
+                ask: `BASE/.env` (`../.env`) is a protected file
+            $ echo x > /home/ann/.ssh/authorized_keys
+                ask: `/home/ann/.ssh/authorized_keys` is a protected file
             $ cargo test 2>&1 | tail -n 5
                 allow
         "#]],
