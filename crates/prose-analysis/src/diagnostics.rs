@@ -133,13 +133,13 @@ fn decide_by_names(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) {
     });
 }
 
-/// A string between single `"` that goes on below is never closed on its line (E001), and the lines below start no statement (E107): that
-/// is one mistake. It is taken for that only where the closing quote ends its line.
+/// A string between single `"` that continues on the lines below is never closed on its line, and those lines start no statement: that is one
+/// mistake. It is taken for that only where the closing quote ends its line.
 fn read_strings_of_several_lines(text: &str, found: &mut Vec<Diagnostic>) {
     // What the parser found is in the order of the text, and only that is looked at.
-    let starts_no_statement: Vec<TextSize> = found
+    let unknown_lines: Vec<TextSize> = found
         .iter()
-        .filter(|diagnostic| diagnostic.code == Code::E107)
+        .filter(|diagnostic| diagnostic.undecided.is_some_and(Undecided::is_about_line))
         .map(|diagnostic| diagnostic.range.start())
         .collect();
     let mut inside: Vec<TextRange> = Vec::new();
@@ -151,10 +151,10 @@ fn read_strings_of_several_lines(text: &str, found: &mut Vec<Diagnostic>) {
             continue;
         }
         let Some(close) = below.find('"') else { continue };
-        let behind = below[close + 1..].split(['\n', '\r']).next().unwrap_or_default();
+        let rest = below[close + 1..].split(['\n', '\r']).next().unwrap_or_default();
         let close = TextRange::at(end + size(close), TextSize::of('"'));
-        let first = starts_no_statement.get(starts_no_statement.partition_point(|start| *start < end));
-        if !behind.trim().is_empty() || first.is_none_or(|start| *start >= close.end()) {
+        let first = unknown_lines.get(unknown_lines.partition_point(|start| *start < end));
+        if !rest.trim().is_empty() || first.is_none_or(|start| *start >= close.end()) {
             continue;
         }
         let quotes = [TextRange::at(open, TextSize::of('"')), close];

@@ -36,6 +36,8 @@ pub enum Undecided {
     Name(UndecidedName),
     /// Whether a string that is not closed on its line is closed on one below.
     OpenString,
+    /// Whether a line that starts no statement belongs to a string that is open on a line above.
+    Line,
 }
 
 /// A name whose meaning decides what is wrong.
@@ -67,6 +69,17 @@ pub struct Related {
     pub range: TextRange,
     /// A short phrase about the location.
     pub message: String,
+}
+
+impl Undecided {
+    /// Whether it is about a line that starts no statement.
+    pub fn is_about_line(self) -> bool {
+        match self {
+            Undecided::Line => true,
+            Undecided::Name(name) => name.role == NameRole::Statement,
+            Undecided::OpenString => false,
+        }
+    }
 }
 
 impl Related {

@@ -371,6 +371,17 @@ fn a_string_that_goes_on_below_is_one_mistake() {
             session "{x}"
         "#]],
     );
+    // A line that is a word alone, and one that starts like a statement.
+    check_fixes(
+        "let x = \"a\nword\n  sesion d\"\nsession \"{x}\"\n",
+        expect![[r#"
+            Change to `"""`:
+            let x = """a
+            word
+              sesion d"""
+            session "{x}"
+        "#]],
+    );
     // Here the second line is a statement, and each string lacks its own end.
     check(
         r#"

@@ -78,7 +78,8 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
     }
     if let Some((keyword, kind)) = nearest_keyword(p, parent) {
         let message = format!("unknown statement `{}`; did you mean `{keyword}`?", shorten(word));
-        p.error_with_change(Code::E107, range, keyword, FixSafety::Safe, message);
+        let fix = fix(format!("Change to `{keyword}`"), FixSafety::Safe, TextEdit::replace(range, keyword));
+        p.undecided_error(Code::E107, range, message, fix, Undecided::Line);
         return keyword_statement(p, kind, parent, after_error);
     }
     if p.is_among_items && matches!((p.nth(1), p.nth(2)), (LINE_END, _) | (COMMA, LINE_END)) {
@@ -101,7 +102,7 @@ pub(super) fn unknown_statement(p: &mut Parser<'_>, parent: Parent, after_error:
         let name = UndecidedName { range, role: NameRole::Statement };
         p.undecided_error(Code::E107, range, message, None, Undecided::Name(name));
     } else {
-        p.error(Code::E107, range, format!("unknown statement `{word}`"));
+        p.undecided_error(Code::E107, range, format!("unknown statement `{word}`"), None, Undecided::Line);
     }
     p.skip_line();
     end_of_statement(p);
