@@ -19,6 +19,7 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
                 for branch in branches {
                     checker.condition(branch.condition, "condition");
                 }
+                checker.repeated_conditions(branches);
             }
             Stmt::Loop { condition, options, body, .. } => {
                 checker.condition(*condition, "condition");
@@ -146,6 +147,26 @@ impl<'a> Checker<'a, '_> {
                 );
                 self.report(Diagnostic::new(Code::W104, data.range, message));
             }
+        }
+    }
+
+    /// Reports branches of an `if` with the condition of an earlier one.
+    fn repeated_conditions(&mut self, branches: &[Branch]) {
+        let body = self.body;
+        let conditions = branches.iter().filter_map(|branch| branch.condition);
+        let ranges: Vec<TextRange> = conditions
+            // A condition without words or markers is reported for that.
+            .filter(|id| body.text(*id).is_none_or(|text| text.kind == TextKind::Discretion && !text.blank))
+            .map(|id| body[id].range)
+            .filter(|range| !self.has_errors(*range))
+            .collect();
+        let repeated: Vec<_> = repeated(ranges.into_iter().map(|range| (self.source(range), range)))
+            .map(|(_, first, range)| (first, range))
+            .collect();
+        for (first, range) in repeated {
+            let message = "repeated condition; the branch above with this condition runs instead";
+            let diagnostic = Diagnostic::new(Code::W154, range, message);
+            self.report(diagnostic.with_related(first, "the same condition is here"));
         }
     }
 

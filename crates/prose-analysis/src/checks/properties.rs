@@ -17,7 +17,7 @@ use crate::statements::summary;
 use crate::summary::AgentFacts;
 
 /// More retries than these are rarely meant.
-const MANY_RETRIES: u32 = 10;
+const MAX_RETRIES: u32 = 10;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let body = checker.body;
@@ -243,12 +243,12 @@ impl<'db> Checker<'_, 'db> {
         let fix = match shape {
             Shape::Number(number) => {
                 let is_many = number.bytes().all(|byte| byte.is_ascii_digit())
-                    && number.parse::<u32>().is_ok_and(|count| count > MANY_RETRIES);
+                    && number.parse::<u32>().is_ok_and(|count| count > MAX_RETRIES);
                 if is_many {
                     let message = format!(
-                        "{number} retries are too many; a session that failed {MANY_RETRIES} times rarely succeeds"
+                        "{number} retries are too many; a session that failed {MAX_RETRIES} times rarely succeeds"
                     );
-                    let fix = Fix::change(range, &MANY_RETRIES.to_string());
+                    let fix = Fix::change(range, &MAX_RETRIES.to_string());
                     self.report(Diagnostic::new(Code::W109, range, message).with_fix(fix));
                 }
                 return;

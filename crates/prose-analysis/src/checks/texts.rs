@@ -6,7 +6,7 @@ use super::{Checker, Finding};
 use crate::model::*;
 
 /// Longer prompts are worth a warning.
-const LONG_PROMPT: u32 = 10_000;
+const MAX_PROMPT: u32 = 10_000;
 
 pub(super) fn check(checker: &mut Checker<'_, '_>) {
     let body = checker.body;
@@ -67,7 +67,7 @@ impl Checker<'_, '_> {
     }
 
     fn length(&mut self, text: &Text, range: TextRange) {
-        if text.chars <= LONG_PROMPT {
+        if text.chars <= MAX_PROMPT {
             return;
         }
         // The mark is at the opening quotes: marking all of a long text is not useful.
@@ -75,7 +75,7 @@ impl Checker<'_, '_> {
         let message = format!(
             "prompt of {} characters, more than {}; split the task, or move material to `context:`",
             grouped(text.chars),
-            grouped(LONG_PROMPT)
+            grouped(MAX_PROMPT)
         );
         self.report(Diagnostic::new(Code::W003, opening, message));
     }

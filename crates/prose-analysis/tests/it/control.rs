@@ -46,6 +46,52 @@ fn vague_conditions() {
 }
 
 #[test]
+fn repeated_conditions() {
+    check(
+        r#"
+        input depth: "How deep to look"
+        if **all tests pass**:
+          session "One"
+        elif **a test fails**:
+          session "Two"
+        elif **all tests pass**:
+        #    ^^^^^^^^^^^^^^^^^^ warning[W154] repeated condition; the branch above with this condition runs instead
+          if **a test fails**:
+            session "Three"
+        elif depth > 2:
+          session "Four"
+        elif depth > 3:
+          session "Five"
+        elif depth > 2:
+        #    ^^^^^^^^^ warning[W154] repeated condition; the branch above with this condition runs instead
+          session "Six"
+        if **all tests pass**:
+          session "Seven"
+        elif not **all tests pass**:
+          session "Eight"
+        if ****:
+        #  ^^^^ error[E129] the condition is empty; describe what the model has to judge
+          session "Nine"
+        elif ****:
+        #    ^^^^ error[E129] the condition is empty; describe what the model has to judge
+          session "Ten"
+        "#,
+    );
+    check_related_of(
+        Code::W154,
+        r#"
+        if **it works**:
+          session "One"
+        elif **it works**:
+          session "Two"
+        "#,
+        expect![[r#"
+            /main.prose:1 `**it works**`: the same condition is here
+        "#]],
+    );
+}
+
+#[test]
 fn loops_that_end() {
     check(
         r#"

@@ -801,4 +801,10 @@ codes! {
      with another name allows nothing."
     wrong "//- /prose.toml\n[run]\nharness = \"claude\"\n//- /main.prose\nsession \"List the open issues\"\n  permissions:\n    mcp: [\"tracker/*\"]\n"
     right "//- /prose.toml\n[run]\nharness = \"claude\"\n[mcp.servers.tracker]\nurl = \"https://tracker.example.com/mcp\"\n//- /main.prose\nsession \"List the open issues\"\n  permissions:\n    mcp: [\"tracker/*\"]\n"
+
+    W154 [Warning Warning Warning] "repeated condition"
+    "The first branch of an `if` whose condition is true runs. A branch with the same condition as an earlier one never runs, unless a model \
+     contradicts itself; the condition was probably copied and not changed."
+    wrong "let review = session \"Review the change\"\n\nif **the review has findings**:\n  session \"Fix the findings\"\n    context: review\nelif **the review has findings**:\n  session \"Answer the questions\"\n    context: review\n"
+    right "let review = session \"Review the change\"\n\nif **the review has findings**:\n  session \"Fix the findings\"\n    context: review\nelif **the review has questions**:\n  session \"Answer the questions\"\n    context: review\n"
 }
