@@ -411,7 +411,8 @@ fn look(version: Version) {
     assert_eq!(seen["fence"], json!(["markdown.markup.raw.block", "prose.keyword.function"]));
     assert_eq!(seen["fence_diagnostics"][0]["code"], "E001", "{}", seen["fence_diagnostics"]);
     assert_eq!(seen["fence_diagnostics"][0]["line"], 3);
-    let hover = "```prose\nagent writer:\n```\n\n- Model: `sonnet`\n\n```text\nWrite warmly\n```";
+    let hover =
+        "```prose\nagent writer:\n```\n\n- Model: `sonnet`\n\n```text\nWrite warmly\n```\n\nUsed in line 8";
     assert_eq!(seen["hover"], hover);
     assert!(seen["completion"].as_array().unwrap().contains(&json!("topic}")), "{}", seen["completion"]);
     assert_eq!(seen["indented"], "  a");
@@ -533,7 +534,7 @@ impl Drop for Neovim {
 #[track_caller]
 fn assert_ends(process: u64) {
     let entry = PathBuf::from(format!("/proc/{process}"));
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while entry.exists() {
         assert!(Instant::now() < deadline, "the server, process {process}, outlives the editor");
         sleep(Duration::from_millis(20));

@@ -43,7 +43,7 @@ pub(super) fn of_word<'db>(db: &'db dyn Db, statement: TopStatement<'db>, word: 
             _ => None,
         };
         match entity.kind {
-            EntityKind::Agent => agent(db, site.or_else(|| entity.sites(db).first().copied())?),
+            EntityKind::Agent => agent(db, entity, site.or_else(|| entity.sites(db).first().copied())?),
             EntityKind::Block => block(db, entity, site.or_else(|| entity.sites(db).first().copied())?),
             EntityKind::Program => program(db, site.or_else(|| entity.sites(db).first().copied())?),
             _ => variable(db, statement.file(db), entity, word),
@@ -70,7 +70,7 @@ pub(super) fn of_path<'db>(db: &'db dyn Db, statement: TopStatement<'db>, import
     Some(import_at(db, statement.file(db), range, path))
 }
 
-fn agent<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
+fn agent<'db>(db: &'db dyn Db, entity: &Entity<'db>, site: Site<'db>) -> Option<String> {
     let body = body(db, site.statement);
     let data = &body[site.name];
     let Stmt::Agent { properties, .. } = &body[data.stmt].stmt else { return None };
@@ -83,7 +83,7 @@ fn agent<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
         facts.push(format!("- Model: {}{alias}", inline(&model)));
     }
     if value("model").is_none() {
-        facts.push("- Model: chosen by the host".to_owned());
+        facts.push("- Model: the default of the harness".to_owned());
     }
     facts.extend(memory(db, site));
     if let Some(skills) = value("skills").and_then(|skills| skills.value) {
@@ -109,6 +109,7 @@ fn agent<'db>(db: &'db dyn Db, site: Site<'db>) -> Option<String> {
         comment_above(db, site),
         facts.join("\n"),
         prompt.unwrap_or_default(),
+        uses(db, entity, "Used"),
     ]))
 }
 
@@ -254,7 +255,7 @@ fn program_contract(db: &dyn Db, program: SourceFile) -> String {
     ])
 }
 
-/// What a fetched program asks for besides its inputs, or one that it imports.
+/// What a fetched program requests in addition to its inputs, or one that it imports.
 fn request_entry(db: &dyn Db, program: SourceFile, requests: &Requests) -> String {
     let rights: Vec<String> = requests.rights.iter().map(|right| inline(&right.to_string())).collect();
     let is_own = identity(db, program).is_some_and(|own| own == requests.identity);
@@ -324,7 +325,7 @@ fn variable<'db>(db: &'db dyn Db, from: SourceFile, entity: &Entity<'db>, word: 
         description(db, first),
         value_parts(db, &sites),
         other_values(db, entity, &sites),
-        if entity.file == from { readers(db, entity) } else { String::new() },
+        if entity.file == from { uses(db, entity, "Read") } else { String::new() },
         if entity.file == from { String::new() } else { version(db, entity.file) },
     ]))
 }
@@ -406,14 +407,14 @@ fn other_values<'db>(db: &'db dyn Db, entity: &Entity<'db>, declarations: &[Site
     format!("Assigned again in {}", lines(db, entity.file, ranges.map(|range| range.start())))
 }
 
-/// The lines of its own file that use the value of a variable.
-fn readers<'db>(db: &'db dyn Db, entity: &Entity<'db>) -> String {
+/// The lines of its own file that use an agent or the value of a variable.
+fn uses<'db>(db: &'db dyn Db, entity: &Entity<'db>, verb: &str) -> String {
     let found = references_in(db, entity.file, entity).into_iter();
     let mut reads = found.filter(|found| found.access == Access::Read).peekable();
     if reads.peek().is_none() {
         return String::new();
     }
-    format!("Read in {}", lines(db, entity.file, reads.map(|read| read.range.start())))
+    format!("{verb} in {}", lines(db, entity.file, reads.map(|read| read.range.start())))
 }
 
 fn line_of(db: &dyn Db, file: SourceFile, range: TextRange) -> String {

@@ -105,6 +105,8 @@ fn an_agent_is_shown_with_what_it_may_do() {
                 You find sources on {topic}.
                   - name each
                 ```
+
+                Used in line 16
             "#]],
     );
     check(
@@ -116,7 +118,7 @@ fn an_agent_is_shown_with_what_it_may_do() {
             agent plain:
             ```
 
-            - Model: chosen by the host
+            - Model: the default of the harness
             - Memory: kept at its own path, in `.memory/plain`
         "#]],
     );
@@ -129,8 +131,10 @@ fn an_agent_is_shown_with_what_it_may_do() {
             agent b:
             ```
 
-            - Model: chosen by the host
+            - Model: the default of the harness
             - Memory: kept with the run, in `.prose/runs/…/agents/b/`
+
+            Used in line 5
         "#]],
     );
 }
