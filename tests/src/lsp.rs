@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::prose_binary;
 
 /// How long the server may take for anything. Far more than it needs, since the machine may be busy.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A running `prose lsp` and the pipes to it.
 pub struct LspClient {

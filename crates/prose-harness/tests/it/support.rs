@@ -159,7 +159,7 @@ pub(crate) fn runs(file: &std::path::Path) -> bool {
 pub(crate) async fn until(what: impl Fn() -> bool) {
     let start = tokio::time::Instant::now();
     while !what() {
-        assert!(start.elapsed() < std::time::Duration::from_secs(20), "it takes too long");
+        assert!(start.elapsed() < std::time::Duration::from_secs(120), "it takes too long");
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
 }

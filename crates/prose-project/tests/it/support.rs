@@ -103,7 +103,7 @@ impl Web {
 
     /// The client of somebody who believes the hosts.
     pub(crate) fn client(&self, lock: Option<Lock>) -> Client {
-        let limits = Limits { retries: 0, idle: Duration::from_secs(2), ..Limits::default() };
+        let limits = Limits { retries: 0, idle: Duration::from_secs(120), ..Limits::default() };
         let settings = Settings {
             limits,
             lock: lock.map(|lock| Locked::Pins { lock: Arc::new(lock), is_complete: true }),

@@ -1,4 +1,4 @@
-//! Web servers that behave as a test wants, and clients with little patience.
+//! Web servers that behave as a test wants, and clients of them.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,6 +14,7 @@ use prose_registry::{
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use url::Url;
 
@@ -30,9 +31,11 @@ pub(crate) struct Seen {
 #[derive(Debug, Clone)]
 pub(crate) enum Act {
     Send(Vec<u8>),
-    /// So many bytes, which nobody keeps.
+    /// So many bytes, which are not kept.
     Flood(usize),
     Wait(Duration),
+    /// Waits until the test lets the answer through.
+    Pass(Arc<Semaphore>),
     /// Ends the connection by a reset.
     Reset,
 }
@@ -43,14 +46,15 @@ pub(crate) struct Reply {
     status: u16,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
-    delay: Duration,
+    /// What comes before the answer.
+    first: Vec<Act>,
     /// In place of all of the above.
     raw: Option<Vec<Act>>,
 }
 
 impl Reply {
     pub(crate) fn status(status: u16) -> Self {
-        Self { status, headers: Vec::new(), body: Vec::new(), delay: Duration::ZERO, raw: None }
+        Self { status, headers: Vec::new(), body: Vec::new(), first: Vec::new(), raw: None }
     }
 
     pub(crate) fn text(text: impl AsRef<[u8]>) -> Self {
@@ -75,11 +79,17 @@ impl Reply {
     }
 
     pub(crate) fn after(mut self, delay: Duration) -> Self {
-        self.delay = delay;
+        self.first.push(Act::Wait(delay));
         self
     }
 
-    fn acts(self) -> Vec<Act> {
+    /// Holds the answer back until the gate has a permit for it.
+    pub(crate) fn held(mut self, gate: &Arc<Semaphore>) -> Self {
+        self.first.push(Act::Pass(Arc::clone(gate)));
+        self
+    }
+
+    fn acts(mut self) -> Vec<Act> {
         if let Some(raw) = self.raw {
             return raw;
         }
@@ -91,7 +101,8 @@ impl Reply {
             head.push_str(&format!("Content-Length: {}\r\n", self.body.len()));
         }
         head.push_str("\r\n");
-        vec![Act::Wait(self.delay), Act::Send([head.into_bytes(), self.body].concat())]
+        self.first.push(Act::Send([head.into_bytes(), self.body].concat()));
+        self.first
     }
 }
 
@@ -185,6 +196,7 @@ async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
     for act in answer(&request).acts() {
         match act {
             Act::Wait(time) => tokio::time::sleep(time).await,
+            Act::Pass(gate) => gate.acquire().await.unwrap().forget(),
             Act::Reset => return reset(&stream),
             Act::Send(bytes) => {
                 if stream.write_all(&bytes).await.is_err() {
@@ -217,7 +229,17 @@ async fn read_request(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Seen>
     Ok(Seen { path, headers: headers.map(|(name, value)| (name.to_lowercase(), value.to_owned())).collect() })
 }
 
-/// A port on which nobody listens.
+/// Waits until something has happened.
+pub(crate) async fn until(what: impl Fn() -> bool) {
+    let happens = async {
+        while !what() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), happens).await.expect("it happens");
+}
+
+/// A port on which no process listens.
 pub(crate) async fn closed_port() -> SocketAddr {
     TcpListener::bind(("127.0.0.1", 0)).await.unwrap().local_addr().unwrap()
 }
@@ -245,12 +267,13 @@ impl Resolver for Hosts {
     }
 }
 
-/// Settings for a registry, with little patience.
+/// Settings for a registry. A test on a busy machine does not run into their limits.
 pub(crate) fn settings(registry: Url) -> Settings {
+    let long = Duration::from_secs(120);
     let limits = Limits {
-        connect: Duration::from_millis(500),
-        idle: Duration::from_millis(300),
-        total: Duration::from_millis(1500),
+        connect: long,
+        idle: long,
+        total: long,
         retry_delay: Duration::from_millis(5),
         ..Limits::default()
     };

@@ -250,7 +250,7 @@ impl Driver {
                 return text.replace(self.store.run(), "20260115-143052-a7b3c9");
             }
             assert!(
-                wait.elapsed() < Duration::from_secs(20),
+                wait.elapsed() < Duration::from_secs(120),
                 "state.md is never brought up to {now}:\n{text}"
             );
             std::thread::sleep(Duration::from_millis(1));

@@ -12,7 +12,7 @@ use crate::run::with_agent;
 fn until(what: impl Fn() -> bool) {
     let start = Instant::now();
     while !what() {
-        assert!(start.elapsed() < Duration::from_secs(30), "it takes too long");
+        assert!(start.elapsed() < Duration::from_secs(120), "it takes too long");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -104,8 +104,8 @@ fn agents_have_time_to_end_after_a_signal() {
 
 #[test]
 fn agents_have_time_to_end_after_their_time() {
-    cleans_up(|_| {}, "session \"x\"\n", &["--timeout", "4s"], 3);
-    cleans_up(|_| {}, "session \"x\"\n  timeout: 4s\n", &[], 1);
+    cleans_up(|_| {}, "session \"x\"\n", &["--timeout", "10s"], 3);
+    cleans_up(|_| {}, "session \"x\"\n  timeout: 10s\n", &[], 1);
 }
 
 #[test]
@@ -113,16 +113,20 @@ fn a_second_signal_kills_agents() {
     // No program is being started when the signal comes: some shells lose it then.
     let script =
         "trap ': > asked' TERM; echo $$ > own; sleep 600 & : > ready; wait; while :; do sleep 0.1; done";
-    let workspace = with_agent("session \"x\"\n", script);
-    let child = ready(&workspace, &[]);
-    let number = child.id().to_string();
-    kill(&["-INT", &number]);
-    until(|| workspace.path("asked").exists());
-    let start = Instant::now();
-    kill(&["-INT", &number]);
-    assert_eq!(Run::from(child.wait_with_output().expect("it ends")).status, 3);
-    until(|| !runs(&workspace, "own"));
-    assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
+    let ended_before_its_time = || {
+        let workspace = with_agent("session \"x\"\n", script);
+        let child = ready(&workspace, &[]);
+        let number = child.id().to_string();
+        let start = Instant::now();
+        kill(&["-INT", &number]);
+        until(|| workspace.path("asked").exists());
+        kill(&["-INT", &number]);
+        assert_eq!(Run::from(child.wait_with_output().expect("it ends")).status, 3);
+        until(|| !runs(&workspace, "own"));
+        start.elapsed() < Duration::from_secs(2)
+    };
+    // After one signal it is killed after two seconds. On a busy machine, the rest may take as long.
+    assert!((0..20).any(|_| ended_before_its_time()), "the second signal has no effect");
 }
 
 const EIGHT: &str = "parallel for x in [1, 2, 3, 4, 5, 6, 7, 8]:\n  session \"{x}\"\n";

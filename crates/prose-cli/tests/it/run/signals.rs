@@ -23,7 +23,7 @@ fn started_by(workspace: &Workspace, starter: &[&str]) -> Child {
     command.args(&starter[1..]).arg(binary.get_program()).args(["run", "slow.prose", "-q", "--delay", "1h"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("the binary starts");
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(120);
     let is_under_way = || {
         workspace.runs().first().is_some_and(|run| {
             std::fs::read_to_string(run.join("journal.jsonl"))
@@ -145,7 +145,7 @@ fn of_several_that_resume_a_run_one_wins_always() {
         let mut waiting: Vec<Child> =
             (0..MAX_RESUMES).map(|_| command.spawn().expect("the binary starts")).collect();
         let mut losers = Vec::new();
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(120);
         while waiting.len() > 1 {
             assert!(Instant::now() < deadline, "round {round}: {} of them execute the run", waiting.len());
             let ended = waiting.iter_mut().position(|child| child.try_wait().expect("it is ours").is_some());
