@@ -178,7 +178,7 @@ pub(crate) struct CheckArgs {
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
-    /// Check the file that a coding agent has edited, as the JSON of its hook on standard input says
+    /// Check the file that a coding agent has edited, which the JSON of its hook on standard input names
     ///
     /// Files other than programs are ignored. If there are errors, they go to standard error with status 2, which returns them to the agent.
     #[arg(long, conflicts_with_all = ["paths", "fix", "diff", "output_format"])]

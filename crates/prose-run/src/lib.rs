@@ -8,6 +8,7 @@ mod dry_run;
 mod earlier;
 mod error;
 mod estimate;
+mod execution;
 mod fork;
 mod fork_plan;
 mod installed;
@@ -24,15 +25,15 @@ mod redaction;
 mod rehearsal;
 mod request;
 mod rights;
+mod run_settings;
 mod seal;
 mod state;
 mod tools;
 mod trees;
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -43,27 +44,23 @@ pub use prose_harness::registry::asks_model;
 use prose_harness::registry::{HarnessSettings, harness, has_tools, used_harnesses};
 use prose_harness::replay::NotRecorded;
 pub use prose_narration::Markers;
-use prose_narration::Narrator;
 use prose_narration::ProgramSize;
 pub use prose_narration::transcript::{Recovered, read as read_narration};
 pub use prose_project::UserFiles;
 pub use prose_project::trust::{TrustError, TrustSubject, UserTrust};
 pub use prose_rights::{Grants, Right};
-use prose_state::agent_log::AgentLogs;
 pub use prose_state::folder::Project;
-use prose_vm::activity::Work;
 use prose_vm::command::{CommandSender, Commands};
-use prose_vm::effect::{Effect, Outcome, Request, RequestId, Usage};
-use prose_vm::event::{Event, EventKind, Expense, RecordedRoute, RunEnd, RunHead, RunStatus, StateMode};
+use prose_vm::effect::Request;
+use prose_vm::event::{Event, RunEnd, RunHead};
 use prose_vm::gate::Gate;
-use prose_vm::harness::{Capabilities, Harness};
+use prose_vm::harness::Harness;
 use prose_vm::machine::Machine;
 use prose_vm::place::Place;
 use prose_vm::questions::{OpenQuestion, RecordedAnswer};
-use prose_vm::runner::{self, Host, Limits, NoTrees, RunError, Trees};
+use prose_vm::runner::{self, Limits, Trees};
 use prose_vm::secrets::Secrets;
 use prose_vm::settings::Settings;
-use prose_vm::store::Recording;
 
 pub use crate::dry_run::{DryRun, DryRunPrompt};
 pub use crate::earlier::{NearestRequest, asked_text, nearest_request, recorded_run};
@@ -75,7 +72,6 @@ pub use crate::installed::missing_program;
 use crate::money::RunAccounts;
 pub use crate::money::{Caps, Money};
 pub use crate::notify::{Notification, Notifier};
-use crate::origin::Origin;
 pub use crate::origin::{check_trust, harness_of, is_confirmed};
 pub use crate::parallelism::{Machine as MachineResources, Parallelism};
 pub use crate::permissions::{Unenforced, UnenforcedRule};
@@ -85,6 +81,7 @@ pub use crate::redaction::Redaction;
 use crate::rehearsal::{QuestionPrompts, Rehearsal};
 pub use crate::request::{FromRun, Routes, RunRequest, Start};
 pub use crate::rights::MissingRights;
+use crate::run_settings::{absolute, settings};
 use crate::state::{AnyRecording, StoreKind};
 pub use crate::tools::{MissingTools, all_servers};
 use crate::trees::GitTrees;
@@ -330,7 +327,7 @@ pub const ISOLATION: &str =
 /// Why a run without files has no working trees.
 const NEEDS_FILES: &str = "`run.isolation = \"worktree\"` needs a run that keeps its state in files; run it without `--in-context`, or set `isolation = \"none\"` in `[run]` in `prose.toml`";
 
-/// Whether branches that may change files work in trees of their own. A resumed run goes on as it was started.
+/// Whether branches that may change files work in trees of their own. A resumed run keeps what it was started with.
 fn isolates(request: &RunRequest, head: Option<&RunHead>, harness: &str) -> bool {
     let is_wanted = match head {
         Some(head) => head.isolates || head.routes.iter().any(|route| route.isolates),
@@ -338,101 +335,6 @@ fn isolates(request: &RunRequest, head: Option<&RunHead>, harness: &str) -> bool
     };
     let used = used_harnesses(harness, &origin::harness_settings(request, None)).into_iter().any(has_tools);
     is_wanted && used && request.program.has_branches()
-}
-
-/// A folder as it stands in prompts; `None` if it is not text.
-fn absolute(folder: &Path) -> Option<Arc<str>> {
-    std::path::absolute(folder).ok()?.to_str().map(Arc::from)
-}
-
-/// The settings of a run; a resumed run keeps its own, since the same settings give the same run.
-fn settings(
-    request: &RunRequest,
-    origin: &Origin,
-    opened: &state::Opened,
-    harness: &dyn Harness,
-    isolates: bool,
-) -> Result<Settings, RunFailure> {
-    let capabilities = harness.capabilities();
-    let has_files = match request.start {
-        Start::Dry => request.state == StateMode::Filesystem,
-        _ => opened.folder.is_some(),
-    };
-    let mut settings = match (&opened.head, &request.start) {
-        (Some(head), _) => Settings { changed: opened.changed.clone(), ..Settings::of(head) },
-        (None, Start::From(from)) => from.settings(opened, request),
-        (None, _) => Settings {
-            state: request.state,
-            seed: request.seed,
-            inputs: opened.inputs.clone().unwrap_or_else(|| request.inputs.clone()),
-            max_iterations: request.config.max_iterations.get(),
-            backoff_ms: u64::from(request.config.backoff_ms.get()),
-            backoff_cap_ms: u64::from(request.config.backoff_cap_ms.get()),
-            ..Settings::new(opened.run.clone())
-        },
-    };
-    let keeps_prompts = matches!(request.start, Start::Resume { accept_changes: false, .. });
-    if let Some(head) = opened.head.as_ref().filter(|_| keeps_prompts) {
-        // Agents that cannot do what the prompts of the run require would fail at each of them.
-        let recorded = Settings::of(head);
-        let is_unable = |agent: Option<&str>| {
-            let able = harness.of_agent(agent).unwrap_or(harness).capabilities();
-            recorded.agent_reads(agent) && !able.reads_files
-                || recorded.agent_writes(agent) && !able.writes_files
-        };
-        let mut agents = request
-            .routes
-            .agents
-            .keys()
-            .map(String::as_str)
-            .chain(head.routes.iter().filter_map(|route| route.agent.as_deref()));
-        let judge = harness.of_decisions().unwrap_or(harness);
-        if is_unable(None)
-            || agents.any(|agent| is_unable(Some(agent)))
-            || recorded.judge_reads() && !judge.capabilities().reads_files
-        {
-            return Err(RunFailure::OtherHarness {
-                run: head.run.to_string(),
-                before: head.harness.to_string(),
-                now: harness.name().to_owned(),
-            });
-        }
-    } else {
-        settings.harness = harness.name().into();
-        settings.routes = routes(request, harness, has_files, isolates);
-        settings.script = origin.script.clone().map(Box::new);
-        settings.context_by_reference = capabilities.reads_files && has_files;
-        settings.agents_write = capabilities.writes_files && has_files;
-        settings.isolates = isolates && has_tools(harness.name());
-    }
-    Ok(settings)
-}
-
-/// The agents and decisions with another harness than the program.
-fn routes(
-    request: &RunRequest,
-    harness: &dyn Harness,
-    has_files: bool,
-    isolates: bool,
-) -> Vec<RecordedRoute> {
-    let route = |agent: Option<&str>, other: &dyn Harness| {
-        let Capabilities { reads_files, writes_files } = other.capabilities();
-        RecordedRoute {
-            agent: agent.map(Into::into),
-            harness: other.name().into(),
-            context_by_reference: reads_files && has_files,
-            agents_write: writes_files && has_files,
-            isolates: isolates && has_tools(other.name()),
-            skills: agent.and_then(|agent| {
-                let skills = request.routes.agents.get(agent)?.skills.as_ref()?;
-                Some(skills.iter().map(|skill| skill.as_str().into()).collect())
-            }),
-        }
-    };
-    let agents = request.routes.agents.keys().map(String::as_str);
-    let agents = agents.map(|agent| route(Some(agent), harness.of_agent(Some(agent)).unwrap_or(harness)));
-    let judge = harness.of_decisions().map(|judge| route(None, judge));
-    agents.chain(judge).filter(|route| route.harness != harness.name() || route.skills.is_some()).collect()
 }
 
 impl PreparedRun {
@@ -461,7 +363,7 @@ impl PreparedRun {
         self.sender.clone()
     }
 
-    /// Whether its process waits for answers that nobody is there to give (`run.when-waiting`).
+    /// Whether its process waits for answers when no one is there to give them (`run.when-waiting`).
     pub fn stays(&self) -> bool {
         self.stays
     }
@@ -469,108 +371,6 @@ impl PreparedRun {
     /// Notifies of this run, while it is executed and afterwards.
     pub fn notifier(&self) -> Notifier {
         self.notifier.clone()
-    }
-
-    /// Runs the program to its end, or until it is interrupted, on this thread.
-    pub fn execute(mut self, hooks: RunHooks<'_>) -> Result<FinishedRun, RunFailure> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(RunFailure::Runtime)?;
-        let RunHooks { questions, observer, interrupted, narration } = hooks;
-        let _closing = questions.closing();
-        questions.use_clock(Arc::clone(&self.clock));
-        questions.show_recorded();
-        questions.remember(std::mem::take(&mut self.answers));
-        questions.continue_numbers(std::mem::take(&mut self.asked));
-        let notifier = self.notifier.clone();
-        questions.on_question(move |question| notifier.notify(Notification::Waiting(question)));
-        if self.stays {
-            questions.stay();
-        }
-        let mut narration = narration.map(|(markers, sink)| {
-            let narrator = Narrator::new(markers).with_size(self.size);
-            (narrator, sink)
-        });
-        let mut logs = self.folder.as_deref().map(AgentLogs::new);
-        let (sender, commands) = (self.sender, self.commands);
-        let desk = questions.clone();
-        let channel = self
-            .folder
-            .as_deref()
-            .filter(|_| self.not_recorded.is_none())
-            .and_then(|folder| control::Server::start_or_note(folder, &self.settings.run, sender, desk));
-        let mut answers = 0;
-        let mut observe = |event: &Event, is_new: bool| {
-            if let EventKind::Effect { effect, .. } = &event.kind
-                && !Effect::KINDS_WITHOUT_AGENT.contains(&effect.as_str())
-            {
-                answers += 1;
-            }
-            if let Some(logs) = &mut logs {
-                logs.observe(event);
-            }
-            if let Some(channel) = &channel {
-                channel.observe(event);
-            }
-            if let Some((narrator, sink)) = &mut narration {
-                let lines = narrator.narrate(event);
-                lines.iter().for_each(|line| sink(line));
-            }
-            observer(event, is_new);
-        };
-        let mut recall = Counted { recall: self.recall.as_recording(), answers: 0 };
-        let harness = Arc::clone(&self.harness);
-        let host = Host {
-            harness: self.harness,
-            trees: match (&self.trees, &self.recorded_trees) {
-                (Some(trees), _) => Arc::clone(trees) as Arc<dyn Trees>,
-                (None, Some(replay)) => Arc::clone(replay),
-                (None, None) => Arc::new(NoTrees),
-            },
-            store: self.store.as_store(),
-            recall: &mut recall,
-            inputs: Arc::new(questions.clone()),
-            approvals: Arc::new(questions.clone()),
-            commands,
-            observer: &mut observe,
-            interrupted,
-            gate: self.gate,
-            limits: self.limits,
-            accounts: self.accounts,
-            secrets: self.secrets,
-            clock: &*self.clock,
-        };
-        let end = runtime.block_on(async {
-            let end = runner::run(self.machine, host).await;
-            harness.settled().await;
-            if let Some(trees) = &self.trees {
-                trees.settled().await;
-            }
-            end
-        });
-        // A thread that reads a line from the terminal cannot be cancelled, and its result is not needed any more.
-        runtime.shutdown_background();
-        // Who waits for the end through the channel finds the run released.
-        drop(self.store);
-        drop(channel);
-        let (end, unrecorded) = match end {
-            Ok(end) => (end, None),
-            Err(RunError::Unrecorded { end, error }) => (*end, Some(error)),
-            Err(error) => {
-                self.notifier.notify(Notification::Stopped(&error.to_string()));
-                return Err(RunFailure::Run(error));
-            }
-        };
-        if end.status != RunStatus::Waiting {
-            self.notifier.notify(Notification::Ended(&end));
-        }
-        let reused = recall.answers;
-        let not_recorded = self.not_recorded.and_then(|missing| missing.take());
-        if let Some((mut narrator, sink)) = narration {
-            narrator.flush().iter().for_each(|line| sink(line));
-        }
-        Ok(FinishedRun { end, unrecorded, reused, ran: answers - reused, not_recorded })
     }
 }
 
@@ -580,55 +380,4 @@ fn secrets() -> Secrets {
     Secrets::of_variables(
         variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
     )
-}
-
-/// Counts the reused results of agents.
-struct Counted<'a> {
-    recall: &'a mut dyn Recording,
-    answers: u32,
-}
-
-impl Recording for Counted<'_> {
-    fn recall(&mut self, waiting: &BTreeMap<RequestId, Request>) -> Option<(RequestId, Outcome)> {
-        let recalled = self.recall.recall(waiting)?;
-        let request = waiting.get(&recalled.0);
-        self.answers += u32::from(request.is_some_and(|request| request.effect.needs_agent()));
-        Some(recalled)
-    }
-
-    fn last_work(&mut self) -> Work {
-        self.recall.last_work()
-    }
-
-    fn expenses(&mut self) -> Vec<Expense> {
-        self.recall.expenses()
-    }
-
-    fn may_know_more(&self) -> bool {
-        self.recall.may_know_more()
-    }
-
-    fn is_known(&self, request: RequestId) -> bool {
-        self.recall.is_known(request)
-    }
-
-    fn happened(&mut self, event: &Event) {
-        self.recall.happened(event);
-    }
-
-    fn stopped(&self) -> Option<(u64, u64)> {
-        self.recall.stopped()
-    }
-
-    fn used(&self) -> Option<Usage> {
-        self.recall.used()
-    }
-
-    fn abandons_tree(&mut self, request: &Request) -> bool {
-        self.recall.abandons_tree(request)
-    }
-
-    fn expected(&mut self, seq: u64) -> Option<Event> {
-        self.recall.expected(seq)
-    }
 }

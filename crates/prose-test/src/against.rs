@@ -1,6 +1,7 @@
 //! Mistakes in a test file that only show together with its program.
 
 use prose_syntax::{Code, Diagnostic, Fix, suggest};
+use prose_vm::program::unknown_name;
 
 use crate::expectation::Expected;
 use crate::file::{Answers, Case, Input, TestFile};
@@ -59,12 +60,7 @@ fn of_case(case: &Case, subject: &Subject) -> Vec<Diagnostic> {
         if outputs.contains(name) {
             continue;
         }
-        let hint = match suggest::nearest(name, outputs.iter(), |output| output) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None if outputs.is_empty() => "it has none; `value` is its unnamed output".to_owned(),
-            None => format!("it has `{}`", outputs.join("`, `")),
-        };
-        let message = format!("the program has no output `{name}`; {hint}");
+        let message = unknown_name("output", name, outputs, "it has none; `value` is its unnamed output");
         report(Diagnostic::new(Code::E151, expectation.range, message));
     }
     problems.dedup();

@@ -28,6 +28,7 @@ pub use self::coverage::{Coverable, CoverableBranch, Decision};
 use self::excerpts::Excerpt;
 use self::inputs::UnnamedInput;
 pub(crate) use self::inputs::is_optional;
+pub use self::inputs::unknown_name;
 pub use self::locations::{Location, LocationKind};
 pub(crate) use self::permissions::rule_of_word;
 pub use self::permissions::{SessionPermissions, WrittenPermission};

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
   0  the project is set up; files that existed are unchanged or have additional entries
-  1  an entry must be added by hand, as the output says
+  1  an entry must be added by hand; the output shows it
   2  wrong usage, or a file that could not be read or written
 
 Examples:

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use prose_run::Right;
+use smol_str::SmolStr;
 
 /// The options that `prose run` and `prose resume` share.
 #[derive(Debug, Clone, Args)]
@@ -46,6 +47,10 @@ pub(crate) struct RunnerArgs {
     /// Write every event to standard output as one line of JSON, and nothing else
     #[arg(long, conflicts_with = "narrate")]
     pub(crate) json: bool,
+
+    /// Write only this output of the program to standard output, without its name
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "narrate"])]
+    pub(crate) output: Option<SmolStr>,
 
     /// Narrate the run on standard output
     #[arg(long, value_enum, value_name = "MARKERS")]
@@ -112,6 +117,7 @@ Examples:
   prose run review.prose
   prose run review.prose --input topic=tides
   prose run alice/research --inputs inputs.toml --harness claude
+  prose run review.prose --output summary         write one of its outputs, for other programs
   prose run review.prose --dry-run                print the prompts without calling an agent
   prose run tests/*.prose --quiet                 several, one after the other
   generate | prose run -                          a program from standard input
@@ -148,7 +154,7 @@ pub(crate) struct RunArgs {
     ///
     /// The prompts are the ones that the configured harness would receive. Replies, conditions and choices are generated as by the harness
     /// `offline`.
-    #[arg(long, conflicts_with_all = ["script", "record_script", "json", "narrate"])]
+    #[arg(long, conflicts_with_all = ["script", "record_script", "json", "narrate", "output"])]
     pub(crate) dry_run: bool,
 
     /// Take all answers from an earlier run, without agents, processes or connections

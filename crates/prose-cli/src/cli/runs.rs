@@ -194,7 +194,7 @@ pub(crate) struct AnswerArgs {
 /// Start a new run that keeps what a run did before a point, and asks what comes after it
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The original stays as it is, also if it has ended, failed or waits. Before it starts, the fork says what it reuses and what it is expected to
+    after_help = "The original stays as it is, also if it has ended, failed or waits. Before it starts, the fork shows what it reuses and what it is expected to
 ask; at a terminal it waits for a confirmation.
 
 Exit status: the same as for `prose run`

@@ -1,4 +1,4 @@
-//! The inputs of a program and the keys they can be given by (R88, R89).
+//! The inputs of a program and the keys they can be given by (R88, R89), and the names of its outputs.
 
 use prose_analysis::model::{Body, Expr, ExprId, Stmt, StmtId, Target, Value};
 use prose_syntax::suggest::nearest;
@@ -140,13 +140,26 @@ impl Program {
         if names.iter().any(|input| input == name) || is_unnamed() {
             return None;
         }
-        let hint = match nearest(name, &names, |name| name) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if names.is_empty() => "it has none".to_owned(),
-            None => format!("it has `{}`", names.join("`, `")),
-        };
-        Some(format!("the program has no input `{name}`; {hint}"))
+        Some(unknown_name("input", name, &names, "it has none"))
     }
+
+    /// The error for a named output that the program does not have; `None` if it has one of that name.
+    pub fn refusal_of_output(&self, name: &str) -> Option<String> {
+        let names = &self.contract.outputs;
+        (!names.iter().any(|output| output == name))
+            .then(|| unknown_name("output", name, names, "it has none"))
+    }
+}
+
+/// The error for a name of an input or output that the program does not have: which one was probably meant, or which ones it has. `none` is the hint for a
+/// program without any.
+pub fn unknown_name(what: &str, name: &str, known: &[SmolStr], none: &str) -> String {
+    let hint = match nearest(name, known, |name| name) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => none.to_owned(),
+        None => format!("it has `{}`", known.join("`, `")),
+    };
+    format!("the program has no {what} `{name}`; {hint}")
 }
 
 /// Whether the description marks an input as optional (B3).

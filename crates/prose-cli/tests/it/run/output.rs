@@ -34,6 +34,30 @@ fn outputs_go_to_standard_output_and_everything_else_to_standard_error() {
 }
 
 #[test]
+fn one_output_is_written_without_its_name() {
+    let program = "output text = session \"First\"\noutput more = session \"Second\"\n";
+    let workspace = Workspace::new(&[("two.prose", program), ("answers.toml", ANSWERS)]);
+    let run = |arguments: &[&str]| {
+        workspace.prose(&[&["run", "two.prose", "--script", "answers.toml", "-q"], arguments].concat())
+    };
+    assert_eq!(run(&["--output", "more"]).stdout, "two\n");
+    let refused = run(&["--output", "mor"]);
+    assert_eq!(refused.stderr, "error: the program has no output `mor`; did you mean `more`?\n");
+    assert_eq!((refused.status, &*refused.stdout), (2, ""));
+    // The first one alone has started.
+    assert_eq!(workspace.runs().len(), 1);
+    for (other, message) in [
+        ("--in-context", "`--output` cannot be combined with `--in-context`"),
+        ("other.prose", "`--output` names an output of one program"),
+        ("--json", "cannot be used with"),
+    ] {
+        let refused = run(&["--output", "more", other]);
+        assert_eq!(refused.status, 2, "{refused:?}");
+        assert!(refused.stderr.contains(message), "{refused:?}");
+    }
+}
+
+#[test]
 fn warnings_about_the_program_are_shown_before_it_starts() {
     let program =
         "session \"First\"\nsession \"Second\"\n  prompt: \"Summarize your research\"\nlet unread = 3\n";
