@@ -333,7 +333,7 @@ impl OptionKind {
     }
 }
 
-/// The answer to a permission request: an option, or none if the turn was cancelled or nobody answers.
+/// The answer to a permission request: an option, or none if the turn was cancelled or the question has no answer.
 pub fn outcome(option: Option<&PermissionOption>) -> Value {
     match option {
         Some(option) => json!({ "outcome": { "outcome": "selected", "optionId": option.option_id } }),

@@ -147,7 +147,7 @@ impl AnalysisHost {
     /// Removes the program at a path: imports do not find it until it is loaded again.
     pub fn remove(&mut self, path: &Path) {
         if let Some(file) = self.files.remove(path) {
-            // What was made of the text is kept until it is made anew.
+            // What was computed from the text is kept until it is computed again.
             file.set_text(&mut self.db).to(Text::new(""));
             release(&self.db, file);
             self.importers.changed(file);

@@ -480,7 +480,7 @@ pub(crate) fn broken_headers(db: &dyn Db, file: SourceFile) -> BrokenHeaders {
     BrokenHeaders { names, backwards }
 }
 
-/// Makes anew what is kept for a file that was emptied.
+/// Computes again what is kept for a file that was emptied.
 pub(crate) fn release(db: &dyn Db, file: SourceFile) {
     index(db, file);
     undefined(db, file);

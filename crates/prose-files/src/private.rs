@@ -66,7 +66,7 @@ fn restrict_file(path: &Path, mode: u32) -> io::Result<()> {
     Ok(fchmod(file, Mode::from_raw_mode((mode & 0o700) as rustix::fs::RawMode))?)
 }
 
-/// Takes from everybody but the user what they may do with a folder: nothing to do where there are no such permissions.
+/// Removes the permissions of all other users of a folder: nothing to do where there are no such permissions.
 #[cfg(not(unix))]
 pub fn restrict(_: &Path) -> Restricted {
     Restricted::default()

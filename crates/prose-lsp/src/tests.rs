@@ -12,6 +12,9 @@ use crate::server::{End, serve};
 
 mod analysis;
 
+/// How long a test waits for what has to happen. It is longer than the server takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// Holds back the request `test/wait` until the test lets it go.
 pub(crate) static GATES: LazyLock<Gates> = LazyLock::new(Gates::default);
 
@@ -51,7 +54,7 @@ impl Gates {
         }
     }
 
-    /// Waits until somebody stands at the gate for the `times`th time.
+    /// Waits until the gate is reached for the `times`th time.
     fn wait_for_arrivals(&self, uri: &str, times: usize) {
         let mut state = self.state.lock().unwrap();
         while state.waiting.get(uri).is_none_or(|waiting| *waiting < times) {
@@ -59,13 +62,13 @@ impl Gates {
         }
     }
 
-    /// Lets everybody pass, now and later.
+    /// Opens the gate for all, now and later.
     fn open(&self, uri: &str) {
         self.state.lock().unwrap().open.insert(uri.to_owned());
         self.changed.notify_all();
     }
 
-    /// Waits until somebody stands at the gate.
+    /// Waits until the gate is reached.
     fn wait_for_arrival(&self, uri: &str) {
         self.wait_for_arrivals(uri, 1);
     }
@@ -93,7 +96,7 @@ fn with_server(test: impl AsyncFnOnce(&mut Client)) -> End {
             Client { to_server, from_server: BufReader::new(from_server), server, received: vec![] };
         test(&mut client).await;
         drop(client.to_server);
-        tokio::time::timeout(Duration::from_secs(10), client.server).await.expect("the server ends").unwrap()
+        tokio::time::timeout(PATIENCE, client.server).await.expect("the server ends").unwrap()
     })
 }
 
@@ -177,7 +180,7 @@ impl Client {
             self.from_server.read_exact(&mut body).await.unwrap();
             serde_json::from_slice(&body).unwrap()
         };
-        tokio::time::timeout(Duration::from_secs(10), read).await.expect("the server says something")
+        tokio::time::timeout(PATIENCE, read).await.expect("the server says something")
     }
 
     /// The answer to the request `id`; what comes before it is kept for later.
@@ -503,7 +506,7 @@ fn exit_does_not_wait_for_the_end_of_the_input_or_for_a_reader_of_the_output() {
     with_document(uri, &"x".repeat(1 << 20), async |client| {
         client.ask(1, "test/state", uri).await;
         client.notify("exit", Value::Null).await;
-        let end = tokio::time::timeout(Duration::from_secs(8), &mut client.server).await;
+        let end = tokio::time::timeout(PATIENCE, &mut client.server).await;
         assert_eq!(end.expect("the server ends"), Ok(End::Abrupt));
         client.server = oneshot_of(End::Abrupt);
     });

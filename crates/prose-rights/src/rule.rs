@@ -174,7 +174,7 @@ impl Enforcement {
         matches!(self.rules, Enforced::Rules(_))
     }
 
-    /// Whether a harness can enforce a rule about a subject. Everybody can enforce that everything is allowed.
+    /// Whether a harness can enforce a rule about a subject. Every harness can enforce that everything is allowed.
     pub fn holds(harness: &str, about: &str, rule: &PermissionRule) -> bool {
         rule.kind().is_none_or(|kind| Self::of(harness).is_some_and(|known| known.covers(about, kind)))
     }

@@ -122,7 +122,7 @@ pub(crate) fn origin(request: &RunRequest) -> Result<Origin, RunFailure> {
     Ok(Origin { harness: harness.to_owned(), script, is_confirmed, notes })
 }
 
-/// A fork asks the harness of its run if this user started that, and otherwise the one of the settings: a journal of somebody else does not choose it.
+/// A fork asks the harness of its run if this user started that, and otherwise the one of the settings: the journal of another user does not choose it.
 fn origin_of_fork(request: &RunRequest, from: &FromRun) -> Origin {
     let head = &from.recorded.head;
     let is_confirmed = is_confirmed(&request.project, &head.run, &request.trust.files)

@@ -102,7 +102,7 @@ impl Questions {
         self.change(|state| state.stays = true);
     }
 
-    /// From now on, nobody answers any more: the run stops as soon as it only waits, and its questions are answered and asked again later. Nothing is
+    /// From now on, no one answers any more: the run stops as soon as it only waits, and its questions are answered and asked again later. Nothing is
     /// denied for that reason.
     pub fn abandon(&self) {
         self.change(|state| state.is_abandoned = true);

@@ -1,4 +1,4 @@
-//! The backends for the state of runs behind one interface.
+//! The backends for the state of runs with one interface.
 
 use std::path::PathBuf;
 use std::time::SystemTime;

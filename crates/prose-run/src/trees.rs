@@ -85,7 +85,7 @@ pub(crate) struct GitTrees {
     shared: Arc<Shared>,
     /// Requests are performed in the order in which they are made.
     turn: Arc<Mutex<()>>,
-    /// The trees to copy anew before a session works in them.
+    /// The trees to copy again before a session works in them.
     discarded: std::sync::Mutex<BTreeSet<TreeName>>,
 }
 

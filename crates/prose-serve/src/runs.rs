@@ -197,7 +197,7 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    /// A run that nobody watches.
+    /// A run without watchers.
     pub(crate) fn new(request: RunRequest, source: AnswerSource) -> Self {
         Self { request, given: Vec::new(), source, prepared: None, observer: None }
     }

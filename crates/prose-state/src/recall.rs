@@ -198,7 +198,7 @@ impl JournalRecording {
             }
             match self.matching {
                 Matching::Exact => self.add(key_of_place(&effect.place, &effect.kind), effect.offset),
-                // What was done with working trees is looked at anew: other sessions may have changed them.
+                // What was done with working trees is looked at again: other sessions may have changed them.
                 Matching::Asked if effect.kind == "tree" => {}
                 Matching::Asked => match self.places.event_at(effect.offset)?.kind {
                     EventKind::Effect { outcome: Outcome::Failed(_), .. } => {}

@@ -390,7 +390,7 @@ impl Reporter {
         Self { watch: Some(Arc::new(watch)), ..self }
     }
 
-    /// A reporter whose reports nobody receives, for backends that are used outside of a run.
+    /// A reporter whose reports have no receiver, for backends that are used outside of a run.
     pub fn silent() -> Self {
         Self {
             request: RequestId(0),

@@ -20,7 +20,7 @@ pub(crate) struct AgentCapacity {
 }
 
 impl AgentCapacity {
-    /// Whether the system has resources for another agent, besides so many.
+    /// Whether the system has resources for another agent, in addition to so many.
     pub(crate) fn fits_after(&self, agents: usize) -> bool {
         self.until.is_none() && self.most.is_none_or(|most| agents < most)
     }

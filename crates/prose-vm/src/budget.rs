@@ -399,7 +399,7 @@ impl Meter {
         (format!("use up to {more} more"), limit.to_string())
     }
 
-    /// Nobody lets the run exceed a limit.
+    /// No one lets the run exceed a limit.
     pub(crate) fn harden(&mut self, number: usize) {
         if let Some(limit) = self.limits.get_mut(number) {
             limit.is_soft = false;

@@ -148,12 +148,12 @@ impl Commands {
         (CommandSender(sender), Self(Some(receiver)))
     }
 
-    /// No commands: nobody can reach the run.
+    /// No commands: the run cannot be reached.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Waits for the next command; forever if nobody is left to send one.
+    /// Waits for the next command; forever if no sender is left.
     pub(crate) async fn next(&mut self) -> ToRunner {
         if let Some(receiver) = &mut self.0
             && let Some(sent) = receiver.recv().await

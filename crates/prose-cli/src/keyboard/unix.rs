@@ -56,7 +56,7 @@ pub(crate) async fn line() -> Typed {
             return line;
         }
         let is_readable = async {
-            // Registered anew for each read, since only a registration reports what is there already.
+            // Registered again for each read, since only a registration reports what is there already.
             #[allow(deprecated, reason = "sound for standard input, which stays open")]
             let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE)?;
             terminal.readable().await.map(drop)

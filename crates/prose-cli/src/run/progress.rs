@@ -112,7 +112,7 @@ pub(crate) struct Progress<'a> {
     total: RefCell<Option<ProgressBar>>,
     /// The tool calls that have a line, where there are no bars.
     calls: RefCell<HashSet<(RequestId, SmolStr)>>,
-    /// The run whose questions are written, since nobody is asked here, and those that were.
+    /// The run whose questions are written, if no one is asked here, and those that were.
     questions: RefCell<Option<(SmolStr, HashSet<QuestionId>)>>,
     /// Given back at the end.
     _echo: Option<Echo>,
@@ -167,7 +167,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// From now on, writes the questions of the run when it starts to wait: nobody is asked at this terminal.
+    /// From now on, writes the questions of the run when it starts to wait: no one is asked at this terminal.
     pub(crate) fn write_questions_of(&self, run: &str) {
         self.questions.replace(Some((run.into(), HashSet::new())));
     }

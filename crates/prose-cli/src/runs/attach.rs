@@ -129,6 +129,6 @@ fn ask(questions: ElsewhereQuestions, closer: Closer, bars: Bars) -> io::Result<
         // A user who has closed standard input answers no more.
         closer.close();
     };
-    // The thread ends with the process: nobody can end the reading of a line.
+    // The thread ends with the process, since the reading of a line cannot be cancelled.
     thread::Builder::new().name("questions".to_owned()).spawn(asking).map(drop)
 }

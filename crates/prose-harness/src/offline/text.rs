@@ -336,7 +336,7 @@ pub(super) fn cut(text: &str, longest: usize) -> String {
     format!("{} … {MARK}", text[..end].trim_end())
 }
 
-/// The sentences and lines of a text, each with the white space behind it.
+/// The sentences and lines of a text, each with the white space after it.
 fn split(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -12,7 +12,7 @@ use crate::protocol::session::Session;
 use crate::protocol::uri::{DocumentUri, uri_of_path};
 use crate::workspace::settings::{Problems, Settings};
 
-/// The published diagnostics of files with settings. Every client gets them unasked, since none asks for files that are not
+/// The published diagnostics of files with settings. Every client gets them without a request, since none asks for files that are not
 /// open.
 #[derive(Debug, Default)]
 pub(crate) struct SettingsFiles {

@@ -57,13 +57,13 @@ impl Address {
     pub(super) fn remove(&self, folder: &Path) {
         transport::remove(&self.address);
         if Self::read(folder).is_ok_and(|now| now.as_ref() == Some(self)) {
-            // A file that remains names an address where nobody listens, which is recognised.
+            // A file that remains names an address where no process listens, which is recognised.
             let _ = Folder::open(folder).and_then(|folder| folder.remove(CONTROL_FILE));
         }
     }
 }
 
-/// A random text that nobody can guess.
+/// A random text that cannot be guessed.
 pub(super) fn random() -> io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;

@@ -175,7 +175,7 @@ impl Hub {
     pub(super) fn attach(self: &Arc<Self>) -> (Attachment, Vec<u8>) {
         let mut state = self.lock();
         if state.watchers == 0 {
-            // Nobody has needed lines before.
+            // No lines were needed before.
             state.chunks.clear();
             state.lines = 0;
             state.written = state.end();

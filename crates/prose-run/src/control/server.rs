@@ -30,7 +30,7 @@ const HELLO_TIME: Duration = Duration::from_secs(5);
 /// How long clients may take to read the last events of a run. What they miss is in the journal.
 const FAREWELL_TIME: Duration = Duration::from_millis(500);
 
-/// How long nobody is accepted after the system had no resources for it.
+/// How long no connection is accepted after the system had no resources for it.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A tenth of the weight of other threads, when the processor is short.
@@ -40,7 +40,7 @@ const NICENESS: i32 = 10;
 /// How many answers wait for a client at most before its next request is read.
 const MAX_ANSWERS: usize = 16;
 
-/// The channel of a run. Dropping it ends it, after which nobody reaches the run.
+/// The channel of a run. Dropping it ends it, after which the run cannot be reached.
 pub(crate) struct Server {
     hub: Arc<Hub>,
     address: Address,
@@ -55,7 +55,7 @@ struct Service {
     desk: Questions,
 }
 
-/// What is written to a client besides events.
+/// What is written to a client in addition to events.
 enum Outgoing {
     Message(Message),
     /// The answer to the request of that number, followed by events.
@@ -95,7 +95,7 @@ impl Server {
         };
         let problem = Some(error.to_string());
         let address = Address { problem, ..Address::new(run, String::new(), String::new()) };
-        // Without the note, clients only learn that nobody listens.
+        // Without the note, clients only learn that no process listens.
         let _ = address.write(folder);
         None
     }
@@ -134,7 +134,7 @@ impl Drop for Server {
 
 fn serve(listener: Listener, service: &Arc<Service>) {
     yield_to_the_run();
-    // Without resources for it, the run is executed all the same, and clients are told that nobody listens.
+    // Without resources for it, the run is executed all the same, and clients learn that no process listens.
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
     runtime.block_on(async {
         let Ok(listener) = listener.listen() else { return };

@@ -37,7 +37,7 @@ mod unix {
             let folder = folder(name.len() + ".sock/".len())?;
             remove_dead(&folder, LISTENING_TIME);
             let path = folder.join(format!("{name}.sock"));
-            // The folder belongs to the user alone, so nobody else connects before the socket has its own permissions.
+            // The folder belongs to the user alone, so no other user connects before the socket has its own permissions.
             let listener = UnixListener::bind(&path)?;
             listener.set_nonblocking(true)?;
             Ok(Self { listener, path })
@@ -112,7 +112,7 @@ mod unix {
         Err(io::Error::other(format!("`{}` {problem}", folder.display())))
     }
 
-    /// Connects to an address. A socket of another user is refused: nobody else executes the runs of this one.
+    /// Connects to an address. A socket of another user is refused: only this user executes the runs of this user.
     pub(in super::super) fn connect(address: &str) -> io::Result<Stream> {
         let found = fs::symlink_metadata(address)?;
         if !found.file_type().is_socket() || found.uid() != rustix::process::geteuid().as_raw() {
@@ -129,7 +129,7 @@ mod unix {
         stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw())
     }
 
-    /// Removes an address that nobody listens at any more.
+    /// Removes an address at which no process listens any more.
     pub(in super::super) fn remove(address: &str) {
         if let Ok(found) = fs::symlink_metadata(address)
             && found.file_type().is_socket()

@@ -68,7 +68,7 @@ pub(super) struct State {
     pub(super) attending_inputs: usize,
     /// Whether the run stays a process if no one attends.
     pub(super) stays: bool,
-    /// Whether nobody answers any more.
+    /// Whether no one answers any more.
     pub(super) is_abandoned: bool,
     /// Whether the run stops: no answer would reach it.
     pub(super) is_stopping: bool,

@@ -55,7 +55,7 @@ impl Connection {
     }
 
     async fn send(&self, message: Value) {
-        // Without a client there is nobody to tell.
+        // Without a client there is no receiver.
         let _ = self.messages.send(message).await;
     }
 

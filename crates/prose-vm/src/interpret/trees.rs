@@ -72,7 +72,7 @@ impl Tree {
         opening
     }
 
-    /// Adds the names of the trees in this one that nobody joins any more, the innermost first.
+    /// Adds the names of the trees in this one that are not joined any more, the innermost first.
     fn leave(&self, names: &mut Vec<TreeName>) {
         for inner in self.inner.take() {
             inner.leave(names);

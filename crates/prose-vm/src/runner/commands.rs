@@ -51,7 +51,7 @@ impl Runner<'_> {
     pub(super) fn take_command(&mut self, sent: ToRunner) -> Result<Option<String>, RunError> {
         let (command, by, answer) = match sent {
             ToRunner::Report(answer) => {
-                // Whoever asked may be gone.
+                // The sender may be gone.
                 let _ = answer.send(self.status_report());
                 return Ok(None);
             }

@@ -111,7 +111,7 @@ pub trait Inputs: Send + Sync {
         Box::pin(std::future::pending())
     }
 
-    /// Takes no answer from now on, since the run stops. An answer that was taken before is recorded or returned. By default, nobody is asked.
+    /// Takes no answer from now on, since the run stops. An answer that was taken before is recorded or returned. By default, no one is asked.
     fn close(&self) -> LastQuestions {
         LastQuestions::default()
     }

@@ -19,7 +19,7 @@ pub trait Trees: Send + Sync {
     /// copied again.
     fn restore<'a>(&'a self, folder: &'a str) -> TreeFuture<'a, ()>;
 
-    /// Has the next [`Trees::restore`] of an opened tree copy it anew: what is in it belongs to sessions that the changed program does not have.
+    /// Has the next [`Trees::restore`] of an opened tree copy it again: what is in it belongs to sessions that the changed program does not have.
     fn discard(&self, folder: &str) {
         let _ = folder;
     }
