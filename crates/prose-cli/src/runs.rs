@@ -21,7 +21,7 @@ use prose_state::journal::JOURNAL_FILE;
 use prose_state::prompt_file::PROMPTS_FOLDER;
 use prose_state::reader::JournalReader;
 use prose_state::runs::RunSummary;
-use prose_view::{Census, Delta, RequestRecord, Requests, View, duration};
+use prose_view::{Census, Delta, RequestRecord, Requests, Times, View, duration};
 use prose_vm::earlier::ChangedVariable;
 use prose_vm::event::{Event, EventKind};
 use serde::Serialize;
@@ -222,6 +222,21 @@ fn view_of(folder: &Path, mut read: impl FnMut(&Event)) -> Result<View, StateErr
     Ok(view)
 }
 
+/// How long a run took: its work, and how long it waited for people and was stopped.
+fn took(run: &RunSummary, view: Option<&View>) -> Option<String> {
+    let times = view.filter(|view| view.root().is_some()).map(View::times);
+    let work = times.map(|times| times.work).or(run.duration()).map(duration)?;
+    let Some(Times { waiting, stopped, .. }) = times else { return Some(work) };
+    let waiting = Some(waiting).filter(|waiting| *waiting > 0);
+    let stopped = Some(stopped).filter(|stopped| *stopped > 0);
+    let parts = [
+        Some(work),
+        waiting.map(|waiting| format!("waited {} for answers", duration(waiting))),
+        stopped.map(|stopped| format!("stopped for {}", duration(stopped))),
+    ];
+    Some(parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
+}
+
 fn show(
     project: &Project,
     start: Option<&str>,
@@ -254,8 +269,11 @@ fn show(
     if let Some(started) = run.started {
         writeln!(out, "started:  {}", time(started))?;
     }
-    if let Some(took) = run.duration() {
-        writeln!(out, "took:     {}", duration(took))?;
+    // A run of another implementation has no journal.
+    let mut by_hand = Vec::new();
+    let view = view_of(&run.folder, |event| by_hand.extend(done_by_hand(event))).ok();
+    if let Some(took) = took(run, view.as_ref()) {
+        writeln!(out, "took:     {took}")?;
     }
     if let Some(sessions) = run.sessions {
         writeln!(out, "sessions: {sessions}")?;
@@ -296,9 +314,7 @@ fn show(
             writeln!(out, "  {kind:6} {} ({} bytes)", one_line(&binding.name), binding.bytes)?;
         }
     }
-    // A run of another implementation has no journal.
-    let mut by_hand = Vec::new();
-    if let Ok(mut view) = view_of(&run.folder, |event| by_hand.extend(done_by_hand(event))) {
+    if let Some(mut view) = view {
         // The process of a run that has no end was killed.
         if !run.status.is_executed() {
             view.interrupt();

@@ -97,7 +97,10 @@ impl Serialize for Delta<'_> {
         map.serialize_entry("revision", &view.revision)?;
         map.serialize_entry("seq", &view.seq)?;
         map.serialize_entry("now", &view.now)?;
-        map.serialize_entry("paused", &view.paused)?;
+        map.serialize_entry("paused", &(view.paused + view.waits.attended))?;
+        if view.waits.since.is_some() {
+            map.serialize_entry("waits", &true)?;
+        }
         map.serialize_entry("ended", &view.sessions_ended)?;
         map.serialize_entry("harness", &view.harness)?;
         if let Some(pause) = &view.pause {

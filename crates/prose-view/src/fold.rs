@@ -6,6 +6,7 @@ mod failures;
 mod nodes;
 mod sessions;
 mod statements;
+mod times;
 
 use std::sync::Arc;
 
@@ -36,6 +37,7 @@ impl View {
             *self = Self { revision: self.revision, started_at: self.revision, ..Self::default() };
             self.run_started(event, head);
         }
+        self.wait_until(event);
         if event.paused > self.paused {
             // What has ended before the run was stopped is reused by the execution that starts here.
             self.tally.reused = self.root().map_or(0, |root| root.sessions.complete);
@@ -43,7 +45,7 @@ impl View {
         }
         self.pause = event.pause_after(self.pause.take());
         self.seq = self.seq.max(event.seq);
-        self.now = self.now.max(event.active_at());
+        self.now = self.now.max(self.time(event));
         self.paused = self.paused.max(event.paused);
         if let EventKind::ImportCalled { program, alias, folder, .. } = &event.kind {
             self.calls.insert(event.place.clone(), *program);
@@ -55,10 +57,11 @@ impl View {
             program.revision = self.revision;
         }
         self.take(event, number);
+        self.wait_after(event);
     }
 
     fn take(&mut self, event: &Event, number: u32) {
-        let at = event.active_at();
+        let at = self.time(event);
         let place = &event.place;
         match &event.kind {
             EventKind::RunStarted(head) => self.log(event, EntryKind::Started(head.harness.clone())),
@@ -318,7 +321,7 @@ impl View {
     }
 
     fn resumed(&mut self, event: &Event) {
-        let at = event.active_at();
+        let at = self.time(event);
         self.end = None;
         self.change(NodeId::ROOT, |root| (root.status, root.to) = (Status::Running, None));
         // The sessions that were open when the run stopped are asked once more.
@@ -328,7 +331,7 @@ impl View {
     }
 
     fn run_ended(&mut self, event: &Event, end: &RunEnd) {
-        let at = event.active_at();
+        let at = self.time(event);
         if let (RunStatus::Failed, Some(error)) = (end.status, &end.error) {
             // The innermost of the statements that failed is where the error comes from. One that an imported program raises has no line here
             // but that of the call.

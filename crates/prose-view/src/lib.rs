@@ -1,8 +1,8 @@
 //! The view of a run: one pure fold of its events, which every display renders.
 //!
 //! [`View`] is the view after an event. [`View::apply`] folds the next event into it, [`View::since`] gives what changed since a revision, and
-//! [`History`] gives the view after any event of a run. Times are in milliseconds on the clock of [`prose_vm::event::Event::active_at`],
-//! which stands still while the run is stopped.
+//! [`History`] gives the view after any event of a run. Times are in milliseconds on a clock that stands still while the run is stopped
+//! and while it only waits for people; [`Times`] has how long that was.
 
 mod activity;
 mod agent;
@@ -16,6 +16,7 @@ mod node;
 mod request;
 mod statement;
 mod text;
+mod times;
 mod versioned;
 mod view;
 
@@ -29,4 +30,5 @@ pub use node::{Attempt, Counts, Node, NodeId, NodeKind, Session, Span, Status, W
 pub use request::{RequestRecord, RequestStatus, Requests};
 pub use statement::{Execution, ExecutionId, Outcome, Statement};
 pub use text::{duration, usage_text};
+pub use times::Times;
 pub use view::{BoundName, Entry, EntryKind, Failure, Program, View};

@@ -17,6 +17,7 @@ use crate::agent::{AgentKey, AgentTotal};
 use crate::census::{Handled, MissingResult, OpenTry, Tally};
 use crate::node::{Attempt, Node, NodeId, NodeKind};
 use crate::statement::{Execution, ExecutionId, Statement};
+use crate::times::{Times, Waits};
 use crate::versioned::Versioned;
 
 /// The view of a run after an event. A clone is cheap: it shares with the original what neither of them changes later.
@@ -28,6 +29,7 @@ pub struct View {
     pub(crate) seq: u64,
     pub(crate) now: u64,
     pub(crate) paused: u64,
+    pub(crate) waits: Waits,
     pub(crate) head: Option<Arc<RunHead>>,
     /// The harness that answers now; that of the start, until the run is resumed with another one.
     pub(crate) harness: SmolStr,
@@ -192,6 +194,13 @@ impl View {
     /// The time of the last event.
     pub fn now(&self) -> u64 {
         self.now
+    }
+
+    /// What the time of the run was taken up by.
+    pub fn times(&self) -> Times {
+        let work = self.root().map_or(0, |root| root.to.unwrap_or(self.now).saturating_sub(root.from));
+        let waiting = self.waits.attended + self.waits.unattended;
+        Times { work, waiting, stopped: self.paused.saturating_sub(self.waits.unattended) }
     }
 
     /// What the run is; none before its first event.

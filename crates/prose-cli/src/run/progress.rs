@@ -221,7 +221,7 @@ impl<'a> Progress<'a> {
                     (view.attempt(*request), view.task(*request), self.is_now.get())
                 {
                     let line = session_line(event.nesting, task);
-                    let took = event.active_at().saturating_sub(attempt.started());
+                    let took = view.now().saturating_sub(attempt.started());
                     self.session_ended(*request, *status, &line, &why, took);
                 }
             }
@@ -336,7 +336,7 @@ impl<'a> Progress<'a> {
             (self.running.borrow().get(request), view.attempt(*request))
         {
             let now = view.activity_of(*request);
-            let doing = now.map_or(String::new(), |now| now.summary(event.active_at()));
+            let doing = now.map_or(String::new(), |now| now.summary(view.now()));
             let calls = now.map_or(String::new(), |now| now.counted_calls());
             let usage = attempt.usage.map_or(String::new(), usage_text);
             let parts = [line.clone(), beginning(&doing), calls, usage];

@@ -19,7 +19,7 @@ impl View {
     }
 
     pub(super) fn reported(&mut self, event: &Event, request: RequestId, activity: &Activity) {
-        let at = event.active_at();
+        let at = self.time(event);
         if let Activity::Used(usage) = activity {
             let sum = Usage::sum([self.used.get(&request).copied(), Some(*usage)]);
             self.used.extend(sum.map(|sum| (request, sum)));

@@ -53,7 +53,7 @@ impl View {
             site: event.site,
             program: self.program_of(&event.place, event.site),
             nesting: event.nesting,
-            from: event.active_at(),
+            from: self.time(event),
             key: key.clone(),
             ..Node::default()
         };
@@ -214,7 +214,7 @@ impl View {
             nearest(event.place.as_str(), |place| self.containers.get(place).copied().filter(is_loop));
         let Some(id) = around else { return };
         let Some(place) = self.node(id).map(|node| node.place.clone()) else { return };
-        self.end_iteration(id, event.active_at(), Status::Complete);
+        self.end_iteration(id, self.time(event), Status::Complete);
         let of = max.map_or(String::new(), |max| format!(" of {max}"));
         let key = place.step(format_args!("i{}", number.saturating_sub(1)));
         let label = format_smolstr!("iteration {number}{of}");

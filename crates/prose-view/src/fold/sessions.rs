@@ -14,7 +14,7 @@ use crate::view::{EntryKind, OpenSession, View};
 
 impl View {
     pub(super) fn session_started(&mut self, event: &Event, request: RequestId, task: &Arc<SessionTask>) {
-        let at = event.active_at();
+        let at = self.time(event);
         let attempt = Attempt { request, from: at, ..Attempt::default() };
         let before = (task.attempt > 0).then(|| self.asked.get(base(&event.place)).copied()).flatten();
         let node = before.unwrap_or_else(|| {
@@ -80,10 +80,11 @@ impl View {
         }
         let Some(id) = self.asked.get(base(&event.place)).copied() else { return };
         self.retry_handles(id, attempt, error);
+        let at = self.time(event);
         self.change(id, |node| {
             (node.to, node.waits_for) = (None, Some(WaitsFor::Retry));
             if let Some(session) = node.session_mut() {
-                session.pauses.push(Span { from: event.active_at(), to: None });
+                session.pauses.push(Span { from: at, to: None });
             }
         });
         self.set_status(id, Status::Waiting);
@@ -125,8 +126,11 @@ impl View {
         outcome: &Outcome,
         began: Option<u64>,
     ) {
+        let idle = event.paused + self.waits.attended;
         self.change_attempt(request, |node, attempt| {
-            attempt.began = began.map(|at| at.saturating_sub(event.paused)).or(attempt.began);
+            // The run may have waited after that.
+            let began = began.map(|at| at.saturating_sub(idle).max(attempt.from));
+            attempt.began = began.or(attempt.began);
             attempt.queued = false;
             if let Outcome::Reply(reply) = outcome {
                 node.note = first_line(&reply.text);

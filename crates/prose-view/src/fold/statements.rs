@@ -85,7 +85,7 @@ impl View {
             around,
             inside: 0,
             status: Status::Running,
-            from: event.active_at(),
+            from: self.time(event),
             to: None,
             value: SmolStr::default(),
             file: None,

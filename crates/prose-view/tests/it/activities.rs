@@ -59,7 +59,7 @@ fn check(activities: &[Value], expected: Expect) {
         let (id, node) = view.nodes().nth(1).unwrap();
         let now = view.activity(id).unwrap();
         let waits = node.waits_for.map_or(String::new(), |waits| format!(" [{waits:?}]").to_lowercase());
-        lines += &format!("{}: {}{waits}\n", now.calls, now.summary(at + 100));
+        lines += &format!("{}: {}{waits}\n", now.calls, now.summary(view.now() + 100));
     }
     expected.assert_eq(&lines);
 }

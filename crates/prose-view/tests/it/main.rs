@@ -9,4 +9,5 @@ mod events;
 mod expenses;
 mod history;
 mod pause;
+mod times;
 mod tree;

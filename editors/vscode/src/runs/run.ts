@@ -187,10 +187,12 @@ export interface RunDelta {
   whole: boolean;
   /** The number of the last event. */
   seq: number;
-  /** The time of the last event, without the time while the run was stopped. */
+  /** The time of the last event, without the time while the run was stopped or only waited for people. */
   now: number;
-  /** The total time for which the run was stopped until then. */
+  /** The total of that time until then. */
   paused: number;
+  /** While the run only waits for people. */
+  waits?: boolean | undefined;
   harness: string;
   /** Only of a paused run. */
   pause?: Pause;
@@ -248,6 +250,7 @@ export class Run {
   /** The time of the last event. */
   last = 0;
   private paused = 0;
+  private waits = false;
 
   get root(): Item | undefined {
     return this.items[0];
@@ -257,9 +260,9 @@ export class Run {
     return this.root?.to !== undefined;
   }
 
-  /** The current time, without the time while the run was stopped. */
+  /** The current time, without the time while the run was stopped or only waited for people. */
   get now(): number {
-    return Date.now() - this.paused;
+    return this.waits ? this.last : Date.now() - this.paused;
   }
 
   /** Applies changes. */
@@ -281,6 +284,7 @@ export class Run {
     this.seq = delta.seq;
     this.last = delta.now;
     this.paused = delta.paused;
+    this.waits = delta.waits ?? false;
     for (const node of delta.nodes) this.put(node);
     for (const activity of delta.activities ?? []) {
       const item = this.items[activity.node];
@@ -313,6 +317,7 @@ export class Run {
       seq: this.seq,
       now: this.last,
       paused: this.paused,
+      ...(this.waits ? { waits: true } : {}),
       harness: this.harness,
       inputs: this.inputs,
       nodes: this.items.map(({ children: _, ...node }) => node),

@@ -1,0 +1,136 @@
+//! Work, waiting for people, and stopped time.
+
+use prose_view::{NodeKind, Outcome, Times, View};
+use prose_vm::event::Event;
+use serde_json::{Value, json};
+
+use crate::events::{ended, event, replied, run_ended, session, statement};
+
+/// Events at these times in milliseconds after the start of a run. After the first number is the time for which the run was stopped before.
+fn told(events: Vec<(u64, u64, &str, Value)>) -> Vec<Event> {
+    let start = crate::events::run(Vec::new()).remove(0);
+    let mut told = vec![Event { at: 0, ..start }];
+    told.extend(events.into_iter().enumerate().map(|(index, (at, paused, place, what))| Event {
+        at,
+        paused,
+        ..event(index as u64 + 2, place, what)
+    }));
+    told
+}
+
+fn asked(name: &str) -> Value {
+    json!({ "event": "input-asked", "request": 9, "name": name, "prompt": "Which?" })
+}
+
+fn given(name: &str) -> Value {
+    json!({ "event": "input-given", "name": name, "value": "that" })
+}
+
+fn reports(activity: Value) -> Value {
+    let mut activity = activity;
+    activity["event"] = json!("activity");
+    activity["request"] = json!(1);
+    activity
+}
+
+fn done() -> Value {
+    json!({ "event": "statement-ended", "status": "complete", "error": null })
+}
+
+fn times(work: u64, waiting: u64, stopped: u64) -> Times {
+    Times { work, waiting, stopped }
+}
+
+#[test]
+fn a_run_that_waits_for_an_input_does_no_work() {
+    let events = told(vec![
+        (0, 0, "s0", statement()),
+        (0, 0, "s0", session(1, "a")),
+        (2_000, 0, "s0", replied(1, json!(null))),
+        (2_000, 0, "s0", ended(1, "complete")),
+        (2_000, 0, "s0", done()),
+        (2_000, 0, "s1", statement()),
+        (2_000, 0, "s1", asked("topic")),
+        (21_000, 0, "s1", given("topic")),
+        (21_100, 0, "s1", done()),
+        (21_200, 0, "", run_ended("completed")),
+    ]);
+    let mut view = View::default();
+    for event in &events[..8] {
+        view.apply(event);
+    }
+    assert_eq!(json!(view.since(0))["waits"], true);
+    assert_eq!((view.now(), view.times()), (2_000, times(2_000, 0, 0)));
+    events[8..].iter().for_each(|event| view.apply(event));
+    assert_eq!(view.times(), times(2_200, 19_000, 0));
+    let shown = json!(view.since(0));
+    assert_eq!((&shown["now"], &shown["paused"], shown.get("waits")), (&json!(2_200), &json!(19_000), None));
+    let took = view.statements(0).filter_map(|statement| match &statement.outcome {
+        Some(Outcome::Done { took, .. }) => Some(*took),
+        _ => None,
+    });
+    // Both statements stand in line 1, where the second one ended last.
+    assert_eq!(took.collect::<Vec<_>>(), [100]);
+}
+
+#[test]
+fn what_works_meanwhile_is_work() {
+    let events = told(vec![
+        (0, 0, "s0/b0", session(1, "a")),
+        (1_000, 0, "s0/b1", asked("topic")),
+        (3_000, 0, "s0/b0", replied(1, json!(null))),
+        (3_000, 0, "s0/b0", ended(1, "complete")),
+        (9_000, 0, "s0/b1", given("topic")),
+        (9_000, 0, "", run_ended("completed")),
+    ]);
+    let view = View::of(&events);
+    assert_eq!(view.times(), times(3_000, 6_000, 0));
+    let input = view.nodes().find(|(_, node)| node.kind == NodeKind::Input).unwrap().1;
+    assert_eq!((input.from, input.to), (1_000, Some(3_000)));
+}
+
+#[test]
+fn an_agent_that_asks_for_a_permission_waits_too() {
+    let events = told(vec![
+        (0, 0, "s0", session(1, "a")),
+        (
+            500,
+            0,
+            "s0",
+            reports(
+                json!({ "activity": "asked", "id": "q", "title": "git push", "rule": "execute: prompt" }),
+            ),
+        ),
+        (
+            8_500,
+            0,
+            "s0",
+            reports(json!({ "activity": "answered", "id": "q", "is_allowed": true, "from": "terminal" })),
+        ),
+        (9_000, 0, "s0", replied(1, json!(null))),
+        (9_000, 0, "s0", ended(1, "complete")),
+        (9_000, 0, "", run_ended("completed")),
+    ]);
+    let view = View::of(&events);
+    assert_eq!(view.times(), times(1_000, 8_000, 0));
+    let session = view.nodes().find(|(_, node)| node.session().is_some()).unwrap().1;
+    assert_eq!((session.from, session.to), (0, Some(1_000)));
+}
+
+#[test]
+fn a_run_that_is_resumed_on_the_next_day_shows_its_work() {
+    const DAY: u64 = 86_400_000;
+    let resumed = || json!({ "event": "resumed", "harness": "offline" });
+    let events = |end: &str| {
+        told(vec![
+            (0, 0, "s0", session(1, "a")),
+            (1_000, 0, "", run_ended(end)),
+            (DAY + 1_000, DAY, "", resumed()),
+            (DAY + 2_000, DAY, "s0", replied(1, json!(null))),
+            (DAY + 2_000, DAY, "s0", ended(1, "complete")),
+            (DAY + 2_000, DAY, "", run_ended("completed")),
+        ])
+    };
+    assert_eq!(View::of(&events("interrupted")).times(), times(2_000, 0, DAY));
+    assert_eq!(View::of(&events("waiting")).times(), times(2_000, DAY, 0));
+}
