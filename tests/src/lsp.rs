@@ -223,6 +223,17 @@ impl LspClient {
         published["params"]["diagnostics"].clone()
     }
 
+    /// The first diagnostics that are not held back, because nothing else is typed after this version.
+    #[track_caller]
+    pub fn diagnostics_after_pause(&mut self, uri: &str, version: i64) -> Value {
+        loop {
+            let diagnostics = self.diagnostics(uri, version);
+            if diagnostics != json!([]) {
+                return diagnostics;
+            }
+        }
+    }
+
     /// Puts back a message that was taken too early.
     pub fn put_back(&mut self, message: Value) {
         self.kept.push_back(message);

@@ -177,10 +177,11 @@ impl Workspace {
         self
     }
 
-    /// Gives an open file another text.
+    /// Gives an open file another text, as `git` would and not a person who types: what is found in it is reported at once.
     pub fn replace(&mut self, name: &str, version: i64, text: &str) {
         let uri = self.uri(name);
-        self.client.change(&uri, version, json!([{ "text": text }]));
+        let other = "# another text\n\n# of several lines\n";
+        self.client.change(&uri, version, json!([{ "text": other }, { "text": text }]));
     }
 
     /// Says that a file was saved.

@@ -62,7 +62,7 @@ impl Message {
     /// Whether the diagnostics of programs may be different afterwards.
     pub(crate) fn changes_diagnostics(&self) -> bool {
         match self {
-            Message::Document(_) => true,
+            Message::Document(message) => !matches!(message, DocumentMessage::Pause { .. }),
             Message::Import(message) => {
                 matches!(message, ImportMessage::Fetched(..) | ImportMessage::Pinned(_))
             }

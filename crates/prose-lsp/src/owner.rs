@@ -4,6 +4,8 @@
 //! for the client or for a read. The [state] is a few parts that do not depend on one another; the other modules handle one kind of message
 //! each.
 
+#[cfg(test)]
+mod desk;
 mod disk;
 mod documents;
 mod event_loop;
@@ -18,4 +20,5 @@ mod session;
 mod settings_files;
 pub(crate) mod state;
 mod testing;
+mod typing;
 mod workspace;

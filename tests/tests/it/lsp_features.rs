@@ -155,7 +155,7 @@ fn diagnostics_come_as_one_types_and_go_when_it_is_mended() {
     assert_eq!(client.diagnostics(URI, 2), json!([]));
 
     client.change(URI, 3, json!([{ "range": range((2, 12), (2, 13)), "text": "" }]));
-    assert_eq!(client.diagnostics(URI, 3)[0]["range"], range((2, 8), (2, 12)));
+    assert_eq!(client.diagnostics_after_pause(URI, 3)[0]["range"], range((2, 8), (2, 12)));
     client.notify("textDocument/didClose", json!({ "textDocument": { "uri": URI } }));
     let withdrawn = client.wait_for(|message| message["params"].get("version").is_none());
     assert_eq!(withdrawn["params"], json!({ "uri": URI, "diagnostics": [] }));
@@ -189,7 +189,7 @@ fn columns_count_what_was_agreed_on() {
         assert_eq!(answer["capabilities"]["positionEncoding"], encoding);
         client.open(URI, 1, "session \"€😀\"");
         client.change(URI, 2, json!([{ "range": range((0, end), (0, end + 1)), "text": "" }]));
-        assert_eq!(client.diagnostics(URI, 2)[0]["range"], range((0, 8), (0, end)), "{encoding}");
+        assert_eq!(client.diagnostics_after_pause(URI, 2)[0]["range"], range((0, 8), (0, end)), "{encoding}");
         client.shut_down();
     }
 }

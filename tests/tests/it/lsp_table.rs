@@ -234,7 +234,10 @@ const ASKED: &[(&str, &str)] = &[
     ("workspace/applyEdit", ""),
     ("workspace/codeLens/refresh", "when a run starts or ends"),
     ("workspace/configuration", ""),
-    ("workspace/diagnostic/refresh", "when an imported program or a setting changes"),
+    (
+        "workspace/diagnostic/refresh",
+        "when an imported program or a setting changes, and after a pause in typing",
+    ),
     ("workspace/inlayHint/refresh", "while programs run"),
     ("workspace/inlineValue/refresh", ""),
     ("workspace/semanticTokens/refresh", ""),

@@ -11,9 +11,10 @@ use prose_syntax::{Diagnostic, TextRange};
 use ropey::Rope;
 
 use crate::documents::snapshot::{PartOf, Snapshot};
+use crate::documents::typing::{LineEdit, Typing};
 use crate::panics::{Panicked, guard};
 use crate::protocol::json::Digest;
-use crate::protocol::position::size;
+use crate::protocol::position::{ContentChange, Encoding, size};
 use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::uri::DocumentUri;
 use crate::workspace::settings::FileConfig;
@@ -33,6 +34,10 @@ pub(crate) struct Document {
     part_of: Option<PartOf>,
     /// Whether the client got the message that the document is too large to be analysed.
     reported_too_large: bool,
+    /// What is held back while the user types in the document; none if nothing is.
+    pub(crate) typing: Option<Typing>,
+    /// The number of the last edit, for those that start a wait for a pause.
+    pub(crate) last_edit: u64,
 }
 
 /// Larger documents are not analysed: a program on the disk may not be larger either.
@@ -89,6 +94,8 @@ impl Document {
             published: None,
             part_of: None,
             reported_too_large: false,
+            typing: None,
+            last_edit: 0,
         })
     }
 
@@ -140,6 +147,9 @@ impl Document {
     /// Replaces the whole text.
     pub(crate) fn replace(&mut self, text: &str) -> Result<(), TooLong> {
         check_length(text.len())?;
+        if let Some(typing) = self.typing.take() {
+            self.typing = typing.after(&LineEdit::between(&self.text, text));
+        }
         self.text = Rope::from_str(text);
         self.forget_parse();
         Ok(())
@@ -149,6 +159,9 @@ impl Document {
     pub(crate) fn edit(&mut self, range: Range<usize>, inserted: &str) -> Result<(), TooLong> {
         check_length(self.text.len_bytes() - range.len() + inserted.len())?;
         let was_too_large = self.is_too_large();
+        if let Some(typing) = self.typing.take() {
+            self.typing = typing.after(&LineEdit::of(&self.text, &range, inserted));
+        }
         let chars = self.text.byte_to_char(range.start)..self.text.byte_to_char(range.end);
         let start = chars.start;
         self.text.remove(chars);
@@ -164,6 +177,16 @@ impl Document {
             Unknown::Everything => Unknown::Everything,
         };
         Ok(())
+    }
+
+    /// Whether the user, who types in the document, continues there with a change.
+    pub(crate) fn continues_typing(&self, change: &ContentChange, encoding: Encoding) -> bool {
+        self.typing.as_ref().is_some_and(|typing| {
+            typing.continues_with(&match change.range_in(&self.text, encoding) {
+                Some(range) => LineEdit::of(&self.text, &range, &change.text),
+                None => LineEdit::between(&self.text, &change.text),
+            })
+        })
     }
 
     /// Has the whole text parsed again, whatever was known before.

@@ -13,4 +13,6 @@ pub(crate) enum DocumentMessage {
     Close { uri: DocumentUri },
     /// The client saved a document.
     Save { uri: DocumentUri },
+    /// The time of a pause has passed since the edit with this number.
+    Pause { uri: DocumentUri, edit: u64 },
 }

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::documents::closed::ClosedProgram;
 use crate::documents::snapshot::Snapshot;
+use crate::documents::typing::Typing;
 use crate::protocol::convert::{Converter, Reported};
 use crate::protocol::json::{Digest, Json, fields, json as text, list};
 use crate::protocol::lsp;
@@ -46,10 +47,25 @@ fn items(view: &View<'_>) -> Vec<lsp::Diagnostic> {
     items
 }
 
+/// All diagnostics of a document, which has these programs.
+pub(crate) fn of_document<'a>(programs: impl Iterator<Item = View<'a>>) -> Vec<lsp::Diagnostic> {
+    programs.flat_map(|view| items(&view)).collect()
+}
+
+/// Those that the client is shown while the user may be typing in it.
+fn shown<'a>(programs: impl Iterator<Item = View<'a>>, typing: Option<&Typing>) -> Vec<lsp::Diagnostic> {
+    let found = of_document(programs);
+    match typing {
+        Some(typing) => typing.shown(found),
+        None => found,
+    }
+}
+
 /// The answer to `textDocument/diagnostic`, where `previous` is the id of the last answer that the client still has.
 pub(crate) fn report(views: &Views, previous: Option<&str>) -> Json {
-    let items: Vec<lsp::Diagnostic> = views.each().flat_map(|view| items(&view)).collect();
-    let items = text(&items);
+    // A client that is sent diagnostics and asks for them nevertheless does not ask again.
+    let typing = views.typing.as_ref().filter(|_| views.session.pulls_diagnostics);
+    let items = text(&shown(views.each(), typing));
     let id = Digest::of(&items).id();
     if previous == Some(id.as_str()) {
         fields([("kind", text(&"unchanged")), ("resultId", text(&id))])
@@ -138,8 +154,9 @@ pub(crate) fn publication<'a>(
     uri: &DocumentUri,
     version: Option<i32>,
     programs: impl Iterator<Item = View<'a>>,
+    typing: Option<&Typing>,
 ) -> (Notification, Digest) {
-    let items: Vec<lsp::Diagnostic> = programs.flat_map(|view| items(&view)).collect();
+    let items = shown(programs, typing);
     let is_nothing = version.is_none() && items.is_empty();
     let publication = of_items(uri, version, &items);
     let digest = if is_nothing { Digest::default() } else { Digest::of(&publication.params) };

@@ -95,6 +95,7 @@ impl Owner {
         for program in self.documents.paths_of_programs(&self.documents.known_name(uri)) {
             self.retry_unfound_imports(&program);
         }
+        self.stop_typing(&self.documents.known_name(uri));
         if self.session.watches_files {
             return;
         }

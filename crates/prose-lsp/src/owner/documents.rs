@@ -31,6 +31,7 @@ impl Owner {
             DocumentMessage::Change { uri, version, changes } => self.change(&uri, version, &changes),
             DocumentMessage::Close { uri } => self.close(&uri),
             DocumentMessage::Save { uri } => self.saved(&uri),
+            DocumentMessage::Pause { uri, edit } => self.paused(&uri, edit),
         }
     }
 
@@ -77,6 +78,7 @@ impl Owner {
         let encoding = self.session.encoding;
         let uri = &self.documents.known_name(uri);
         self.requests.edited(uri);
+        self.start_typing(uri, changes);
         let Some(document) = self.documents.get_mut(uri) else {
             tracing::warn!(
                 "a change of {uri} is ignored because the document is not open; `textDocument/didOpen` must come first"
@@ -108,6 +110,7 @@ impl Owner {
             self.documents.mark_edited(uri);
             self.mark_unpublished(uri);
             self.report_if_too_large(uri);
+            self.wait_for_pause(uri);
         }
     }
 

@@ -98,20 +98,12 @@ fn file_name(path: &Path) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-    use std::sync::mpsc::channel;
-
     use expect_test::{Expect, expect};
-    use prose_analysis::{AnalysisHost, Database};
     use serde_json::{Value, json};
 
     use super::*;
     use crate::documents::message::DocumentMessage;
-    use crate::mailbox::Mailbox;
-    use crate::messages::Message;
-    use crate::protocol::client::{Client, Outgoing};
-    use crate::protocol::client_requests::ClientRequests;
-    use crate::runs::registry::Runs;
+    use crate::owner::desk::Desk;
     use crate::workspace::message::WorkspaceMessage;
 
     const URI: &str = "file:///nowhere/docs/guide.md";
@@ -131,88 +123,6 @@ More:
 > ```
 ";
 
-    /// The owner of a session in which a document is edited, and what it does.
-    struct Desk {
-        owner: Owner,
-        queries: Arc<Mutex<Vec<String>>>,
-        outgoing: tokio::sync::mpsc::UnboundedReceiver<Outgoing>,
-        version: i32,
-    }
-
-    impl Desk {
-        fn open(text: &str) -> Self {
-            let (to_self, _) = channel();
-            let (client, outgoing) = Client::new();
-            let client_requests = ClientRequests::new(client.clone());
-            let runs = Runs::new(Mailbox::new(&to_self), client.clone(), client_requests);
-            let mut owner = Owner::new(&to_self, client, runs);
-            let queries: Arc<Mutex<Vec<String>>> = Arc::default();
-            let log = Arc::clone(&queries);
-            owner.analysis.host =
-                AnalysisHost::with_database(Database::with_log(move |query| log.lock().unwrap().push(query)));
-            let mut desk = Self { owner, queries, outgoing, version: 1 };
-            desk.receive(DocumentMessage::Open {
-                uri: URI.into(),
-                language: "markdown".to_owned(),
-                version: 1,
-                text: text.to_owned(),
-            });
-            desk
-        }
-
-        /// Deals with a message, with all that it leads to. Gives which queries ran.
-        fn receive(&mut self, message: impl Into<Message>) -> Vec<String> {
-            self.queries.lock().unwrap().clear();
-            self.owner.receive(message.into());
-            while !self.owner.is_up_to_date() {
-                self.owner.catch_up();
-            }
-            let queries = self.queries.lock().unwrap();
-            let mut names: Vec<String> =
-                queries.iter().map(|query| query.split('(').next().unwrap_or(query).to_owned()).collect();
-            names.sort();
-            names.dedup();
-            names
-        }
-
-        /// Replaces what is the first `old` in the document.
-        fn edit(&mut self, old: &str, new: &str) -> Vec<String> {
-            self.version += 1;
-            let text = self.owner.documents.markdown[URI].document.text().to_string();
-            let at = text.find(old).unwrap();
-            let lines = prose_syntax::LineIndex::new(&text);
-            let position = |at: usize| {
-                let line = lines.line(at);
-                json!({ "line": line, "character": at - lines.range(line).start })
-            };
-            let change: crate::protocol::lsp::TextDocumentContentChangeEvent =
-                serde_json::from_value(json!({
-                    "range": { "start": position(at), "end": position(at + old.len()) },
-                    "text": new,
-                }))
-                .unwrap();
-            let changes = vec![change.into()];
-            self.receive(DocumentMessage::Change { uri: URI.into(), version: self.version, changes })
-        }
-
-        /// The diagnostics that the client got last: the version and, for each diagnostic, line, column and code.
-        fn published(&mut self) -> Value {
-            let mut last = Value::Null;
-            while let Ok(Outgoing::Messages(messages)) = self.outgoing.try_recv() {
-                for message in messages {
-                    let message: Value = serde_json::from_slice(&message.into_pieces().concat()).unwrap();
-                    let of = |item: &Value| {
-                        let start = &item["range"]["start"];
-                        json!([start["line"], start["character"], item["code"]])
-                    };
-                    let items = message["params"]["diagnostics"].as_array().unwrap().iter().map(of);
-                    last = json!([message["params"]["version"], items.collect::<Vec<_>>()]);
-                }
-            }
-            last
-        }
-    }
-
     #[track_caller]
     fn check_queries(queries: &[String], expect: Expect) {
         expect.assert_eq(&queries.join(" "));
@@ -220,7 +130,7 @@ More:
 
     #[test]
     fn an_edit_outside_of_the_programs_analyses_nothing_again() {
-        let mut desk = Desk::open(GUIDE);
+        let mut desk = Desk::open(URI, GUIDE);
         assert_eq!(desk.published(), json!([1, [[11, 11, "E007"]]]));
         check_queries(&desk.edit("# Guide\n", "# The guide\n\nWith a text.\n\n"), expect![""]);
         assert_eq!(desk.published(), json!([2, [[14, 11, "E007"]]]));
@@ -231,7 +141,7 @@ More:
 
     #[test]
     fn an_edit_of_a_program_is_one_of_that_program_alone() {
-        let mut desk = Desk::open(GUIDE);
+        let mut desk = Desk::open(URI, GUIDE);
         let before = desk.owner.documents.programs.len();
         desk.edit("nobody", "writer");
         assert_eq!(desk.published(), json!([2, [[11, 11, "E007"]]]));
@@ -242,7 +152,7 @@ More:
 
     #[test]
     fn programs_come_and_go_with_their_fences() {
-        let mut desk = Desk::open(GUIDE);
+        let mut desk = Desk::open(URI, GUIDE);
         desk.edit("> ```prose\n", "> ```prose,ignore\n");
         assert_eq!(desk.published(), json!([2, []]));
         assert_eq!(
@@ -263,7 +173,7 @@ More:
 
     #[test]
     fn a_setting_takes_the_programs_away() {
-        let mut desk = Desk::open(GUIDE);
+        let mut desk = Desk::open(URI, GUIDE);
         desk.published();
         desk.receive(WorkspaceMessage::Configure(json!({ "markdown": { "enabled": false } })));
         assert_eq!(desk.published(), json!([1, []]));
@@ -273,7 +183,7 @@ More:
 
     #[test]
     fn a_document_without_programs_is_not_spoken_of() {
-        let mut desk = Desk::open("# Nothing but prose\n");
+        let mut desk = Desk::open(URI, "# Nothing but prose\n");
         assert_eq!(desk.published(), Value::Null);
         desk.edit("\n", "\n```prose\nsession: x\n```\n");
         assert_eq!(desk.published()[0], 2);

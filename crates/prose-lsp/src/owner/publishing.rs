@@ -73,7 +73,8 @@ impl Owner {
         let (programs, cache, runs) = (&self.analysis.programs, &self.fetcher.cache(), &self.runs);
         let session = &self.session;
         let views = snapshots.iter().map(|snapshot| View { snapshot, db, programs, cache, runs, session });
-        let (publication, digest) = diagnostics::publication(uri, Some(version), views);
+        let (publication, digest) =
+            diagnostics::publication(uri, Some(version), views, document.typing.as_ref());
         let is_news = before.is_none_or(|before| before.digest != digest);
         let configs = snapshots.iter().map(|snapshot| Arc::clone(&snapshot.config)).collect();
         document.published = Some(Published { digest, version, found, configs, is_outdated: false });

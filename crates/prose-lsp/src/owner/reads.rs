@@ -7,6 +7,7 @@ use crate::owner::state::Owner;
 use crate::protocol::answer::send;
 use crate::protocol::json::json;
 use crate::protocol::request::{CODE_LENS, Failure, WORKSPACE_DIAGNOSTIC};
+use crate::protocol::uri::DocumentUri;
 use crate::reads::read::{Attempt, Read, ReadMessage};
 use crate::reads::views::Views;
 
@@ -34,7 +35,7 @@ impl Owner {
         }
         match self.snapshots(&read.uri) {
             Ok(snapshots) => {
-                let views = self.views(read.method);
+                let views = self.views(read.method, &read.uri);
                 self.requests.reads.start(read, snapshots, Arc::clone(&self.session), views);
             }
             // Clients show errors to people, who have only closed a document.
@@ -52,7 +53,7 @@ impl Owner {
         }
         match self.snapshots(&attempt.uri) {
             Ok(snapshots) => {
-                let view = self.views(attempt.method())(snapshots);
+                let view = self.views(attempt.method(), &attempt.uri)(snapshots);
                 self.requests.reads.try_on(attempt, view);
             }
             // It was open when it was asked about.
@@ -62,7 +63,12 @@ impl Owner {
     }
 
     /// Returns a function that makes the views for a request.
-    pub(super) fn views(&mut self, method: &str) -> impl FnOnce(Vec<Snapshot>) -> Views + use<> {
+    pub(super) fn views(
+        &mut self,
+        method: &str,
+        uri: &DocumentUri,
+    ) -> impl FnOnce(Vec<Snapshot>) -> Views + use<> {
+        let typing = self.documents.with_programs(uri).and_then(|document| document.typing.clone());
         let closed = if method == WORKSPACE_DIAGNOSTIC { self.closed_programs() } else { Arc::default() };
         let is_first_poll = self.requests.poll_count <= 1;
         let (db, state, cache) = (self.analysis.host.snapshot(), self.requests.state, self.fetcher.cache());
@@ -78,6 +84,7 @@ impl Owner {
             tokens,
             reports,
             closed,
+            typing,
             is_first_poll,
             state,
             session,

@@ -6,6 +6,7 @@ use std::sync::mpsc::Sender;
 use prose_analysis::AnalysisHost;
 
 use crate::documents::open::OpenDocuments;
+use crate::documents::pauses::Pauses;
 use crate::documents::programs::Programs;
 use crate::imports::fetcher::Fetcher;
 use crate::mailbox::Mailbox;
@@ -30,6 +31,7 @@ pub(crate) struct Owner {
     pub(super) publisher: Publisher,
     pub(super) runs: Arc<Runs>,
     pub(super) tests: TestFiles,
+    pub(super) pauses: Pauses,
 }
 
 /// The analysis, the settings that programs are under, and the names of programs in the client.
@@ -56,6 +58,7 @@ impl Owner {
             publisher: Publisher::new(client),
             runs,
             tests: TestFiles::new(Mailbox::new(owner)),
+            pauses: Pauses::new(Mailbox::new(owner)),
         }
     }
 }

@@ -243,7 +243,8 @@ impl Owner {
                 let snapshot = program.snapshot(db);
                 let (programs, cache, runs) = (&self.analysis.programs, &self.fetcher.cache(), &self.runs);
                 let view = View { snapshot: &snapshot, db, programs, cache, runs, session: &self.session };
-                let (publication, digest) = diagnostics::publication(&program.uri, None, [view].into_iter());
+                let (publication, digest) =
+                    diagnostics::publication(&program.uri, None, [view].into_iter(), None);
                 let before = self.publisher.reported_closed.get(&path).map(|(_, digest)| *digest);
                 if before.unwrap_or_default() == digest {
                     None

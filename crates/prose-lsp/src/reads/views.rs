@@ -10,6 +10,7 @@ use crate::documents::programs::Programs;
 use crate::documents::sent_reports::SentReports;
 use crate::documents::sent_tokens::SentTokens;
 use crate::documents::snapshot::Snapshot;
+use crate::documents::typing::Typing;
 use crate::protocol::convert::Converter;
 use crate::protocol::program_document::ProgramDocument;
 use crate::protocol::session::Session;
@@ -32,6 +33,8 @@ pub(crate) struct Views {
     pub(crate) reports: Arc<SentReports>,
     /// The programs of the workspace that are not open.
     pub(crate) closed: Arc<[ClosedProgram]>,
+    /// What is held back of the document, in which the user is typing.
+    pub(crate) typing: Option<Typing>,
     /// Whether the client asks for news of all programs for the first time.
     pub(crate) is_first_poll: bool,
     /// The number of this state of the server.
