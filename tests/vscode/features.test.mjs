@@ -130,7 +130,7 @@ test("the flow of a program stands next to it, and follows edits and the cursor"
     });
     await window.line("output result").click();
     await window.part("Statements", "result = ", ".at-cursor").waitFor();
-    await window.goTo(15, 39);
+    await window.goTo(15, 3);
     await window.page.keyboard.press("End");
     await window.page.keyboard.press("Enter");
     await window.page.keyboard.press("Home");

@@ -321,12 +321,19 @@ function frame(): void {
   if (model.root !== undefined && !model.isOver) ticking = setTimeout(scheduleCalmly, TICK);
 }
 
+/** What the run asks for, in one version of it. */
+let asked = { version: -1, input: false, permission: false };
+
 function drawHeading(now: number): void {
   const { root } = model;
   if (root === undefined) return;
   const { total, running, waiting, complete, failed } = root.sessions;
-  const asksInput = model.items.some(({ kind, to }) => kind === "input" && to === undefined);
-  const asksPermission = model.items.some(({ activity }) => (activity?.questions ?? []).length > 0);
+  if (asked.version !== model.version) {
+    const input = model.items.some(({ kind, to }) => kind === "input" && to === undefined);
+    const permission = model.items.some(({ activity }) => (activity?.questions ?? []).length > 0);
+    asked = { version: model.version, input, permission };
+  }
+  const { input: asksInput, permission: asksPermission } = asked;
   const isOpen = root.to === undefined;
   const pause = isOpen ? model.pause : undefined;
   const state = (asksInput || asksPermission) && isOpen ? "waiting" : root.status;

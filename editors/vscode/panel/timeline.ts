@@ -1,7 +1,7 @@
 // The timeline of a run: a tree of its parts on the left, and their times on the right. The page contains only visible rows, so that a run
 // of thousands of sessions costs the same as a short one.
 
-import { activityText, callsText, denialsOf, denialText, duration, durationText, type Item, type Run, usageText } from "../src/runs/run";
+import { activityText, callsText, denialsOf, denialText, duration, durationText, type Item, type Run, type Span, usageText } from "../src/runs/run";
 import { element, icon, setIcon, setText } from "./dom";
 import { Column } from "./column";
 import { activity, bars, collapsedBelow, contains, groupOf, load, moved, peak, type Row, RowList, ticks, type TimeWindow, zoomed } from "./rows";
@@ -75,6 +75,11 @@ export class Timeline {
   private readonly column: Column;
   /** The maximum number of parallel sessions, and what it was counted in. */
   private most = { key: "", count: 0 };
+  /** The numbers of parallel sessions along the axis, and for what they were counted. */
+  private counted = { key: "", load: { working: [] as number[], failures: [] as number[] } };
+  /** The working times in parts that have ended, for one version of the run. */
+  private readonly spans = new Map<number, Span[]>();
+  private spansOf = -1;
   /** The part with the keyboard focus. */
   private active = -1;
   private hovered = -1;
@@ -403,7 +408,7 @@ export class Timeline {
     const { width, labels } = this.size;
     const now = model.root?.to ?? model.now;
     const stretches = Math.max(1, Math.floor(width / 3));
-    const { working, failures } = load(model, this.shown, stretches, now);
+    const { working, failures } = this.load(model, stretches, now);
     const most = Math.max(1, ...working);
     const [bottom, height] = [AXIS, AXIS - MARKS - 2];
     context.fillStyle = colours.muted;
@@ -423,6 +428,24 @@ export class Timeline {
     failures.forEach((count, index) => {
       if (count > 0) context.fillRect(labels + index * step, bottom - 4, Math.max(2, step), 4);
     });
+  }
+
+  /** The numbers of parallel sessions along the axis. Scrolling does not change them. */
+  private load(model: Run, stretches: number, now: number): { working: number[]; failures: number[] } {
+    const { from, to } = this.shown;
+    const key = `${model.version} ${from} ${to} ${stretches} ${now}`;
+    if (this.counted.key !== key) this.counted = { key, load: load(model, this.shown, stretches, now) };
+    return this.counted.load;
+  }
+
+  /** The working times of the sessions in a part. */
+  private activity(model: Run, item: Item, now: number): Span[] {
+    if (item.to === undefined) return activity(model, item, now);
+    if (this.spansOf !== model.version) this.spans.clear();
+    this.spansOf = model.version;
+    const spans = this.spans.get(item.id) ?? activity(model, item, now);
+    this.spans.set(item.id, spans);
+    return spans;
   }
 
   /** The maximum number of parallel sessions. It is counted again only when the run or the window has changed. */
@@ -526,7 +549,7 @@ export class Timeline {
     context.fillRect(x + Math.max(0, width - 2), middle - 4, 2, 8);
     if (row.isExpanded || !row.hasChildren) return;
     context.globalAlpha = 0.75;
-    for (const { from, to } of activity(model, row.item, now)) {
+    for (const { from, to } of this.activity(model, row.item, now)) {
       const left = this.x(from);
       context.fillRect(left, middle - 5, Math.max(1, this.x(to ?? now) - left), 10);
     }

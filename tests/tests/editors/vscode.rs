@@ -8,7 +8,7 @@ use prose_tests::vscode::alone_in_the_folder;
 use prose_tests::{prose_binary, repository};
 
 #[test]
-#[ignore = "needs npm"]
+#[ignore = "needs npm and chromium"]
 fn the_extension_passes_its_tests() {
     let _alone = alone_in_the_folder();
     run(Command::new(extension().join("run-tests")).env("PROSE_BINARY", prose_binary()));
