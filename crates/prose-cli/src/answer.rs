@@ -1,13 +1,12 @@
 //! `prose runs answer`: answers a question of a run that waits, and resumes the run.
 
 use std::io::{self, Write};
-use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use prose_run::Project;
 use prose_run::control::{Client, ControlError, START_TIME};
 use prose_run::questions::{resolve, user};
-use prose_run::{Project, RunFailure};
 use prose_state::StateError;
 use prose_state::lock::RunLock;
 use prose_state::runs::RunSummary;
@@ -18,7 +17,7 @@ use prose_vm::value::Value;
 
 use crate::cli::run::{ResumeArgs, RunnerArgs};
 use crate::cli::runs::AnswerArgs;
-use crate::run::ended::{Ended, refuse};
+use crate::run::ended::Ended;
 use crate::run::project::present_project;
 use crate::run::waiting::shown;
 use crate::terminal::{ERROR, Terminal, one_line};
@@ -47,28 +46,6 @@ pub(crate) fn run(args: &AnswerArgs, terminal: &Terminal) -> io::Result<Ended> {
         runner: RunnerArgs { has_answered: true, ..args.runner.clone() },
     };
     crate::run::resume(&resume, terminal)
-}
-
-/// Reports why a run is not executed. In a run that was just answered, in this folder, the process that was quicker has read the answer.
-pub(crate) fn refused_or_continued(
-    failure: &RunFailure,
-    answered: Option<&Path>,
-    terminal: &Terminal,
-) -> io::Result<Ended> {
-    let Some(folder) = answered else { return refuse(terminal, &failure.to_string()) };
-    let mut stderr = terminal.stderr();
-    match failure {
-        RunFailure::State(StateError::Locked { run, .. }) => {
-            let by = Client::connect_within(folder, START_TIME)
-                .map_or("another process".to_owned(), |client| format!("process {}", client.process()));
-            writeln!(stderr, "{by} continues run {run}")?;
-        }
-        RunFailure::Over { .. } | RunFailure::State(StateError::Ended { .. }) => {
-            writeln!(stderr, "another process has continued the run to its end")?;
-        }
-        failure => return refuse(terminal, &failure.to_string()),
-    }
-    Ok(Ended::Completed)
 }
 
 /// How often a run that another process is about to execute, or to release, is looked at again.

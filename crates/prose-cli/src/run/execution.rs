@@ -5,7 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use prose_project::files::shown;
+use prose_run::control::{Client, START_TIME};
 use prose_run::{PreparedRun, Questions, RunFailure, RunHooks, RunRequest, Start};
+use prose_state::StateError;
 use prose_view::View;
 use prose_vm::event::{Event, EventKind, StateMode};
 use prose_vm::value::Value;
@@ -18,7 +20,6 @@ use super::printed::{self, Output};
 use super::progress::Progress;
 use super::recorded::{self, Recorder};
 use super::terminal_questions::TerminalQuestions;
-use crate::answer::refused_or_continued;
 use crate::cli::run::{Narration, RunnerArgs};
 use crate::keyboard;
 use crate::terminal::{ERROR, HELP, Terminal};
@@ -185,6 +186,28 @@ fn prepare(
         Ok(prepared) => Ok(Ok(prepared)),
         Err(failure) => refused_or_continued(&failure, answered.as_deref(), terminal).map(Err),
     }
+}
+
+/// Reports why a run is not executed. In a run that was just answered, in this folder, the process that was quicker has read the answer.
+fn refused_or_continued(
+    failure: &RunFailure,
+    answered: Option<&Path>,
+    terminal: &Terminal,
+) -> io::Result<Ended> {
+    let Some(folder) = answered else { return refuse(terminal, &failure.to_string()) };
+    let mut stderr = terminal.stderr();
+    match failure {
+        RunFailure::State(StateError::Locked { run, .. }) => {
+            let by = Client::connect_within(folder, START_TIME)
+                .map_or("another process".to_owned(), |client| format!("process {}", client.process()));
+            writeln!(stderr, "{by} continues run {run}")?;
+        }
+        RunFailure::Over { .. } | RunFailure::State(StateError::Ended { .. }) => {
+            writeln!(stderr, "another process has continued the run to its end")?;
+        }
+        failure => return refuse(terminal, &failure.to_string()),
+    }
+    Ok(Ended::Completed)
 }
 
 /// Is ready when a run has worked for as long as it may. The time for which it waits for answers does not count.
