@@ -53,8 +53,11 @@ pub struct SessionCensus {
     pub retried: u32,
     /// Those that were cancelled because nothing waited for them any more (R52).
     pub cancelled: u32,
-    /// Those without a result when the run stopped.
+    /// Those that were at work when the run stopped.
     pub interrupted: u32,
+    /// Those that no agent had been asked for when the run stopped, such as those that a limit has kept from it.
+    #[serde(rename = "notAsked")]
+    pub not_asked: u32,
     /// Those with a result of an earlier execution of the run.
     pub reused: u32,
 }
@@ -127,6 +130,8 @@ pub(crate) struct Tally {
     pub(crate) retried: u32,
     pub(crate) cancelled: u32,
     pub(crate) interrupted: u32,
+    /// Those of the interrupted ones that were never started.
+    pub(crate) not_asked: u32,
     pub(crate) reused: u32,
     pub(crate) conditions: u32,
     pub(crate) choices: u32,
@@ -167,7 +172,8 @@ pub(crate) struct OpenTry {
 impl Census {
     /// The counts in one line, without those that are zero; empty if all are.
     pub fn summary(&self) -> String {
-        let SessionCensus { done, failed, refused, retried, cancelled, interrupted, reused } = self.sessions;
+        let SessionCensus { done, failed, refused, retried, cancelled, interrupted, not_asked, reused } =
+            self.sessions;
         let sessions = [
             (done, "done"),
             (failed, "failed"),
@@ -175,6 +181,7 @@ impl Census {
             (retried, "retried"),
             (cancelled, "cancelled"),
             (interrupted, "interrupted"),
+            (not_asked, "not asked"),
             (reused, "reused"),
         ];
         let mut sessions: Vec<String> = sessions

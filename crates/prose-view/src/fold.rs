@@ -67,6 +67,7 @@ impl View {
             EventKind::RunStarted(head) => self.log(event, EntryKind::Started(head.harness.clone())),
             EventKind::Resumed { harness } => {
                 self.harness.clone_from(harness);
+                self.tally.not_asked = 0;
                 self.resumed(event);
                 self.log(event, EntryKind::Resumed(harness.clone()));
             }
@@ -346,6 +347,7 @@ impl View {
             RunStatus::Interrupted | RunStatus::Waiting => Status::Interrupted,
         };
         self.end = Some(Arc::new(end.clone()));
+        self.tally.not_asked = end.not_asked;
         self.end_all(at, status, end.error.as_ref());
         self.change(NodeId::ROOT, |root| root.usage = end.usage.or(root.usage));
         self.log(event, EntryKind::Ended);

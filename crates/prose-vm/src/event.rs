@@ -469,6 +469,9 @@ pub struct RunEnd {
     /// raised again is not among them. Counted only in runs that reach the end of their program.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub failures: u32,
+    /// The number of sessions that were not started when the run stopped, such as those that a limit has kept from it.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub not_asked: u32,
     /// The questions that a waiting run has; empty with any other status.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<OpenQuestion>,

@@ -14,7 +14,7 @@ impl View {
     /// The census of the run up to the last event.
     pub fn census(&self) -> Census {
         let counts = self.root().map(|root| root.sessions).unwrap_or_default();
-        let Tally { refused, retried, cancelled, interrupted, reused, .. } = self.tally;
+        let Tally { refused, retried, cancelled, interrupted, not_asked, reused, .. } = self.tally;
         let Tally { conditions, choices, warnings, denied, .. } = self.tally;
         let missing = self.missing.iter().map(|((program, _, _), missing)| MissingResult {
             program: self.imported(*program),
@@ -36,7 +36,8 @@ impl View {
                 refused,
                 retried,
                 cancelled,
-                interrupted,
+                interrupted: interrupted.saturating_sub(not_asked),
+                not_asked,
                 reused,
             },
             conditions,

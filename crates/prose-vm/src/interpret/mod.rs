@@ -320,7 +320,8 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
     };
     let (sessions, failures) = (run.sessions.get(), run.failures.get());
     let waiting = Vec::new();
-    let end = RunEnd { status, outputs, value, error, sessions, usage: None, failures, waiting };
+    let end =
+        RunEnd { status, outputs, value, error, sessions, usage: None, failures, not_asked: 0, waiting };
     world.emit(start(EventKind::RunEnded(end.clone())));
     end
 }

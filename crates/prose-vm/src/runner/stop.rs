@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::stream::FuturesUnordered;
 
 use super::{Inputs, RunError, Runner};
-use crate::effect::Effect;
+use crate::effect::{Effect, Request};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{Event, EventKind, RunEnd, RunStatus};
 use crate::questions::{LastQuestions, OpenQuestion, QuestionId};
@@ -79,6 +79,10 @@ impl Runner<'_> {
             let event = Event { place, ..self.unrecorded_event(EventKind::Answered(answer)) };
             self.record(&event, true)?;
         }
+        // Requests at work do not wait any more. A further attempt is made for a session that was asked before.
+        let is_session =
+            |request: &&Request| matches!(&request.effect, Effect::Session(task) if task.attempt == 0);
+        let not_asked = self.waiting.values().filter(is_session).count();
         let end = RunEnd {
             status,
             outputs: Vec::new(),
@@ -87,6 +91,7 @@ impl Runner<'_> {
             sessions: self.ended,
             usage: self.usage,
             failures: 0,
+            not_asked: u32::try_from(not_asked).unwrap_or(u32::MAX),
             waiting: questions.open,
         };
         self.seq += 1;

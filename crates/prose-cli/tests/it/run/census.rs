@@ -294,3 +294,18 @@ fn a_run_that_completed_with_failures_is_listed_by_its_status() {
         [1, 1, 0]
     );
 }
+
+#[test]
+fn a_session_that_a_limit_keeps_from_its_agent_is_not_asked() {
+    let workspace = workspace(
+        "parallel for topic in [\"tides\", \"waves\", \"winds\", \"clouds\"]:\n  session \"{topic}\"\n",
+    );
+    let run = run(&workspace, &["--max-sessions", "1"]);
+    assert_eq!(run.status, 3, "{run:?}");
+    assert_eq!(block(&run), "Stopped: 1 session done, 3 not asked\n");
+    assert_eq!(census(&workspace)["sessions"]["interrupted"], 0);
+    assert_eq!(census(&workspace)["sessions"]["notAsked"], 3);
+    // It is not said any more when the run continues.
+    workspace.prose(&["resume", "-q", "--max-sessions", "9"]).ended(0);
+    assert_eq!(census(&workspace)["sessions"]["notAsked"], 0);
+}

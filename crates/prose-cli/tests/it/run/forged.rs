@@ -165,7 +165,7 @@ fn a_run_of_an_earlier_version_goes_on_where_nothing_is_started() {
             … Second
             Recorded results reused; the run continues.
             Reused 1 result from the earlier execution, ran 0.
-            Stopped: 1 session done, 1 interrupted, 1 reused
+            Stopped: 1 session done, 1 not asked, 1 reused
             stopped: the limit of 0 sessions is reached (`--max-sessions`)
             help: raise the limit, then run `prose resume ID`; recorded results are reused
         "#]],

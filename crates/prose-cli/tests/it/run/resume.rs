@@ -60,7 +60,7 @@ fn a_run_may_stop_before_its_first_session_and_several_times() {
             ✓ One (TIME)
             … Two
             Reused 0 results from the earlier execution, ran 1.
-            Stopped: 1 session done, 1 interrupted
+            Stopped: 1 session done, 1 not asked
             stopped: the limit of 1 session is reached (`--max-sessions`)
             help: raise the limit, then run `prose resume ID`; recorded results are reused
         "#]],
@@ -221,7 +221,7 @@ fn a_run_remembers_its_script() {
             … Second
             Recorded results reused; the run continues.
             Reused 1 result from the earlier execution, ran 0.
-            Stopped: 1 session done, 1 interrupted, 1 reused
+            Stopped: 1 session done, 1 not asked, 1 reused
             stopped: the limit of 0 sessions is reached (`--max-sessions`)
             help: raise the limit, then run `prose resume ID`; recorded results are reused
         "#]],

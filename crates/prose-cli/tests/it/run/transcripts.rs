@@ -79,7 +79,7 @@ fn a_run_that_stops_says_how_to_go_on() {
         &expect![[r#"
             status: 3
             ---- stderr
-            Stopped: 1 session done, 1 interrupted
+            Stopped: 1 session done, 1 not asked
             stopped: the limit of 1 session is reached (`--max-sessions`)
             help: save the narration to FILE, then run `prose resume --transcript FILE`
         "#]],
