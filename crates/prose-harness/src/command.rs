@@ -174,6 +174,7 @@ impl Command {
             arguments,
             folder: prompt.folder.to_owned(),
             variables: environment::passed(&settings.variables),
+            files: Vec::new(),
         };
         Ok((program, input))
     }

@@ -31,6 +31,7 @@ impl NotifyCommand {
             arguments: words.map(str::to_owned).collect(),
             folder: folder.to_owned(),
             variables: environment::passed(variables),
+            files: Vec::new(),
         }))
     }
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use prose_vm::effect::Failure;
 use prose_vm::error::ErrorKind;
+use tempfile::TempPath;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
@@ -36,6 +37,8 @@ pub struct Program {
     pub folder: PathBuf,
     /// The complete environment.
     pub variables: Vec<(String, String)>,
+    /// Files that it reads while it runs, which are removed after its end, also if this process is killed.
+    pub files: Vec<Arc<TempPath>>,
 }
 
 /// A started program. It is stopped with its descendants when this is dropped before it has exited.
@@ -71,6 +74,7 @@ impl Process {
         supervisor: Option<&Path>,
         endings: &Arc<Endings>,
     ) -> io::Result<(Self, Input, Output)> {
+        let files = program.files.clone();
         let (mut child, messages, input) = spawn(program, supervisor)?;
         let output = Output { stdout: child.stdout.take(), stderr: child.stderr.take() };
         let is_supervised = messages.is_some();
@@ -79,7 +83,7 @@ impl Process {
             false => child.id().and_then(|id| i32::try_from(id).ok()).map(Group::new),
         };
         let endings = Arc::clone(endings);
-        let running = Running { child: Some(child), group, is_supervised, input: None, endings };
+        let running = Running { child: Some(child), group, is_supervised, input: None, files, endings };
         Ok((Self { running, messages, said: Vec::new() }, input, output))
     }
 
@@ -190,7 +194,7 @@ impl Closed {
 
 /// Starts a program, through a supervisor if there is one.
 fn spawn(program: Program, supervisor: Option<&Path>) -> io::Result<(Child, Option<Messages>, Input)> {
-    let Program { program, arguments, folder, variables } = program;
+    let Program { program, arguments, folder, variables, files } = program;
     let spare = spare_files()?;
     let mut command = Command::new(supervisor.unwrap_or(Path::new(&program)));
     #[cfg(unix)]
@@ -201,7 +205,8 @@ fn spawn(program: Program, supervisor: Option<&Path>) -> io::Result<(Child, Opti
             let (our_end, its_end) = UnixStream::pair()?;
             our_end.set_nonblocking(true)?;
             // The name differs from `prose`, so that killing processes by that name spares the supervisors.
-            command.arg0(supervisor::COMMAND).arg(supervisor::COMMAND).arg(program);
+            command.arg0(supervisor::COMMAND).arg(supervisor::COMMAND);
+            command.args(files.iter().map(|file| &***file)).arg(supervisor::END_OF_FILES).arg(program);
             command.stdin(OwnedFd::from(its_end));
             ours = Some(tokio::net::UnixStream::from_std(our_end)?);
         }
@@ -389,6 +394,8 @@ struct Running {
     is_supervised: bool,
     /// What keeps the input of the program open.
     input: Option<Box<dyn Send + Sync>>,
+    /// What it reads while it runs.
+    files: Vec<Arc<TempPath>>,
     endings: Arc<Endings>,
 }
 
@@ -397,7 +404,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
         let ending = self.endings.begin();
-        let group = self.group.take();
+        let (group, files) = (self.group.take(), std::mem::take(&mut self.files));
         if let Some(group) = group.as_ref().filter(|_| self.endings.are_hurried()) {
             group.kill();
         }
@@ -413,6 +420,7 @@ impl Drop for Running {
                 {
                     group.kill();
                 }
+                drop(files);
                 drop(ending);
             });
             return;
@@ -430,6 +438,7 @@ impl Drop for Running {
             drop(last_resort);
             let _ = child.wait().await;
             drop(input);
+            drop(files);
             drop(ending);
         });
     }

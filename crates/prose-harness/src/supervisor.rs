@@ -3,7 +3,7 @@
 //! On Unix, `prose` does not start the program of an agent directly: it starts itself again as a supervisor, which starts the program in a process
 //! group of its own. Both are connected by a socket, the standard input of the supervisor, which passes the input of the program on. When `prose` closes its end,
 //! or dies and the system closes it, the supervisor terminates the program with its descendants, and kills what is left after [`GRACE`]. On Linux it
-//! adopts descendants in other sessions and terminates them, too.
+//! adopts descendants in other sessions and terminates them, too. At last it removes the files that were written for the program.
 //!
 //! A program that embeds the harnesses and is not its own supervisor starts agents without one, as on systems other than Unix. The process itself
 //! then stops them as long as it lives.
@@ -23,8 +23,11 @@ pub(crate) use self::message::Message;
 #[cfg(unix)]
 pub(crate) use self::message::{MAX_PART, part_head};
 
-/// The first argument of a supervisor process.
+/// The first argument of a supervisor process. The files that it removes at its end follow, then [`END_OF_FILES`] and the program with its arguments.
 pub const COMMAND: &str = "agent-supervisor";
+
+/// The argument between the files and the program. The files have absolute paths.
+pub(crate) const END_OF_FILES: &str = "--";
 
 /// The time between the request to terminate and the kill.
 pub const GRACE: Duration = Duration::from_secs(2);

@@ -142,13 +142,18 @@ const ENFORCEMENTS: &[Enforcement] = &[
         harness: "codex-acp",
         rules: Enforced::Rules(&[(About::Write, EACH), (About::Network, &[RuleKind::Deny])]),
     },
-    Enforcement { harness: "gemini", rules: Enforced::Rules(&[(About::Write, EACH)]) },
+    // It is started with the rule that it asks about each command.
+    Enforcement {
+        harness: "gemini",
+        rules: Enforced::Rules(&[(About::Write, EACH), (About::Execute, EACH)]),
+    },
     // It asks before it uses a tool of these subjects.
     Enforcement {
         harness: "opencode-acp",
         rules: Enforced::Rules(&[(About::Write, EACH), (About::Execute, EACH), (About::Network, EACH)]),
     },
-    Enforcement { harness: "qwen", rules: Enforced::Rules(&[(About::Write, EACH)]) },
+    // It is started with the rule that it asks about each command.
+    Enforcement { harness: "qwen", rules: Enforced::Rules(&[(About::Write, EACH), (About::Execute, EACH)]) },
     Enforcement { harness: "acp", rules: Enforced::Rules(&[]) },
     Enforcement { harness: "command", rules: Enforced::Rules(&[]) },
 ];

@@ -12,9 +12,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use prose_rights::Enforcement;
 use prose_vm::activity::{Activity, Reporter};
-use prose_vm::effect::{Failure, OwnSession, PermissionRule, Reply, Request, SessionTask};
+use prose_vm::effect::{Failure, OwnSession, Reply, Request, SessionTask};
 use prose_vm::error::ErrorKind;
 use serde_json::Value;
 
@@ -172,22 +171,19 @@ impl Acp {
 
     async fn start(&self, is_question: bool) -> Result<Server, Failure> {
         let mut program = self.host.program.start(&[], &self.host.folders.root);
-        let adjusted = self.agent.map(|agent| (agent.adjust)(&mut program, self.purpose(is_question)));
-        let file = adjusted.transpose()?.flatten();
+        if let Some(agent) = self.agent {
+            (agent.adjust)(&mut program, self.purpose(is_question))?;
+        }
         let is_http_server = self.agent.is_some_and(|agent| agent.is_server_of_opencode);
         let api = is_http_server.then(|| Api::of(&mut program)).transpose()?;
         let gives_files = self.agent.is_some_and(|agent| agent.uses_files_of_client);
-        Server::start(&self.host, program, file, &client::introduction(gives_files), api).await
+        Server::start(&self.host, program, &client::introduction(gives_files), api).await
     }
 }
 
 impl Sessions for Acp {
     fn name(&self) -> &str {
         self.host.name()
-    }
-
-    fn enforces(&self, about: &str, rule: &PermissionRule) -> bool {
-        Enforcement::holds(self.agent.map_or(self.host.name(), |agent| agent.name), about, rule)
     }
 
     async fn session(

@@ -125,6 +125,7 @@ impl AgentProgram {
             arguments: self.arguments.iter().chain(arguments).cloned().collect(),
             folder: folder.to_owned(),
             variables: environment::passed(&self.variables),
+            files: Vec::new(),
         }
     }
 }

@@ -13,23 +13,29 @@ use super::connection::Endings;
 /// How long cancelled work may take to end before its process is stopped.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
+/// The same for work that waited for a person. Its agent is idle and ends it, however busy the machine is, and reports only then what it has used.
+pub(super) const PATIENCE_AFTER_QUESTION: Duration = Duration::from_secs(60);
+
 /// The task that reads what a process sends, and owns the process: dropping this stops it.
 pub(super) struct Reader {
     task: Mutex<Option<JoinHandle<()>>>,
     /// The cancelled work that has not ended.
     pub(super) cancelled: Arc<Endings>,
+    /// The work that waited for a person and has not ended.
+    pub(super) rejected: Arc<Endings>,
 }
 
 impl Reader {
     /// Starts the task.
     pub(super) fn spawn(reading: impl Future<Output = ()> + Send + 'static, cancelled: Arc<Endings>) -> Self {
-        Self { task: Mutex::new(Some(tokio::spawn(reading))), cancelled }
+        Self { task: Mutex::new(Some(tokio::spawn(reading))), cancelled, rejected: Arc::default() }
     }
 
     /// Stops the process after the end of cancelled work, or at once.
     async fn stop(&self, at_once: bool) {
         if !at_once {
             // What does not end is stopped with the process.
+            let _ = timeout(PATIENCE_AFTER_QUESTION, self.rejected.settled()).await;
             let _ = timeout(PATIENCE, self.cancelled.settled()).await;
         }
         if let Some(task) = self.take() {

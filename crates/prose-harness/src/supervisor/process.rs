@@ -1,10 +1,12 @@
 //! The supervisor: starts a program, passes its input on, and stops the program when the other end of the socket is closed.
 
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{ChildStdin, Command, Stdio, exit};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,17 +16,22 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions};
 
-use super::GRACE;
 use super::message::Message;
 use super::tree::Tree;
+use super::{END_OF_FILES, GRACE};
 
 /// The process group of the program.
 static GROUP: OnceLock<Pid> = OnceLock::new();
 
+/// The files that were written for the program.
+static FILES: OnceLock<Vec<PathBuf>> = OnceLock::new();
+
 /// Runs the program in the arguments until it exits.
 pub(super) fn supervise(mut arguments: impl Iterator<Item = OsString>) -> ! {
+    let files = arguments.by_ref().take_while(|argument| argument != END_OF_FILES);
+    let _ = FILES.set(files.map(PathBuf::from).collect());
     let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
-    let (Some(program), Ok(mut socket)) = (arguments.next(), socket) else { exit(2) };
+    let (Some(program), Ok(mut socket)) = (arguments.next(), socket) else { leave(2) };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).process_group(0);
     let started = prepare(&socket).and_then(|stdin| {
@@ -35,11 +42,11 @@ pub(super) fn supervise(mut arguments: impl Iterator<Item = OsString>) -> ! {
     });
     let group = match started.map(|id| i32::try_from(id).ok().and_then(Pid::from_raw)) {
         Ok(Some(group)) => group,
-        Ok(None) => exit(2),
+        Ok(None) => leave(2),
         Err(error) => {
             let number = error.raw_os_error().unwrap_or_default();
             let _ = socket.write_all(&Message::Failed(number).encode());
-            exit(1)
+            leave(1)
         }
     };
     let _ = GROUP.set(group);
@@ -55,7 +62,7 @@ pub(super) fn supervise(mut arguments: impl Iterator<Item = OsString>) -> ! {
             }
             Ok(Some(_)) | Err(Errno::INTR) => {}
             // The parent of `prose` ignores SIGCHLD, so the exit status is not available.
-            Err(_) if !has_ended => exit(1),
+            Err(_) if !has_ended => leave(1),
             _ => thread::sleep(Duration::from_millis(5)),
         }
     }
@@ -81,6 +88,15 @@ fn prepare(socket: &UnixStream) -> io::Result<Sender<ChildStdin>> {
     Ok(stdin)
 }
 
+/// Removes the files of the program, and exits.
+fn leave(status: i32) -> ! {
+    for file in FILES.get().into_iter().flatten() {
+        // `prose` may have removed it.
+        let _ = fs::remove_file(file);
+    }
+    exit(status)
+}
+
 /// Writes its input to the program. A program that ignores its input has closed the pipe, which is not an error.
 fn write(takes_stdin: &Receiver<ChildStdin>, input: Receiver<Vec<u8>>) {
     let Ok(mut stdin) = takes_stdin.recv() else { return };
@@ -100,7 +116,7 @@ fn read(mut socket: UnixStream, input: Sender<Vec<u8>>) -> Option<Sender<Vec<u8>
     // This closes the input of the program.
     drop(input);
     match socket.read_exact(&mut [0]) {
-        Ok(()) => exit(0),
+        Ok(()) => leave(0),
         Err(_) => None,
     }
 }
@@ -147,5 +163,5 @@ fn end() -> ! {
         tree.kill();
         thread::sleep(Duration::from_millis(5));
     }
-    exit(0)
+    leave(0)
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use prose_harness::drivers::connection::{Connection, End, Endings, MAX_LINE_BYTES, Program};
 use serde_json::{Value, json};
+use tempfile::TempPath;
 
 use crate::support::{runs, until};
 
@@ -18,6 +19,7 @@ fn shell(script: &str, folder: &Path) -> Program {
         arguments: ["-c", script].map(str::to_owned).to_vec(),
         folder: folder.to_owned(),
         variables: vec![("PATH".to_owned(), std::env::var("PATH").unwrap())],
+        files: Vec::new(),
     }
 }
 
@@ -114,6 +116,44 @@ async fn a_dropped_connection_ends_the_program_with_all_it_has_started() {
     endings.settled().await;
     assert!(!runs(&folder.path().join("own")));
     assert!(!runs(&folder.path().join("child")));
+}
+
+#[tokio::test]
+async fn the_files_of_a_program_are_removed_after_its_end() {
+    let folder = prose_fixture::tempdir().unwrap();
+    let supervisor = Path::new(env!("CARGO_BIN_EXE_supervisor-for-tests"));
+    for supervisor in [Some(supervisor), None] {
+        for script in ["cat file; exit", "cat file; sleep 60"] {
+            let file = folder.path().join("file");
+            fs::write(&file, "1\n").unwrap();
+            let files = vec![Arc::new(TempPath::try_from_path(&file).unwrap())];
+            let program = Program { files, ..shell(script, folder.path()) };
+            let endings = Arc::default();
+            let mut connection = Connection::start(program, supervisor, &endings).await.unwrap();
+            assert_eq!(connection.receive().await, Ok(json!(1)));
+            drop(connection);
+            endings.settled().await;
+            until(|| !file.exists()).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_supervisor_removes_the_files_of_its_program_when_its_parent_is_gone() {
+    let folder = prose_fixture::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let (ours, of_supervisor) = std::os::unix::net::UnixStream::pair().unwrap();
+    let mut supervisor = std::process::Command::new(env!("CARGO_BIN_EXE_supervisor-for-tests"))
+        .arg(prose_harness::supervisor::COMMAND)
+        .arg(&file)
+        .args(["--", "sleep", "60"])
+        .stdin(std::os::fd::OwnedFd::from(of_supervisor))
+        .spawn()
+        .unwrap();
+    drop(ours);
+    assert!(supervisor.wait().unwrap().success());
+    assert!(!file.exists());
 }
 
 #[tokio::test]

@@ -316,17 +316,17 @@ async fn a_missing_key_or_address_says_what_to_set() {
 
 #[tokio::test]
 async fn a_session_that_is_cancelled_closes_its_connection() {
-    let ((asks, asked), (sender, closed)) =
-        (tokio::sync::oneshot::channel(), tokio::sync::oneshot::channel());
+    let (asks, asked) = tokio::sync::oneshot::channel();
+    let (closes, closed) = tokio::sync::oneshot::channel();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
-        stream.readable().await.unwrap();
+        tokio::io::AsyncReadExt::read_u8(&mut stream).await.unwrap();
         asks.send(()).unwrap();
         // It reads until the client closes the connection.
         let _ = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut Vec::new()).await;
-        let _ = sender.send(());
+        closes.send(()).unwrap();
     });
     let settings = ProviderSettings {
         base_url: Some(url),

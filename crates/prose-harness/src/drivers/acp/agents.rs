@@ -1,10 +1,13 @@
 //! The known agents of the Agent Client Protocol.
 
-use std::io::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use prose_files::Limit;
 use prose_vm::effect::Failure;
 use serde_json::{Value, json};
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::Builder;
 
 use super::codex;
 use crate::drivers::KnownAgent;
@@ -57,8 +60,8 @@ pub(super) enum Purpose {
     Questions,
 }
 
-/// Changes a process that is going to be started. Returns a file that the process reads while it runs.
-type Adjust = fn(&mut Program, Purpose) -> Result<Option<TempPath>, Failure>;
+/// Changes a process that is going to be started.
+type Adjust = fn(&mut Program, Purpose) -> Result<(), Failure>;
 
 /// What a session of the protocol is for.
 pub(super) struct SessionNeeds<'a> {
@@ -129,7 +132,7 @@ fn claude_options(needs: &SessionNeeds<'_>) -> Value {
     meta
 }
 
-fn adjust_claude(program: &mut Program, _: Purpose) -> Result<Option<TempPath>, Failure> {
+fn adjust_claude(program: &mut Program, _: Purpose) -> Result<(), Failure> {
     let variables = [
         // It repeats rejected requests for minutes otherwise, without a report.
         ("CLAUDE_CODE_MAX_RETRIES", "3"),
@@ -137,14 +140,29 @@ fn adjust_claude(program: &mut Program, _: Purpose) -> Result<Option<TempPath>, 
         ("CLAUDE_CODE_DISABLE_FILE_MENTIONS", "1"),
     ];
     program.variables.extend(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    Ok(None)
+    Ok(())
 }
 
-fn adjust_codex(program: &mut Program, _: Purpose) -> Result<Option<TempPath>, Failure> {
-    codex::configure(program).map(|()| None)
+fn adjust_codex(program: &mut Program, _: Purpose) -> Result<(), Failure> {
+    codex::configure(program)
 }
 
-/// What Gemini CLI may do in questions. It takes commands such as `uniq` for reading, which can write.
+/// What Gemini CLI asks about in sessions. Without a pattern, it would not ask about commands that it takes for reading, such as `uniq`, which can write.
+/// Other agents that it starts would use their tools without a question.
+const POLICY_OF_SESSIONS: &str = r#"
+[[rule]]
+toolName = "run_shell_command"
+argsPattern = "."
+decision = "ask_user"
+priority = 999
+
+[[rule]]
+toolName = "invoke_agent"
+decision = "deny"
+priority = 999
+"#;
+
+/// What Gemini CLI may do in questions.
 const POLICY_OF_QUESTIONS: &str = r#"
 [[rule]]
 toolName = "*"
@@ -157,22 +175,32 @@ decision = "allow"
 priority = 999
 "#;
 
-fn adjust_gemini(program: &mut Program, purpose: Purpose) -> Result<Option<TempPath>, Failure> {
-    if purpose == Purpose::Sessions {
-        return Ok(None);
-    }
-    let written = NamedTempFile::with_suffix(".toml").and_then(|mut file| {
-        file.write_all(POLICY_OF_QUESTIONS.as_bytes())?;
-        Ok(file.into_temp_path())
-    });
-    let policy = written.map_err(|error| {
-        Failure::session(format!("the rules for questions to `gemini` cannot be written: {error}"))
-    })?;
+fn adjust_gemini(program: &mut Program, purpose: Purpose) -> Result<(), Failure> {
+    let policy = match purpose {
+        Purpose::Sessions => POLICY_OF_SESSIONS,
+        Purpose::Questions => POLICY_OF_QUESTIONS,
+    };
+    let policy = rules_file(program, ".toml", policy)?;
     program.arguments.push(format!("--admin-policy={}", policy.display()));
-    Ok(Some(policy))
+    Ok(())
 }
 
-fn adjust_opencode(program: &mut Program, purpose: Purpose) -> Result<Option<TempPath>, Failure> {
+/// Writes a file with rules for an agent, which it reads while it runs.
+fn rules_file(program: &mut Program, suffix: &str, text: &str) -> Result<PathBuf, Failure> {
+    let file = Builder::new().prefix("prose-rules-").suffix(suffix).tempfile();
+    let written = file.and_then(|file| {
+        fs::write(file.path(), text)?;
+        Ok(file.into_temp_path())
+    });
+    let file = written.map_err(|error| {
+        Failure::session(format!("the rules for `{}` cannot be written: {error}", program.program))
+    })?;
+    let path = file.to_path_buf();
+    program.files.push(Arc::new(file));
+    Ok(path)
+}
+
+fn adjust_opencode(program: &mut Program, purpose: Purpose) -> Result<(), Failure> {
     opencode::extend_config(&mut program.variables, |config| {
         // Nobody reads the titles of sessions, and each one costs a request.
         config["agent"]["title"] = json!({ "disable": true });
@@ -198,8 +226,7 @@ fn adjust_opencode(program: &mut Program, purpose: Purpose) -> Result<Option<Tem
             });
             config["default_agent"] = name.into();
         }
-    })?;
-    Ok(None)
+    })
 }
 
 /// The tools of Qwen Code that questions do not have: all but the one that reads a file.
@@ -226,14 +253,68 @@ const NOT_FOR_QUESTIONS_OF_QWEN: &[&str] = &[
     "write_file",
 ];
 
-fn adjust_qwen(program: &mut Program, purpose: Purpose) -> Result<Option<TempPath>, Failure> {
-    if purpose == Purpose::Questions {
-        let without = NOT_FOR_QUESTIONS_OF_QWEN.iter().map(|tool| format!("--exclude-tools={tool}"));
-        program.arguments.extend(without);
-        // Servers of the user with other names do not start.
-        program.arguments.push("--allowed-mcp-server-names=none".to_owned());
+/// The variable with the path of settings that come before those of the user and the project. Their rules are added to those.
+const DEFAULTS_OF_QWEN: &str = "QWEN_CODE_SYSTEM_DEFAULTS_PATH";
+
+/// The settings of Qwen Code for sessions: it asks about every command. Otherwise it would not ask about those that it takes for reading, or that the user allows.
+fn ask_about_commands(program: &mut Program) -> Result<(), Failure> {
+    let own = defaults_of_qwen(&program.variables);
+    let cannot_extend = |why: String| {
+        Failure::session(format!(
+            "the settings of Qwen Code in `{}` cannot be extended: {why}",
+            own.display()
+        ))
+    };
+    let mut settings: Value = match prose_files::read_text(&own, Limit::SETTINGS) {
+        Ok(text) => serde_json::from_str(&text).map_err(|error| {
+            cannot_extend(format!("they are not JSON: {error}; remove comments and trailing commas"))
+        })?,
+        Err(error) if error.is_missing() => json!({}),
+        Err(error) => return Err(cannot_extend(error.to_string())),
+    };
+    if !settings.is_object() {
+        return Err(cannot_extend("they must be an object".to_owned()));
     }
-    Ok(None)
+    if !settings["permissions"].is_object() {
+        settings["permissions"] = json!({});
+    }
+    match settings["permissions"]["ask"].as_array_mut() {
+        Some(rules) => rules.push("Bash".into()),
+        None => settings["permissions"]["ask"] = json!(["Bash"]),
+    }
+    let file = rules_file(program, ".json", &settings.to_string())?;
+    program.variables.retain(|(name, _)| name != DEFAULTS_OF_QWEN);
+    program.variables.push((DEFAULTS_OF_QWEN.to_owned(), file.display().to_string()));
+    Ok(())
+}
+
+/// The file with the default settings of Qwen Code on this system.
+fn defaults_of_qwen(variables: &[(String, String)]) -> PathBuf {
+    let value = |wanted: &str| {
+        let found = variables.iter().find(|(name, _)| name == wanted);
+        found.map(|(_, value)| Path::new(value)).filter(|value| !value.as_os_str().is_empty())
+    };
+    let folder = match std::env::consts::OS {
+        "macos" => "/Library/Application Support/QwenCode",
+        "windows" => r"C:\ProgramData\qwen-code",
+        _ => "/etc/qwen-code",
+    };
+    let of_settings = || value("QWEN_CODE_SYSTEM_SETTINGS_PATH")?.parent();
+    value(DEFAULTS_OF_QWEN).map_or_else(
+        || of_settings().unwrap_or(Path::new(folder)).join("system-defaults.json"),
+        Path::to_owned,
+    )
+}
+
+fn adjust_qwen(program: &mut Program, purpose: Purpose) -> Result<(), Failure> {
+    if purpose == Purpose::Sessions {
+        return ask_about_commands(program);
+    }
+    let without = NOT_FOR_QUESTIONS_OF_QWEN.iter().map(|tool| format!("--exclude-tools={tool}"));
+    program.arguments.extend(without);
+    // Servers of the user with other names do not start.
+    program.arguments.push("--allowed-mcp-server-names=none".to_owned());
+    Ok(())
 }
 
 /// An agent that does nothing but what the protocol says.
@@ -250,7 +331,7 @@ const PLAIN: AcpAgent = AcpAgent {
     has_process_for_questions: false,
     has_sandbox: false,
     warns_in_messages: false,
-    adjust: |_, _| Ok(None),
+    adjust: |_, _| Ok(()),
     is_server_of_opencode: false,
     meta: None,
 };
@@ -317,3 +398,38 @@ pub const AGENTS: &[AcpAgent] = &[
         ..PLAIN
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The settings of Qwen Code for a session, with a file of default settings.
+    fn settings_of_qwen(defaults: &str) -> Result<Value, Failure> {
+        let folder = prose_fixture::tempdir().unwrap();
+        fs::write(folder.path().join("system-defaults.json"), defaults).unwrap();
+        let settings = folder.path().join("settings.json").display().to_string();
+        let mut program = Program {
+            program: "qwen".to_owned(),
+            arguments: Vec::new(),
+            folder: folder.path().to_owned(),
+            variables: vec![("QWEN_CODE_SYSTEM_SETTINGS_PATH".to_owned(), settings)],
+            files: Vec::new(),
+        };
+        adjust_qwen(&mut program, Purpose::Sessions)?;
+        let (name, file) = program.variables.last().unwrap();
+        assert_eq!(name, DEFAULTS_OF_QWEN);
+        Ok(serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap())
+    }
+
+    #[test]
+    fn qwen_asks_about_commands_besides_what_the_system_says() {
+        assert_eq!(settings_of_qwen("{}").unwrap(), json!({ "permissions": { "ask": ["Bash"] } }));
+        let of_system = r#"{ "ui": 1, "permissions": { "deny": ["Edit"], "ask": ["Read"] } }"#;
+        let expected = json!({ "ui": 1, "permissions": { "deny": ["Edit"], "ask": ["Read", "Bash"] } });
+        assert_eq!(settings_of_qwen(of_system).unwrap(), expected);
+        for unreadable in ["// none", "[]"] {
+            let message = settings_of_qwen(unreadable).unwrap_err().message;
+            assert!(message.contains("cannot be extended"), "{message}");
+        }
+    }
+}

@@ -170,7 +170,7 @@ mod tests {
             variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         variables.push(("HOME".to_owned(), home.display().to_string()));
         let (program, folder) = (PROGRAM.to_owned(), home.join("project"));
-        Program { program, arguments: Vec::new(), folder, variables }
+        Program { program, arguments: Vec::new(), folder, variables, files: Vec::new() }
     }
 
     const FILE: &str = r#"

@@ -11,7 +11,6 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
-use tempfile::TempPath;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::sleep;
@@ -31,8 +30,6 @@ pub(super) struct Server {
     pub(super) met: Initialized,
     /// Its interface besides the protocol.
     api: Option<Api>,
-    /// A file that it reads, which is removed after its end.
-    _file: Option<TempPath>,
 }
 
 /// The messages of the protocol.
@@ -65,18 +62,17 @@ impl SharedProcess for Server {
 }
 
 impl Server {
-    /// Starts an agent, which may need a file, and introduces the client.
+    /// Starts an agent, and introduces the client.
     pub(super) async fn start(
         host: &AgentHost,
         program: Program,
-        file: Option<TempPath>,
         introduction: &Value,
         api: Option<Api>,
     ) -> Result<Self, Failure> {
         let rpc = Rpc::start(host, program).await?;
         let met = rpc.require("initialize", introduction).await?;
         let met = read(&rpc.who, "initialize", &met)?;
-        Ok(Self { rpc, met, api, _file: file })
+        Ok(Self { rpc, met, api })
     }
 
     /// Whether it does what its configuration says, and has no modes in which it asks before it acts.

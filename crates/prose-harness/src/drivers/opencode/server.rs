@@ -23,7 +23,7 @@ use crate::drivers::connection::{Connection, Program};
 use crate::drivers::host::{AgentHost, ended};
 use crate::drivers::rpc::CallError;
 use crate::drivers::server_events::{Events, StreamEvent};
-use crate::drivers::shared::{PATIENCE, Reader, SharedProcess};
+use crate::drivers::shared::{PATIENCE, PATIENCE_AFTER_QUESTION, Reader, SharedProcess};
 use crate::gate::Fault;
 
 /// How long the server may take to start.
@@ -219,7 +219,7 @@ impl OpenSession {
             false
         };
         // What does not end is cancelled when this is dropped.
-        self.is_at_work = !timeout(PATIENCE, rest).await.unwrap_or_default();
+        self.is_at_work = !timeout(PATIENCE_AFTER_QUESTION, rest).await.unwrap_or_default();
     }
 
     /// Notes that the work has ended.
@@ -263,7 +263,7 @@ impl Drop for OpenSession {
                 asking: None,
                 reporter: self.reporter.take(),
             };
-            let ending = self.server.reader.cancelled.begin();
+            let ending = self.server.reader.rejected.begin();
             drop(runtime.spawn(async move {
                 session.reject(&question).await;
                 drop(ending);
