@@ -92,30 +92,6 @@ impl AgentProject {
         processes.filter(is_of_project).collect()
     }
 
-    /// Runs a program with `prose` and kills `prose` as soon as the model is asked. Returns the last process of the agent.
-    #[cfg(unix)]
-    pub fn kill_prose(&self, agent: &Path, requests: &str) -> i32 {
-        let name = agent.file_name().and_then(|name| name.to_str()).expect("names are text");
-        fs::write(self.root().join("main.prose"), "session \"Count the waves\"\n").expect("it is writable");
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let folder = agent.parent().expect("it is in a folder").to_owned();
-        let path = std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&path)));
-        let mut prose = Command::new(crate::prose_binary())
-            .args(["run", "main.prose", "--trust", "--harness", name])
-            .current_dir(self.root())
-            .env("PATH", path.expect("no folder has a separator in its name"))
-            .env("HOME", self.home())
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("prose is built");
-        wait_until("the model is asked", || !self.provider.requests(requests).is_empty());
-        let process = *self.started().last().expect("it has started");
-        assert!(is_running(process));
-        prose.kill().and_then(|()| prose.wait()).expect("it runs");
-        process
-    }
-
     /// The binding file of [`task`].
     pub fn binding(&self) -> PathBuf {
         binding(&self.root())
@@ -208,12 +184,6 @@ pub fn is_running(process: i32) -> bool {
     let state = Command::new("ps").args(["-o", "stat=", "-p", &process.to_string()]).output();
     let state = state.expect("ps is installed").stdout;
     !state.trim_ascii().is_empty() && !state.starts_with(b"Z")
-}
-
-/// Kills a process.
-pub fn kill(process: i32) {
-    let status = Command::new("kill").args(["-9", &process.to_string()]).status();
-    assert!(status.is_ok_and(|status| status.success()), "{process} is running");
 }
 
 /// The fixture for a model that replies slowly when it is asked about `task`.
@@ -321,6 +291,15 @@ pub fn wait_until(what: &str, happened: impl Fn() -> bool) {
     while !happened() {
         assert!(start.elapsed() < Duration::from_secs(180), "{what}");
         std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The same in the midst of other work.
+pub async fn until(happened: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !happened() {
+        assert!(start.elapsed() < Duration::from_secs(180), "it does not happen");
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 

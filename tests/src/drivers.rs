@@ -1,11 +1,21 @@
 //! The drivers of agents and providers as `prose run` uses them, with a server on this machine in the place of each provider.
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Duration;
 
+use prose_harness::decide::PromptedDecisions;
+use prose_harness::drivers::acp::{AGENTS, Acp};
+use prose_harness::drivers::claude::Claude;
+use prose_harness::drivers::codex::Codex;
+use prose_harness::drivers::opencode::OpenCode;
+use prose_harness::drivers::{AgentHost, AgentProgram};
+use prose_vm::harness::{Harness, RunFolders};
 use serde_json::json;
 
 use crate::agents::{AgentProject, acp_packages, claude_program, opencode_program, packages};
@@ -40,8 +50,8 @@ pub const DRIVERS: &[Driver] = &[
         max_rejected: 3,
         model: Some(tools::CLAUDE),
         prepare: |project, address| {
-            project.program("claude", &format!("exec {}", claude_program().display()));
-            claude_variables(address)
+            let command = claude_program().display().to_string();
+            agent_program(project, "claude", &command, &claude_variables(address))
         },
         key_variable: "ANTHROPIC_API_KEY",
     },
@@ -52,8 +62,7 @@ pub const DRIVERS: &[Driver] = &[
         max_rejected: 3,
         model: Some(tools::CODEX),
         prepare: |project, address| {
-            let codex = packages().join("node_modules/@openai/codex/bin/codex.js");
-            project.program("codex", &format!("exec node {}", codex.display()));
+            install_codex(project);
             configure_codex(project, address);
             Vec::new()
         },
@@ -85,12 +94,9 @@ pub const DRIVERS: &[Driver] = &[
         model: Some(tools::CLAUDE),
         prepare: |project, address| {
             // As root, it works only where it is told that it is in a sandbox.
-            let variables = [
-                ("IS_SANDBOX", "1".to_owned()),
-                ("ANTHROPIC_BASE_URL", address.to_owned()),
-                ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
-                ("CLAUDE_CODE_EXECUTABLE", claude_program().display().to_string()),
-            ];
+            let mut variables = claude_variables(address);
+            variables.push(("IS_SANDBOX", "1".to_owned()));
+            variables.push(("CLAUDE_CODE_EXECUTABLE", claude_program().display().to_string()));
             acp_program(
                 project,
                 "claude-agent-acp",
@@ -107,10 +113,8 @@ pub const DRIVERS: &[Driver] = &[
         max_rejected: 2,
         model: Some(tools::CODEX_ACP),
         prepare: |project, address| {
-            let codex = packages().join("node_modules/@openai/codex/bin/codex.js");
-            let codex = project.program("codex", &format!("exec node {}", codex.display()));
             configure_codex(project, address);
-            let variables = [("CODEX_PATH", codex.display().to_string())];
+            let variables = [("CODEX_PATH", install_codex(project).display().to_string())];
             acp_program(project, "codex-acp", "@agentclientprotocol/codex-acp/dist/index.js", &variables)
         },
         key_variable: "OPENAI_API_KEY",
@@ -231,6 +235,35 @@ impl Driver {
         project.home().join("bin").join(program)
     }
 
+    /// The harness in this process, for an agent in a project whose provider is a server at this address. It gets nothing of the user who runs the tests.
+    #[track_caller]
+    pub fn harness(&self, project: &AgentProject, address: &str) -> Arc<dyn Harness> {
+        let agent = AGENTS.iter().find(|agent| agent.name == self.name);
+        let program = AgentProgram {
+            program: self.install(project, address).display().to_string(),
+            arguments: agent
+                .map_or(&[][..], |agent| agent.arguments)
+                .iter()
+                .map(|it| (*it).to_owned())
+                .collect(),
+            variables: Vec::new(),
+            unknown_models: Vec::new(),
+            install: "",
+        };
+        let root = project.root();
+        let gates = root.join(".prose/gates");
+        let folders = RunFolders { run: Some(root.join(".prose/runs/r")), root };
+        // Other tests do not wait for its provider.
+        let host = AgentHost::new(self.name, program, folders).sharing_gates(Some(&gates));
+        let host = host.supervised_by(Some(crate::prose_binary()));
+        match self.name {
+            "claude" => Arc::new(PromptedDecisions::new(Claude::new(host))),
+            "codex" => Arc::new(PromptedDecisions::new(Codex::new(host))),
+            "opencode" => Arc::new(PromptedDecisions::new(OpenCode::new(host))),
+            _ => Arc::new(PromptedDecisions::new(Acp::new(host, agent))),
+        }
+    }
+
     /// `prose` in a project, whose agent has this key and asks a server at this address. It gets nothing else of the user.
     pub fn prose(&self, project: &AgentProject, address: &str, key: &str) -> Command {
         self.command(crate::prose_binary(), project, address, key)
@@ -267,13 +300,59 @@ impl Driver {
     }
 }
 
+/// The number of drivers that work at the same time.
+const AT_ONCE: usize = 2;
+
+/// Does the same with each driver, some at the same time. The results are in the order of the drivers; where it panics, `None`.
+pub fn at_once<'d, T: Send>(drivers: &[&'d Driver], work: impl Fn(&'d Driver) -> T + Sync) -> Vec<Option<T>> {
+    let next = Mutex::new(drivers.iter().enumerate());
+    let results = Mutex::new(drivers.iter().map(|_| None).collect::<Vec<_>>());
+    let (next, results_of_all, work) = (&next, &results, &work);
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(move || {
+                loop {
+                    let driver = next.lock().expect("it is not locked while something panics").next();
+                    let Some((number, driver)) = driver else { return };
+                    let result = catch_unwind(AssertUnwindSafe(|| work(driver))).ok();
+                    results_of_all.lock().expect("it is not locked while something panics")[number] = result;
+                }
+            });
+        }
+    });
+    results.into_inner().expect("it is not locked while something panics")
+}
+
+/// Does the same with each agent that is [chosen](Driver::is_chosen), some at the same time.
+///
+/// # Panics
+///
+/// Panics with the names of the agents for which it does.
+#[track_caller]
+pub fn each_agent(work: impl Fn(&'static Driver, &AgentModel) + Sync) {
+    let agents: Vec<_> = Driver::of_agents().collect();
+    let drivers: Vec<_> = agents.iter().map(|(driver, _)| *driver).collect();
+    let model =
+        |driver: &Driver| &agents.iter().find(|(other, _)| other.title == driver.title).expect("it is one").1;
+    let done = at_once(&drivers, |driver| work(driver, model(driver)));
+    let failed = drivers.iter().zip(done).filter(|(_, done)| done.is_none()).map(|(driver, _)| driver.title);
+    let failed: Vec<_> = failed.collect();
+    assert!(failed.is_empty(), "it does not hold for {}", failed.join(", "));
+}
+
+/// Waits for work in this thread.
+pub fn execute<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("the system has resources").block_on(work)
+}
+
 /// The output of a program, which is not waited for forever.
 #[track_caller]
 pub fn output(command: &mut Command) -> Output {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it is built");
     let process = child.id().to_string();
     let (sender, ended) = mpsc::channel::<()>();
-    let watch = std::thread::spawn(move || {
+    let watch = thread::spawn(move || {
         if ended.recv_timeout(MAX_TIME) == Err(RecvTimeoutError::Timeout) {
             Command::new("kill").args(["-9", &process]).status().expect("`kill` is installed");
         }
@@ -325,18 +404,32 @@ fn install_opencode(project: &AgentProject, address: &str) -> Vec<(&'static str,
         } },
     });
     write(project, ".config/opencode/opencode.json", &config.to_string());
-    project.program(
-        "opencode",
-        &format!("OPENCODE_DISABLE_MODELS_FETCH=1 exec {}", opencode_program().display()),
-    );
-    Vec::new()
+    let variables = [("OPENCODE_DISABLE_MODELS_FETCH", "1".to_owned())];
+    agent_program(project, "opencode", &opencode_program().display().to_string(), &variables)
 }
 
-/// A program that starts a package of `tests/acp-agents` with these variables, and with the key `none` unless there is one.
+/// A program that starts a package of `tests/acp-agents`.
 fn acp_program(
     project: &AgentProject,
     name: &str,
     script: &str,
+    variables: &[(&str, String)],
+) -> Vec<(&'static str, String)> {
+    let script = acp_packages().join("node_modules").join(script);
+    agent_program(project, name, &format!("node {}", script.display()), variables)
+}
+
+fn install_codex(project: &AgentProject) -> PathBuf {
+    let codex = packages().join("node_modules/@openai/codex/bin/codex.js");
+    agent_program(project, "codex", &format!("node {}", codex.display()), &[]);
+    project.home().join("bin/codex")
+}
+
+/// A program that starts an agent with these variables, and with the key `none` unless there is one.
+fn agent_program(
+    project: &AgentProject,
+    name: &str,
+    start: &str,
     variables: &[(&str, String)],
 ) -> Vec<(&'static str, String)> {
     let keys = ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"];
@@ -344,8 +437,7 @@ fn acp_program(
     for (name, value) in variables {
         command.push_str(&format!("export {name}='{value}'\n"));
     }
-    let script = acp_packages().join("node_modules").join(script);
-    command.push_str(&format!("exec node {}", script.display()));
+    command.push_str(&format!("exec {start}"));
     project.program(name, &command);
     Vec::new()
 }

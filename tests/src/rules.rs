@@ -12,7 +12,7 @@ use prose_vm::activity::{Activity, ToolKind, ToolStatus};
 use prose_vm::effect::{Permission, PermissionRule, SessionTask};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::Harness;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::agents::{AgentProject, Reports, calls_tool, reply, task};
 
@@ -30,6 +30,8 @@ pub enum Use {
     Run(&'static str),
     /// Run a command that shows a file.
     Show(&'static str),
+    /// Run another command that shows a file: the command and the file.
+    Look(&'static str, &'static str),
     /// Fetch a page.
     Fetch(&'static str),
 }
@@ -112,8 +114,32 @@ pub const NETWORK_COMMANDS: &[Case] = &[
     ("network", "prompt", None, Use::Run("curl -sS -o made-{n} {url}")),
 ];
 
-/// The case of a command that writes.
-pub const WRITING_COMMANDS: &[Case] = &[("write", "docs/", None, Use::Run("echo tides > made-{n}"))];
+/// The cases about commands that write, some of which agents take for reading.
+pub const WRITING_COMMANDS: &[Case] = &[
+    ("write", "docs/", None, Use::Run("echo tides > made-{n}")),
+    ("write", "docs/", None, Use::Run("uniq /dev/null made-{n}")),
+    ("write", "docs/", None, Use::Run("sort --output=made-{n} /dev/null")),
+    ("write", "docs/", None, Use::Run("echo tides | tee made-{n}")),
+    ("write", "docs/", None, Use::Run("sh -c 'touch made-{n}'")),
+    ("write", "docs/", None, Use::Run("cd docs && touch ../made-{n}")),
+    ("write", "deny", None, Use::Run("uniq /dev/null made-{n}")),
+    ("write", "deny", None, Use::Run("touch \"$PWD/made-{n}\"")),
+    ("write", "deny", None, Use::Run("touch docs/link/../made-{n}")),
+    ("write", "deny", None, Use::Run("python3 -c 'open(\"made-{n}\", \"w\")'")),
+];
+
+/// The cases about commands that read.
+pub const READING_COMMANDS: &[Case] = &[
+    ("read", "docs/", None, Use::Look("cat docs/../elsewhere/seen-{n}", "elsewhere/seen-{n}")),
+    ("read", "docs/", None, Use::Look("(cd elsewhere && cat seen-{n})", "elsewhere/seen-{n}")),
+    ("read", "docs/", None, Use::Look("head < elsewhere/seen-{n}", "elsewhere/seen-{n}")),
+    (
+        "read",
+        "docs/",
+        None,
+        Use::Look("python3 -c 'print(open(\"elsewhere/seen-{n}\").read())'", "elsewhere/seen-{n}"),
+    ),
+];
 
 /// What a case wants to do in a project.
 #[derive(Debug, Clone)]
@@ -130,8 +156,15 @@ pub enum Wanted {
 
 impl Use {
     fn template(self) -> &'static str {
-        let (Use::Write(text) | Use::Read(text) | Use::Run(text) | Use::Show(text) | Use::Fetch(text)) = self;
-        text
+        match self {
+            Use::Write(text) | Use::Read(text) | Use::Run(text) | Use::Show(text) | Use::Fetch(text) => text,
+            Use::Look(command, _) => command,
+        }
+    }
+
+    /// Whether it is one of a page.
+    pub fn is_fetch(self) -> bool {
+        matches!(self, Use::Fetch(_))
     }
 
     fn text(self, number: usize) -> String {
@@ -144,7 +177,7 @@ impl Use {
         match self {
             Use::Write(_) => Wanted::Write(path()),
             Use::Read(_) => Wanted::Read(path()),
-            Use::Run(_) => Wanted::Run(text.replace("{url}", page())),
+            Use::Run(_) | Use::Look(..) => Wanted::Run(text.replace("{url}", page())),
             Use::Fetch(_) => Wanted::Fetch(text),
             Use::Show(_) => Wanted::Run(format!("cat {text}")),
         }
@@ -159,12 +192,16 @@ pub fn fixtures(root: &Path, cases: &[Case], call: impl Fn(Wanted) -> Call) -> V
     symlink("../elsewhere", root.join("docs/link")).expect("the folder is new");
     let fixtures = cases.iter().enumerate().flat_map(|(number, (_, _, _, used))| {
         let wanted = used.wanted(number, root);
-        if let Use::Read(path) | Use::Show(path) = used {
+        if let Use::Read(path) | Use::Show(path) | Use::Look(_, path) = used {
             fs::write(root.join(path.replace("{n}", &number.to_string())), format!("{}\n", marker(number)))
                 .expect("the folder is writable");
         }
         let (tool, arguments) = call(wanted);
-        calls_tool(&prompt(number), tool, arguments, "That is all.")
+        let seen = json!({
+            "match": { "userMessage": prompt(number), "toolResultContains": marker(number) },
+            "response": { "content": SEEN },
+        });
+        std::iter::once(seen).chain(calls_tool(&prompt(number), tool, arguments, "That is all."))
     });
     fixtures.collect()
 }
@@ -201,49 +238,78 @@ fn prompt(number: usize) -> String {
     format!("[case {number}]")
 }
 
+/// The reply of a model that has seen the content of a file.
+const SEEN: &str = "I have seen it.";
+
 /// The content of the file that a case reads.
 fn marker(number: usize) -> String {
     format!("tide number {number} of the day")
 }
 
-/// What comes of the cases, one per line. `requests` is the start of the paths by which the agent asks its provider.
+/// A case in one line, such as `write: docs/ | write made`.
+pub fn shown((about, rule, answer, used): &Case) -> String {
+    let answer = match answer {
+        Some(true) => ", allowed",
+        Some(false) => ", denied",
+        None => "",
+    };
+    let verb = match used {
+        Use::Write(_) => "write ",
+        Use::Read(_) => "read ",
+        Use::Run(_) | Use::Look(..) => "",
+        Use::Fetch(_) => "fetch ",
+        Use::Show(_) => "cat ",
+    };
+    let text = used.template().replace("-{n}", "").replace("{n}", "");
+    format!("{about}: {rule}{answer} | {verb}{text}")
+}
+
+/// The permission of a case.
+pub fn permission((about, rule, ..): &Case) -> Permission {
+    let rule = match *rule {
+        "allow" => PermissionRule::Allow,
+        "deny" => PermissionRule::Deny,
+        "prompt" => PermissionRule::Prompt,
+        pattern => PermissionRule::Patterns(vec![pattern.to_owned()]),
+    };
+    Permission { about: (*about).into(), rule }
+}
+
+/// What comes of each case. `requests` is the start of the paths by which the agent asks its provider.
 pub async fn outcomes(
     harness: &dyn Harness,
     project: &AgentProject,
     requests: &str,
-    model: Option<&str>,
     cases: &[Case],
-) -> String {
-    let sessions = cases.iter().enumerate().map(|(number, (about, rule, answer, used))| async move {
-        let rule = match *rule {
-            "allow" => PermissionRule::Allow,
-            "deny" => PermissionRule::Deny,
-            "prompt" => PermissionRule::Prompt,
-            pattern => PermissionRule::Patterns(vec![pattern.to_owned()]),
-        };
-        let mut permissions = vec![Permission { about: (*about).into(), rule }];
-        if matches!(used, Use::Run(_) | Use::Show(_)) && *about != "execute" {
+) -> Vec<String> {
+    let sessions = cases.iter().enumerate().map(|(number, case)| async move {
+        let (about, _, answer, used) = case;
+        let mut permissions = vec![permission(case)];
+        if matches!(used, Use::Run(_) | Use::Show(_) | Use::Look(..)) && *about != "execute" {
             permissions.push(Permission { about: "execute".into(), rule: PermissionRule::Allow });
         }
         let (reporter, mut reports) = Reports::new(*answer);
-        let task = SessionTask { permissions, model: model.map(Into::into), ..task(&prompt(number)) };
+        let task = SessionTask { permissions, ..task(&prompt(number)) };
         (reply(harness, task, &reporter).await, reports.take())
     });
     let results: Vec<_> = futures_util::stream::iter(sessions).buffered(AT_ONCE).collect().await;
     let asked = project.provider.requests(requests);
     let asked: Vec<String> = asked.iter().map(|request| request["body"].to_string()).collect();
     let root = project.root();
-    let lines = cases.iter().zip(results).enumerate().map(|(number, (case, (reply, reports)))| {
-        let (about, rule, answer, used) = case;
+    let outcomes = cases.iter().zip(results).enumerate().map(|(number, ((.., used), (reply, reports)))| {
         let text = used.text(number);
         let has_happened = match used {
-            Use::Read(_) | Use::Show(_) => asked.iter().any(|body| body.contains(&marker(number))),
+            // The server does not keep the text of a long request.
+            Use::Read(_) | Use::Show(_) | Use::Look(..) => {
+                reply.as_ref().is_ok_and(|reply| &*reply.text == SEEN)
+                    || asked.iter().any(|body| body.contains(&marker(number)))
+            }
             Use::Write(_) => root.join(&text).exists(),
             Use::Run(_) => root.join(format!("made-{number}")).exists(),
             Use::Fetch(_) => has_fetched(&reports),
         };
         let is_denied = reports.iter().any(|report| matches!(report, Activity::Denied(_)));
-        let outcome = match reply {
+        match reply {
             _ if has_happened && is_denied => "done, although it was denied".to_owned(),
             Ok(_) if has_happened => "done".to_owned(),
             Ok(_) if is_denied => "denied".to_owned(),
@@ -253,21 +319,7 @@ pub async fn outcomes(
                 "stopped".to_owned()
             }
             Err(failure) => format!("failed: {}", failure.message),
-        };
-        let answer = match answer {
-            Some(true) => ", allowed",
-            Some(false) => ", denied",
-            None => "",
-        };
-        let verb = match used {
-            Use::Write(_) => "write ",
-            Use::Read(_) => "read ",
-            Use::Run(_) => "",
-            Use::Fetch(_) => "fetch ",
-            Use::Show(_) => "cat ",
-        };
-        let text = used.template().replace("-{n}", "").replace("{n}", "");
-        format!("{about}: {rule}{answer} | {verb}{text} | {outcome}\n")
+        }
     });
-    lines.collect()
+    outcomes.collect()
 }

@@ -12,6 +12,8 @@ pub struct AgentModel {
     pub requests: &'static str,
     /// The call of a tool that does something.
     pub call: fn(Wanted) -> Call,
+    /// Whether it has a tool that fetches pages.
+    pub fetches: bool,
     /// How the model answers a question of `prose`.
     pub answers: Answers,
 }
@@ -53,6 +55,7 @@ impl AgentModel {
 /// Claude Code, also below `claude-agent-acp`.
 pub const CLAUDE: AgentModel = AgentModel {
     requests: "/v1/messages",
+    fetches: true,
     answers: Answers::InLines,
     call: |wanted| match wanted {
         Wanted::Write(path) => ("Write", json!({ "file_path": path, "content": "x" })),
@@ -68,6 +71,7 @@ pub const CODEX: AgentModel = AgentModel { answers: Answers::AsObject, ..CODEX_A
 /// Codex below `codex-acp`.
 pub const CODEX_ACP: AgentModel = AgentModel {
     requests: "/v1/responses",
+    fetches: false,
     answers: Answers::InLines,
     call: |wanted| {
         let command = match wanted {
@@ -90,6 +94,7 @@ pub const OPENCODE: AgentModel = AgentModel { answers: Answers::ByTool, ..OPENCO
 /// OpenCode with the harness `opencode-acp`.
 pub const OPENCODE_ACP: AgentModel = AgentModel {
     requests: "/v1/chat/completions",
+    fetches: true,
     answers: Answers::InLines,
     call: |wanted| match wanted {
         Wanted::Write(path) => ("write", json!({ "filePath": path, "content": "x" })),
@@ -100,12 +105,15 @@ pub const OPENCODE_ACP: AgentModel = AgentModel {
 };
 
 /// Gemini CLI.
-pub const GEMINI: AgentModel =
-    AgentModel { requests: "/v1beta/models", answers: Answers::InLines, call: of_gemini };
+pub const GEMINI: AgentModel = AgentModel { requests: "/v1beta/models", ..QWEN };
 
 /// Qwen Code.
-pub const QWEN: AgentModel =
-    AgentModel { requests: "/v1/chat/completions", answers: Answers::InLines, call: of_gemini };
+pub const QWEN: AgentModel = AgentModel {
+    requests: "/v1/chat/completions",
+    fetches: true,
+    answers: Answers::InLines,
+    call: of_gemini,
+};
 
 fn of_gemini(wanted: Wanted) -> Call {
     match wanted {

@@ -6,9 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
-use std::time::Duration;
 
-use expect_test::expect;
 use prose_harness::decide::PromptedDecisions;
 use prose_harness::drivers::claude::Claude;
 use prose_harness::drivers::{AgentHost, AgentProgram};
@@ -17,11 +15,7 @@ use prose_tests::agents::{
 };
 use prose_tests::fault_proxy::{Fault, FaultProxy};
 use prose_tests::prose_binary;
-use prose_tests::rules::{self, Wanted};
-use prose_vm::activity::{
-    Activity, AnswerFuture, AnswerSource, Approvals, NoApprovals, PermissionAnswer, PermissionQuestion,
-    Reporter, ToolStatus, ToolUse, Work,
-};
+use prose_vm::activity::{Activity, Approvals, NoApprovals, Reporter, ToolStatus, ToolUse, Work};
 use prose_vm::effect::{Failure, Permission, PermissionRule, Reply, RequestId, SessionTask};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::{Harness, RunFolders};
@@ -128,131 +122,6 @@ async fn r064_claude_judges_a_condition_without_tools_and_long_instructions() {
     assert!(!sent.contains("Always say no.") && sent.len() < 1_500, "{sent}");
 }
 
-/// A use of a tool, and whether the permissions allow it.
-struct Case {
-    rules: Vec<Permission>,
-    tool: &'static str,
-    input: fn(&Path) -> Value,
-    is_allowed: bool,
-}
-
-fn patterns(patterns: &[&str]) -> PermissionRule {
-    PermissionRule::Patterns(patterns.iter().map(|pattern| (*pattern).to_owned()).collect())
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn every_use_of_a_tool_is_decided_by_the_permissions() {
-    fn read(path: &str, root: &Path) -> Value {
-        json!({ "file_path": root.join(path) })
-    }
-    fn write(path: &str, root: &Path) -> Value {
-        json!({ "file_path": root.join(path), "content": "new" })
-    }
-    fn bash(command: &str) -> Value {
-        json!({ "command": command, "description": "Runs it" })
-    }
-    let docs = || patterns(&["docs/**"]);
-    let rule = |about, rule| rules(&[(about, rule)]);
-    let git = || rules(&[("bash", patterns(&["git log*"])), ("write", docs())]);
-    let case = |rules, tool, input, is_allowed| Case { rules, tool, input, is_allowed };
-    let cases = [
-        case(rule("read", docs()), "Read", |root| read("docs/a.md", root), true),
-        case(rule("read", docs()), "Read", |root| read("secret.md", root), false),
-        case(rule("read", docs()), "Read", |root| read("docs/../secret.md", root), false),
-        // A symbolic link to `secret.md`.
-        case(rule("read", docs()), "Read", |root| read("docs/link.md", root), false),
-        case(rule("read", docs()), "Read", |_| json!({ "file_path": "/etc/hostname" }), false),
-        case(rule("write", docs()), "Write", |root| write("docs/new.md", root), true),
-        case(rule("write", docs()), "Write", |root| write("new.md", root), false),
-        case(rule("write", docs()), "Write", |root| write("docs/../new.md", root), false),
-        // A symbolic link to another folder.
-        case(rule("write", docs()), "Write", |root| write("docs/out/new.md", root), false),
-        case(rule("write", patterns(&[])), "Write", |root| write("docs/new2.md", root), false),
-        case(git(), "Bash", |_| bash("git log --oneline"), true),
-        case(git(), "Bash", |_| bash("git log --output=stolen"), false),
-        case(git(), "Bash", |_| bash("git log > stolen"), false),
-        case(git(), "Bash", |_| bash("git log; touch stolen"), false),
-        case(git(), "Bash", |_| bash("git log $(touch stolen)"), false),
-        case(git(), "Bash", |_| bash("cat secret.md"), false),
-        case(rule("bash", PermissionRule::Deny), "Write", |root| write("docs/new3.md", root), true),
-    ];
-    let named = |number: usize| format!("case number {number}.");
-    let inputs: Vec<_> = cases.iter().map(|case| (case.tool, case.input)).collect();
-    let project = Project::new(|root| {
-        let uses = inputs.iter().enumerate();
-        uses.flat_map(|(number, (tool, input))| {
-            let name = named(number);
-            [calls(&name, "", tool, input(root), [1, 1]), done(&name, "done", [1, 1])]
-        })
-        .collect()
-    });
-    let root = project.project.root();
-    let elsewhere = prose_fixture::tempdir().unwrap();
-    fs::create_dir(root.join("docs")).unwrap();
-    fs::write(root.join("docs/a.md"), "tide").unwrap();
-    fs::write(root.join("secret.md"), "tide").unwrap();
-    std::os::unix::fs::symlink("../secret.md", root.join("docs/link.md")).unwrap();
-    std::os::unix::fs::symlink(elsewhere.path(), root.join("docs/out")).unwrap();
-    for git in [
-        &["init", "-q"][..],
-        &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a"],
-    ] {
-        assert!(Command::new("git").args(git).current_dir(&root).status().unwrap().success());
-    }
-    let harness = project.harness();
-    for (number, case) in cases.into_iter().enumerate() {
-        let input = (case.input)(&root);
-        let task = SessionTask { permissions: case.rules, ..task(&named(number)) };
-        let mut watched = project.session_with(&*harness, task, Arc::new(NoApprovals)).await;
-        assert_eq!(&*watched.reply().text, "done");
-        let last = watched.tools().pop().unwrap_or_else(|| panic!("{number}: no tool was used"));
-        let is_allowed = last.status == ToolStatus::Completed;
-        let denials = watched.work().denials;
-        assert_eq!(is_allowed, case.is_allowed, "{} {input}: {last:?} {denials:?}", case.tool);
-        assert_eq!(denials.len(), usize::from(!case.is_allowed), "{} {input}: {denials:?}", case.tool);
-    }
-    assert!(!root.join("stolen").exists() && !root.join("new.md").exists());
-    assert!(fs::read_dir(elsewhere.path()).unwrap().next().is_none());
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn network_rules_hold_whatever_the_model_tries() {
-    let cases = [rules::PAGES, rules::NETWORK_COMMANDS].concat();
-    let project = Project::new(|root| {
-        rules::fixtures(root, &cases, |wanted| match wanted {
-            Wanted::Run(command) => ("Bash", json!({ "command": command, "description": "run it" })),
-            Wanted::Fetch(url) => ("WebFetch", json!({ "url": url, "prompt": "What is there?" })),
-            other => panic!("{other:?} does not use the network"),
-        })
-    });
-    let harness = project.harness();
-    let outcomes = rules::outcomes(&*harness, &project.project, "/v1/messages", None, &cases).await;
-    harness.settled().await;
-    expect![[r#"
-        network: allow | fetch http://127.0.0.1:9/docs/ | done
-        network: deny | fetch http://127.0.0.1:9/docs/ | not done
-        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9/docs/ | done
-        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9/ | denied
-        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9/docs/../ | denied
-        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9@localhost:9/docs/ | denied
-        network: http://127.0.0.1:9/docs/* | fetch http://127.0.0.1:9.example.com/docs/ | not done
-        network: prompt, allowed | fetch http://127.0.0.1:9/docs/ | done
-        network: prompt, denied | fetch http://127.0.0.1:9/docs/ | denied
-        network: prompt | fetch http://127.0.0.1:9/docs/ | stopped
-        network: allow | curl -sS -o made {url} | done
-        network: deny | curl -sS -o made {url} | not done
-        network: deny | sh -c 'curl -sS -o made {url}' | not done
-        network: deny | echo tides && curl -sS -o made {url} | not done
-        network: https://example.com/* | curl -sS -o made {url} | denied
-        network: prompt, allowed | curl -sS -o made {url} | done
-        network: prompt, denied | curl -sS -o made {url} | denied
-        network: prompt | curl -sS -o made {url} | denied
-    "#]]
-    .assert_eq(&outcomes);
-}
-
 #[test]
 #[ignore = "needs npm"]
 fn branches_work_in_worktrees_and_their_changes_are_merged() {
@@ -299,41 +168,6 @@ fn branches_work_in_worktrees_and_their_changes_are_merged() {
     assert!(runs.into_iter().all(|run| !run.path().join("trees").exists()));
 }
 
-/// A person who always gives the same answer.
-struct Says(bool);
-
-impl Approvals for Says {
-    fn ask<'a>(&'a self, question: &'a PermissionQuestion) -> AnswerFuture<'a> {
-        assert_eq!((question.title.as_str(), question.rule.as_str()), ("touch asked", "bash: prompt"));
-        let answer = PermissionAnswer::once(self.0, AnswerSource::Terminal, None);
-        Box::pin(std::future::ready(answer))
-    }
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn a_person_is_asked_where_the_permissions_say_so() {
-    let command = json!({ "command": "touch asked", "description": "Runs it" });
-    let project =
-        Project::new(|_| vec![calls(TASK, "", "Bash", command.clone(), [1, 1]), done(TASK, "done", [1, 1])]);
-    let asked = project.project.root().join("asked");
-    let task = || SessionTask {
-        permissions: rules(&[("bash", PermissionRule::Prompt), ("write", PermissionRule::Allow)]),
-        ..task(TASK)
-    };
-    let harness = project.harness();
-    let no_one = project.session_with(&*harness, task(), Arc::new(NoApprovals)).await;
-    assert_eq!(no_one.said.unwrap_err().kind, ErrorKind::ApprovalNeeded);
-    let mut denied = project.session_with(&*harness, task(), Arc::new(Says(false))).await;
-    denied.said.as_ref().unwrap();
-    assert_eq!(denied.work().denials.len(), 1);
-    assert!(!asked.exists());
-    let mut allowed = project.session_with(&*harness, task(), Arc::new(Says(true))).await;
-    allowed.said.as_ref().unwrap();
-    assert!(allowed.work().denials.is_empty());
-    assert!(asked.exists());
-}
-
 #[tokio::test]
 #[ignore = "needs npm"]
 async fn without_permissions_edits_are_allowed_and_other_denials_are_reported() {
@@ -345,21 +179,6 @@ async fn without_permissions_edits_are_allowed_and_other_denials_are_reported() 
     assert_eq!(denials.len(), 1, "{denials:?}");
     assert_eq!(denials[0].title, "curl -s https://example.invalid");
     assert!(denials[0].reason.contains("`bash: allow`"), "{}", denials[0].reason);
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn values_name_no_files_and_no_commands() {
-    let project = Project::new(|_| vec![done("secret.md", "done", [1, 1])]);
-    fs::write(project.project.root().join("secret.md"), "the treasure is buried").unwrap();
-    for prompt in ["Look at @secret.md", "/compact secret.md"] {
-        let deny = rules(&[("read", PermissionRule::Deny)]);
-        let watched = project.session(SessionTask { permissions: deny, ..task(prompt) }).await;
-        assert_eq!(&*watched.reply().text, "done", "{prompt}");
-    }
-    let asked = project.requests();
-    assert_eq!(asked.len(), 2);
-    assert!(!json!(asked).to_string().contains("the treasure is buried"));
 }
 
 #[tokio::test]
@@ -382,20 +201,6 @@ async fn a_session_that_asks_again_has_the_same_process_and_each_turn_its_own_us
     assert_eq!(sent.matches(TASK).count(), 1, "the task is sent once: {sent}");
     harness.settled().await;
     assert_eq!(project.processes(), Vec::<String>::new());
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn a_rejected_key_ends_the_session_at_once() {
-    let project = Project::behind(|_| Some(Fault::Status(401)), |_| vec![]);
-    let harness = project.harness();
-    let failure = project.session_with(&*harness, task(TASK), Arc::new(NoApprovals)).await.said.unwrap_err();
-    assert_eq!(failure.kind, ErrorKind::Auth);
-    assert!(failure.message.contains("claude auth login"), "{}", failure.message);
-    harness.settled().await;
-    assert_eq!(project.processes(), Vec::<String>::new());
-    // It would ask ten times more in three minutes.
-    assert!(project.asked() <= 2, "{}", project.asked());
 }
 
 #[tokio::test]
@@ -440,81 +245,6 @@ async fn a_request_that_is_rejected_says_why() {
     assert!(!failure.message.contains(TASK), "{}", failure.message);
 }
 
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn a_cancelled_session_leaves_no_process() {
-    let project = Project::behind(|_| Some(Fault::Hang), |_| vec![]);
-    let harness = project.harness();
-    tokio::select! {
-        _ = project.session_with(&*harness, task(TASK), Arc::new(NoApprovals)) => panic!("it hangs"),
-        () = until(|| project.asked() > 0) => {}
-    }
-    assert_ne!(project.processes(), Vec::<String>::new());
-    harness.settled().await;
-    assert_eq!(project.processes(), Vec::<String>::new());
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn a_crash_of_the_agent_is_a_failure_of_its_session() {
-    let project = Project::behind(|_| Some(Fault::Hang), |_| vec![]);
-    let harness = project.harness();
-    let kill = async {
-        until(|| project.asked() > 0).await;
-        for process in project.processes() {
-            let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-            if name.trim() == "claude" {
-                Command::new("kill").args(["-9", &process]).status().unwrap();
-            }
-        }
-        std::future::pending::<()>().await;
-    };
-    let watched = tokio::select! {
-        watched = project.session_with(&*harness, task(TASK), Arc::new(NoApprovals)) => watched,
-        () = kill => unreachable!("it never ends"),
-    };
-    let failure = watched.said.unwrap_err();
-    assert_eq!(failure.kind, ErrorKind::AgentCrashed, "{}", failure.message);
-    harness.settled().await;
-    assert_eq!(project.processes(), Vec::<String>::new());
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn no_agent_outlives_a_killed_run() {
-    let project = Project::behind(|_| Some(Fault::Hang), |_| vec![]);
-    let root = project.project.root();
-    fs::write(root.join("tides.prose"), "session \"Look into tides\"\n").unwrap();
-    // The program `claude` of `PATH`.
-    let programs = prose_fixture::tempdir().unwrap();
-    std::os::unix::fs::symlink(claude_program(), programs.path().join("claude")).unwrap();
-    let path = format!("{}:{}", programs.path().display(), std::env::var("PATH").unwrap());
-    let prose = |arguments: &[&str]| {
-        let mut command = Command::new(prose_binary());
-        command.args(arguments).current_dir(&root).env_clear().env("PATH", &path);
-        command.envs(project.variables()).stdout(std::process::Stdio::null());
-        command
-    };
-    assert!(prose(&["trust"]).status().unwrap().success());
-    let mut run = prose(&["run", "tides.prose", "--harness", "claude"]).spawn().unwrap();
-    until(|| project.asked() > 0).await;
-    let kill = Command::new("kill").args(["-9", &run.id().to_string()]).status().unwrap();
-    assert!(kill.success());
-    run.wait().unwrap();
-    until(|| project.processes().is_empty()).await;
-}
-
-#[test]
-#[ignore = "needs npm"]
-fn r043_a_resumed_agent_continues_its_own_session() {
-    let project = Project::new(|_| replies_of_captain());
-    let (told, log, _) = project.resume_captain(|_| {});
-    assert_eq!(occurrences(&told, "Plan the voyage"), 1, "{told:#?}");
-    assert_eq!(occurrences(&told, "We sail at dawn"), 1, "{told:#?}");
-    assert_eq!(occurrences(&told, "## Agent Memory: captain"), 0, "{told:#?}");
-    assert!(log.contains("continues session"), "{log}");
-}
-
 #[test]
 #[ignore = "needs npm"]
 fn r043_without_its_own_session_a_resumed_agent_starts_from_its_memory() {
@@ -552,11 +282,6 @@ impl Project {
         let project = AgentProject::new(none);
         let proxy = FaultProxy::start(&project.provider.address, plan);
         Self { project, proxy: Some(proxy) }
-    }
-
-    /// The number of requests for a model so far.
-    fn asked(&self) -> usize {
-        self.proxy.as_ref().map_or(0, |proxy| proxy.asked().len())
     }
 
     /// The requests of the agent to the provider.
@@ -706,14 +431,4 @@ fn rules(rules: &[(&str, PermissionRule)]) -> Vec<Permission> {
     let permission =
         |(about, rule): &(&str, PermissionRule)| Permission { about: (*about).into(), rule: rule.clone() };
     rules.iter().map(permission).collect()
-}
-
-/// Waits until something has happened.
-async fn until(what: impl Fn() -> bool) {
-    let waited = tokio::time::timeout(Duration::from_secs(60), async {
-        while !what() {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    });
-    waited.await.expect("it takes too long");
 }

@@ -7,19 +7,16 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use expect_test::expect;
 use prose_harness::decide::{PromptedDecisions, Sessions};
 use prose_harness::drivers::codex::Codex;
 use prose_harness::drivers::{AgentHost, AgentProgram, KnownAgent};
 use prose_tests::agents::{
-    AgentProject, Reports, USAGE, WRITTEN, binding, calls_tool, is_running, judge, kill, occurrences,
-    packages, recorded, replies, replies_of_captain, replies_slowly, request, task, wait_until,
+    AgentProject, Reports, USAGE, WRITTEN, binding, calls_tool, is_running, judge, occurrences, packages,
+    recorded, replies, replies_of_captain, replies_slowly, request, task,
 };
 use prose_tests::fault_proxy::{Fault, FaultProxy};
-use prose_tests::rules::{self, Wanted};
 use prose_vm::activity::{Activity, Reporter, ToolKind, ToolStatus};
 use prose_vm::effect::{Effect, Failure, Permission, PermissionRule, Reply, SessionTask, Usage, Verdict};
-use prose_vm::error::ErrorKind;
 use prose_vm::harness::{Harness, RunFolders};
 use serde_json::{Value, json};
 
@@ -116,154 +113,12 @@ async fn a_judge_sends_little_besides_its_question() {
 
 #[tokio::test]
 #[ignore = "needs npm"]
-async fn a_judge_changes_nothing() {
-    for command in [
-        "echo x > made",
-        "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: made\n+x\n*** End Patch\nEOF\n",
-    ] {
-        let answer = r#"{"answer":"yes","reason":"the sand is dry"}"#;
-        let project = Project::new(|_| {
-            calls_tool("the tide is out", "exec_command", json!({ "cmd": command }), answer).into()
-        });
-        assert!(project.judge("the tide is out").await.met);
-        assert_eq!(project.requests().len(), 2, "the model has called the tool");
-        assert!(!project.path("made").exists(), "{command}");
-    }
-}
-
-/// Whether a command of the agent has an effect: it makes the file `made`, or its output has the text `seen`.
-async fn runs(permissions: &[(&str, PermissionRule)], command: &str, answer: Option<bool>) -> bool {
-    let project = Project::new(|_| commands("Look into tides", command));
-    let (reply, reports) = project.session(with(permissions), answer).await;
-    reply.unwrap();
-    let made = project.path("made").exists();
-    let messages = project.requests().pop().unwrap()["body"]["messages"].take();
-    let output = messages.as_array().unwrap().iter().find(|message| message["role"] == "tool").unwrap();
-    let seen = output["content"].as_str().unwrap().contains("seen in");
-    let was_denied = !recorded(&reports).denials.is_empty();
-    assert!(!(was_denied && (made || seen)), "`{command}` was denied and has an effect");
-    made || seen
-}
-
-fn allow() -> PermissionRule {
-    PermissionRule::Allow
-}
-
-fn deny() -> PermissionRule {
-    PermissionRule::Deny
-}
-
-fn patterns(patterns: &[&str]) -> PermissionRule {
-    PermissionRule::Patterns(patterns.iter().map(|&pattern| pattern.to_owned()).collect())
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn denied_commands_do_not_run_but_files_are_read() {
-    for permissions in [vec![], vec![("bash", deny())], vec![("execute", patterns(&[]))]] {
-        for command in
-            ["touch made", "cat notes.md && touch made", "sh -c 'touch made'", "cat notes.md > made"]
-        {
-            assert!(!runs(&permissions, command, None).await, "{command} with {permissions:?}");
-        }
-        assert!(runs(&permissions, "cat notes.md", None).await, "with {permissions:?}");
-    }
-    assert!(runs(&[("bash", allow())], "touch made", None).await);
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn patterns_allow_the_commands_that_they_cover() {
-    let rules = [("execute", patterns(&["git status*", "touch made"]))];
-    assert!(runs(&rules, "touch made", None).await);
-    for command in ["touch made other", "git status; rm notes.md; cp secrets/key made", "touch $(echo made)"]
-    {
-        assert!(!runs(&rules, command, None).await, "{command}");
-    }
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn nothing_is_written_where_that_is_denied() {
-    for rules in [
-        vec![("write", deny()), ("bash", allow())],
-        vec![("write", patterns(&[])), ("bash", allow())],
-        // Codex runs what was accepted outside of its sandbox after it has failed in it.
-        vec![("write", deny()), ("execute", patterns(&["touch*", "sh*", "python3*"]))],
-    ] {
-        for command in [
-            "touch made",
-            "touch \"$PWD/made\"",
-            "touch docs/../made",
-            "touch link/../made",
-            "sh -c 'echo x > made'",
-            "python3 -c 'open(\"made\", \"w\")'",
-            "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: made\n+x\n*** End Patch\nEOF\n",
-        ] {
-            assert!(!runs(&rules, command, None).await, "{command} with {rules:?}");
-        }
-    }
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn only_files_that_patterns_cover_are_written() {
-    let rules = [("write", patterns(&["docs/**"])), ("bash", allow())];
-    let writes = async |path: &str| {
-        let project = Project::new(|_| patches("Look into tides", path, "x\n"));
-        let (reply, reports) = project.session(with(&rules), None).await;
-        reply.unwrap();
-        let is_written =
-            ["docs/new.md", "secrets/new.md", "new.md"].iter().any(|it| project.path(it).exists());
-        assert_eq!(is_written, recorded(&reports).denials.is_empty(), "{path}");
-        is_written
-    };
-    assert!(writes("docs/new.md").await);
-    for path in ["new.md", "docs/../new.md", "secrets/new.md", "docs/link/new.md"] {
-        assert!(!writes(path).await, "{path}");
-    }
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn only_files_that_patterns_cover_are_read() {
-    let rules = [("read", patterns(&["*.md"])), ("bash", allow())];
-    assert!(runs(&rules, "cat notes.md", None).await);
-    for command in [
-        "cat secrets/key",
-        "cat notes.md secrets/key",
-        "cat ./docs/../secrets/key",
-        "cat docs/link/key",
-        "cat \"$PWD/secrets/key\"",
-        "(cd secrets && cat key)",
-        "head < secrets/key",
-        "python3 -c 'print(open(\"secrets/key\").read())'",
-    ] {
-        assert!(!runs(&rules, command, None).await, "{command}");
-    }
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn commands_have_no_network_where_that_is_denied() {
-    for rules in [vec![("network", deny()), ("bash", allow())], vec![("bash", allow())]] {
-        let project = Project::new(|_| vec![]);
-        let url = format!("{}/v1/models", project.project.provider.address);
-        drop(project);
-        assert!(!runs(&rules, &format!("curl -sS -o made {url}"), None).await, "{rules:?}");
-    }
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn the_user_is_asked_where_a_rule_says_so() {
-    let rules = [("bash", PermissionRule::Prompt)];
-    assert!(runs(&rules, "touch made", Some(true)).await);
-    assert!(!runs(&rules, "touch made", Some(false)).await);
-
-    let project = Project::new(|_| commands("Look into tides", "touch made"));
-    let failure = project.session(with(&rules), None).await.0.unwrap_err();
-    assert_eq!(failure.kind, ErrorKind::ApprovalNeeded, "{}", failure.message);
+async fn a_command_that_a_pattern_allows_does_not_leave_the_sandbox() {
+    // Codex runs what was accepted outside of its sandbox after it has failed in it.
+    let project = Project::new(|_| commands("Look into tides", "python3 -c 'open(\"made\", \"w\")'"));
+    let patterns = PermissionRule::Patterns(vec!["python3*".to_owned()]);
+    let permissions = [("write", PermissionRule::Deny), ("execute", patterns)];
+    project.session(with(&permissions), None).await.0.unwrap();
     assert!(!project.path("made").exists());
 }
 
@@ -298,39 +153,6 @@ async fn sessions_share_a_server_and_a_cancelled_one_leaves_it_running() {
 
 #[tokio::test]
 #[ignore = "needs npm"]
-async fn a_crash_ends_the_session_and_the_next_one_starts_another_server() {
-    let project =
-        Project::new(|_| vec![replies_slowly("Count the waves"), replies("Look into tides", "done")]);
-    let codex = project.codex();
-    let (reporter, mut reports) = Reports::new(None);
-    let slow = Arc::new(task("Count the waves"));
-    let asked = request(Effect::Session(slow.clone()));
-    let (reply, ()) = tokio::join!(codex.session(&asked, &slow, &reporter), async {
-        reports.until(|it| matches!(it, Activity::Text { .. })).await;
-        kill(project.project.started()[0]);
-    });
-    assert_eq!(reply.unwrap_err().kind, ErrorKind::AgentCrashed);
-
-    let quick = Arc::new(task("Look into tides"));
-    let reply = codex.session(&request(Effect::Session(quick.clone())), &quick, &reporter).await;
-    assert_eq!(&*reply.unwrap().text, "done");
-    assert_eq!(project.project.started().len(), 2);
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn rejected_credentials_stop_the_session_at_once() {
-    let project = Project::behind(|_| Some(Fault::Status(401)), |_| vec![replies("Look into tides", "done")]);
-    let (reply, _) = project.session(task("Look into tides"), None).await;
-    let failure = reply.unwrap_err();
-    assert_eq!(failure.kind, ErrorKind::Auth);
-    assert!(failure.message.contains("sign in with `codex login`"), "{}", failure.message);
-    let asked = project.proxy.as_ref().unwrap().asked().len();
-    assert!(asked <= 2, "it was asked {asked} times");
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
 async fn attempts_to_reach_the_provider_are_reported() {
     let project = Project::behind(
         |number| (number == 1).then_some(Fault::Status(429)),
@@ -340,73 +162,6 @@ async fn attempts_to_reach_the_provider_are_reported() {
     assert_eq!(&*reply.unwrap().text, "done");
     let retries = reports.iter().filter(|it| matches!(it, Activity::ProviderRetry(_))).count();
     assert_eq!(retries, 1, "{reports:#?}");
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn a_session_that_has_used_a_tool_continues_after_the_provider_turned_it_away() {
-    let project = Project::behind(
-        |number| (number == 2).then_some(Fault::Status(429)),
-        |_| {
-            let mut fixtures = commands("Look into tides", "echo x >> made");
-            fixtures.insert(0, replies("Continue where you stopped", "done"));
-            fixtures
-        },
-    );
-    let (reply, reports) = project.session(with(&[("bash", allow())]), None).await;
-    assert_eq!(&*reply.unwrap().text, "done");
-    assert_eq!(fs::read_to_string(project.path("made")).unwrap(), "x\n", "the tool is used once");
-    let retries = reports.iter().filter(|it| matches!(it, Activity::ProviderRetry(_))).count();
-    assert!(retries > 0, "{reports:#?}");
-    assert_eq!(recorded(&reports).usage.unwrap().input_tokens, 2 * USAGE.input);
-}
-
-#[tokio::test]
-#[ignore = "needs npm"]
-async fn network_rules_hold_whatever_the_model_tries() {
-    let cases = rules::NETWORK_COMMANDS;
-    let project = Project::new(|root| {
-        fs::remove_dir_all(root.join("docs")).unwrap();
-        rules::fixtures(root, cases, |wanted| match wanted {
-            Wanted::Run(command) => ("exec_command", json!({ "cmd": command })),
-            other => panic!("{other:?} is no command"),
-        })
-    });
-    let codex = PromptedDecisions::new(project.codex());
-    let outcomes = rules::outcomes(&codex, &project.project, "/v1/responses", None, cases).await;
-    codex.settled().await;
-    expect![[r#"
-        network: allow | curl -sS -o made {url} | done
-        network: deny | curl -sS -o made {url} | not done
-        network: deny | sh -c 'curl -sS -o made {url}' | not done
-        network: deny | echo tides && curl -sS -o made {url} | not done
-        network: https://example.com/* | curl -sS -o made {url} | denied
-        network: prompt, allowed | curl -sS -o made {url} | not done
-        network: prompt, denied | curl -sS -o made {url} | denied
-        network: prompt | curl -sS -o made {url} | denied
-    "#]]
-    .assert_eq(&outcomes);
-}
-
-#[test]
-#[ignore = "needs npm"]
-fn codex_ends_when_prose_is_killed() {
-    let project = Project::new(|_| vec![replies_slowly("Count the waves")]);
-    let server = project.project.kill_prose(&project.wrapper(), "/v1/responses");
-    wait_until("codex has ended", || !is_running(server));
-}
-
-#[test]
-#[ignore = "needs npm"]
-fn r043_a_resumed_agent_continues_its_own_session() {
-    let project = Project::new(|_| replies_of_captain());
-    let (told, log, tokens) = project.resume_captain(|_| {});
-    assert_eq!(occurrences(&told, "Plan the voyage"), 1, "{told:#?}");
-    assert_eq!(occurrences(&told, "We sail at dawn"), 1, "{told:#?}");
-    assert_eq!(occurrences(&told, "## Agent Memory: captain"), 0, "{told:#?}");
-    assert!(log.contains("continues session"), "{log}");
-    // What the first session has used is not counted again.
-    assert_eq!(tokens, [USAGE.input, USAGE.input]);
 }
 
 #[test]

@@ -2,11 +2,16 @@
 
 #![cfg(target_os = "linux")]
 
-use std::panic::AssertUnwindSafe;
+use std::io::{BufRead, BufReader};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use prose_tests::agents::{AgentProject, occurrences, replies, replies_of_captain, wait_until};
-use prose_tests::drivers::{DRIVERS, Driver, age, output};
+use prose_tests::agents::{AgentProject, USAGE, occurrences, replies, replies_of_captain, wait_until};
+use prose_tests::drivers::{DRIVERS, Driver, age, at_once, each_agent, output};
 use prose_tests::fault_proxy::{Fault, FaultProxy};
 use prose_tests::planted;
 use serde_json::json;
@@ -20,12 +25,17 @@ fn faulty(fault: Fault) -> (AgentProject, FaultProxy) {
     (project, proxy)
 }
 
-/// Does the same with each driver, and reports all that it does not hold for.
+/// Does the same with each driver, some at the same time, and reports all that it does not hold for.
 #[track_caller]
-fn for_each(check: impl Fn(&Driver) -> Result<(), String>) {
-    let failed: Vec<String> = DRIVERS
+fn for_each(check: impl Fn(&Driver) -> Result<(), String> + Sync) {
+    let drivers: Vec<&Driver> = DRIVERS.iter().filter(|driver| driver.is_chosen()).collect();
+    let failed: Vec<String> = drivers
         .iter()
-        .filter_map(|driver| Some(format!("{}: {}", driver.title, check(driver).err()?)))
+        .zip(at_once(&drivers, check))
+        .filter_map(|(driver, result)| {
+            let result = result.unwrap_or_else(|| Err("it panics".to_owned()));
+            Some(format!("{}: {}", driver.title, result.err()?))
+        })
         .collect();
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
 }
@@ -68,14 +78,10 @@ fn no_run_succeeds_whose_provider_has_failed() {
     });
 }
 
-/// The agents whose own sessions are continued in other tests, with more.
-const TESTED_ALONE: &[&str] = &["claude", "codex"];
-
 #[test]
 #[ignore = "needs npm"]
 fn r043_a_resumed_agent_continues_its_own_session() {
-    let mut failed = Vec::new();
-    for (driver, model) in Driver::of_agents().filter(|(driver, _)| !TESTED_ALONE.contains(&driver.name)) {
+    each_agent(|driver, model| {
         let project = AgentProject::new(|_| {
             let mut fixtures = replies_of_captain();
             // For what an agent asks besides, such as for a title.
@@ -87,18 +93,14 @@ fn r043_a_resumed_agent_continues_its_own_session() {
             command.args(arguments);
             command
         };
-        let resumed = AssertUnwindSafe(|| {
-            let (told, log, _) = project.resume_captain(&prose, model.requests, driver.name, age);
-            assert!(occurrences(&told, "Plan the voyage") == 1, "{told:#?}");
-            assert!(occurrences(&told, "We sail at dawn") == 1, "{told:#?}");
-            assert!(occurrences(&told, "## Agent Memory: captain") == 0, "{told:#?}");
-            assert!(log.contains("continues session"), "{log}");
-        });
-        if std::panic::catch_unwind(resumed).is_err() {
-            failed.push(driver.name);
-        }
-    }
-    assert_eq!(failed, [] as [&str; 0]);
+        let (told, log, tokens) = project.resume_captain(&prose, model.requests, driver.name, age);
+        assert!(occurrences(&told, "Plan the voyage") == 1, "{told:#?}");
+        assert!(occurrences(&told, "We sail at dawn") == 1, "{told:#?}");
+        assert!(occurrences(&told, "## Agent Memory: captain") == 0, "{told:#?}");
+        assert!(log.contains("continues session"), "{log}");
+        // What the first session has used is not counted again.
+        assert_eq!(tokens, [USAGE.input, USAGE.input]);
+    });
 }
 
 #[test]
@@ -125,15 +127,56 @@ fn a_key_is_in_nothing_that_prose_writes() {
     });
 }
 
+/// The agents for which `prose` writes a file with rules.
+const WITH_RULES: &[&str] = &["gemini", "qwen"];
+
+/// The files that `prose` has written into a folder for temporary files.
+fn files_of_prose(folder: &Path) -> usize {
+    let names = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.file_name());
+    names.filter(|name| name.to_string_lossy().starts_with("prose-rules-")).count()
+}
+
 #[test]
 #[ignore = "needs npm"]
-fn no_process_outlives_a_killed_run() {
+fn a_session_without_a_reply_is_stalled_and_nothing_of_a_killed_run_is_left() {
     for_each(|driver| {
         let (project, proxy) = faulty(Fault::Hang);
-        let mut run = driver.start(&project, &proxy.address(), PROGRAM);
-        wait_until("the model is asked", || !proxy.asked().is_empty());
+        let temporary = project.home().join("temporary");
+        std::fs::create_dir(&temporary).unwrap();
+        let mut run = driver.run(&project, &proxy.address(), "none", PROGRAM);
+        let settings = project.root().join("prose.toml");
+        let others = std::fs::read_to_string(&settings).unwrap_or_default();
+        std::fs::write(&settings, format!("run.stalled-after = \"1s\"\n{others}")).unwrap();
+        let mut run = run
+            .arg("--json")
+            .env("TMPDIR", &temporary)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let told = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let is_stalled = Arc::new(AtomicBool::new(false));
+        let stalled = Arc::clone(&is_stalled);
+        std::thread::spawn(move || {
+            for line in told {
+                stalled.fetch_or(line.contains("\"stalled\""), Ordering::Relaxed);
+            }
+        });
+        let waited = catch_unwind(AssertUnwindSafe(|| {
+            wait_until("the model is asked", || !proxy.asked().is_empty());
+            // A provider reports nothing before its first answer.
+            if driver.model.is_some() {
+                wait_until("the session is stalled", || is_stalled.load(Ordering::Relaxed));
+            }
+        }));
+        let written = files_of_prose(&temporary);
         run.kill().and_then(|()| run.wait()).unwrap();
+        waited.map_err(|_| "it is not asked, or not reported as stalled".to_owned())?;
         wait_until("all processes have ended", || project.processes().is_empty());
-        Ok(())
+        wait_until("the files of the agent are removed", || files_of_prose(&temporary) == 0);
+        match WITH_RULES.contains(&driver.name) == (written > 0) {
+            true => Ok(()),
+            false => Err(format!("there were {written} files with rules")),
+        }
     });
 }

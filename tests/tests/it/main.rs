@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod acp_server;
-mod agent_acp;
 mod agent_claude;
 mod agent_codex;
 mod agent_drivers;
@@ -12,6 +11,8 @@ mod agent_judges;
 mod agent_kit;
 mod agent_opencode;
 mod agent_provider;
+mod agent_rules;
+mod agent_sessions;
 mod agent_starts;
 mod agent_tools;
 mod agent_waiting;
