@@ -24,7 +24,7 @@
 (block_definition name: (identifier) @function)
 (do_call block: (identifier) @function.call)
 (call function: (identifier) @function.call)
-(call function: (field_expression field: (identifier) @function.call))
+(call function: (field_expression object: (identifier) @function.call))
 
 ; Properties. Others than these are the names of values, or misspelt.
 
@@ -74,9 +74,8 @@
 (use_statement path: (string) @string.special.path)
 (option_clause label: (string) @label)
 
-(discretion) @string.special
+(discretion) @string.regexp
 (discretion_content) @spell
-(discretion ["**" "***"] @punctuation.special)
 
 (interpolation ["{" "}"] @punctuation.special)
 (interpolation (identifier) @variable)

@@ -18,6 +18,7 @@ mod agent_tools;
 mod agent_waiting;
 mod bad_programs;
 mod cli_official_programs;
+mod colours;
 mod compile_programs;
 mod dap;
 mod dependencies;

@@ -43,8 +43,7 @@
 
 (string) @string
 (escape_sequence) @constant.character.escape
-(discretion) @string.special
-(discretion ["**" "***"] @punctuation.special)
+(discretion) @string.regexp
 (interpolation ["{" "}"] @punctuation.special)
 (number) @constant.numeric
 (duration) @constant.numeric

@@ -43,8 +43,7 @@
 
 (string) @string
 (escape_sequence) @string.escape
-(discretion) @string.special
-(discretion ["**" "***"] @punctuation.special)
+(discretion) @string.regex
 (interpolation ["{" "}"] @punctuation.special)
 (number) @number
 (duration) @number
