@@ -106,7 +106,7 @@ fn a_session_shows_what_it_waits_for() {
             1: waits for permission: git push [permission]
             1: git push
             1: provider failed 429, retrying in 2.0 s
-            1: no activity for 5.1 s in git push
+            1: no activity for 4.1 s in git push
             1: git push
         "#]],
     );
