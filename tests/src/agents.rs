@@ -289,7 +289,7 @@ impl Approvals for User {
 pub fn wait_until(what: &str, happened: impl Fn() -> bool) {
     let start = Instant::now();
     while !happened() {
-        assert!(start.elapsed() < Duration::from_secs(180), "{what}");
+        assert!(start.elapsed() < Duration::from_secs(600), "{what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -298,7 +298,7 @@ pub fn wait_until(what: &str, happened: impl Fn() -> bool) {
 pub async fn until(happened: impl Fn() -> bool) {
     let start = Instant::now();
     while !happened() {
-        assert!(start.elapsed() < Duration::from_secs(180), "it does not happen");
+        assert!(start.elapsed() < Duration::from_secs(600), "it does not happen");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

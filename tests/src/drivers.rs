@@ -39,7 +39,7 @@ pub struct Driver {
 }
 
 /// How long a program may take.
-const MAX_TIME: Duration = Duration::from_secs(240);
+const MAX_TIME: Duration = Duration::from_secs(600);
 
 /// All drivers.
 pub const DRIVERS: &[Driver] = &[

@@ -129,7 +129,7 @@ async fn until<T>(there_is: impl Fn() -> Option<T>) -> T {
         if let Some(found) = there_is() {
             return found;
         }
-        assert!(start.elapsed() < Duration::from_secs(90), "it does not come");
+        assert!(start.elapsed() < Duration::from_secs(300), "it does not come");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
