@@ -1,7 +1,8 @@
 // The debugger in the editor: breakpoints, steps in both directions, variables, and what a person changes.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -266,6 +267,138 @@ test("breakpoints have conditions and messages, and one goes to the cursor and t
     await button(window, "Stop").click();
     await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
     await until("the run is interrupted", () => runs(window)[0].status === "interrupted");
+  });
+});
+
+const changed = `let topic = "tides"
+block review(text):
+  let notes = session "Review {text}"
+  output notes
+for word in ["low", "high", "ebb"]:
+  let found = do review(word)
+output report = session "Report {topic}"
+`;
+
+const byPrompt = ["the flood", "winds"].map((word) => `[[session]]\npattern = "${word}"\nreply = "about ${word}"\n`);
+const done = '[[session]]\nreply = "done"\n';
+
+/** Sets the value of a row of the variables, as a person does. */
+async function setValue(window, row, value) {
+  const input = window.page.locator(".debug-variables .monaco-inputbox input:visible").first();
+  await choose(window, row, "Set Value");
+  await input.fill(value);
+  await input.press("Enter");
+}
+
+test("a person changes prompts and variables, skips a session and jumps to the past", async () => {
+  const files = { ...scripted, "steps.prose": changed, "answers.toml": [...byPrompt, done].join("\n") };
+  await editor.window("changed", files, async (window) => {
+    const { page } = window;
+    await page.setViewportSize({ width: 1500, height: 900 });
+    await window.open("steps.prose");
+    await window.lens("Debug program").waitFor();
+
+    // The second time that the line is reached.
+    await window.goTo(3, 1);
+    await window.command("Debug: Add Conditional Breakpoint...");
+    await page.locator(".breakpoint-widget .monaco-editor.focused").waitFor();
+    await page.locator(".breakpoint-widget select").first().selectOption({ label: "Hit Count" });
+    await page.locator(".breakpoint-widget .monaco-editor").first().click();
+    await page.keyboard.type("2");
+    await page.keyboard.press("Enter");
+    await page.locator(".breakpoint-widget").waitFor({ state: "detached" });
+    await page.keyboard.press("F5");
+    await stopsIn(window, 3);
+    await unfold(window, "Session", variable(window, "prompt", "Review high"));
+    await setValue(window, variable(window, "prompt", "Review high"), "Review the flood");
+    await said(window, "got another prompt");
+
+    // A block has a breakpoint by its name.
+    await window.command("Add Function Breakpoint");
+    const name = page.locator(".debug-breakpoints .monaco-inputbox input:visible").first();
+    await name.fill("review");
+    await name.press("Enter");
+    await row(window, "breakpoints", "review").waitFor();
+    await page.keyboard.press("F5");
+    await page.locator(".pane-header", { hasText: "Stopped at a block or an agent" }).waitFor();
+    await say(window, ":session", "Continues to the next session.");
+    await stopsIn(window, 3);
+    await unfold(window, "Session", variable(window, "prompt", "Review ebb"));
+    await say(window, ":skip", "The session ends with an empty result.");
+
+    await breakAt(window, 7);
+    await page.keyboard.press("F5");
+    await stopsIn(window, 7);
+    await unfold(window, "Locals", variable(window, "topic", "tides"));
+    await setValue(window, variable(window, "topic", "tides"), "winds");
+    await said(window, "`topic` was set to winds");
+
+    // The line was executed three times; the list has the first one first.
+    await window.command("Remove All Breakpoints");
+    await window.goTo(3, 1);
+    await window.command("Debug: Jump to Cursor");
+    await page.locator(".quick-input-list .monaco-list-row", { hasText: "iteration 1 of 3" }).first().click();
+    await stopsIn(window, 3);
+    await unfold(window, "Session", variable(window, "prompt", "Review low"));
+    await page.keyboard.press("F5");
+    await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+    await said(window, "report: about winds");
+    const [run, ...others] = runs(window);
+    assert.deepEqual([run.status, run.sessions, others], ["completed", 4, []]);
+  });
+});
+
+const branches = `parallel:
+  a = session "gate A"
+  b = session "gate B"
+session "Merge {a} {b}"
+`;
+
+const gates = '[[session]]\npattern = "^gate"\nreply = "late"\ndelay = "600s"\n';
+
+test("branches are threads while they work, one of them is paused, and a run of another process is attached to", async () => {
+  const files = { ...scripted, "steps.prose": branches, "answers.toml": [gates, done].join("\n") };
+  await editor.window("attached", files, async (window) => {
+    const { page } = window;
+    await page.setViewportSize({ width: 1500, height: 900 });
+    await window.open("steps.prose");
+    await window.lens("Debug program").waitFor();
+    await page.keyboard.press("F5");
+    await window.command("View: Show Run and Debug");
+    // Nothing has stopped: the adapter reports the branches as they start.
+    for (const thread of ["branch a", "branch b"]) await row(window, "call-stack", thread).waitFor();
+    await choose(window, row(window, "call-stack", "branch a"), "Pause");
+    const branch = (state) => page.locator(`.debug-call-stack .monaco-list-row[aria-label="Thread branch a ${state}"]`).first();
+    await branch("Paused").waitFor();
+    await choose(window, branch("Paused"), "Continue");
+    await branch("Running").waitFor();
+    await button(window, "Stop").click();
+    await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+    await until("the run is interrupted", () => runs(window)[0].status === "interrupted");
+
+    // Another process executes a run, which continues when the debugger leaves.
+    const other = spawn(needed("PROSE_BINARY"), ["run", "steps.prose", "--script", "answers.toml", "-q"], { cwd: window.folder, stdio: "ignore" });
+    const ended = once(other, "exit");
+    try {
+      await until("it runs", () => runs(window)[0].status === "running");
+      await page.locator('.activitybar [aria-label^="OpenProse"]').first().click();
+      const shown = page.locator(".pane-body .monaco-list-row", { hasText: "steps.prose" }).and(page.locator('[aria-label*="running"]')).first();
+      await shown.waitFor();
+      await choose(window, shown, "Debug Run");
+      await page.locator(".debug-toolbar").waitFor();
+      await window.command("View: Show Run and Debug");
+      for (const thread of ["branch a", "branch b"]) await row(window, "call-stack", thread).waitFor();
+      await button(window, "Pause").click();
+      await until("it is paused", () => runs(window)[0].status === "paused");
+      await button(window, "Continue").click();
+      await until("it is continued", () => runs(window)[0].status === "running");
+      await button(window, "Disconnect").click();
+      await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+      assert.equal(runs(window)[0].status, "running");
+    } finally {
+      other.kill();
+      await ended;
+    }
   });
 });
 
