@@ -172,10 +172,8 @@ impl<W: Write> Adapter<W> {
         let timeline = &debuggee.timeline;
         let thread = |id: NodeId, name: String| dapts::Thread { id: thread_id(id), name };
         let mut threads = vec![thread(RUN, "main".to_owned())];
-        threads.extend(timeline.branches_at(debuggee.cursor()).map(|branch| {
-            let held = if debuggee.holds(branch) { " (paused)" } else { "" };
-            thread(branch, format!("{}{held}", timeline.title(branch)))
-        }));
+        let branches = timeline.branches_at(debuggee.cursor());
+        threads.extend(branches.map(|branch| thread(branch, timeline.title(branch).to_string())));
         body(dapts::ThreadsResponse { threads })
     }
 

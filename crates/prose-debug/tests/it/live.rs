@@ -197,7 +197,7 @@ fn one_branch_is_paused_while_another_continues() {
     check(
         &seen,
         expect![[r#"
-            branch 1 (paused)
+            branch 1
             branch 1 main.prose:4 < main.prose main.prose:1
             Merge, Second A, Second B, Third B, gate A, gate B"#]],
     );
