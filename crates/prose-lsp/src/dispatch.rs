@@ -131,11 +131,12 @@ impl Dispatcher {
                 self.send(TestMessage::Command(TestCommand { stops, given, answer }));
             }
             Ok(Request::WillMove(moves)) => self.send(WorkspaceMessage::WillMove(moves, answer)),
-            Ok(Request::Read(method, ReadParams { uri, outdated_by_edits, work, nothing })) => {
+            Ok(Request::Read(method, ReadParams { uri, position, outdated_by_edits, work, nothing })) => {
                 self.send(ReadMessage::Start(Read {
                     id,
                     method,
                     uri,
+                    position,
                     outdated_by_edits,
                     work,
                     nothing,

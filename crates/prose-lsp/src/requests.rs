@@ -23,7 +23,9 @@ use crate::protocol::lsp::{
     SelectionRangeParams, SemanticTokensDeltaParams, SemanticTokensRangeParams, TextDocumentIdentifier,
     TextDocumentPositionParams, Uri, WorkspaceSymbolParams,
 };
-use crate::protocol::request::{ANYWHERE, CODE_LENS, Failure, WORKSPACE_DIAGNOSTIC, decode, name};
+use crate::protocol::request::{
+    ANYWHERE, CODE_LENS, COMPLETION, Failure, HOVER, WORKSPACE_DIAGNOSTIC, decode, name,
+};
 use crate::protocol::session::Session;
 use crate::protocol::uri::DocumentUri;
 use crate::reads::read::Work;
@@ -32,6 +34,8 @@ use crate::reads::views::{View, Views};
 /// A decoded read request.
 pub(crate) struct ReadParams {
     pub(crate) uri: DocumentUri,
+    /// The position that it is about, if it is about one.
+    pub(crate) position: Option<Position>,
     pub(crate) outdated_by_edits: bool,
     pub(crate) work: Work,
     pub(crate) nothing: fn() -> Json,
@@ -39,7 +43,7 @@ pub(crate) struct ReadParams {
 
 impl ReadParams {
     fn new(uri: &Uri, work: Work) -> Self {
-        Self { uri: name(uri), outdated_by_edits: true, work, nothing: || text(&()) }
+        Self { uri: name(uri), position: None, outdated_by_edits: true, work, nothing: || text(&()) }
     }
 
     /// A request about the tree of each program of the document.
@@ -72,7 +76,7 @@ impl ReadParams {
     /// A request about all programs that may wait until there is something new.
     fn news(work: impl Fn(&Views) -> Result<Json, Failure> + Send + Sync + 'static) -> Self {
         let work = Work::Analysis(Arc::new(work));
-        Self { uri: ANYWHERE.into(), outdated_by_edits: false, work, nothing: || text(&()) }
+        Self { uri: ANYWHERE.into(), position: None, outdated_by_edits: false, work, nothing: || text(&()) }
     }
 
     /// A request about the program at a position. Outside of programs the answer is `null`.
@@ -81,7 +85,7 @@ impl ReadParams {
         position: Position,
         work: impl Fn(&View<'_>, TextSize) -> Result<Json, Failure> + Send + Sync + 'static,
     ) -> Self {
-        Self::new(
+        let read = Self::new(
             uri,
             Work::Analysis(Arc::new(move |views| {
                 let mut here = views.each().filter_map(|view| {
@@ -90,7 +94,8 @@ impl ReadParams {
                 });
                 here.next().map_or_else(|| Ok(text(&())), |(view, offset)| work(&view, offset))
             })),
-        )
+        );
+        Self { position: Some(position), ..read }
     }
 }
 
@@ -132,7 +137,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
             context.only.map(|only| only.iter().map(|kind| kind.as_str().to_owned()).collect::<Vec<_>>());
         Ok(ReadParams::all(&text_document.uri, move |views| code_actions(views, range, only.as_deref())))
     }),
-    ("textDocument/hover", |params| at_position(params, hover::hover)),
+    (HOVER, |params| at_position(params, hover::hover)),
     ("textDocument/definition", |params| at_position(params, definition::definition)),
     ("textDocument/declaration", |params| {
         at_position(params, |view, offset| definition::goto(view, offset, prose_ide::goto_declaration))
@@ -156,7 +161,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     ("textDocument/documentHighlight", |params| {
         at_position(params, document_highlights::document_highlights)
     }),
-    ("textDocument/completion", |params| {
+    (COMPLETION, |params| {
         let TextDocumentPositionParams { text_document, position } = decode(params)?;
         let answer = |view: &View<'_>, offset| Ok(completions::completions(view, offset));
         Ok(ReadParams::at(&text_document.uri, position, answer))

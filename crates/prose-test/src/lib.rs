@@ -11,9 +11,12 @@
 //!    and the actual text. [`run_tests`] runs many of them on several threads and reports them in order.
 //! 5. [`Coverage`] adds up which statements and branches the runs executed, with their ranges in the program.
 //!
+//! [`assist`] has what an editor completes and documents in a test file.
+//!
 //! Nothing of a test remains in the project: runs with scripted answers have no files, all others work in a temporary folder.
 
 mod against;
+pub mod assist;
 mod changed;
 mod check;
 mod checked;

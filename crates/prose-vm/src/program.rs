@@ -21,6 +21,7 @@ mod coverage;
 mod excerpts;
 mod inputs;
 mod locations;
+mod names;
 mod permissions;
 mod preconditions;
 

@@ -311,3 +311,25 @@ fn message(workspace: &mut Workspace) -> String {
     let message = workspace.client.wait_for_method("window/showMessage");
     message["params"]["message"].as_str().unwrap().to_owned()
 }
+
+#[test]
+fn keys_values_and_names_are_completed_and_documented() {
+    let mut workspace = workspace().opened("main.prose").opened("main.test.toml");
+    let uri = workspace.uri("main.test.toml");
+    let ask = |workspace: &mut Workspace, method: &str, line: u32, character: u32| {
+        let position = json!({ "line": line, "character": character });
+        workspace.client.ask(method, json!({ "textDocument": { "uri": uri }, "position": position }))
+    };
+    let hover = ask(&mut workspace, "textDocument/hover", 2, 9);
+    assert_eq!(hover["contents"]["value"], "Input topic of main.prose: What about");
+    let labels = |items: Value| -> Vec<String> {
+        items.as_array().unwrap().iter().map(|item| item["label"].as_str().unwrap().to_owned()).collect()
+    };
+    workspace.replace("main.test.toml", 2, "[[case]]\nname = \"a\"\n[case.expect]\nstatus = \noutputs.\n");
+    let values = ask(&mut workspace, "textDocument/completion", 3, 9);
+    assert_eq!(labels(values), ["completed", "failed", "interrupted", "waiting"]);
+    // As the program is in the editor.
+    workspace.replace("main.prose", 2, &PROGRAM.replace("output text", "output article"));
+    let outputs = ask(&mut workspace, "textDocument/completion", 4, 8);
+    assert_eq!(labels(outputs), ["article"]);
+}

@@ -125,6 +125,19 @@ impl Kind {
         KINDS.iter().find(|info| info.effect == effect).map(|info| info.kind)
     }
 
+    /// What its entries answer.
+    pub(crate) fn about(self) -> &'static str {
+        match self {
+            Kind::Session => "The reply of sessions",
+            Kind::Condition => "The verdict on a condition in `**…**`, or whether `filter` keeps an item",
+            Kind::Choice => "The option that a `choice` takes",
+            Kind::Extract => "A part of an unstructured text, such as `report.date`",
+            Kind::Summary => "The summary of a value that is too long for the context",
+            Kind::Input => "The value of an input",
+            Kind::Memory => "The memory of an agent",
+        }
+    }
+
     /// Its properties.
     pub(crate) fn info(self) -> &'static KindInfo {
         let info = KINDS.iter().find(|info| info.kind == self);

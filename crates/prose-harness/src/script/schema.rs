@@ -14,7 +14,8 @@ pub fn keys() -> impl Iterator<Item = &'static str> + Clone {
 pub fn schema() -> Map<String, Value> {
     let mut properties = Map::new();
     for info in KINDS {
-        properties.insert(info.table.to_owned(), json!({ "type": "array", "items": entry(info) }));
+        let entries = json!({ "type": "array", "items": entry(info), "description": info.kind.about() });
+        properties.insert(info.table.to_owned(), entries);
     }
     let unmatched = json!({
         "enum": ["error", "offline"],
@@ -26,7 +27,7 @@ pub fn schema() -> Map<String, Value> {
 
 fn entry(info: &KindInfo) -> Value {
     let properties: Map<String, Value> =
-        info.keys().into_iter().map(|key| (key.to_owned(), value(info, key))).collect();
+        info.keys().into_iter().map(|key| (key.to_owned(), documented(info, key))).collect();
     let answers: Vec<Value> = info.answers.iter().map(|answer| json!({ "required": [answer] })).collect();
     json!({
         "type": "object",
@@ -34,6 +35,48 @@ fn entry(info: &KindInfo) -> Value {
         "additionalProperties": false,
         "oneOf": answers,
     })
+}
+
+/// The schema of a key of an entry.
+fn documented(info: &KindInfo, key: &str) -> Value {
+    let mut schema = value(info, key);
+    schema["description"] = about(key).into();
+    schema
+}
+
+/// What a key of an entry is for.
+fn about(key: &str) -> &'static str {
+    match key {
+        "agent" => "The name of the agent",
+        "name" => "The name of the input or of the value",
+        "label" => {
+            "The first line of the task, the condition, the criterion of a choice or the prompt of an input; for a part of a text, its name"
+        }
+        "pattern" => {
+            "A regular expression that matches in the task or the complete prompt, the condition, the criterion, the prompt of the input or the value"
+        }
+        "place" => "The place of the request in the execution, such as `s4/i1/0`",
+        "order" => "The number of the request among those of its kind, from 1",
+        "reply" => "The reply, or a list of replies that are given one after another",
+        "fail" => "The message with which the request fails",
+        "tools" => {
+            "The tool calls of the session, such as `bash: git log`, which are compared with its permissions"
+        }
+        "kind" => "The kind of failure, such as `timeout`",
+        "met" => "Whether the condition is met, or a list of verdicts that are given one after another",
+        "reason" => "The reason of the model",
+        "no-progress" => "Whether the loop ends since it makes no progress",
+        "choose" => "The label of the chosen option, or its number from 1",
+        "value" => "The value",
+        "json" => "The value in JSON",
+        "absent" => "There is no value",
+        "text" => "The text",
+        "segments" => "The number of segments of the memory",
+        "times" => "How often the entry is used; by default, any number of times",
+        "delay" => "The duration of the request, such as `200ms`",
+        "activity" => "What the agent reports while it works",
+        _ => "",
+    }
 }
 
 /// What a key of an entry may be.
@@ -52,5 +95,19 @@ fn value(info: &KindInfo, key: &str) -> Value {
         "tools" => json!({ "type": "array", "items": text() }),
         "activity" => json!({ "type": "array", "items": { "type": "object" } }),
         _ => text(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_documented() {
+        for info in KINDS {
+            for key in info.keys() {
+                assert_ne!(about(key), "", "`{key}` of `[[{}]]` has no description", info.table);
+            }
+        }
     }
 }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use crate::documents::snapshot::Snapshot;
 use crate::owner::state::Owner;
 use crate::protocol::answer::send;
-use crate::protocol::json::json;
-use crate::protocol::request::{CODE_LENS, Failure, WORKSPACE_DIAGNOSTIC};
+use crate::protocol::request::{Failure, WORKSPACE_DIAGNOSTIC};
 use crate::protocol::uri::DocumentUri;
 use crate::reads::read::{Attempt, Read, ReadMessage};
 use crate::reads::views::Views;
@@ -29,9 +28,8 @@ impl Owner {
         self.requests.poll_count += u64::from(read.method == WORKSPACE_DIAGNOSTIC);
         read.uri = self.documents.known_name(&read.uri);
         if self.documents.others.contains_key(&read.uri) {
-            let nothing = read.nothing;
-            let lenses = if read.method == CODE_LENS { self.test_lenses(&read.uri) } else { Vec::new() };
-            return send(read.answer, Ok(if lenses.is_empty() { nothing() } else { json(&lenses) }));
+            let answer = self.test_read(&read).unwrap_or_else(read.nothing);
+            return send(read.answer, Ok(answer));
         }
         match self.snapshots(&read.uri) {
             Ok(snapshots) => {

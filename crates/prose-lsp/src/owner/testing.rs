@@ -11,6 +11,8 @@ use prose_test::{
     Faulty, Job, Progress, RunOptions, Selection, Subject, Summary, TestFile, Unloadable, VariantResult,
     is_test_file, report, run_tests, test_file_of,
 };
+use prose_vm::program::Program;
+use ropey::Rope;
 use serde_json::Value;
 
 use crate::documents::document::Document;
@@ -18,10 +20,13 @@ use crate::features::diagnostics;
 use crate::owner::state::Owner;
 use crate::panics::guard;
 use crate::protocol::answer::{refuse, send};
-use crate::protocol::json::json;
+use crate::protocol::json::{Json, json};
 use crate::protocol::lsp::MessageType;
 use crate::protocol::notification::Notification;
+use crate::protocol::request::{CODE_LENS, COMPLETION, HOVER};
 use crate::protocol::uri::{DocumentUri, path_of_uri, uri_of_path};
+use crate::reads::read::Read;
+use crate::testing::assist;
 use crate::testing::commands::{TestArguments, TestCommand, TestMessage};
 use crate::testing::document::{TestDocument, failures};
 
@@ -165,8 +170,35 @@ impl Owner {
         })
     }
 
-    /// The lenses of an open document that is no program: those of a test file.
-    pub(super) fn test_lenses(&mut self, uri: &DocumentUri) -> Vec<Value> {
+    /// The answer to a request about an open document that is no program. A test file has lenses, completions and documentation.
+    pub(super) fn test_read(&mut self, read: &Read) -> Option<Json> {
+        match (read.method, read.position) {
+            (CODE_LENS, _) => {
+                let lenses = self.test_lenses(&read.uri);
+                (!lenses.is_empty()).then(|| json(&lenses))
+            }
+            (COMPLETION, Some(position)) => {
+                let (text, program) = self.test_text(&read.uri)?;
+                Some(assist::completions(&text, position, program.as_deref(), &self.session))
+            }
+            (HOVER, Some(position)) => {
+                let (text, program) = self.test_text(&read.uri)?;
+                assist::hover(&text, position, program.as_deref(), &self.session)
+            }
+            _ => None,
+        }
+    }
+
+    /// The text of an open test file, and its program if that can be run. Its cases may have mistakes: they are being written.
+    fn test_text(&mut self, uri: &DocumentUri) -> Option<(Rope, Option<Arc<Program>>)> {
+        let document = self.documents.others.get(uri).filter(|document| is_test_file(&document.path))?;
+        let (path, text) = (document.path.clone(), document.text().clone());
+        let program = TestFile::read(&path, &text.to_string()).program;
+        let program = self.subject(&program).ok().map(|subject| subject.program);
+        Some((text, program))
+    }
+
+    fn test_lenses(&mut self, uri: &DocumentUri) -> Vec<Value> {
         let Some(document) = self.test_document(uri) else { return Vec::new() };
         document.lenses(self.tests.run_of(uri), &self.session)
     }

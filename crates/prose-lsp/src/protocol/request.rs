@@ -19,6 +19,12 @@ pub(crate) const WORKSPACE_DIAGNOSTIC: &str = "workspace/diagnostic";
 /// The request for lenses, which test files have as well as programs.
 pub(crate) const CODE_LENS: &str = "textDocument/codeLens";
 
+/// The request for completions, likewise.
+pub(crate) const COMPLETION: &str = "textDocument/completion";
+
+/// The request for documentation at a position, likewise.
+pub(crate) const HOVER: &str = "textDocument/hover";
+
 /// The id of a request, as the client chose it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]

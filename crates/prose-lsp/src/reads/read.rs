@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::documents::snapshot::Snapshot;
 use crate::protocol::answer::Answer;
 use crate::protocol::json::Json;
+use crate::protocol::lsp::Position;
 use crate::protocol::request::{Failure, RequestId};
 use crate::protocol::session::Session;
 use crate::protocol::uri::DocumentUri;
@@ -30,6 +31,8 @@ pub(crate) struct Read {
     pub(crate) id: RequestId,
     pub(crate) method: &'static str,
     pub(crate) uri: DocumentUri,
+    /// The position that it is about, if it is about one.
+    pub(crate) position: Option<Position>,
     /// Whether an edit of the document makes the answer worthless.
     pub(crate) outdated_by_edits: bool,
     pub(crate) work: Work,

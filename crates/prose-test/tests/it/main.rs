@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod answers;
+mod assist;
 mod bad_input;
 mod coverage;
 mod docs;

@@ -73,7 +73,7 @@ impl Runner<'_> {
         questions: LastQuestions,
     ) -> Result<RunEnd, RunError> {
         self.cancel_all_work()?;
-        // Who gave an answer was told that it is taken, and does not give it again.
+        // The client has a confirmation of these answers, and does not send them again.
         for (place, answer) in questions.answered {
             self.seq += 1;
             let event = Event { place, ..self.unrecorded_event(EventKind::Answered(answer)) };
