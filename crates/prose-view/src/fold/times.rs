@@ -13,11 +13,13 @@ impl View {
 
     /// Moves the clock to the next event.
     pub(super) fn wait_until(&mut self, event: &Event) {
-        if let Some(since) = self.waits.since.take() {
+        let waited = self.waits.since.take();
+        if let Some(since) = waited {
             self.waits.attended += event.active_at().saturating_sub(since);
         }
         let stopped = event.paused.saturating_sub(self.paused);
-        if self.end.as_ref().is_some_and(|end| end.status == RunStatus::Waiting) {
+        // A journal does not always have the end of an execution that stopped to wait.
+        if waited.is_some() || self.end.as_ref().is_some_and(|end| end.status == RunStatus::Waiting) {
             self.waits.unattended += stopped;
         }
     }

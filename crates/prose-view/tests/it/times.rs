@@ -133,4 +133,6 @@ fn a_run_that_is_resumed_on_the_next_day_shows_its_work() {
     };
     assert_eq!(View::of(&events("interrupted")).times(), times(2_000, 0, DAY));
     assert_eq!(View::of(&events("waiting")).times(), times(2_000, DAY, 0));
+    let asked = told(vec![(1_000, 0, "s1", asked("topic")), (DAY + 3_000, DAY, "", run_ended("waiting"))]);
+    assert_eq!(View::of(&asked).times(), times(1_000, DAY + 2_000, 0));
 }
