@@ -37,6 +37,10 @@ const QUIET = {
   "files.associations": { "chatLanguageModels.json": "plaintext" },
   "files.exclude": { "**/replies.json": true },
   "git.enabled": false,
+  // Each takes a line, so that less of a program is in sight.
+  "prose.lenses.outputs": false,
+  "prose.lenses.parts": false,
+  "prose.lenses.references": false,
   "remote.autoForwardPorts": false,
   "telemetry.telemetryLevel": "off",
   "window.commandCenter": false,

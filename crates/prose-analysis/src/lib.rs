@@ -22,6 +22,7 @@ pub mod location;
 mod lower;
 pub mod model;
 mod neighbours;
+pub mod parts;
 mod repairs;
 pub mod resolve;
 pub mod rights;

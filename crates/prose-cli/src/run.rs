@@ -10,6 +10,7 @@ mod failures;
 mod given;
 pub(crate) mod interrupt;
 pub(crate) mod load;
+mod only;
 pub(crate) mod printed;
 pub(crate) mod progress;
 pub(crate) mod project;
@@ -28,6 +29,7 @@ use prose_files::Limit;
 use prose_project::imports::{ImportOptions, LockUse};
 use prose_run::{Caps, FromRun, Markers, Project, RunRequest, Start, TrustSubject, UserTrust};
 use prose_vm::event::StateMode;
+use prose_vm::part::RunPart;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
@@ -86,6 +88,13 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
         };
         return refuse(terminal, message);
     }
+    if args.only.is_some() && (args.programs.len() > 1 || is_in_context) {
+        let message = match is_in_context {
+            true => "`--only` needs a run that keeps its state in files; remove `--state in-context`",
+            false => "`--only` runs a part of one program; pass one program",
+        };
+        return refuse(terminal, message);
+    }
     let mut options = options(&args.runner);
     options.offline |= args.replay.is_some() && !args.live;
     let mut programs = Vec::new();
@@ -97,6 +106,13 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
         Ok(inputs) => inputs,
         Err(message) => return refuse(terminal, &message),
     };
+    if let (Some(line), [loaded]) = (args.only, programs.as_slice()) {
+        let interrupts = &mut Interrupts::listen();
+        return match only::part(line.get(), loaded, &inputs) {
+            Ok(part) => run_loaded(args, loaded, Some(part), inputs, false, interrupts, terminal),
+            Err(message) => refuse(terminal, &message),
+        };
+    }
     // An input that no program takes is a mistake; one that some of them take is for those.
     let refused = inputs.iter().find_map(|(name, _)| {
         let mut refusals =
@@ -124,7 +140,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
         if args.programs.len() > 1 && !args.runner.quiet {
             writeln!(terminal.stderr(), "{BOLD}{}{BOLD:#}", one_line(name))?;
         }
-        let ended = run_loaded(args, loaded, inputs, is_in_context, &mut interrupts, terminal)?;
+        let ended = run_loaded(args, loaded, None, inputs, is_in_context, &mut interrupts, terminal)?;
         highest = highest.max(ended);
         if ended == Ended::Interrupted {
             break;
@@ -146,6 +162,7 @@ fn missing_inputs(args: &RunArgs, loaded: &Loaded, inputs: &[(SmolStr, Value)]) 
 fn run_loaded(
     args: &RunArgs,
     loaded: &Loaded,
+    part: Option<RunPart>,
     inputs: Vec<(SmolStr, Value)>,
     is_in_context: bool,
     interrupts: &mut Interrupts,
@@ -164,12 +181,17 @@ fn run_loaded(
         None if args.dry_run => Start::Dry,
         None => Start::New,
     };
-    let request = RunRequest {
+    let mut request = RunRequest {
         state: if is_in_context { StateMode::InContext } else { StateMode::Filesystem },
         seed: args.seed,
+        part,
         inputs,
         ..run_request(&args.runner, loaded, start)
     };
+    request.take_last_values();
+    if let Some(message) = only::missing(&request, args) {
+        return refuse(terminal, &message);
+    }
     if args.dry_run {
         return dry_run::write(request, args, interrupts, terminal);
     }
@@ -209,7 +231,10 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     if let Some(known) = details.head.as_ref().and_then(|head| given::known(&args.inputs, &head.inputs)) {
         return refuse(terminal, &known);
     }
-    if let Err(message) = given::check(args.inputs.iter().map(|(name, _)| name.as_str()), &loaded.program) {
+    let part = details.head.as_ref().and_then(|head| head.part.as_deref());
+    if let Err(message) =
+        given::check_for(part, args.inputs.iter().map(|(name, _)| name.as_str()), &loaded.program)
+    {
         return refuse(terminal, &message);
     }
     let given = given::of_arguments(&args.inputs);

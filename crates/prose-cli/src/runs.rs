@@ -94,7 +94,8 @@ fn list(project: &Project, args: &RunsListArgs, terminal: &Terminal) -> Result<(
     let widths: [usize; 3] =
         std::array::from_fn(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0));
     for (run, [status, took, sessions]) in page.iter().zip(&rows) {
-        let program = one_line(run.program.as_deref().unwrap_or("?"));
+        let title = run.title();
+        let program = one_line(title.as_deref().unwrap_or("?"));
         let error = match (run.waiting.first(), &run.pause) {
             (Some(open), _) => format!("  since {}: {}", time(open.since), first_line(&open.summary())),
             (None, Some(pause)) => {
@@ -171,6 +172,7 @@ fn as_json(run: &RunSummary) -> serde_json::Value {
     serde_json::json!({
         "id": run.id,
         "program": run.program,
+        "part": run.part,
         "status": run.status.name(),
         "started": run.started.map(time),
         "milliseconds": run.duration(),
@@ -249,6 +251,11 @@ fn show(
     writeln!(out, "{BOLD}{}{BOLD:#}  {}", run.id, run.status.name())?;
     if let Some(head) = &details.head {
         writeln!(out, "program:  {}", one_line(&head.from))?;
+        if let Some(part) = &head.part {
+            let from =
+                part.from.as_ref().map_or(String::new(), |run| format!(", with the values of run {run}"));
+            writeln!(out, "part:     {} at line {}{from}", part.noun, part.line)?;
+        }
         writeln!(out, "harness:  {}", head.harness)?;
         if let Some(earlier) = &head.earlier {
             let name = if earlier.is_live { "fork of:" } else { "replays:" };

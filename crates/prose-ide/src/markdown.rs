@@ -6,7 +6,7 @@ use std::fmt::Write;
 use prose_syntax::text::{self, one_line, shorten};
 
 /// A block of code, fenced so that nothing in it ends it.
-pub(crate) fn fenced(language: &str, code: &str) -> String {
+pub fn fenced(language: &str, code: &str) -> String {
     let fence = "`".repeat((most_backticks(code) + 1).max(3));
     format!("{fence}{language}\n{}\n{fence}", code.trim_end())
 }

@@ -25,7 +25,7 @@ pub(crate) fn initialize_result(session: &Session) -> Value {
                 "workspaceDiagnostics": true,
             },
             "callHierarchyProvider": true,
-            "codeLensProvider": { "resolveProvider": false },
+            "codeLensProvider": { "resolveProvider": true },
             "codeActionProvider": { "codeActionKinds": code_actions::KINDS },
             "completionProvider": {
                 "triggerCharacters": prose_ide::completion::TRIGGERS,

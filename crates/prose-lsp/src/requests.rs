@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use prose_syntax::TextSize;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::documents::snapshot::Snapshot;
 use crate::features::code_actions::code_actions;
 use crate::features::completions::CompletionData;
+use crate::features::lens_resolution::LensData;
 use crate::features::semantic_tokens::TokensWanted;
 use crate::features::{
     call_hierarchy, code_lenses, completions, definition, diagnostics, document_highlights, document_links,
     document_symbols, flow_graph, folding_ranges, formatting, harness, hover, inlay_hints, inline_values,
-    linked_editing_ranges, references, rename, selection_ranges, semantic_tokens, signature_help,
-    syntax_tree, workspace_symbols,
+    lens_resolution, linked_editing_ranges, prompt_preview, references, rename, selection_ranges,
+    semantic_tokens, signature_help, syntax_tree, workspace_symbols,
 };
 use crate::protocol::json::{Json, joined, json as text};
 use crate::protocol::lsp::{
@@ -108,6 +109,15 @@ struct DocumentParams {
 
 fn document(params: Value) -> serde_json::Result<Uri> {
     Ok(decode::<DocumentParams>(params)?.text_document.uri)
+}
+
+/// The parameters of `prose/prompt`.
+#[derive(Deserialize)]
+struct PromptParams {
+    #[serde(flatten)]
+    at: TextDocumentPositionParams,
+    #[serde(default)]
+    values: Map<String, Value>,
 }
 
 /// The parameters of `workspace/diagnostic`, of which some clients leave out those that are not optional.
@@ -219,6 +229,16 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         Ok(ReadParams::anywhere(move |views| workspace_symbols::workspace_symbols(views, &query)))
     }),
     (CODE_LENS, |params| Ok(ReadParams::each(&document(params)?, code_lenses::code_lenses))),
+    ("codeLens/resolve", |lens| {
+        let data = lens.get("data").cloned().unwrap_or_default();
+        // One without data has its command.
+        let Ok(data) = serde_json::from_value::<LensData>(data) else {
+            return Ok(ReadParams::anywhere(move |_| text(&lens)));
+        };
+        let uri = data.uri.clone();
+        let work = move |views: &Views| lens_resolution::resolved(views, &lens, &data);
+        Ok(ReadParams::new(&uri, Work::Analysis(Arc::new(work))))
+    }),
     ("textDocument/inlayHint", |params| {
         let InlayHintParams { text_document, range, .. } = decode(params)?;
         Ok(ReadParams::each(&text_document.uri, move |view| inlay_hints::inlay_hints(view, range)))
@@ -236,6 +256,12 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         }))
     }),
     ("prose/harness", |params| Ok(ReadParams::all(&document(params)?, harness::harness))),
+    ("prose/prompt", |params| {
+        let PromptParams { at, values } = decode(params)?;
+        Ok(ReadParams::at(&at.text_document.uri, at.position, move |view, offset| {
+            prompt_preview::prompt_preview(view, offset, &values)
+        }))
+    }),
     ("prose/flowGraph", |params| Ok(ReadParams::all(&document(params)?, flow_graph::flow_graph))),
     ("textDocument/formatting", |params| Ok(ReadParams::tree(&document(params)?, formatting::whole))),
     ("textDocument/rangeFormatting", |params| {

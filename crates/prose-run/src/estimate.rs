@@ -64,16 +64,14 @@ pub struct EstimateRequest<'a> {
 
 /// Estimates a run.
 pub fn estimate_run(request: &EstimateRequest<'_>) -> RunEstimate {
-    let asks_model = asks_model(request.harness);
-    let assumed = Assumed {
-        request,
-        prices: request.money.prices(),
-        backends: backends(request.config, request.routes),
-        asks_model,
-        is_priced: Cell::new(true),
-    };
-    let bounds = estimate(request.program, &assumed);
-    RunEstimate { bounds, runs: request.history.runs, is_priced: assumed.is_priced.get(), asks_model }
+    let assumed = Assumed::new(request);
+    assumed.estimate(estimate(request.program, &assumed))
+}
+
+/// Estimates one call of a block; `None` if the program has no block of that name.
+pub fn estimate_block(request: &EstimateRequest<'_>, name: &str) -> Option<RunEstimate> {
+    let assumed = Assumed::new(request);
+    Some(assumed.estimate(prose_vm::estimate::estimate_block(request.program, name, &assumed)?))
 }
 
 /// What earlier runs of a program have come to, by the places of the program.
@@ -96,8 +94,9 @@ impl History {
         let mut history = Self::default();
         let Ok(runs) = project.list_runs() else { return history };
         let journals = runs.into_iter().map(|run| run.folder.join(JOURNAL_FILE));
-        let own =
-            journals.filter(|path| read_head(path).is_ok_and(|(_, head)| head.sha256 == program.sha256));
+        let own = journals.filter(|path| {
+            read_head(path).is_ok_and(|(_, head)| head.sha256 == program.sha256 && head.part.is_none())
+        });
         for path in own.take(most) {
             let Ok(events) = JournalReader::open(&path) else { continue };
             history.add(program, events.map_while(Result::ok));
@@ -162,7 +161,26 @@ struct Assumed<'a> {
     is_priced: Cell<bool>,
 }
 
-impl Assumed<'_> {
+impl<'a> Assumed<'a> {
+    fn new(request: &'a EstimateRequest<'a>) -> Self {
+        Self {
+            request,
+            prices: request.money.prices(),
+            backends: backends(request.config, request.routes),
+            asks_model: asks_model(request.harness),
+            is_priced: Cell::new(true),
+        }
+    }
+
+    fn estimate(&self, bounds: Estimate) -> RunEstimate {
+        RunEstimate {
+            bounds,
+            runs: self.request.history.runs,
+            is_priced: self.is_priced.get(),
+            asks_model: self.asks_model,
+        }
+    }
+
     fn cost(&self, model: Option<&str>, input: f64, output: f64) -> Option<f64> {
         let usage = Usage { input_tokens: input as u64, output_tokens: output as u64, ..Usage::default() };
         self.prices.cost(model?, &usage, SystemTime::now())

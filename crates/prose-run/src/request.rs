@@ -13,6 +13,7 @@ use prose_state::replay::RecordedRun;
 use prose_vm::earlier::ChangedVariable;
 use prose_vm::event::StateMode;
 use prose_vm::harness::Harness;
+use prose_vm::part::RunPart;
 use prose_vm::place::Place;
 use prose_vm::program::Program;
 use prose_vm::questions::Attribution;
@@ -53,6 +54,8 @@ pub struct RunRequest {
     pub delay: Duration,
     /// The inputs of a new run.
     pub inputs: Vec<(SmolStr, Value)>,
+    /// The part of the program that a new run or a dry run executes; `None` for the whole program.
+    pub part: Option<RunPart>,
     /// The settings of the project.
     pub config: RunConfig,
     /// The agents with a backend of their own, and the names of models.
@@ -96,6 +99,7 @@ impl RunRequest {
             seed: 0,
             delay: Duration::ZERO,
             inputs: Vec::new(),
+            part: None,
             limits: Limits { stalled_after: config.run.stalled_after.duration(), ..Limits::default() },
             money: Money::of(config),
             config: config.run.clone(),

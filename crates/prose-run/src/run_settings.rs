@@ -41,6 +41,7 @@ pub(crate) fn settings(
             max_iterations: request.config.max_iterations.get(),
             backoff_ms: u64::from(request.config.backoff_ms.get()),
             backoff_cap_ms: u64::from(request.config.backoff_cap_ms.get()),
+            part: request.part.clone().map(Box::new),
             ..Settings::new(opened.run.clone())
         },
     };

@@ -8,6 +8,7 @@ use prose_files::{Limit, read};
 use prose_vm::command::Pause;
 use prose_vm::effect::Usage;
 use prose_vm::event::{Event, EventKind, RunEnd, RunHead, RunStatus};
+use prose_vm::part::RunPart;
 use prose_vm::questions::OpenQuestion;
 use smol_str::SmolStr;
 
@@ -18,7 +19,7 @@ use crate::journal::JOURNAL_FILE;
 use crate::legacy;
 use crate::lock::{LockState, RunLock};
 use crate::reader::{read_head, read_last};
-use crate::state_file::{STATE_FILE, time};
+use crate::state_file::{STATE_FILE, time, timestamp};
 
 /// What a run shows in a list.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -31,6 +32,8 @@ pub struct RunSummary {
     pub program: Option<SmolStr>,
     /// What its program was read from, if that is known.
     pub from: Option<String>,
+    /// The part of the program that it executes; none for the whole program.
+    pub part: Option<RunPart>,
     /// The harness that it was started with, if that is known.
     pub harness: Option<SmolStr>,
     /// How it stands.
@@ -149,6 +152,22 @@ impl RunSummary {
     /// How long it took or has taken up to now, in milliseconds, without the time for which it lay stopped.
     pub fn duration(&self) -> Option<u64> {
         Some(self.last?.saturating_sub(self.started?).saturating_sub(self.paused))
+    }
+
+    /// What it executes: `review.prose`, or `review.prose, session at line 12` for a part; `None` if that is not known.
+    pub fn title(&self) -> Option<String> {
+        let program = self.program.as_ref()?;
+        Some(match &self.part {
+            Some(part) => format!("{program}, {} at line {}", part.noun, part.line),
+            None => program.to_string(),
+        })
+    }
+
+    /// The minute in which it ended or recorded its last event: `2026-01-15 14:30 UTC`.
+    pub fn last_minute(&self) -> Option<String> {
+        let at = timestamp(self.last?);
+        let (date, time) = at.split_once('T')?;
+        Some(format!("{date} {} UTC", time.get(..5)?))
     }
 }
 
@@ -346,6 +365,7 @@ fn summarise_files(id: &str, folder: &Path) -> Recorded {
             summary.started = Some(at);
             summary.program = Some(found.program.clone());
             summary.from = Some(found.from.clone());
+            summary.part = found.part.as_deref().cloned();
             summary.harness = Some(found.harness.clone());
             head = Some(found);
             match read_last(&path) {

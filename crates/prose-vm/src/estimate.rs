@@ -140,8 +140,20 @@ pub struct Unbounded {
 
 /// Estimates a program.
 pub fn estimate(program: &Arc<Program>, assumptions: &dyn Assumptions) -> Estimate {
+    estimate_part(program, None, assumptions)
+}
+
+/// Estimates one call of a block by the program; `None` if it has no block of that name.
+pub fn estimate_block(program: &Arc<Program>, name: &str, assumptions: &dyn Assumptions) -> Option<Estimate> {
+    let block = program.block(name)?;
+    Some(estimate_part(program, Some(block), assumptions))
+}
+
+/// Estimates a block, or the whole program.
+fn estimate_part(program: &Arc<Program>, block: Option<At>, assumptions: &dyn Assumptions) -> Estimate {
     let found = Found { assumptions, unbounded: RefCell::default() };
-    let bounds = Walk::new(program, &found, 0).program();
+    let walk = Walk::new(program, &found, 0);
+    let bounds = block.map_or_else(|| walk.program(), |block| walk.block(block));
     let least = bounds.least.completed();
     let mut unbounded = found.unbounded.into_inner();
     unbounded.dedup();
@@ -455,6 +467,15 @@ mod tests {
                 1 to inf, likely 3 sessions; 1 to inf, likely 3 decisions
                 line 1: block `f` calls itself, up to 100 calls deep"#]],
         );
+    }
+
+    #[test]
+    fn a_block_is_estimated_by_itself() {
+        let program = program(
+            "block f(x):\n  repeat 3:\n    session \"{x}\"\n  do g()\nblock g():\n  session \"A\"\nsession \"B\"\n",
+        );
+        let sessions = |block| Some(estimate_block(&program, block, &NoAssumptions)?.most.sessions);
+        assert_eq!([sessions("f"), sessions("g"), sessions("h")], [Some(4.0), Some(1.0), None]);
     }
 
     #[test]

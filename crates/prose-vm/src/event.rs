@@ -10,6 +10,7 @@ use crate::earlier::EarlierRun;
 pub use crate::effect::LoopKind;
 use crate::effect::{Binding, MemoryPlace, Outcome, RequestId, SessionTask, Usage};
 use crate::error::RuntimeError;
+use crate::part::RunPart;
 use crate::place::{Place, Site};
 use crate::questions::{Attribution, OpenQuestion, RecordedAnswer};
 use crate::value::Value;
@@ -401,6 +402,9 @@ pub struct RunHead {
     /// The earlier run whose outcomes it takes; `None` for a run from scratch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<Box<EarlierRun>>,
+    /// The part of the program that it executes; `None` for the whole program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Box<RunPart>>,
     /// Whether texts of its events were redacted when it was exported.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub redacted: bool,

@@ -22,6 +22,7 @@ pub mod harness;
 mod interpret;
 pub mod machine;
 pub mod names;
+pub mod part;
 pub mod permissions;
 pub mod place;
 pub mod program;

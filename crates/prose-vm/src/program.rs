@@ -22,6 +22,7 @@ mod excerpts;
 mod inputs;
 mod locations;
 mod names;
+mod parts;
 mod permissions;
 mod preconditions;
 

@@ -10,6 +10,7 @@ use smol_str::SmolStr;
 use crate::earlier::{ChangedVariable, EarlierRun};
 use crate::effect::Permission;
 use crate::event::{JOURNAL_VERSION, RecordedRoute, RunHead, ScriptFile, StateMode};
+use crate::part::RunPart;
 use crate::value::Value;
 
 /// The settings of a run. The same settings, program and outcomes give the same run.
@@ -47,6 +48,8 @@ pub struct Settings {
     pub backoff_cap_ms: u64,
     /// The earlier run whose outcomes are taken.
     pub earlier: Option<Box<EarlierRun>>,
+    /// The part of the program that is executed; `None` for the whole program.
+    pub part: Option<Box<RunPart>>,
     /// The variables that a person has set in this run, as its journal records them in events of their own.
     pub changed: Vec<ChangedVariable>,
     /// The rights of fetched programs (decision 19). Not recorded: a user may grant or revoke rights before a run is resumed.
@@ -83,6 +86,7 @@ impl Settings {
             backoff_ms: 1000,
             backoff_cap_ms: 60_000,
             earlier: None,
+            part: None,
             changed: Vec::new(),
             grants: Arc::default(),
             root: None,
@@ -109,6 +113,7 @@ impl Settings {
             backoff_ms: head.backoff_ms,
             backoff_cap_ms: head.backoff_cap_ms,
             earlier: head.earlier.clone(),
+            part: head.part.clone(),
             ..Self::new(head.run.clone())
         }
     }

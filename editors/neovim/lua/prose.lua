@@ -17,7 +17,9 @@ end
 
 --- The initialization options: the settings of the user, and the extensions of the protocol that this client supports.
 function M.init_options()
-  local announced = { experimental = { proseInput = true, proseRunViews = true, proseRename = true, proseReplies = true } }
+  local announced = {
+    experimental = { proseInput = true, proseRunViews = true, proseRename = true, proseReplies = true, proseReferences = true },
+  }
   return vim.tbl_deep_extend("force", announced, vim.g.prose_settings or {})
 end
 
@@ -60,6 +62,14 @@ end
 -- Lets the user change a reply, with which a new run continues.
 vim.lsp.commands["prose.editReply"] = function(command, context)
   require("prose.forks").edit_reply(command.arguments[1], context.bufnr)
+end
+
+-- Lists the references that a lens counts.
+vim.lsp.commands["prose.showReferences"] = function(command, context)
+  local encoding = vim.lsp.get_client_by_id(context.client_id).offset_encoding
+  local items = vim.lsp.util.locations_to_items(command.arguments[1].locations, encoding)
+  vim.fn.setqflist({}, " ", { title = "References", items = items })
+  vim.cmd("botright copen")
 end
 
 -- Lets the user rename a name that a refactoring generated.

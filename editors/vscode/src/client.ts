@@ -22,7 +22,15 @@ const DOCUMENTS = [
 ];
 
 /** The extensions of the protocol that this client announces. */
-const experimental = { proseInput: true, proseRunViews: true, proseRunEnds: true, proseRename: true, proseReplies: true, proseDebug: true };
+const experimental = {
+  proseInput: true,
+  proseRunViews: true,
+  proseRunEnds: true,
+  proseRename: true,
+  proseReplies: true,
+  proseReferences: true,
+  proseDebug: true,
+};
 
 export class Server {
   /** The client of the running server. */

@@ -6,6 +6,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Server } from "./client";
 import { ask, program } from "./program";
+import { showReferences } from "./references";
 import { report } from "./report";
 
 /** The template of a new program. */
@@ -48,6 +49,8 @@ export function commands(
     register("prose.runProgram", () => runProgram(server)),
     register("prose.lock", () => lock(folder, output)),
     register("prose.rename", (argument) => rename(argument as Place)),
+    register("prose.runPart", () => runPart()),
+    register("prose.showReferences", (argument) => showReferences(argument as Parameters<typeof showReferences>[0])),
     register("prose.openRunFolder", (argument) => openRunFolder(folder, argument)),
     register("prose.debugInformation", async () => {
       const content = await debugInformation(extension, server, lastLines());
@@ -111,6 +114,16 @@ interface Place {
 async function rename({ uri, position }: Place): Promise<void> {
   const place = new vscode.Position(position.line, position.character);
   await vscode.commands.executeCommand("editor.action.rename", [vscode.Uri.parse(uri), place]);
+}
+
+/** Runs the session, the condition, the choice or the block at the cursor with the values of the last run. */
+async function runPart(): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  if (editor?.document.languageId !== "prose") throw new Error("Open the program first: the command applies to the line of the cursor.");
+  await vscode.commands.executeCommand("prose.run", {
+    uri: editor.document.uri.toString(),
+    line: editor.selection.active.line + 1,
+  });
 }
 
 /** Pins the imports of the programs in a folder. */

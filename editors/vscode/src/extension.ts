@@ -8,6 +8,7 @@ import { explanations } from "./explain";
 import { opensFence } from "./fences";
 import { FlowPanel } from "./flow";
 import { remembering } from "./log";
+import { PromptPreview } from "./preview";
 import { Runs } from "./runs";
 import { RunsView } from "./runs/view";
 import { type Harness, Status } from "./status";
@@ -42,6 +43,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     flow,
     status,
     testing,
+    new PromptPreview(() => created.client),
     ...commands(context.extension, created, output, lastLines),
     ...explanations(context.extensionPath),
     ...debugging(context.extensionPath),

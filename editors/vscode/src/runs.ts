@@ -165,7 +165,7 @@ interface Argument {
   /** A run is known by its id alone. */
   run?: string;
   acceptChanges?: boolean;
-  /** The line of a fork. */
+  /** The line of a fork, or of the part to run. */
   line?: number;
   /** Whether the user has confirmed a fork. */
   confirmed?: boolean;

@@ -30,7 +30,7 @@ fn the_server_introduces_itself() {
                   "source.fixAll.prose"
                 ]
               },
-              "codeLensProvider": {"resolveProvider":false},
+              "codeLensProvider": {"resolveProvider":true},
               "completionProvider": {"resolveProvider":true,"triggerCharacters":["{",".",":","\"","/"," ","(","[",",","|"]},
               "declarationProvider": true,
               "definitionProvider": true,

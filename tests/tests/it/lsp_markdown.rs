@@ -324,8 +324,10 @@ fn a_program_is_run_where_it_stands() {
     expect![[r#"
         2: ▶ Run program runs.md#1
         2: Dry run runs.md#1
+        3: ▶ Run session runs.md#1
         8: ▶ Run program runs.md#2
         8: Dry run runs.md#2
+        9: ▶ Run session runs.md#2
     "#]]
     .assert_eq(&lenses(&mut workspace, "runs.md"));
 
@@ -357,11 +359,13 @@ fn a_program_is_run_where_it_stands() {
     expect![[r#"
         2: ▶ Run program runs.md#1
         2: Dry run runs.md#1
+        3: ▶ Run session runs.md#1
         8: ▶ Run program runs.md#2
         8: Dry run runs.md#2
         8: Resume last run runs.md#2
         8: 1 session, failed at line 12 
         11: Run again from here runs.md#2
+        9: ▶ Run session runs.md#2
     "#]]
     .assert_eq(&lenses(&mut workspace, "runs.md"));
     let whole = workspace.uri("runs.md");

@@ -6,6 +6,7 @@ mod commands;
 mod elsewhere;
 mod forks;
 mod inputs;
+mod parts;
 mod refused;
 mod resumed;
 mod shown;
@@ -105,14 +106,15 @@ fn lenses(workspace: &mut Workspace, name: &str) -> String {
     let uri = workspace.uri(name);
     let lenses = workspace.client.result("textDocument/codeLens", &uri);
     let line = |lens: &Value| {
-        let title = without_times(lens["command"]["title"].as_str().unwrap());
+        let title = without_date(&without_times(lens["command"]["title"].as_str().unwrap()));
         format!(
             "{}: {title} {}\n",
             lens["range"]["start"]["line"],
             lens["command"]["command"].as_str().unwrap()
         )
     };
-    lenses.as_array().unwrap().iter().map(line).collect()
+    // The others are resolved when they are visible.
+    lenses.as_array().unwrap().iter().filter(|lens| lens.get("command").is_some()).map(line).collect()
 }
 
 /// The argument of the first lens with a title.
@@ -136,6 +138,11 @@ fn hints(workspace: &mut Workspace, name: &str) -> String {
         format!("{}:{} {label}\n", place["line"], place["character"])
     };
     hints.map(line).collect()
+}
+
+/// `2026-01-15 14:30 UTC: Tides` becomes `DATE: Tides`.
+fn without_date(title: &str) -> String {
+    title.split_once(" UTC: ").map_or(title.to_owned(), |(_, value)| format!("DATE: {value}"))
 }
 
 /// `✓ 12 ms  done` becomes `✓ …  done`.

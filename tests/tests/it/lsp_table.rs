@@ -104,8 +104,8 @@ const ROWS: &[Row] = &[
     ("textDocument/hover", "names, keywords, properties, imports, codes in ignore comments", |w| {
         at(w, "writer:", 1)
     }),
-    ("textDocument/codeLens", "run, dry run, stop and resume", document),
-    ("codeLens/resolve", "lenses are sent complete", |_| json!({})),
+    ("textDocument/codeLens", "run, dry run, stop and resume; parts, outputs, references", document),
+    ("codeLens/resolve", "numbers of references, estimates", |_| json!({})),
     ("textDocument/foldingRange", "blocks, prompts, comments, regions", document),
     ("textDocument/selectionRange", "by syntax, with texts and interpolations", |w| {
         with(w, json!({ "positions": [{ "line": 3, "character": 8 }] }))

@@ -119,6 +119,7 @@ Examples:
   prose run alice/research --inputs inputs.toml --harness claude
   prose run review.prose --output summary         write one of its outputs, for other programs
   prose run review.prose --dry-run                print the prompts without calling an agent
+  prose run review.prose --only 12                only the session at line 12, with the values of the last run
   prose run tests/*.prose --quiet                 several, one after the other
   generate | prose run -                          a program from standard input
   prose run review.prose --replay k3x9            run it with the answers of an earlier run
@@ -156,6 +157,14 @@ pub(crate) struct RunArgs {
     /// `offline`.
     #[arg(long, conflicts_with_all = ["script", "record_script", "json", "narrate", "output"])]
     pub(crate) dry_run: bool,
+
+    /// Run only the session, condition, choice or block at this line, with the values of the last run
+    ///
+    /// Nothing else of the program runs. The variables that it uses have the values that the last run had there; `--input` gives other values, and
+    /// values that are missing are asked for. A condition or a choice is decided, and what follows from it does not run. With `--dry-run`, prints its
+    /// prompts.
+    #[arg(long, value_name = "LINE", conflicts_with_all = ["in_context", "replay"])]
+    pub(crate) only: Option<NonZeroU32>,
 
     /// Take all answers from an earlier run, without agents, processes or connections
     ///

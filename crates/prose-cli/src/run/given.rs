@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use prose_files::{Limit, read_named_text};
+use prose_vm::part::RunPart;
 use prose_vm::program::Program;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
@@ -25,6 +26,16 @@ pub(crate) fn read(given: &[(String, String)], file: Option<&Path>) -> Result<Ve
 /// Refuses the names of inputs that a program does not take.
 pub(crate) fn check<'a>(mut names: impl Iterator<Item = &'a str>, program: &Program) -> Result<(), String> {
     names.find_map(|name| program.refusal_of_input(&one_line(name))).map_or(Ok(()), Err)
+}
+
+/// The same for a part of a program, which takes values of variables.
+pub(crate) fn check_for<'a>(
+    part: Option<&RunPart>,
+    mut names: impl Iterator<Item = &'a str>,
+    program: &Program,
+) -> Result<(), String> {
+    let Some(part) = part else { return check(names, program) };
+    names.find_map(|name| program.refusal_of_value(&one_line(name), part)).map_or(Ok(()), Err)
 }
 
 /// Refuses values that the prompts of inputs do not offer.

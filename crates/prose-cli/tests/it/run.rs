@@ -24,6 +24,7 @@ mod notify;
 mod output;
 #[cfg(unix)]
 mod owners;
+mod parts;
 mod permissions;
 mod prepared_files;
 #[cfg(unix)]

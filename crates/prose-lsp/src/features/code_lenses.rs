@@ -1,15 +1,17 @@
-//! `textDocument/codeLens`: lenses to run programs and blocks.
+//! `textDocument/codeLens`: lenses to run programs and blocks, and what the last runs returned.
 
 use prose_analysis::location::Origin;
+use prose_analysis::model::NameKind;
 use prose_analysis::statements::statements;
-use prose_run::{EstimateRequest, Project, asks_model, estimate_run};
+use prose_ide::{definitions, executable_parts, outputs};
+use prose_run::asks_model;
 use prose_syntax::TextRange;
 use prose_syntax::text::counted;
 use prose_test::test_file_of;
-use prose_vm::program::Program;
 use serde_json::{Value, json};
 
 use crate::features::fork_actions::RUN_FROM_HERE;
+use crate::features::lens_resolution::Unresolved;
 use crate::protocol::lsp;
 use crate::protocol::position::size;
 use crate::protocol::uri::uri_of_path;
@@ -22,8 +24,11 @@ use crate::testing::commands::TEST;
 
 /// The answer to `textDocument/codeLens`.
 pub(crate) fn code_lenses(view: &View<'_>) -> Vec<Value> {
-    let lenses = lenses(view).into_iter();
-    lenses.map(|Lens { range, command }| json!({ "range": range, "command": command })).collect()
+    let lens = |Lens { range, content }: Lens| match content {
+        Content::Command(command) => json!({ "range": range, "command": command }),
+        Content::Unresolved(unresolved) => json!({ "range": range, "data": unresolved.data(view) }),
+    };
+    lenses(view).into_iter().map(lens).collect()
 }
 
 /// The same as code actions, for clients that show no lenses: those of the program anywhere in it, and those of a block on its first line.
@@ -33,10 +38,14 @@ pub(crate) fn run_actions(view: &View<'_>, range: lsp::Range) -> Vec<Value> {
     }
     let top = view.converter().top();
     let is_here = |lens: &Lens| lens.range == top || lens.range.start.line == range.start.line;
-    // There is an action for each session of the last run.
-    let does_something = |lens: &Lens| lens.command["command"] != "" && lens.command["command"] != FORK;
-    let lenses = lenses(view).into_iter().filter(|lens| is_here(lens) && does_something(lens));
-    lenses.map(|Lens { command, .. }| json!({ "title": command["title"], "command": command })).collect()
+    let action = |lens: Lens| match lens.content {
+        // There is an action for each session of the last run.
+        Content::Command(command) if command["command"] != "" && command["command"] != FORK => {
+            Some(json!({ "title": command["title"], "command": command }))
+        }
+        _ => None,
+    };
+    lenses(view).into_iter().filter(is_here).filter_map(action).collect()
 }
 
 /// The command of a client that starts the debugger.
@@ -44,7 +53,13 @@ const DEBUG: &str = "prose.debugProgram";
 
 struct Lens {
     range: lsp::Range,
-    command: Value,
+    content: Content,
+}
+
+enum Content {
+    Command(Value),
+    /// Computed when the lens becomes visible.
+    Unresolved(Unresolved),
 }
 
 fn lenses(view: &View<'_>) -> Vec<Lens> {
@@ -58,11 +73,13 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
     let path = file.path(db);
     let project = project_of(path, &Origin::Local, &snapshot.config, view.session);
     let last = project.as_ref().map_or_else(Vec::new, |project| view.runs.last_runs(project, path));
+    let options = snapshot.config.client().lenses;
     let converter = view.converter();
     let top = converter.top();
     let errors = snapshot.config.errors(db, file);
     let has_sound_settings = snapshot.config.check_settings().is_ok();
     let can_run = has_sound_settings && errors.is_empty();
+    let mut is_estimated = false;
     let mut lenses = Lenses { uri, can_run, first_line: snapshot.shown.first_line(), list: Vec::new() };
     if !can_run {
         let why = match has_sound_settings {
@@ -82,9 +99,13 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
         lenses.add(top, "Dry run", DRY_RUN, json!({ "uri": uri }));
         // While the program runs, hints show what it uses.
         let is_running = !view.runs.live(&snapshot.name).is_empty();
-        let estimates = snapshot.config.client().estimates && !is_running;
-        if let Some(project) = project.as_ref().filter(|_| estimates) {
-            lenses.add_estimate(top, view, project);
+        // A run that asks no model costs nothing.
+        is_estimated = project.is_some()
+            && snapshot.config.client().estimates
+            && !is_running
+            && asks_model(snapshot.config.run().harness.as_str());
+        if is_estimated {
+            lenses.add_unresolved(top, Unresolved::Estimate { block: None });
         }
     }
     let is_alone = !snapshot.shown.is_in_fence() && errors.is_empty();
@@ -100,7 +121,7 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
     lenses.add_last(top, of_program);
     lenses.add_failure(view, of_program);
     let blocks = if project.is_some() { prose_ide::runnable_blocks(db, file) } else { Vec::new() };
-    for block in blocks {
+    for block in &blocks {
         // An error elsewhere in the program is none of the block's.
         lenses.can_run = can_run
             || has_sound_settings && {
@@ -117,6 +138,33 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
         lenses.add_last(range, of_block);
         lenses.add_failure(view, of_block);
     }
+    if can_run && options.parts && project.is_some() {
+        for part in executable_parts(db, file) {
+            let is_runnable =
+                part.block.as_ref().is_some_and(|name| blocks.iter().any(|block| block.name == *name));
+            if !is_runnable {
+                let range = converter.range(part.range);
+                let argument = json!({ "uri": uri, "line": range.start.line + 1 });
+                lenses.add(range, &format!("▶ Run {}", part.kind.noun()), RUN, argument);
+            }
+        }
+    }
+    for definition in definitions(db, file) {
+        let range = converter.range(definition.range);
+        if is_estimated && definition.kind == NameKind::Block {
+            lenses.add_unresolved(range, Unresolved::Estimate { block: Some(definition.name) });
+        }
+        if options.references {
+            lenses.add_unresolved(range, Unresolved::References);
+        }
+    }
+    if let Some(last) = of_program.filter(|_| options.outputs) {
+        for output in outputs(db, file) {
+            if let Some(title) = last.output(output.name.as_deref()) {
+                lenses.add_text(converter.range(output.range), &title);
+            }
+        }
+    }
     lenses.list
 }
 
@@ -131,29 +179,16 @@ struct Lenses<'a> {
 impl Lenses<'_> {
     fn add(&mut self, range: lsp::Range, title: &str, command: &str, argument: Value) {
         let command = json!({ "title": title, "command": command, "arguments": [argument] });
-        self.list.push(Lens { range, command });
+        self.list.push(Lens { range, content: Content::Command(command) });
     }
 
-    /// Adds what a run is expected to come to, if it asks a model.
-    fn add_estimate(&mut self, range: lsp::Range, view: &View<'_>, project: &Project) {
-        let config = &view.snapshot.config;
-        let run = config.run();
-        if !asks_model(run.harness.as_str()) {
-            return;
-        }
-        let program = Program::new(view.db, view.snapshot.file);
-        let history = view.runs.used_before(project, &program);
-        let estimate = estimate_run(&EstimateRequest {
-            program: &program,
-            harness: run.harness.as_str(),
-            money: &config.money(),
-            config: &run,
-            routes: &config.routes(),
-            inputs: &[],
-            history: &history,
-        });
-        // Without a command it can be read and does nothing.
-        self.add(range, &estimate.title(), "", json!({ "uri": self.uri }));
+    fn add_unresolved(&mut self, range: lsp::Range, unresolved: Unresolved) {
+        self.list.push(Lens { range, content: Content::Unresolved(unresolved) });
+    }
+
+    /// Adds a text without a command, which can be read and does nothing.
+    fn add_text(&mut self, range: lsp::Range, title: &str) {
+        self.list.push(Lens { range, content: Content::Command(json!({ "title": title, "command": "" })) });
     }
 
     /// Adds a fork at the statement where a run failed.
@@ -178,9 +213,7 @@ impl Lenses<'_> {
             self.add(range, "Resume last run", RESUME, last.argument(self.uri));
         }
         if let Some(result) = last.result(self.first_line) {
-            // Without a command it can be read and does nothing.
-            let command = json!({ "title": result, "command": "" });
-            self.list.push(Lens { range, command });
+            self.add_text(range, &result);
         }
     }
 }

@@ -9,6 +9,7 @@ use prose_project::Diagnosed;
 use prose_project::runnable::Refusal;
 use prose_run::{FromRun, Project, RunRequest, Start, TemporaryProject};
 use prose_state::replay::RecordedRun;
+use prose_vm::part::RunPart;
 use prose_vm::program::Program;
 use smol_str::SmolStr;
 
@@ -167,6 +168,7 @@ impl Owner {
             }
         };
         let project = Project { allows_outside: config.client().allows_outside, ..project };
+        let mut part = None;
         let (start, block) = match what {
             RunCommandKind::DryRun => (Start::Dry, given.block.clone()),
             RunCommandKind::Resume | RunCommandKind::Fork | RunCommandKind::PlanFork => {
@@ -175,7 +177,8 @@ impl Owner {
                     Origin::Local => path.clone(),
                     Origin::Remote(origin) => origin.url.as_str().into(),
                 };
-                let (run, block) = self.earlier_run(given, &project, &started)?;
+                let (run, block, of_run) = self.earlier_run(given, &project, &started)?;
+                part = of_run;
                 match what.is_fork() {
                     true => (Start::From(Box::new(recorded(&project, &run)?)), block),
                     false => (Start::Resume { run, accept_changes: given.accept_changes }, block),
@@ -187,8 +190,15 @@ impl Owner {
             None => self.runnable(&name, snapshot.file, config, snapshot.shown.first_line())?,
             Some(block) => self.runnable_block(&path, block, snapshot)?,
         };
+        if matches!(what, RunCommandKind::Run | RunCommandKind::DryRun) {
+            part = given.line.map(|line| part_at(&program, &name, line, snapshot)).transpose()?;
+        }
         let inputs = given.inputs();
-        if let Some(refusal) = inputs.iter().find_map(|(input, _)| program.refusal_of_input(input)) {
+        let refusal = |name: &SmolStr| match &part {
+            Some(part) => program.refusal_of_value(name, part),
+            None => program.refusal_of_input(name),
+        };
+        if let Some(refusal) = inputs.iter().find_map(|(input, _)| refusal(input)) {
             return Err(refusal);
         }
         let script = given.script.as_ref().map(|script| project.root.join(script));
@@ -207,7 +217,7 @@ impl Owner {
             return Err(refusal);
         }
         let request = config.run_request(program, project, start);
-        Ok(RunRequest { harness, script, inputs, ..request })
+        Ok(RunRequest { harness, script, inputs, part, ..request })
     }
 
     /// The temporary project of this server, with its folder.
@@ -239,18 +249,18 @@ impl Owner {
         Ok(json(&serde_json::json!({ "run": id, "folder": folder.as_deref() })))
     }
 
-    /// The earlier run that is meant, and the block that it is one of.
+    /// The earlier run that is meant, and the block and the part that it is one of.
     fn earlier_run(
         &self,
         given: &RunArguments,
         project: &Project,
         path: &Path,
-    ) -> Result<(SmolStr, Option<SmolStr>), String> {
+    ) -> Result<(SmolStr, Option<SmolStr>, Option<RunPart>), String> {
         let Some(run) = &given.run else {
             let last = self.runs.last_runs(project, path);
             let last = last.into_iter().find(|last| last.block == given.block);
             return match last {
-                Some(last) => Ok((last.details.summary.id, last.block)),
+                Some(last) => Ok((last.details.summary.id, last.block, None)),
                 None => Err(format!(
                     "there is no run of `{}` in {}; run it first",
                     path.display(),
@@ -262,9 +272,9 @@ impl Owner {
         let details = project.show_run(run).map_err(|error| error.to_string())?;
         match details.head {
             // A run of another machine has only the name of its program.
-            None => Ok((run.clone(), None)),
+            None => Ok((run.clone(), None, None)),
             Some(head) => match block_of(&head.from, path) {
-                Some(block) => Ok((run.clone(), block)),
+                Some(block) => Ok((run.clone(), block, head.part.map(|part| *part))),
                 None => Err(format!(
                     "the run {run} is one of `{}` and not of `{}`; open that program first",
                     head.from,
@@ -347,6 +357,14 @@ impl Owner {
         self.mark_unpublished(uri);
         self.publisher.must_refresh = true;
     }
+}
+
+/// The part at a line of the document.
+fn part_at(program: &Program, name: &str, line: u32, snapshot: &Snapshot) -> Result<RunPart, String> {
+    let here = (line as usize).saturating_sub(snapshot.shown.first_line());
+    program.part_at(here as u32).ok_or_else(|| {
+        format!("line {line} of `{name}` is no session, condition, choice or block; pass a line of one, or run the program")
+    })
 }
 
 /// All answers of a run, of which the plan of a fork leaves some out.

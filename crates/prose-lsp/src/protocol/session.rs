@@ -70,6 +70,8 @@ pub(crate) struct Session {
     pub(crate) debugs_programs: bool,
     /// The client lets the user edit replies of sessions, with which a fork continues.
     pub(crate) edits_replies: bool,
+    /// The client shows the references that a lens counts.
+    pub(crate) shows_references: bool,
     /// The client starts a rename at the generated name of a refactoring.
     pub(crate) renames_afterwards: bool,
     /// The folders of the workspace.
@@ -146,6 +148,7 @@ impl Session {
             reports_ends: is_announced("proseRunEnds"),
             debugs_programs: is_announced("proseDebug"),
             edits_replies: is_announced("proseReplies"),
+            shows_references: is_announced("proseReferences"),
             renames_afterwards: is_announced("proseRename"),
             folders: folders(params),
             temporary: None,

@@ -67,6 +67,7 @@ pub(super) fn execute(
             }
         }
     }
+    request.take_last_values();
     let prepared = match prose_run::prepare(request) {
         Ok(prepared) => prepared,
         Err(failure) => {

@@ -13,12 +13,13 @@ use prose_state::folder::PROGRAM_FILE;
 use prose_state::journal::JOURNAL_FILE;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunState};
-use prose_syntax::text::counted;
+use prose_syntax::text::{beginning, counted};
 use prose_view::duration;
 use prose_vm::effect::RequestId;
 use prose_vm::event::{EventKind, RunStatus};
 use prose_vm::place::Place;
 use prose_vm::program::Program;
+use prose_vm::value::Value as ProgramValue;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 
@@ -44,6 +45,9 @@ pub(crate) struct AskedSession {
     /// Its last attempt.
     pub(crate) request: RequestId,
 }
+
+/// How many characters of an output are shown.
+const MAX_OUTPUT: usize = 60;
 
 /// How many runs an estimate is based on.
 const MAX_ESTIMATED: usize = 5;
@@ -140,7 +144,8 @@ fn look(project: &Project, folder: &Path, program: &Path) -> (Vec<(Option<SmolSt
             is_certain = false;
             continue;
         };
-        if let Some(block) = block_of(&head.from, program) {
+        // A run of a part says nothing about the program as a whole.
+        if let Some(block) = block_of(&head.from, program).filter(|_| head.part.is_none()) {
             runs.push((started, block, SmolStr::from(id)));
         }
     }
@@ -200,6 +205,20 @@ impl LastRun {
             Some(how),
         ];
         Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    }
+
+    /// What it returned for an output and when: `2026-01-15 14:30 UTC: The tides are …`. `name` is none for the unnamed output.
+    pub(crate) fn output(&self, name: Option<&str>) -> Option<String> {
+        let end = self.details.end.as_ref()?;
+        let value = match name {
+            Some(name) => end.outputs.iter().find(|(known, _)| known == name).map(|(_, value)| value)?,
+            None => Some(&end.value).filter(|value| **value != ProgramValue::Null)?,
+        };
+        let value = beginning(&value.to_string(), MAX_OUTPUT);
+        Some(match self.details.summary.last_minute() {
+            Some(at) => format!("{at}: {value}"),
+            None => value,
+        })
     }
 
     /// The line of its program at which it failed, from 1.

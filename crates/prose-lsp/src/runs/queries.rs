@@ -93,6 +93,7 @@ fn shown(summary: &RunSummary, runs: &Runs) -> Value {
         "program": summary.program,
         "uri": program.as_deref().and_then(uri_of_path).as_deref(),
         "block": block,
+        "part": summary.part,
         "harness": summary.harness,
         "status": status.name(),
         "canResume": summary.status.can_be_resumed(),
@@ -198,7 +199,7 @@ struct SessionRecord {
     ended: Option<(u64, Status)>,
 }
 
-fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
+pub(crate) fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
     let path = folder.join(JOURNAL_FILE);
     let mut told = SessionRecord::default();
     for event in JournalReader::open(&path).map_err(|error| error.to_string())? {

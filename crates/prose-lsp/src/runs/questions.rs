@@ -69,7 +69,7 @@ impl EditorUser {
     /// Asks until there is an answer. Returns false if the user gives none.
     async fn ask_input(&self, questions: &impl QuestionSource, question: &OpenQuestion) -> bool {
         if !self.asks_inputs {
-            return false;
+            return self.ask_choice(questions, question).await;
         }
         let mut problem: Option<String> = None;
         loop {
@@ -99,6 +99,21 @@ impl EditorUser {
                 Ok(()) => return true,
             }
         }
+    }
+
+    /// Asks a client without fields for inputs, which can show choices. Returns false if there are none or the user chooses none.
+    async fn ask_choice(&self, questions: &impl QuestionSource, question: &OpenQuestion) -> bool {
+        if question.choices.is_empty() {
+            return false;
+        }
+        let titles: Vec<&str> = question.choices.iter().map(|choice| choice.title.as_str()).collect();
+        let message = format!("{}: {}", self.program, question.prompt_and_note());
+        let title = self.message(MessageType::INFO, &message, &titles).await;
+        let choice = title.and_then(|title| choices::understood(&question.choices, &title));
+        if let Some(choice) = &choice {
+            self.answer_choice(questions, question, choice.value.as_str());
+        }
+        choice.is_some()
     }
 
     /// Shows an input with its choices. A field for the answer, which takes the focus, is opened only when the user wants it.

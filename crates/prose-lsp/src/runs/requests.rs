@@ -104,7 +104,7 @@ pub(crate) struct RunArguments {
     pub(crate) accept_changes: bool,
     /// Where a fork leaves the run: a line of the recorded program, a place, an event, or `failure`.
     pub(crate) from: Option<String>,
-    /// The same as a line of the document, from 1.
+    /// The same as a line of the document, from 1; for a new run, the line of the part that it executes.
     pub(crate) line: Option<u32>,
     /// The variables that get other values in a fork.
     #[serde(default)]

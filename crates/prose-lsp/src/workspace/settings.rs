@@ -55,10 +55,23 @@ pub(crate) struct ClientSettings {
     environment: Option<Vec<Word>>,
     /// Whether statements show how they went.
     pub(crate) inlay_hints: bool,
-    /// Whether programs show what a run is expected to come to.
+    /// Whether programs and blocks show what a run is expected to come to.
     pub(crate) estimates: bool,
+    /// The lenses to show, in addition to those that run the program: all that are not switched off.
+    pub(crate) lenses: LensOptions,
     /// Whether agents may keep their memory in folders outside the project (decision 14).
     pub(crate) allows_outside: bool,
+}
+
+/// Kinds of lenses that the client may switch off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LensOptions {
+    /// The number of references of agents, blocks and inputs.
+    pub(crate) references: bool,
+    /// What the last run returned for each output.
+    pub(crate) outputs: bool,
+    /// The commands that run a session, a condition or a block alone.
+    pub(crate) parts: bool,
 }
 
 impl Default for ClientSettings {
@@ -84,6 +97,7 @@ impl ClientSettings {
             })
         };
         let shows = |kind: &str| flag(&format!("/inlayHints/{kind}")).unwrap_or(true);
+        let shows_lens = |kind: &str| flag(&format!("/lenses/{kind}")).unwrap_or(true);
         let trusted = settings.get("trusted").and_then(Value::as_bool);
         Self {
             trusted,
@@ -113,6 +127,11 @@ impl ClientSettings {
             environment: words("/run/environment"),
             inlay_hints: flag("/run/inlayHints").unwrap_or(true),
             estimates: flag("/run/estimates").unwrap_or(true),
+            lenses: LensOptions {
+                references: shows_lens("references"),
+                outputs: shows_lens("outputs"),
+                parts: shows_lens("parts"),
+            },
             allows_outside: flag("/run/allowOutside").unwrap_or(false),
         }
     }

@@ -382,7 +382,7 @@ impl Walk<'_> {
         }
     }
 
-    fn block(&self, at: At) -> Bounds {
+    pub(super) fn block(&self, at: At) -> Bounds {
         if let Some(known) = self.blocks.borrow().get(&at) {
             return *known;
         }

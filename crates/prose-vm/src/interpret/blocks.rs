@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use prose_analysis::model::{Argument, RefId, Stmt};
+use prose_analysis::model::{Argument, ListId, RefId, Stmt};
 use smol_str::SmolStr;
 
 use super::scope::{Scope, Variable};
@@ -11,7 +11,7 @@ use super::{Cx, Exec, Flow, status_of};
 use crate::effect::BindingKind;
 use crate::error::ErrorKind;
 use crate::event::{EventKind, Status};
-use crate::program::is_named;
+use crate::program::{At, is_named};
 use crate::settings::Settings;
 use crate::value::Value;
 
@@ -39,10 +39,27 @@ impl Cx {
             return self.fail(ErrorKind::RecursionLimitExceeded, message);
         }
 
+        let scope = self.scope_of_call(&name);
+        let given = self.bind_arguments(&scope, &name, &params, arguments, values);
+        self.execute_block(at, *body, scope, given).await
+    }
+
+    /// The scope of the next call of a block from here.
+    pub(super) fn scope_of_call(&self, name: &SmolStr) -> Rc<Scope> {
         let id = self.instance.calls.get() + 1;
         self.instance.calls.set(id);
-        let scope = Scope::call(&self.scope, id, name.clone());
-        let given = self.bind_arguments(&scope, &name, &params, arguments, values);
+        Scope::call(&self.scope, id, name.clone())
+    }
+
+    /// Executes the body of the block at a place, in a scope that has its parameters.
+    pub(super) async fn execute_block(
+        &self,
+        at: At,
+        body: Option<ListId>,
+        scope: Rc<Scope>,
+        given: Vec<(SmolStr, SmolStr, Value)>,
+    ) -> Exec<Value> {
+        let (id, name) = (scope.frame.id, scope.frame.block.clone());
         self.emit(EventKind::FrameEntered {
             id,
             block: name.clone(),
@@ -57,7 +74,7 @@ impl Cx {
             caught: None,
             ..self.reading(at).step(format_args!("f{id}"))
         };
-        let result = cx.list(*body).await;
+        let result = cx.list(body).await;
         let status = match &result {
             Err(Flow::Return(_)) => Status::Complete,
             result => status_of(result),

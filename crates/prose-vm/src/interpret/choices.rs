@@ -1,6 +1,6 @@
 //! `choice`: a model picks one of several options (R67).
 
-use prose_analysis::model::{ChoiceOption, ExprId};
+use prose_analysis::model::{ChoiceOption, ExprId, ListId};
 use smol_str::SmolStr;
 
 use super::{Cx, Exec};
@@ -9,8 +9,25 @@ use crate::error::ErrorKind;
 use crate::event::EventKind;
 use crate::value::Value;
 
+/// What a model chose.
+pub(super) struct ChosenOption {
+    pub(super) label: SmolStr,
+    pub(super) reason: String,
+    body: Option<ListId>,
+}
+
 impl Cx {
     pub(super) async fn choice(&self, criterion: Option<ExprId>, options: &[ChoiceOption]) -> Exec<Value> {
+        let chosen = self.choose(criterion, options).await?;
+        self.list(chosen.body).await
+    }
+
+    /// Has a model choose, without executing what it chooses.
+    pub(super) async fn choose(
+        &self,
+        criterion: Option<ExprId>,
+        options: &[ChoiceOption],
+    ) -> Exec<ChosenOption> {
         let criterion = self.optional_text(criterion).await?;
         // Of options with the same label the first one counts.
         let mut labels: Vec<SmolStr> = Vec::new();
@@ -41,7 +58,8 @@ impl Cx {
                 format!("option {} was chosen, and there are {}", choice.index + 1, labels.len()),
             );
         };
-        self.emit(EventKind::Chosen { criterion, label: label.clone(), reason: choice.reason });
-        self.list(*body).await
+        let (label, body, reason) = (label.clone(), *body, choice.reason);
+        self.emit(EventKind::Chosen { criterion, label: label.clone(), reason: reason.clone() });
+        Ok(ChosenOption { label, reason, body })
     }
 }

@@ -13,11 +13,13 @@ pub(super) struct Judged {
     pub(super) met: bool,
     /// Whether a model saw that continuing would change nothing (D3).
     pub(super) no_progress: bool,
+    /// Why, as a model says.
+    pub(super) reason: String,
 }
 
 impl From<bool> for Judged {
     fn from(met: bool) -> Self {
-        Self { met, no_progress: false }
+        Self { met, no_progress: false, reason: String::new() }
     }
 }
 
@@ -91,8 +93,8 @@ impl Cx {
         self.emit(EventKind::ConditionAsked { request, text, of });
         match self.request(Effect::Judge(question.into())).await {
             Outcome::Verdict(Verdict { met, reason, no_progress }) => {
-                self.emit(EventKind::ConditionJudged { met, reason, of });
-                Ok(Judged { met, no_progress })
+                self.emit(EventKind::ConditionJudged { met, reason: reason.clone(), of });
+                Ok(Judged { met, no_progress, reason })
             }
             outcome => self.unexpected(&outcome),
         }

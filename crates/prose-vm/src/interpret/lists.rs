@@ -32,6 +32,10 @@ impl Cx {
     }
 
     async fn statements_of_program(&self) -> Exec<Value> {
+        // Imported programs are executed as a whole.
+        if let Some(part) = self.run.world.settings.part.as_ref().filter(|_| self.instance.number == 0) {
+            return self.part_alone(part).await;
+        }
         self.bind_given_inputs();
         let mut last = Value::Null;
         for (number, at) in (1..).zip(self.program().executed()) {
@@ -125,11 +129,20 @@ impl Cx {
     }
 
     async fn statement_here(&self, number: Option<u32>) -> Exec<Value> {
+        self.within_statement(number, self.execute()).await
+    }
+
+    /// Does what a statement does, or a part of it, between the events of its start and its end.
+    pub(super) async fn within_statement(
+        &self,
+        number: Option<u32>,
+        work: impl Future<Output = Exec<Value>>,
+    ) -> Exec<Value> {
         let kind = self.statement_kind();
         let source = self.program().header(self.at);
         self.emit(EventKind::StatementStarted { number, source, kind });
         self.change_variables();
-        let result = match self.execute().await {
+        let result = match work.await {
             Ok(value) => self.kept(value),
             Err(Flow::Return(Some(value))) => {
                 self.kept(value).and_then(|value| Err(Flow::Return(Some(value))))

@@ -11,6 +11,7 @@ mod lists;
 mod loops;
 mod memory;
 mod parallel;
+mod parts;
 mod pipelines;
 mod scope;
 mod sessions;
@@ -298,6 +299,7 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         backoff_cap_ms: settings.backoff_cap_ms,
         inputs: settings.inputs.clone(),
         earlier: settings.earlier.clone(),
+        part: settings.part.clone(),
         redacted: false,
     }))));
     let run = Rc::new(Run {

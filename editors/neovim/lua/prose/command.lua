@@ -46,6 +46,24 @@ function actions.run(words)
   require("prose.runs").start("prose.run", argument)
 end
 
+-- Only the session, the condition, the choice or the block at the cursor.
+actions["run-line"] = function(words)
+  local argument, plain = read(words)
+  if #plain > 0 then
+    error("`:Prose run-line` runs the part at the cursor; values are `name=value`", 0)
+  end
+  argument.line = vim.api.nvim_win_get_cursor(0)[1]
+  require("prose.runs").start("prose.run", argument)
+end
+
+function actions.prompt(words)
+  local argument, plain = read(words)
+  if #plain > 0 then
+    error("`:Prose prompt` shows the prompt at the cursor; values are `name=value`", 0)
+  end
+  require("prose.preview").open(argument.inputs)
+end
+
 actions["dry-run"] = function(words)
   local argument, plain = read(words)
   argument.block = at_most_one(plain, "block")
@@ -101,6 +119,15 @@ function actions.runs(words)
     error("`:Prose runs` takes no arguments; `:Prose log RUN` shows a run", 0)
   end
   require("prose.runs").choose()
+end
+
+-- A terminal in a window of its own, in which the run is watched, answered and controlled.
+function actions.attach(words)
+  local run = at_most_one(words, "run")
+  local command = { require("prose").command()[1], "runs", "attach", run }
+  local folder = require("prose.client").project_of((require("prose.runs").program()))
+  vim.cmd("botright new")
+  vim.fn.termopen(command, { cwd = folder })
 end
 
 function actions.log(words)
@@ -187,8 +214,10 @@ local completions = {
     return require("prose.runs").sessions()
   end,
   log = recorded,
+  attach = recorded,
 }
 completions["dry-run"] = completions.run
+completions["run-line"] = options_of_runs
 completions.retry = completions.skip
 
 --- Completes the command line.

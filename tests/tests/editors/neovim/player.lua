@@ -69,7 +69,10 @@ end
 function M.lenses()
   local titles = {}
   for _, lens in ipairs(vim.lsp.codelens.get(vim.api.nvim_get_current_buf())) do
-    table.insert(titles, lens.command.title)
+    -- Some are resolved later.
+    if lens.command then
+      table.insert(titles, lens.command.title)
+    end
   end
   return titles
 end

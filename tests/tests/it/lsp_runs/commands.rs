@@ -96,6 +96,7 @@ fn clients_without_lenses_run_programs_by_code_actions() {
         expect![[r#"
             ▶ Run program prose.run
             Dry run prose.dryRun
+            ▶ Run session prose.run
         "#]],
     );
     let action = workspace.run_actions("hello.prose", (3, 0))[0]["command"].clone();
@@ -118,6 +119,7 @@ fn clients_with_a_debugger_get_a_lens_for_it() {
             0: ▶ Run program prose.run
             0: Debug program prose.debugProgram
             0: Dry run prose.dryRun
+            0: ▶ Run session prose.run
         "#]],
     );
     let argument = lens_argument(&mut workspace, "hello.prose", "Debug program");
@@ -183,6 +185,8 @@ fn sessions_of_a_cancelled_run_are_killed() {
             0: ▶ Run program prose.run
             0: Dry run prose.dryRun
             0: ■ Stop prose.cancel
+            1: ▶ Run session prose.run
+            2: ▶ Run session prose.run
         "#]],
     );
     let stop = lens_argument(&mut workspace, "slow.prose", "■ Stop");
@@ -279,10 +283,16 @@ do gather
     check(
         &lenses(&mut workspace, "blocks.prose"),
         expect![[r#"
-        0: ▶ Run program prose.run
-        0: Dry run prose.dryRun
-        5: ▶ Run block prose.run
-    "#]],
+            0: ▶ Run program prose.run
+            0: Dry run prose.dryRun
+            5: ▶ Run block prose.run
+            0: ▶ Run session prose.run
+            6: ▶ Run session prose.run
+            9: ▶ Run block prose.run
+            10: ▶ Run session prose.run
+            12: ▶ Run block prose.run
+            13: ▶ Run session prose.run
+        "#]],
     );
     let argument = lens_argument(&mut workspace, "blocks.prose", "▶ Run block");
     assert_eq!(argument, json!({ "uri": workspace.uri("blocks.prose"), "block": "gather" }));
@@ -295,11 +305,17 @@ do gather
     check(
         &lenses(&mut workspace, "blocks.prose"),
         expect![[r#"
-        0: ▶ Run program prose.run
-        0: Dry run prose.dryRun
-        5: ▶ Run block prose.run
-        5: 1 session, …, completed 
-    "#]],
+            0: ▶ Run program prose.run
+            0: Dry run prose.dryRun
+            5: ▶ Run block prose.run
+            5: 1 session, …, completed 
+            0: ▶ Run session prose.run
+            6: ▶ Run session prose.run
+            9: ▶ Run block prose.run
+            10: ▶ Run session prose.run
+            12: ▶ Run block prose.run
+            13: ▶ Run session prose.run
+        "#]],
     );
 
     let about = json!({ "block": "about", "arguments": { "what": "tides" } });

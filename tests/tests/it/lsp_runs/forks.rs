@@ -40,12 +40,15 @@ fn a_program_is_run_again_from_the_statement_that_failed() {
     check(
         &lenses(&mut workspace, "steps.prose"),
         expect![[r#"
-        0: ▶ Run program prose.run
-        0: Dry run prose.dryRun
-        0: Resume last run prose.resume
-        0: 2 sessions, …, failed at line 2 
-        1: Run again from here prose.fork
-    "#]],
+            0: ▶ Run program prose.run
+            0: Dry run prose.dryRun
+            0: Resume last run prose.resume
+            0: 2 sessions, …, failed at line 2 
+            1: Run again from here prose.fork
+            0: ▶ Run session prose.run
+            1: ▶ Run session prose.run
+            2: ▶ Run session prose.run
+        "#]],
     );
     // The lens stays at its statement while that is edited.
     workspace.replace("steps.prose", 2, &format!("# Steps\n{}", STEPS.replace("\"two\"", "\"two, please\"")));
@@ -219,5 +222,8 @@ fn other_clients_have_no_action_that_edits_a_reply() {
     let (mut workspace, _) = failed(hearing());
     let titles: Vec<Value> =
         offered(&mut workspace, 1).iter().map(|action| action["title"].clone()).collect();
-    assert_eq!(titles, ["▶ Run program", "Dry run", "Resume last run", "Run again from here"]);
+    assert_eq!(
+        titles,
+        ["▶ Run program", "Dry run", "Resume last run", "▶ Run session", "Run again from here"]
+    );
 }

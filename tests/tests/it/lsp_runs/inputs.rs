@@ -68,3 +68,27 @@ fn an_input_without_a_name_is_given_by_its_variable_or_its_number() {
     command(&mut workspace, "prose.resume", "ask.prose", json!({ "inputs": { "2": 3 } }));
     assert_eq!(ended(&mut workspace, &id)["outputs"], json!([["o", ["tides", 3]]]));
 }
+
+#[test]
+fn clients_without_a_field_for_inputs_show_the_answers_that_one_offers() {
+    let program = "let go = input \"Ship it? (yes/no)\"\noutput done = go\n";
+    let mut workspace = Workspace::with(hearing(), &[("ask.prose", program)]).opened("ask.prose");
+    let id = run(&mut workspace, "ask.prose", json!({}));
+    let question = workspace.client.wait_for_method("window/showMessageRequest");
+    assert_eq!(
+        question["params"],
+        json!({
+            "type": 3,
+            "message": "ask.prose: Ship it? (yes/no)",
+            "actions": [{ "title": "yes" }, { "title": "no" }],
+        })
+    );
+    answer(&mut workspace, &question, json!({ "title": "yes" }));
+    assert_eq!(ended(&mut workspace, &id)["outputs"], json!([["done", "yes"]]));
+    // A message that is closed is no answer.
+    workspace.client.take_all();
+    let id = run(&mut workspace, "ask.prose", json!({}));
+    let question = workspace.client.wait_for_method("window/showMessageRequest");
+    answer(&mut workspace, &question, Value::Null);
+    assert_eq!(ended(&mut workspace, &id)["status"], "waiting");
+}

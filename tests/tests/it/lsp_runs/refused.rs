@@ -101,9 +101,10 @@ session "b"
     check(
         &lenses(&mut workspace, "a.prose"),
         expect![[r#"
-        0: ▶ Run program prose.run
-        0: Dry run prose.dryRun
-    "#]],
+            0: ▶ Run program prose.run
+            0: Dry run prose.dryRun
+            0: ▶ Run session prose.run
+        "#]],
     );
     assert_eq!(workspace.execute("prose.showError", argument)["result"], Value::Null);
 }
@@ -132,10 +133,12 @@ fn settings_with_an_error_keep_all_programs_from_being_run() {
     check(
         &lenses(&mut workspace, "a.prose"),
         expect![[r#"
-        0: ▶ Run program prose.run
-        0: Dry run prose.dryRun
-        0: ▶ Run block prose.run
-    "#]],
+            0: ▶ Run program prose.run
+            0: Dry run prose.dryRun
+            0: ▶ Run block prose.run
+            1: ▶ Run session prose.run
+            3: ▶ Run session prose.run
+        "#]],
     );
 }
 

@@ -71,6 +71,9 @@ fn check_restart(restart: fn(&mut Workspace)) {
         0: ▶ Run program prose.run
         0: Dry run prose.dryRun
         0: 3 sessions, …, completed 
+        0: ▶ Run session prose.run
+        1: ▶ Run session prose.run
+        2: ▶ Run session prose.run
     "#]],
     );
     let over = refusal(&mut workspace, "prose.resume", "steps.prose", json!({}));
@@ -161,6 +164,9 @@ fn a_run_of_a_block_is_resumed_as_one() {
             2: Resume last run prose.resume
             2: 2 sessions, …, failed at line 5 
             4: Run again from here prose.fork
+            0: ▶ Run session prose.run
+            3: ▶ Run session prose.run
+            4: ▶ Run session prose.run
         "#]],
     );
     let mut resume = lens_argument(&mut workspace, "a.prose", "Resume last run");

@@ -16,6 +16,8 @@ fn a_run_is_shown_while_it_goes_and_afterwards() {
         expect![[r#"
             0: ▶ Run program prose.run
             0: Dry run prose.dryRun
+            4: ▶ Run session prose.run
+            8: ▶ Run session prose.run
         "#]],
     );
     let argument = lens_argument(&mut workspace, "tides.prose", "▶ Run program");
@@ -55,6 +57,9 @@ fn a_run_is_shown_while_it_goes_and_afterwards() {
             0: ▶ Run program prose.run
             0: Dry run prose.dryRun
             0: 3 sessions, …, completed 
+            4: ▶ Run session prose.run
+            8: ▶ Run session prose.run
+            10: DATE: Tides come and go. So they do. 
         "#]],
     );
     let events = told(&mut workspace);
@@ -162,6 +167,10 @@ reply = "Fine."
             0: Resume last run prose.resume
             0: 3 sessions, …, failed at line 4 
             3: Run again from here prose.fork
+            0: ▶ Run session prose.run
+            2: ▶ Run session prose.run
+            3: ▶ Run session prose.run
+            4: ▶ Run session prose.run
         "#]],
     );
 
