@@ -78,7 +78,9 @@ fn asking_statement(body: &Body, mut stmt: StmtId, session: TextRange) -> Option
         stmt = body[body[stmt].list?].owner;
     }
     let range = body[stmt].range;
-    let has_bodies = range != session && body.lists().any(|(_, list)| range.contains_range(list.range));
+    // A list of one statement has the same range as the statement.
+    let is_inside = |owner: StmtId| range.contains_range(body[owner].range);
+    let has_bodies = range != session && body.lists().any(|(_, list)| is_inside(list.owner));
     (!has_bodies).then_some(Part { kind: PartKind::Session, stmt, condition: None, range })
 }
 
