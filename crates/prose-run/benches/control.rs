@@ -70,6 +70,7 @@ mod unix {
                 program: Program::new(host.db(), file),
                 project: Project::new(path),
                 start: Start::New,
+                part: None,
                 id: None,
                 state: StateMode::Filesystem,
                 harness: Some("offline".to_owned()),

@@ -52,6 +52,7 @@ fn request(program: &Arc<Program>, folder: &Path, start: Start) -> RunRequest {
         program: Arc::clone(program),
         project: Project::new(folder),
         start,
+        part: None,
         id: None,
         state: StateMode::Filesystem,
         harness: Some("offline".to_owned()),

@@ -502,7 +502,6 @@ fn usage_in(line: &[u8]) -> Option<Usage> {
 mod tests {
     use prose_vm::event::JOURNAL_VERSION;
     use prose_vm::place::Place;
-    use prose_vm::value::Value;
 
     use super::*;
     use crate::journal::Journal;
@@ -514,16 +513,7 @@ mod tests {
     }
 
     fn completed() -> RunEnd {
-        RunEnd {
-            status: RunStatus::Completed,
-            outputs: Vec::new(),
-            value: Value::Null,
-            error: None,
-            sessions: 0,
-            usage: None,
-            failures: 0,
-            waiting: Vec::new(),
-        }
+        RunEnd { status: RunStatus::Completed, ..RunEnd::default() }
     }
 
     #[test]

@@ -34,6 +34,7 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         backoff_cap_ms: 60_000,
         inputs: inputs.into_iter().map(|(name, value)| (name.into(), value)).collect(),
         earlier: None,
+        part: None,
         redacted: false,
     };
     let mut told = vec![(place(""), EventKind::RunStarted(Box::new(head)))];

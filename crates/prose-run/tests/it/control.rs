@@ -82,6 +82,7 @@ fn execute_with(
             program: Program::new(host.db(), file),
             project: Project::new(&path),
             start,
+            part: None,
             id: None,
             state: StateMode::Filesystem,
             harness: Some("script".to_owned()),

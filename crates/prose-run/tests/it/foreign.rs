@@ -100,6 +100,7 @@ impl Foreign {
             program: Program::new(host.db(), file),
             project: Project::new(self.folder.path()),
             start: Start::Resume { run: ID.into(), accept_changes: false },
+            part: None,
             id: None,
             state: StateMode::Filesystem,
             harness: Some("script".to_owned()),

@@ -159,6 +159,7 @@ impl Projects {
             program: Arc::clone(program),
             project,
             start,
+            part: None,
             id: None,
             state: StateMode::Filesystem,
             harness: Some("provider".to_owned()),

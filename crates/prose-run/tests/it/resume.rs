@@ -78,6 +78,7 @@ impl Runs {
             program: Program::new(host.db(), file),
             project: Project { allows_outside: self.allows_outside, ..Project::new(self.folder.path()) },
             start,
+            part: None,
             id: None,
             state: StateMode::Filesystem,
             harness: Some("script".to_owned()),

@@ -72,6 +72,7 @@ impl World {
             id: None,
             project: self.project(),
             start,
+            part: None,
             state: StateMode::Filesystem,
             harness: Some("script".to_owned()),
             script: Some(path),
