@@ -256,19 +256,25 @@ impl PartLines {
 
 /// Adds an exported run to a project, with its id. Memories of agents are not changed.
 pub fn import(project: &Project, path: &Path) -> Result<SmolStr, StateError> {
-    add(project, &open(path)?, None)
+    add(project, &open(path)?, path, None)
 }
 
 /// Adds a run of another project to a project, with its id, as a run of the program at another path.
 pub fn adopt(project: &Project, run: &RecordedRun, program: &Path) -> Result<SmolStr, StateError> {
-    add(project, run, Some(program))
+    add(project, run, &run.path, Some(program))
 }
 
-fn add(project: &Project, run: &RecordedRun, program: Option<&Path>) -> Result<SmolStr, StateError> {
+/// Adds a run; `path` is how the user names its file.
+fn add(
+    project: &Project,
+    run: &RecordedRun,
+    path: &Path,
+    program: Option<&Path>,
+) -> Result<SmolStr, StateError> {
     let id = run.head.run.clone();
     let taken = || {
         StateError::refused(
-            run.path.display().to_string(),
+            path.display().to_string(),
             format!(
                 "the run {id} is already in {}; to replace it, remove it first with `prose runs rm {id}`",
                 project.runs().display()

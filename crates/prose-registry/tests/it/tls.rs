@@ -8,6 +8,7 @@ use prose_registry::{
 };
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::{ServerConfig, crypto, pki_types::PrivateKeyDer};
 use url::Url;
@@ -125,8 +126,16 @@ async fn a_file_without_certificates_is_reported() {
 
 #[tokio::test]
 async fn a_server_without_encryption_at_an_https_address_is_reported() {
-    let server = Server::start(|_| Reply::text(PROGRAM)).await;
-    let url = Url::parse(&format!("https://{}/", server.address)).unwrap();
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let url = Url::parse(&format!("https://{}/", listener.local_addr().unwrap())).unwrap();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            // What begins a connection with encryption is no request.
+            let _ = stream.read_u8().await;
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        }
+    });
     unreachable(&get(&Client::new(settings(url), Cache::in_memory()), "a/b").await);
 }
 
