@@ -402,6 +402,64 @@ test("branches are threads while they work, one of them is paused, and a run of 
   });
 });
 
+const watched = `session "Plan"
+  retry: 2
+session "Push"
+session "Write"
+output report = session "Report"
+`;
+
+const unsteady = [
+  '[[session]]\norder = 1\nfail = "busy"\n',
+  '[[session]]\nlabel = "Push"\nreply = "done"\nactivity = [{ denied = "git push", reason = "execute: deny" }]\n',
+  '[[session]]\npattern = "flood"\nreply = "about the flood"\n',
+  '[[session]]\nreply = "done"\nactivity = [{ used = { input = 100, output = 10, cost = 0.4 } }]\n',
+];
+
+test("retries, permissions and costs stop a run, and a run that has ended is continued as a fork", async () => {
+  const files = { ...scripted, "steps.prose": watched, "answers.toml": unsteady.join("\n") };
+  await editor.window("watched", files, async (window) => {
+    const { page } = window;
+    await page.setViewportSize({ width: 1500, height: 900 });
+    await window.open("steps.prose");
+    await window.lens("Debug program").waitFor();
+    await breakAt(window, 1);
+    await page.keyboard.press("F5");
+    await stopsIn(window, 1);
+    const box = (filter) => row(window, "breakpoints", filter).locator("input, .monaco-checkbox").first();
+    for (const filter of ["Retries", "Permissions", "Over a cost"]) await box(filter).click();
+    await choose(window, row(window, "breakpoints", "Over a cost"), "Edit Condition");
+    const condition = page.locator(".debug-breakpoints .monaco-inputbox input:visible").first();
+    await condition.fill("$0.50");
+    await condition.press("Enter");
+    for (const title of ["Stopped before a retry", "Stopped at a permission", "Stopped over a cost"]) {
+      await page.keyboard.press("F5");
+      await page.locator(".pane-header", { hasText: title }).waitFor();
+    }
+    await breakAt(window, 5);
+    await page.keyboard.press("F5");
+    await stopsIn(window, 5);
+    await say(window, ":prompt Report the flood", "The session is asked with this prompt.");
+    await page.keyboard.press("F5");
+    await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+    await said(window, "report: about the flood");
+
+    // What is recorded stays as it is.
+    await page.locator('.activitybar [aria-label^="OpenProse"]').first().click();
+    for (const [command, answer] of [[":retry", "The session starts again. The debugger continues with a fork"], [":fork", "The debugger continues with a fork"]]) {
+      const before = runs(window).length;
+      await choose(window, window.row("run of steps.prose"), "Debug Run");
+      await stopsIn(window, 1);
+      await say(window, command, answer);
+      await until("there is a fork", () => runs(window).length === before + 1);
+      await button(window, "Stop").click();
+      await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+      await page.locator('.activitybar [aria-label^="OpenProse"]').first().click();
+    }
+    assert.deepEqual(runs(window).filter((run) => run.status === "completed").length, 1);
+  });
+});
+
 const guide = '# Guide\n\nSome text.\n\n```prose\nlet topic = "tides"\nsession "Draft {topic}"\n```\n';
 
 test("programs in Markdown documents are debugged in their lines", async () => {
