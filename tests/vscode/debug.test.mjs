@@ -433,14 +433,15 @@ test("retries, permissions and costs stop a run, and a run that has ended is con
     await condition.fill("$0.50");
     await condition.press("Enter");
     for (const title of ["Stopped before a retry", "Stopped at a permission", "Stopped over a cost"]) {
-      await page.keyboard.press("F5");
+      await button(window, "Continue").click();
       await page.locator(".pane-header", { hasText: title }).waitFor();
     }
     await breakAt(window, 5);
-    await page.keyboard.press("F5");
+    await button(window, "Continue").click();
     await stopsIn(window, 5);
+    await unfold(window, "Session", variable(window, "prompt", "Report"));
     await say(window, ":prompt Report the flood", "The session is asked with this prompt.");
-    await page.keyboard.press("F5");
+    await button(window, "Continue").click();
     await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
     await said(window, "report: about the flood");
 
@@ -448,15 +449,18 @@ test("retries, permissions and costs stop a run, and a run that has ended is con
     await page.locator('.activitybar [aria-label^="OpenProse"]').first().click();
     for (const [command, answer] of [[":retry", "The session starts again. The debugger continues with a fork"], [":fork", "The debugger continues with a fork"]]) {
       const before = runs(window).length;
-      await choose(window, window.row("run of steps.prose"), "Debug Run");
+      const recorded = page.locator(".pane-body .monaco-list-row", { hasText: "steps.prose" }).and(page.locator('[aria-label*="completed"]')).first();
+      await choose(window, recorded, "Debug Run");
       await stopsIn(window, 1);
+      await unfold(window, "Session", variable(window, "prompt", "Plan"));
       await say(window, command, answer);
       await until("there is a fork", () => runs(window).length === before + 1);
-      await button(window, "Stop").click();
+      await button(window, "Disconnect").click();
       await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
       await page.locator('.activitybar [aria-label^="OpenProse"]').first().click();
     }
-    assert.deepEqual(runs(window).filter((run) => run.status === "completed").length, 1);
+    const ends = runs(window).map((run) => run.status);
+    assert.deepEqual(ends, ["interrupted", "interrupted", "completed with failures"]);
   });
 });
 
