@@ -111,16 +111,12 @@ pub fn preview(mut request: RunRequest) -> Result<Preview, RunFailure> {
             DryRunPrompt::Session(_) => backends.backend_of_session(&harness, agent, model),
             DryRunPrompt::Question { .. } => backends.backend_of_decisions(&harness),
         };
-        let mut models: Vec<SmolStr> = backend.model.into_iter().collect();
-        models.extend(prompt.model().cloned());
-        models.extend(named.iter().cloned());
-        let mut seen: Vec<SmolStr> = Vec::new();
-        models.retain(|model| {
-            !seen.contains(model) && {
-                seen.push(model.clone());
-                true
+        let mut models: Vec<SmolStr> = Vec::new();
+        for model in backend.model.into_iter().chain(prompt.model().cloned()).chain(named.iter().cloned()) {
+            if !models.contains(&model) {
+                models.push(model);
             }
-        });
+        }
         let usage = Usage { input_tokens: tokens, ..Usage::default() };
         let cost = |model: SmolStr| {
             let cost = prices.cost(&model, &usage, SystemTime::now());
