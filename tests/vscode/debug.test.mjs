@@ -382,7 +382,10 @@ test("branches are threads while they work, one of them is paused, and a run of 
     try {
       await until("it runs", () => runs(window)[0].status === "running");
       await page.locator('.activitybar [aria-label^="OpenProse"]').first().click();
-      const shown = page.locator(".pane-body .monaco-list-row", { hasText: "steps.prose" }).and(page.locator('[aria-label*="running"]')).first();
+      const listed = page.locator(".pane-body .monaco-list-row", { hasText: "steps.prose" });
+      // The view may still show the run before as it was when the view was last seen.
+      await listed.and(page.locator('[aria-label*="interrupted"]')).first().waitFor();
+      const shown = listed.and(page.locator('[aria-label*="running"]')).first();
       await shown.waitFor();
       await choose(window, shown, "Debug Run");
       await page.locator(".debug-toolbar").waitFor();

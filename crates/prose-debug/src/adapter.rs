@@ -106,6 +106,8 @@ struct Adapter<W> {
     pending: Option<Stop>,
     /// Whether the end is to be reported after the response.
     ends: bool,
+    /// Whether the client has started the run; what continues another one as a fork is the debugger's own.
+    is_launched: bool,
     /// Whether the run continues without the client.
     leaves_run: bool,
     /// Whether the client shows something that is not so any more.
@@ -138,6 +140,7 @@ impl<W: Write> Adapter<W> {
             stop: None,
             pending: None,
             ends: false,
+            is_launched: false,
             leaves_run: false,
             is_outdated: false,
             refreshes: false,

@@ -21,10 +21,15 @@ async function panel({ width = 900, height = 900, theme, run = DELTAS, graph = G
   page.on("pageerror", (error) => page.failures.push(error));
   page.failures = [];
   await page.setContent(html(theme));
-  await page.evaluate(([first, ...others]) => {
+  await page.evaluate(async ([first, ...others]) => {
     const [run, graph, can] = [first.delta, first.graph, first.can];
     window.postMessage({ type: "run", run: "r", delta: run, graph, can });
     for (const delta of others) window.postMessage({ type: "delta", run: "r", delta });
+    // Keys and clicks overtake messages; the run is there as a whole before the first of them.
+    await new Promise((resolve) => {
+      window.addEventListener("message", ({ data }) => data.type === "last" && requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      window.postMessage({ type: "last" });
+    });
   }, [{ delta: run[0], graph, can }, ...run.slice(1)]);
   await page.locator(".row:visible").first().waitFor();
   return page;

@@ -59,6 +59,7 @@ impl<W: Write> Adapter<W> {
         }
         let target = arguments.target(&self.options)?;
         self.arguments = arguments;
+        self.is_launched = matches!(target, Target::Launch(_));
         self.session = match target {
             Target::Launch(request) => {
                 let project = request.project.clone();
@@ -203,8 +204,9 @@ impl<W: Write> Adapter<W> {
 
     pub(super) fn disconnect(&mut self, arguments: &Json) -> Result<Json, String> {
         self.is_finished = true;
-        // A run that is to continue does so without the debugger.
-        self.leaves_run = arguments["terminateDebuggee"] == json!(false);
+        // A run that is to continue does so without the debugger. Clients that have attached to a run mean that one by it, not a fork of it,
+        // which would ask agents while nobody looks.
+        self.leaves_run = self.is_launched && arguments["terminateDebuggee"] == json!(false);
         Ok(Json::Null)
     }
 

@@ -427,3 +427,17 @@ fn a_run_that_is_to_continue_continues_without_the_client() {
     let Some(EventKind::RunEnded(end)) = world.events().pop().map(|event| event.kind) else { panic!() };
     assert_eq!(end.status, RunStatus::Completed);
 }
+
+/// Editors send this for sessions that look at a run, whatever the debugger has made of it.
+#[test]
+fn a_fork_of_a_run_that_is_looked_at_asks_nothing_without_the_client() {
+    let world = World::new(PROGRAM, ANSWERS);
+    world.run();
+    let mut client = world.look_at_last(json!({}), &[line(5)]);
+    client.stop();
+    client.evaluate(":fork");
+    client.ok("disconnect", json!({ "terminateDebuggee": false }));
+    client.close();
+    let Some(EventKind::RunEnded(end)) = world.events().pop().map(|event| event.kind) else { panic!() };
+    assert_eq!(end.status, RunStatus::Interrupted);
+}
