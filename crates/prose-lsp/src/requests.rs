@@ -25,7 +25,7 @@ use crate::protocol::lsp::{
     TextDocumentPositionParams, Uri, WorkspaceSymbolParams,
 };
 use crate::protocol::request::{
-    ANYWHERE, CODE_LENS, COMPLETION, Failure, HOVER, WORKSPACE_DIAGNOSTIC, decode, name,
+    ANYWHERE, CODE_LENS, COMPLETION, Failure, HOVER, RESOLVE_CODE_LENS, WORKSPACE_DIAGNOSTIC, decode, name,
 };
 use crate::protocol::session::Session;
 use crate::protocol::uri::DocumentUri;
@@ -229,7 +229,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         Ok(ReadParams::anywhere(move |views| workspace_symbols::workspace_symbols(views, &query)))
     }),
     (CODE_LENS, |params| Ok(ReadParams::each(&document(params)?, code_lenses::code_lenses))),
-    ("codeLens/resolve", |lens| {
+    (RESOLVE_CODE_LENS, |lens| {
         let data = lens.get("data").cloned().unwrap_or_default();
         // One without data has its command.
         let Ok(data) = serde_json::from_value::<LensData>(data) else {

@@ -91,10 +91,14 @@ pub struct ForkRequest {
 pub struct Fork {
     /// The start of the run.
     pub from: FromRun,
-    /// The statement at the point; `None` at the end of the run.
+    /// The statement that the point is before or inside of; `None` at the end of the run.
     pub site: Option<Site>,
     /// The place of that statement.
     pub place: Option<Place>,
+    /// Whether the point is inside of the statement: after its start, and before the outcome of something that it asks.
+    pub is_inside: bool,
+    /// The first statement that starts after the point, where variables can be set.
+    next: Option<Place>,
     /// The number of sessions whose replies are reused.
     pub reused_sessions: u32,
     /// The number of decisions that are reused.
@@ -175,6 +179,8 @@ pub fn plan_fork(recorded: RecordedRun, request: ForkRequest) -> Result<Fork, Fo
         },
         site: None,
         place: None,
+        is_inside: false,
+        next: None,
         reused_sessions: 0,
         reused_decisions: 0,
         reused: None,
@@ -189,7 +195,7 @@ pub fn plan_fork(recorded: RecordedRun, request: ForkRequest) -> Result<Fork, Fo
         fork.add(&event, &mut names);
     }
     for (name, value) in request.variables {
-        let Some(place) = fork.place.clone() else {
+        let Some(place) = fork.next.clone() else {
             return refuse(format!(
                 "`{name}` cannot be set, since no statement of run {run} comes after the point"
             ));
@@ -210,17 +216,27 @@ impl Fork {
         !is_same_program(&self.from.recorded.head, program)
     }
 
+    /// The first event after the point that belongs to a statement says where the point is.
+    fn point_at(&mut self, event: &Event, is_inside: bool) {
+        if self.place.is_none() {
+            (self.site, self.place, self.is_inside) = (event.site, Some(event.place.clone()), is_inside);
+        }
+    }
+
     fn add(&mut self, event: &Event, names: &mut BTreeSet<SmolStr>) {
         let is_before = self.from.before.is_none_or(|before| event.seq < before);
         match &event.kind {
-            EventKind::StatementStarted { .. } if !is_before && self.place.is_none() => {
-                self.site = event.site;
-                self.place = Some(event.place.clone());
+            EventKind::StatementStarted { .. } if !is_before && self.next.is_none() => {
+                self.next = Some(event.place.clone());
+                self.point_at(event, false);
             }
             EventKind::Bound { binding, .. } if is_before => {
                 names.insert(binding.name.clone());
             }
             EventKind::Effect { effect, .. } if !Effect::KINDS_WITHOUT_AGENT.contains(&effect.as_str()) => {
+                if !is_before {
+                    self.point_at(event, true);
+                }
                 let is_session = effect == "session";
                 match (is_before, is_session) {
                     (true, true) => self.reused_sessions += 1,

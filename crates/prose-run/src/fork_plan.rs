@@ -62,7 +62,7 @@ pub fn describe_fork(fork: &Fork, request: &RunRequest, first_line: u32) -> Fork
     ForkPlan { title: format!("Fork of run {run}{}", point(fork, first_line)), details, notes, harness, rest }
 }
 
-/// ` before line 4 (s2, event 12)`
+/// ` before line 4 (s2, event 12)`, or `inside line 4` after its start.
 fn point(fork: &Fork, first_line: u32) -> String {
     match (&fork.site, &fork.place, fork.from.before) {
         (Some(site), Some(place), Some(event)) => {
@@ -70,7 +70,8 @@ fn point(fork: &Fork, first_line: u32) -> String {
                 0 => format!("line {}", first_line + site.line),
                 _ => "an imported program".to_owned(),
             };
-            format!(" before {line} ({place}, event {event})")
+            let side = if fork.is_inside { "inside" } else { "before" };
+            format!(" {side} {line} ({place}, event {event})")
         }
         (_, _, Some(event)) => format!(" before event {event}"),
         (_, _, None) => String::new(),

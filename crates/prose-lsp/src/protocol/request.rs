@@ -19,6 +19,9 @@ pub(crate) const WORKSPACE_DIAGNOSTIC: &str = "workspace/diagnostic";
 /// The request for lenses, which test files have as well as programs.
 pub(crate) const CODE_LENS: &str = "textDocument/codeLens";
 
+/// The request for the command of a lens.
+pub(crate) const RESOLVE_CODE_LENS: &str = "codeLens/resolve";
+
 /// The request for completions, likewise.
 pub(crate) const COMPLETION: &str = "textDocument/completion";
 

@@ -11,7 +11,7 @@ use crate::mailbox::Mailbox;
 use crate::panics::guard;
 use crate::protocol::answer::{Answer, send};
 use crate::protocol::json::Json;
-use crate::protocol::request::{Failure, RequestId};
+use crate::protocol::request::{CODE_LENS, Failure, RESOLVE_CODE_LENS, RequestId};
 use crate::protocol::session::Session;
 use crate::protocol::uri::DocumentUri;
 use crate::reads::pool::Pool;
@@ -33,6 +33,7 @@ type Waiting = Mutex<Option<Views>>;
 
 struct PendingRead {
     id: RequestId,
+    method: &'static str,
     uri: DocumentUri,
     outdated_by_edits: bool,
     answer: Answer,
@@ -82,13 +83,21 @@ impl Reads {
         let Read { id, method, uri, outdated_by_edits, work, answer, .. } = read;
         let ticket = self.next_ticket;
         self.next_ticket += 1;
+        if method == CODE_LENS {
+            // Visual Studio Code puts the command of a lens that it asked for before into the new lenses, at the same index.
+            self.answer_all(
+                |other| other.method == RESOLVE_CODE_LENS && other.uri == uri,
+                Failure::ContentModified,
+            );
+        }
         {
             let mut pending = self.pending.lock();
             if pending.values().any(|other| other.id == id) {
                 drop(pending);
                 return send(answer, Err(Failure::DuplicateId));
             }
-            pending.insert(ticket, PendingRead { id, uri: Arc::clone(&uri), outdated_by_edits, answer });
+            pending
+                .insert(ticket, PendingRead { id, method, uri: Arc::clone(&uri), outdated_by_edits, answer });
         }
         match work {
             Work::Tree(work) => {

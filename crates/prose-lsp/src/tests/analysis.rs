@@ -57,6 +57,29 @@ fn a_cancelled_read_is_answered_at_once_and_not_done_again() {
     });
 }
 
+/// Visual Studio Code puts the late command of a lens into the lenses that it has got meanwhile.
+#[test]
+fn commands_of_lenses_are_not_answered_after_lenses_that_were_requested_later() {
+    let (uri, other) = ("file:///lenses/a.prose", "file:///lenses/b.prose");
+    with_document(uri, "session \"x\"\n", async |client| {
+        client.open(other, 1, "").await;
+        for id in 1..=100 {
+            client.ask(id, "test/wait", other).await;
+        }
+        let data = json!({ "lens": "references", "uri": uri, "program": uri, "version": 1 });
+        let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 0 } });
+        client.request(101, "codeLens/resolve", json!({ "range": range, "data": data })).await;
+        client.ask(102, "textDocument/codeLens", uri).await;
+        assert_error(&client.answer(json!(101)).await, -32801, EDITED);
+        GATES.open(other);
+        assert!(client.answer(json!(102)).await["result"].is_array());
+        for id in 1..=100 {
+            assert_eq!(client.answer(json!(id)).await["result"], 1);
+        }
+        client.assert_silent().await;
+    });
+}
+
 #[test]
 fn reads_that_wait_for_a_full_pool_hold_up_no_edit() {
     let (uri, other, third) = ("file:///queue/a.prose", "file:///queue/b.prose", "file:///queue/c.prose");

@@ -56,6 +56,21 @@ fn the_rest_of_a_run_that_failed_is_estimated() {
 }
 
 #[test]
+fn a_point_inside_of_a_statement_is_named_by_that_statement() {
+    let (workspace, id) = failed();
+    check_plan(
+        &workspace,
+        &id,
+        &["--from", "@4", "--script", "answers.toml"],
+        expect![[r#"
+        Fork of run EARLIER inside line 1 (s0/1, event 4)
+        reuses 0 sessions and 0 decisions
+        asks script the rest of the program, estimated at 3 sessions
+    "#]],
+    );
+}
+
+#[test]
 fn an_edited_program_reuses_what_still_matches() {
     let (workspace, id) = recorded();
     workspace.write("edited.prose", TWO.replace("\"Second\"", "\"Second and last\"").as_bytes());
