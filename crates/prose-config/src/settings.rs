@@ -33,7 +33,7 @@ settings! {
         mcp: McpConfig = "mcp",
         /// Names for models, used in programs like `sonnet`, `opus` and `haiku`. The value is the provider's id of the model.
         models: ModelAliases = "models",
-        /// Prices of models in US dollars per million tokens. They override the built-in prices; the key is the provider's id of the model.
+        /// Prices of models in US dollars per million tokens. They override the built-in prices and the cost that an agent reports; the key is the provider's id of the model.
         prices: Named<PriceConfig> = "prices",
         /// Where imported programs are fetched from.
         registry: RegistryConfig = "registry",

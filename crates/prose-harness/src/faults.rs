@@ -271,6 +271,13 @@ pub fn failure_of(kind: ErrorKind, who: &str, status: Option<u16>, message: &str
     Failure::new(kind, format!("{who} {}{said}; {advice}", class.what))
 }
 
+/// What was reported, of the message of a [failure](failure_of) that may be followed by another attempt: it neither ends the session nor asks for advice.
+pub fn cause(failure: &Failure) -> &str {
+    let class = FAULTS.iter().find(|class| class.kind == failure.kind);
+    let said = class.and_then(|class| failure.message.split_once(class.what)?.1.strip_prefix(" ("));
+    said.and_then(|said| said.rsplit_once("); ")).map_or(&failure.message, |(said, _)| said)
+}
+
 /// How to sign in to an agent or provider.
 pub fn sign_in(who: &str) -> Cow<'static, str> {
     Cow::Borrowed(match who {

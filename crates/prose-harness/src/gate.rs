@@ -65,9 +65,9 @@ impl Fault {
 
     /// A failure after which another attempt is made if waiting helps.
     pub fn repeatable(failure: Failure) -> Self {
-        let (status, retry_after) =
-            (faults::quoted_status(&failure.message), faults::delay_in(&failure.message));
-        Self { status, retry_after, can_repeat: true, ..Self::last(failure) }
+        let reported = faults::cause(&failure).to_owned();
+        let (status, retry_after) = (faults::quoted_status(&reported), faults::delay_in(&reported));
+        Self { status, reported, retry_after, can_repeat: true, ..Self::last(failure) }
     }
 
     /// A failure after which no further attempt is made.

@@ -48,19 +48,26 @@ impl Prices {
         Self { of_project: of_project.collect() }
     }
 
+    /// The cost of a request in US dollars by the prices of the project; `None` if it has none for the model.
+    pub fn cost_as_set(&self, model: &str, usage: &Usage) -> Option<f64> {
+        let model = model.trim().to_lowercase();
+        let id = model.split_once('/').map_or(model.as_str(), |(_, id)| id);
+        self.of_project.get(&model).or_else(|| self.of_project.get(id)).map(|price| price.cost(usage))
+    }
+
     /// The cost of a request in US dollars at a time; `None` if the price of the model is not known.
     ///
     /// A model is named by the provider's id, with or without `provider/` before it, or by a short name such as `sonnet`, which is the latest
     /// model of that kind.
     pub fn cost(&self, model: &str, usage: &Usage, at: SystemTime) -> Option<f64> {
+        if let Some(cost) = self.cost_as_set(model, usage) {
+            return Some(cost);
+        }
         let model = model.trim().to_lowercase();
         let (provider, id) = match model.split_once('/') {
             Some((provider, id)) => (Some(provider), id),
             None => (None, model.as_str()),
         };
-        if let Some(price) = self.of_project.get(&model).or_else(|| self.of_project.get(id)) {
-            return Some(price.cost(usage));
-        }
         let counted = genai_prices::Usage::from([
             (UsageKey::INPUT_TOKENS, usage.input_tokens as f64),
             (UsageKey::CACHE_READ_TOKENS, usage.cache_read_tokens as f64),

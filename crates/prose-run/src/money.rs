@@ -175,6 +175,10 @@ impl Accounts for RunAccounts {
         self.prices.cost(model?, usage, SystemTime::now())
     }
 
+    fn cost_as_set(&self, model: Option<&str>, usage: &Usage) -> Option<f64> {
+        self.prices.cost_as_set(model?, usage)
+    }
+
     fn estimate(&self, prompt: usize, reply: usize) -> Option<Usage> {
         self.asks_model.then(|| Usage {
             input_tokens: estimated_tokens(prompt),
@@ -257,5 +261,10 @@ mod tests {
         let usage = Usage { input_tokens: 500_000, output_tokens: 100_000, ..Usage::default() };
         let cost = money.prices().cost("own/model", &usage, SystemTime::now()).unwrap();
         assert!((cost - 2.05).abs() < 1e-9, "{cost}");
+        // They count also where an agent reports what its provider asks from others.
+        let accounts = RunAccounts::new(&money, true, UserFiles::at("unused"));
+        let reported = Usage { cost: Some(9.0), ..usage };
+        assert_eq!(accounts.cost_of(Some("own/model"), &reported), Some(cost));
+        assert_eq!(accounts.cost_of(Some("another"), &reported), Some(9.0));
     }
 }

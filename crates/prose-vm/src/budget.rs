@@ -206,6 +206,16 @@ pub trait Accounts: Send + Sync {
     /// The cost of a request in US dollars; `None` if the price of the model is unknown.
     fn cost(&self, model: Option<&str>, usage: &Usage) -> Option<f64>;
 
+    /// The cost by a price that the user has set for the model. It counts also where the agent reports another cost, by the list of its provider.
+    fn cost_as_set(&self, _model: Option<&str>, _usage: &Usage) -> Option<f64> {
+        None
+    }
+
+    /// The cost of a request: as set by the user, as reported by the agent, or by the known prices, whichever comes first.
+    fn cost_of(&self, model: Option<&str>, usage: &Usage) -> Option<f64> {
+        self.cost_as_set(model, usage).or(usage.cost).or_else(|| self.cost(model, usage))
+    }
+
     /// The estimated usage of a request that reported none, by the text of its prompt and its reply; `None` if it used no model.
     fn estimate(&self, prompt: usize, reply: usize) -> Option<Usage>;
 

@@ -14,7 +14,7 @@ use prose_tests::agents::{AgentProject, USAGE, occurrences, replies, replies_of_
 use prose_tests::drivers::{DRIVERS, Driver, age, at_once, each_agent, output};
 use prose_tests::fault_proxy::{Fault, FaultProxy};
 use prose_tests::planted;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const PROGRAM: &str = "session \"Look into tides\"\n";
 
@@ -124,6 +124,68 @@ fn a_key_is_in_nothing_that_prose_writes() {
         let found: Vec<_> =
             [first, second].into_iter().flat_map(|part| planted::find(&project.root(), part)).collect();
         if found.is_empty() { Ok(()) } else { Err(format!("the key is in {found:?}")) }
+    });
+}
+
+/// A model that each driver has, by the title of the driver, and whether it reports what its provider has it wait for. The other agents ask again
+/// without a word.
+const MODELS: &[(&str, &str, bool)] = &[
+    ("claude", "claude-sonnet-4-5", true),
+    ("codex", "gpt-5.1-codex", true),
+    ("opencode", "mock/tides", true),
+    ("opencode-acp", "mock/tides", false),
+    ("claude-agent-acp", "sonnet", false),
+    ("codex-acp", "gpt-6.1-sol", true),
+    ("codex-acp, the provider of Codex itself", "gpt-6.1-sol", true),
+    ("gemini", "gemini-2.5-pro", false),
+    ("qwen", "qwen3-coder-plus", false),
+    ("provider, Anthropic", "claude-sonnet-4-5", true),
+    ("provider, OpenAI", "gpt-5.1", true),
+    ("provider, Gemini", "gemini-2.5-pro", true),
+];
+
+/// The prices of the models in US dollars per million tokens, unlike those of any provider, and what the session costs by them.
+const PRICES: &str = "input = 700\noutput = 9_000\n";
+const COST: f64 = 0.88;
+
+/// The session is asked twice, and its provider counts the second time.
+#[test]
+#[ignore = "needs npm"]
+fn tokens_cost_and_retries_are_those_of_the_provider() {
+    for_each(|driver| {
+        let (_, model, reports_retries) =
+            MODELS.iter().find(|(title, ..)| *title == driver.title).ok_or("it is not in the table")?;
+        let project = AgentProject::new(|_| {
+            vec![
+                replies("Look into tides", "Tides come and go."),
+                // For what an agent asks besides, such as for a title.
+                json!({ "match": {}, "response": { "content": "Tides" } }),
+            ]
+        });
+        let proxy = FaultProxy::start(&project.provider.address, |number| {
+            (number == 1).then_some(Fault::RetryAfter(429, 1))
+        });
+        let program = format!("session \"Look into tides\"\n  model: {model:?}\n");
+        let mut run = driver.run(&project, &proxy.address(), "none", &program);
+        let settings = project.root().join("prose.toml");
+        let others = std::fs::read_to_string(&settings).unwrap_or_default();
+        std::fs::write(&settings, format!("{others}[prices.{model:?}]\n{PRICES}")).unwrap();
+        let run = output(run.arg("--json"));
+        let show = output(driver.prose(&project, &proxy.address(), "none").args(["runs", "show", "--json"]));
+        let events = String::from_utf8_lossy(&run.stdout);
+        let is_retry = |line: &&str| line.contains("\"provider-retry\"") && line.contains("imit");
+        let retries = events.lines().filter(is_retry).count();
+        let shown: Value = serde_json::from_slice(&show.stdout).unwrap_or_default();
+        let attempt = &shown["nodes"][1]["attempts"][0];
+        let is_counted = [&attempt["usage"], &shown["end"]["usage"]].into_iter().all(|usage| {
+            usage["input_tokens"] == USAGE.input
+                && usage["output_tokens"] == USAGE.output
+                && usage["cost"].as_f64().is_some_and(|cost| (cost - COST).abs() < 1e-9)
+        });
+        match run.status.success() && is_counted && (retries == 1) == *reports_retries {
+            true => Ok(()),
+            false => Err(format!("{}, {retries} retries, {attempt}: {events}", run.status)),
+        }
     });
 }
 

@@ -53,12 +53,14 @@ impl Runner<'_> {
         let mut activity = activity;
         if let Activity::Used(usage) = &mut activity {
             let model = work.agent.as_ref().and_then(|agent| agent.model.as_deref()).or(model.as_deref());
-            let is_priced = work.usage.is_some_and(|total| total.cost.is_some());
+            let accounts = &self.host.accounts;
             let mut total = work.usage.unwrap_or_default();
-            if !is_priced {
-                usage.cost = self.host.accounts.cost(model, usage);
-                total.cost = self.host.accounts.cost(model, &total);
-            }
+            usage.cost = match total.cost {
+                // Of a part, only the agent knows the cost.
+                Some(_) => accounts.cost_as_set(model, usage).or(usage.cost),
+                None => accounts.cost_of(model, usage),
+            };
+            total.cost = accounts.cost_of(model, &total);
             let (before, now) = self.meter.report(request, agent.as_ref(), total);
             self.meter.set_day(self.host.accounts.spend(before, now));
         }

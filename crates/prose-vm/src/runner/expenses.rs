@@ -72,7 +72,7 @@ impl Runner<'_> {
     pub(super) fn used_late(&mut self, request: RequestId, mut usage: Usage) -> Result<(), RunError> {
         let Some(cancelled) = self.cancelled.get(&request) else { return Ok(()) };
         let Cancelled { place, site, effect, agent, model } = cancelled.clone();
-        usage.cost = usage.cost.or_else(|| self.host.accounts.cost(model.as_deref(), &usage));
+        usage.cost = self.host.accounts.cost_of(model.as_deref(), &usage);
         let spent = Spent { unpriced_requests: 0, ..Spent::of(usage) };
         self.meter.count(agent.as_ref(), spent);
         self.meter.set_day(self.host.accounts.spend(Spent::default(), spent));
@@ -134,10 +134,10 @@ impl Runner<'_> {
                 _ => {}
             }
         }
-        if let Some(usage) = work.usage.as_mut().filter(|usage| usage.cost.is_none()) {
+        if let Some(usage) = &mut work.usage {
             let model = work.agent.as_ref().and_then(|agent| agent.model.as_ref());
             let model = model.or(request.effect.model()).map(SmolStr::as_str);
-            usage.cost = accounts.cost(model, usage);
+            usage.cost = accounts.cost_of(model, usage);
         }
         // A request that reported nothing has used an unknown amount, if it was one to a model.
         let uses_model = is_reported || accounts.estimate(0, 0).is_some();

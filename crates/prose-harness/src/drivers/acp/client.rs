@@ -137,7 +137,7 @@ impl Server {
         }
         let agent = AgentSession {
             id: id.as_str().into(),
-            model: used.map(|model: String| model.into()),
+            model: used.map(|model: String| provider_id(&model).into()),
             transcript: None,
         };
         reporter.report(Activity::Agent(agent));
@@ -302,10 +302,18 @@ fn values(option: &ConfigOption) -> Vec<&str> {
     option.options.iter().flat_map(|value| value.values()).collect()
 }
 
+/// The provider's id of a model, by which it has a price. Qwen Code writes `$runtime|openai|ID(openai)`.
+fn provider_id(model: &str) -> &str {
+    let id = model.rsplit('|').next().unwrap_or(model);
+    id.strip_suffix(')').and_then(|id| id.rsplit_once('(')).map_or(id, |(id, _)| id.trim_end())
+}
+
 /// The model with a name; for a word such as `opus`, the only or first one whose name has it as a part.
 fn nearest<'m>(models: impl Iterator<Item = &'m str>, wanted: &str) -> Option<String> {
     let models: Vec<&str> = models.collect();
-    let is_same = |model: &&&str| **model == wanted || model.rsplit('/').next() == Some(wanted);
+    let is_same = |model: &&&str| {
+        [**model, provider_id(model)].contains(&wanted) || model.rsplit('/').next() == Some(wanted)
+    };
     let has_part = |model: &&&str| model.split(|c: char| !c.is_alphanumeric()).any(|part| part == wanted);
     models.iter().find(is_same).or_else(|| models.iter().find(has_part)).map(|model| (*model).to_owned())
 }
