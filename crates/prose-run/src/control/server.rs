@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use prose_vm::command::{CommandError, CommandSender};
@@ -30,6 +31,9 @@ const HELLO_TIME: Duration = Duration::from_secs(5);
 /// How long clients may take to read the last events of a run. What they miss is in the journal.
 const FAREWELL_TIME: Duration = Duration::from_millis(500);
 
+/// How long the process waits at the end of a run until its clients have their answers, as it may end before that.
+const MAX_FAREWELL: Duration = Duration::from_secs(2);
+
 /// How long no connection is accepted after the system had no resources for it.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -45,6 +49,9 @@ pub(crate) struct Server {
     hub: Arc<Hub>,
     address: Address,
     folder: PathBuf,
+    clients: Arc<AtomicUsize>,
+    /// Ends when no client is served any more.
+    served: Receiver<()>,
 }
 
 /// What the clients of a run share.
@@ -53,6 +60,8 @@ struct Service {
     address: Address,
     commands: CommandSender,
     desk: Questions,
+    /// How many clients are connected.
+    clients: Arc<AtomicUsize>,
 }
 
 /// What is written to a client in addition to events.
@@ -110,11 +119,19 @@ impl Server {
         let listener = Listener::bind(&random()?)?;
         let address = Address::new(run, listener.address()?, random()?);
         let hub = Arc::new(Hub::default());
+        let clients = Arc::new(AtomicUsize::new(0));
+        let (serving, served) = channel();
+        let service = Arc::new(Service {
+            hub: Arc::clone(&hub),
+            address: address.clone(),
+            commands,
+            desk,
+            clients: Arc::clone(&clients),
+        });
         // From here on, a failure removes the address again.
-        let server = Self { hub: Arc::clone(&hub), address: address.clone(), folder: folder.to_owned() };
-        let service = Arc::new(Service { hub, address: address.clone(), commands, desk });
+        let server = Self { hub, address: address.clone(), folder: folder.to_owned(), clients, served };
         let thread = std::thread::Builder::new().name("run-control".to_owned());
-        thread.spawn(move || serve(listener, &service))?;
+        thread.spawn(move || serve(listener, &service, serving))?;
         address.write(folder)?;
         Ok(server)
     }
@@ -129,10 +146,14 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.address.remove(&self.folder);
         self.hub.end();
+        if self.clients.load(Ordering::Relaxed) > 0 {
+            // The sender is dropped when the last client has been served.
+            let _ = self.served.recv_timeout(MAX_FAREWELL);
+        }
     }
 }
 
-fn serve(listener: Listener, service: &Arc<Service>) {
+fn serve(listener: Listener, service: &Arc<Service>, _serving: Sender<()>) {
     yield_to_the_run();
     // Without resources for it, the run is executed all the same, and clients learn that no process listens.
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
@@ -169,10 +190,11 @@ async fn accept(listener: &AsyncListener, service: &Arc<Service>, clients: &mut 
                 Ok((stream, _)) => {
                     let has_room = clients.len() < MAX_CLIENTS;
                     clients.spawn(client(stream, Arc::clone(service), has_room));
+                    service.clients.store(clients.len(), Ordering::Relaxed);
                 }
                 Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
             },
-            Some(_) = clients.join_next() => {}
+            Some(_) = clients.join_next() => service.clients.store(clients.len(), Ordering::Relaxed),
         }
     }
 }
