@@ -219,9 +219,17 @@ export class Window {
     return this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${row}"]`).first();
   }
 
+  /** Chooses the row of the list of a key that begins with a text. A list that loses the focus is closed before the press. */
+  async choose(key, text, row = text) {
+    await until(`${row} is chosen`, async () => {
+      const found = await this.ask(key, text, row);
+      return found.click({ timeout: 5000 }).then(() => true, () => false);
+    });
+  }
+
   /** Opens a file of the folder as a person does who knows its name. */
   async open(name) {
-    await (await this.ask("Control+P", name)).click();
+    await this.choose("Control+P", name);
     await this.active(name);
   }
 
@@ -266,14 +274,17 @@ export class Window {
 
   /** Runs a command of the palette. */
   async command(title) {
-    await (await this.ask("F1", `>${title}`, title)).click();
+    await this.choose("F1", `>${title}`, title);
   }
 
   /** Puts the cursor into a line and column, both from 1. */
   async goTo(line, column) {
-    await this.ask("Control+G", `:${line}:${column}`);
-    await this.page.keyboard.press("Enter");
-    await this.status(`Ln ${line}, Col ${column}`).waitFor();
+    const there = this.status(`Ln ${line}, Col ${column}`);
+    await until(`the cursor is in line ${line}`, async () => {
+      await this.ask("Control+G", `:${line}:${column}`);
+      await this.page.keyboard.press("Enter");
+      return there.waitFor({ timeout: 5000 }).then(() => true, () => false);
+    });
   }
 
   /** What is edited. */

@@ -248,3 +248,35 @@ test("a failure is reported with its cause and what can be done, and a dry run i
     await leads(() => failure.getByRole("button", { name: "Show Run" }).click({ timeout: 3000 }), window.part("Parts of the run", "Think, done"));
   });
 });
+
+test("the prompt at the cursor is previewed with values of the last run, and its session runs alone", async () => {
+  await editor.window("previewed", files, async (window) => {
+    const { page } = window;
+    await page.setViewportSize({ width: 1500, height: 900 });
+    reply(window, all);
+    await run(window);
+    await window.notification("article.prose is done").waitFor();
+    await window.goTo(7, 1);
+    await window.command("OpenProse: Preview Prompt");
+    const preview = page.locator(".editor-group-container", { has: page.locator('.tab[data-resource-name="Prompt.md"]') });
+    const shows = (text) => preview.locator(".view-line", { hasText: text }).first().waitFor();
+    await shows(/Prompt.of.the.session.at.line.7/);
+    await shows(/topic.=.tides/);
+    await shows(/Make.an.outline.about.tides/);
+
+    // It follows edits and the cursor.
+    await page.keyboard.press("End");
+    await window.goTo(8, 42);
+    await page.keyboard.type(" and winds");
+    await shows(/Make.an.outline.about.tides\..?.?and.winds|Make.an.outline.about.tides.+winds/);
+    await window.goTo(11, 1);
+    await shows(/Prompt.of.the.session.at.line.11/);
+    await shows(/The.harbour/);
+
+    // The session alone, with the outline of the last run.
+    reply(window, { ...all, "Check the facts": "One is wrong." });
+    await window.command("OpenProse: Run Only This Session");
+    await window.hint("facts = session", "One is wrong.").waitFor();
+    assert.equal(await window.hint("output article", "running").count(), 0);
+  });
+});

@@ -201,12 +201,9 @@ impl<'a> Progress<'a> {
         if self.is_quiet {
             return;
         }
-        if is_new && !self.is_now.replace(true) {
+        if is_new {
             // The sessions that were open when the run stopped are asked once more.
-            for (request, node, task) in view.open_sessions() {
-                let nesting = view.node(node).map_or(0, |node| node.nesting);
-                self.session_started(request, session_line(nesting, task));
-            }
+            self.show_open(view);
         }
         let indent = indent(event.nesting);
         match &event.kind {
@@ -267,6 +264,17 @@ impl<'a> Progress<'a> {
     }
 
     /// Shows what a person has commanded, as far as other lines do not.
+    /// Shows the sessions that are at work, unless what happens now is shown already.
+    pub(crate) fn show_open(&self, view: &View) {
+        if self.is_quiet || self.is_now.replace(true) {
+            return;
+        }
+        for (request, node, task) in view.open_sessions() {
+            let nesting = view.node(node).map_or(0, |node| node.nesting);
+            self.session_started(request, session_line(nesting, task));
+        }
+    }
+
     fn commanded(&self, command: &Command, by: &Attribution) {
         match command {
             Command::Pause => {

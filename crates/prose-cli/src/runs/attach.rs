@@ -115,6 +115,10 @@ fn follow(
         progress.show(&view, &event, is_live);
         view.apply(&event);
         progress.report(&view, &event);
+        if !watcher.is_behind() {
+            // The next event may be far away.
+            progress.show_open(&view);
+        }
         if let EventKind::RunEnded(end) = event.kind {
             return Ok(Some(end));
         }

@@ -177,6 +177,22 @@ fn a_run_is_controlled_from_another_process() {
     );
 }
 
+/// The next event of a run may be an hour away.
+#[test]
+fn a_watcher_sees_at_once_what_is_at_work() {
+    let workspace = Workspace::new(&[("slow.prose", SLOW)]);
+    let mut run = slow(&workspace);
+    let mut command = workspace.command();
+    command.args(["runs", "attach"]).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary starts");
+    let output = BufReader::new(child.stderr.take().expect("it is piped"));
+    let mut watcher = Live { child, output, seen: String::new() };
+    watcher.wait("… First");
+    workspace.prose(&["runs", "stop", "20"]).ended(0);
+    watcher.wait("stopped: stopped ");
+    assert_eq!(run.end(), Some(3));
+}
+
 #[test]
 fn a_watcher_sees_a_run_to_its_end() {
     let workspace = Workspace::new(&[("slow.prose", "session \"First\"\n")]);
