@@ -52,6 +52,8 @@ function variable(window, name, value) {
 async function unfold(window, scope, variable) {
   await until(`a variable of ${scope} is seen`, async () => {
     if (await variable.isVisible()) return true;
+    // The explanation of what the pointer rests on would lie over the row.
+    await window.page.mouse.move(20, 500);
     await row(window, "variables", scope).click({ timeout: 3000 }).catch(() => {});
     await window.page.keyboard.press("ArrowRight");
     return variable.waitFor({ timeout: 3000 }).then(() => true, () => false);
