@@ -261,6 +261,8 @@ test("breakpoints have conditions and messages, and one goes to the cursor and t
     await window.goTo(3, 1);
     await window.command("Debug: Run to Cursor");
     await stopsIn(window, 3);
+    // The editor asks for the first frame, and then for the others, which move its row.
+    await row(window, "call-stack", "iteration 2 of 3").waitFor();
     await choose(window, row(window, "call-stack", "block review"), "Restart Frame");
     await stopsIn(window, 2);
     await page.keyboard.press("Shift+F11");

@@ -360,7 +360,8 @@ async fn a_program_does_not_outlive_its_supervisor() {
         said = said(&harness, &asked) => said,
         () = killed => unreachable!("it never ends"),
     };
-    assert_eq!(said, "Session: lost the connection to shell: its supervisor process has exited");
+    // On a busy machine, the program is ahead of the news that it was started.
+    assert!(said.ends_with("its supervisor process has exited"), "{said}");
     harness.settled().await;
     assert!(!runs(&folder.path().join("own")));
 }
