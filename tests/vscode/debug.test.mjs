@@ -177,7 +177,7 @@ test("variables and failures have breakpoints", async () => {
     await unfold(window, "Locals", variable(window, "word", "low"));
     await page.keyboard.press("F10");
     await unfold(window, "Locals", variable(window, "word", "high"));
-    await choose(window, variable(window, "found", "done"), "Break on Value Change");
+    await choose(window, variable(window, "found", "done"), "Break on Value Change", row(window, "breakpoints", "found"));
     await row(window, "breakpoints", "All failures").locator("input, .monaco-checkbox").first().click();
     await page.keyboard.press("F5");
     await page.locator(".pane-header", { hasText: "A variable got a value" }).waitFor();
@@ -190,14 +190,15 @@ test("variables and failures have breakpoints", async () => {
   });
 });
 
-/** Chooses an entry of the menu of a row. A menu that has just opened loses a press. */
-async function choose(window, row, entry) {
+/** Chooses an entry of the menu of a row until it leads to what is to be seen then. A menu that has just opened loses a press. */
+async function choose(window, row, entry, seen) {
   const item = window.page.locator(".monaco-menu .action-label", { hasText: entry }).first();
   await until(`${entry} is chosen`, async () => {
     await window.page.keyboard.press("Escape");
     await row.click({ button: "right", timeout: 3000 }).catch(() => {});
     await item.hover({ timeout: 3000 }).catch(() => {});
-    return item.click({ timeout: 3000, delay: 50 }).then(() => true, () => false);
+    const isPressed = await item.click({ timeout: 3000, delay: 50 }).then(() => true, () => false);
+    return isPressed && seen.waitFor({ timeout: 15_000 }).then(() => true, () => false);
   });
 }
 
@@ -210,7 +211,7 @@ test("a run that has ended is debugged from the view of runs, and asks nothing",
     await window.lens("Debug program").waitFor();
     await page.locator('.activitybar [aria-label^="OpenProse"]').first().click();
     await window.row("run of steps.prose").waitFor();
-    await choose(window, window.row("run of steps.prose"), "Debug Run");
+    await choose(window, window.row("run of steps.prose"), "Debug Run", page.locator(".debug-toolbar"));
     await stopsIn(window, 1);
     await page.keyboard.press("F10");
     await stopsIn(window, 2);
@@ -263,7 +264,7 @@ test("breakpoints have conditions and messages, and one goes to the cursor and t
     await stopsIn(window, 3);
     // The editor asks for the first frame, and then for the others, which move its row.
     await row(window, "call-stack", "iteration 2 of 3").waitFor();
-    await choose(window, row(window, "call-stack", "block review"), "Restart Frame");
+    await choose(window, row(window, "call-stack", "block review"), "Restart Frame", window.cursorIn(2));
     await stopsIn(window, 2);
     await page.keyboard.press("Shift+F11");
     await stopsIn(window, 5);
@@ -289,7 +290,7 @@ const done = '[[session]]\nreply = "done"\n';
 /** Sets the value of a row of the variables, as a person does. */
 async function setValue(window, row, value) {
   const input = window.page.locator(".debug-variables .monaco-inputbox input:visible").first();
-  await choose(window, row, "Set Value");
+  await choose(window, row, "Set Value", input);
   await input.fill(value);
   await input.press("Enter");
 }
@@ -371,11 +372,9 @@ test("branches are threads while they work, one of them is paused, and a run of 
     await window.command("View: Show Run and Debug");
     // Nothing has stopped: the adapter reports the branches as they start.
     for (const thread of ["branch a", "branch b"]) await row(window, "call-stack", thread).waitFor();
-    await choose(window, row(window, "call-stack", "branch a"), "Pause");
     const branch = (state) => page.locator(`.debug-call-stack .monaco-list-row[aria-label="Thread branch a ${state}"]`).first();
-    await branch("Paused").waitFor();
-    await choose(window, branch("Paused"), "Continue");
-    await branch("Running").waitFor();
+    await choose(window, row(window, "call-stack", "branch a"), "Pause", branch("Paused"));
+    await choose(window, branch("Paused"), "Continue", branch("Running"));
     await button(window, "Stop").click();
     await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
     await until("the run is interrupted", () => runs(window)[0].status === "interrupted");
@@ -391,7 +390,7 @@ test("branches are threads while they work, one of them is paused, and a run of 
       await listed.and(page.locator('[aria-label*="interrupted"]')).first().waitFor();
       const shown = listed.and(page.locator('[aria-label*="running"]')).first();
       await shown.waitFor();
-      await choose(window, shown, "Debug Run");
+      await choose(window, shown, "Debug Run", page.locator(".debug-toolbar"));
       await page.locator(".debug-toolbar").waitFor();
       await window.command("View: Show Run and Debug");
       for (const thread of ["branch a", "branch b"]) await row(window, "call-stack", thread).waitFor();
@@ -435,8 +434,8 @@ test("retries, permissions and costs stop a run, and a run that has ended is con
     await stopsIn(window, 1);
     const box = (filter) => row(window, "breakpoints", filter).locator("input, .monaco-checkbox").first();
     for (const filter of ["Retries", "Permissions", "Over a cost"]) await box(filter).click();
-    await choose(window, row(window, "breakpoints", "Over a cost"), "Edit Condition");
     const condition = page.locator(".debug-breakpoints .monaco-inputbox input:visible").first();
+    await choose(window, row(window, "breakpoints", "Over a cost"), "Edit Condition", condition);
     await condition.fill("$0.50");
     await condition.press("Enter");
     for (const title of ["Stopped before a retry", "Stopped at a permission", "Stopped over a cost"]) {
@@ -457,7 +456,7 @@ test("retries, permissions and costs stop a run, and a run that has ended is con
     for (const [command, answer] of [[":retry", "The session starts again. The debugger continues with a fork"], [":fork", "The debugger continues with a fork"]]) {
       const before = runs(window).length;
       const recorded = page.locator(".pane-body .monaco-list-row", { hasText: "steps.prose" }).and(page.locator('[aria-label*="completed"]')).first();
-      await choose(window, recorded, "Debug Run");
+      await choose(window, recorded, "Debug Run", page.locator(".debug-toolbar"));
       await stopsIn(window, 1);
       await unfold(window, "Session", variable(window, "prompt", "Plan"));
       await say(window, command, answer);
