@@ -4,47 +4,16 @@ use smol_str::SmolStr;
 
 use crate::db::{Db, SourceFile};
 use crate::index::{Symbol, lookup};
+pub use crate::interface::{Contract, ContractInput};
 use crate::model::NameKind;
 use crate::statements::chunks::{chunks, summarized};
-
-/// The contract of a program.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Contract {
-    /// The inputs, in the order of the text.
-    pub inputs: Vec<ContractInput>,
-    /// The named outputs, each once.
-    pub outputs: Vec<SmolStr>,
-    /// Whether the program may return a value without a name, and so without outputs.
-    pub returns: bool,
-}
-
-/// An input of a program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ContractInput {
-    /// The name.
-    pub name: SmolStr,
-    /// Its description.
-    pub description: Option<SmolStr>,
-}
-
-impl ContractInput {
-    /// Whether a call may leave the input out: the first word of its description is "Optional" (B3).
-    pub fn is_optional(&self) -> bool {
-        let first = |text: &SmolStr| text.get(..8).is_some_and(|word| word.eq_ignore_ascii_case("optional"));
-        self.description.as_ref().is_some_and(first)
-    }
-}
-
-impl Contract {
-    /// The input of that name.
-    pub fn input(&self, name: &str) -> Option<&ContractInput> {
-        self.inputs.iter().find(|input| input.name == name)
-    }
-}
 
 /// The words on lines of a program that were not understood: each may be that of an input or an output. Sorted.
 #[salsa::tracked(returns(ref))]
 pub fn words_of_unparsed_lines(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
+    if let Some(results) = file.results(db) {
+        return results.words_of_unparsed_lines.clone();
+    }
     let mut words = chunks(db, file).lost.clone();
     for (_, summary) in summarized(db, file) {
         words.extend_from_slice(&summary.lost);
@@ -57,6 +26,9 @@ pub fn words_of_unparsed_lines(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
 /// The contract of a program.
 #[salsa::tracked(returns(ref))]
 pub fn contract(db: &dyn Db, file: SourceFile) -> Contract {
+    if let Some(results) = file.results(db) {
+        return results.contract.clone();
+    }
     let mut contract = Contract::default();
     for (_, summary) in summarized(db, file) {
         for input in &summary.inputs {

@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use dashmap::{DashMap, DashSet};
 use prose_rights::Grants;
-use prose_syntax::{Parse, TextRange, TextSize};
+use prose_syntax::{Diagnostic, Parse, TextRange, TextSize};
+use rustc_hash::FxHashSet;
 use salsa::Setter;
 use smol_str::SmolStr;
 
+use crate::interface::Contract;
 use crate::location::{Location, Note, Origin, Registry, Remote, normalized};
 
 /// The database as the queries see it.
@@ -256,6 +258,22 @@ pub struct SourceFile {
     /// The skills that it names and its sessions cannot use.
     #[returns(ref)]
     pub missing_skills: MissingSkills,
+    /// What the analysis has found, if the trees of the program are released. The host outdates it with everything that it depends on.
+    #[returns(ref)]
+    #[doc(hidden)]
+    pub results: Option<Arc<Results>>,
+}
+
+/// The results of a program that stay when its trees are released. Each belongs to the query of its name, which returns it.
+#[derive(Debug)]
+pub struct Results {
+    pub(crate) diagnostics: Arc<[Diagnostic]>,
+    pub(crate) error_count: usize,
+    pub(crate) contract: Contract,
+    pub(crate) words_of_unparsed_lines: Vec<SmolStr>,
+    pub(crate) import_places: FxHashSet<Place>,
+    pub(crate) imported_programs: Vec<SourceFile>,
+    pub(crate) named_skills: BTreeSet<NamedSkill>,
 }
 
 /// A skill of an agent.

@@ -22,26 +22,18 @@ use crate::statements::{TopStatement, body, parse};
 /// see [`Diagnostic::level`].
 #[salsa::tracked(returns(ref))]
 pub fn diagnostics(db: &dyn Db, file: SourceFile) -> Arc<[Diagnostic]> {
+    if let Some(results) = file.results(db) {
+        return Arc::clone(&results.diagnostics);
+    }
     find(db, file, checks::check_imported(db, file)).into()
-}
-
-/// Releases the results of a file that was emptied: those of the file are computed again, and those of its statements are dropped with them.
-pub(crate) fn release(db: &dyn Db, file: SourceFile) {
-    diagnostics(db, file);
-    error_count(db, file);
-    crate::index::release(db, file);
-    crate::index::neighbours(db, file);
-    crate::contract::words_of_unparsed_lines(db, file);
-    crate::contract::inputs(db, file);
-    crate::imports::imported_programs(db, file);
-    crate::imports::import_places(db, file);
-    crate::statements::statements(db, file);
-    crate::statements::line_index(db, file);
 }
 
 /// The number of errors of a file in the default profile, without those of the programs that it imports.
 #[salsa::tracked(returns(copy))]
 pub fn error_count(db: &dyn Db, file: SourceFile) -> usize {
+    if let Some(results) = file.results(db) {
+        return results.error_count;
+    }
     // A circular import is reported in each program of the cycle.
     let counts =
         |diagnostic: &&Diagnostic| diagnostic.severity() == Severity::Error && diagnostic.code != Code::E138;

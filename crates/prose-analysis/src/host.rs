@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Level};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use salsa::Setter;
 use smol_str::SmolStr;
 
-use crate::db::{Content, Database, Place, SourceFile, Text};
+use crate::db::{Content, Database, Place, Results, SourceFile, Text};
 pub use crate::db::{Models, Project};
-use crate::diagnostics::release;
 use crate::importers::Importers;
 use crate::imports::import_places;
 use crate::location::{Fetched, Location, Note, Origin, Remote, normalized};
+use crate::released::release;
 use crate::skills::{MissingSkills, NamedSkill, named_skills};
 
 /// The state of the analysis: the programs of a session, by their paths.
@@ -24,6 +24,12 @@ pub struct AnalysisHost {
     db: Database,
     files: FxHashMap<PathBuf, SourceFile>,
     importers: Importers,
+    /// The programs whose trees are released.
+    released: FxHashSet<SourceFile>,
+    /// All others.
+    unreleased: FxHashSet<SourceFile>,
+    /// The programs that were outdated with their importers since trees were last released. While one is typed in, its importers stay outdated.
+    outdated: FxHashSet<SourceFile>,
     listing: Option<Listing>,
 }
 
@@ -72,8 +78,10 @@ impl AnalysisHost {
     pub fn set_text(&mut self, path: &Path, text: Text) -> SourceFile {
         let file = match self.files.get(path) {
             Some(file) => {
+                let file = *file;
+                self.outdate(file);
                 file.set_text(&mut self.db).to(text);
-                *file
+                file
             }
             None => {
                 let file = SourceFile::new(
@@ -84,13 +92,15 @@ impl AnalysisHost {
                     Origin::Local,
                     0,
                     MissingSkills::default(),
+                    None,
                 );
                 self.files.insert(path.to_owned(), file);
+                self.unreleased.insert(file);
                 file
             }
         };
         // A note about a missing program no longer applies.
-        self.db.set_place(Location::File(normalized(path)), Content::Program(file), None);
+        self.set_place(Location::File(normalized(path)), Content::Program(file), None);
         self.importers.changed(file);
         file
     }
@@ -114,6 +124,7 @@ impl AnalysisHost {
     /// Sets the origin of the text of a program.
     pub fn set_origin(&mut self, file: SourceFile, origin: Origin) {
         if *file.origin(&self.db) != origin {
+            self.outdate(file);
             file.set_origin(&mut self.db).to(origin);
             self.importers.changed(file);
         }
@@ -122,6 +133,7 @@ impl AnalysisHost {
     /// Sets the number of lines above a program in the document that contains it.
     pub fn set_lines_above(&mut self, file: SourceFile, lines: usize) {
         if file.lines_above(&self.db) != lines {
+            self.outdate(file);
             file.set_lines_above(&mut self.db).to(lines);
         }
     }
@@ -129,6 +141,7 @@ impl AnalysisHost {
     /// Sets the project of a program.
     pub fn set_project(&mut self, file: SourceFile, project: Project) {
         if !self.has_project(file, &project) {
+            self.outdate(file);
             file.set_project(&mut self.db).to(project);
             self.importers.changed(file);
         }
@@ -148,16 +161,20 @@ impl AnalysisHost {
     pub fn remove(&mut self, path: &Path) {
         if let Some(file) = self.files.remove(path) {
             // What was computed from the text is kept until it is computed again.
+            self.outdate(file);
+            self.unreleased.remove(&file);
             file.set_text(&mut self.db).to(Text::new(""));
             release(&self.db, file);
+            _ = Results::of(&self.db, file);
             self.importers.changed(file);
             for place in self.db.places_of(file) {
+                self.outdate_importers(vec![place]);
                 self.db.set_content(place.location(&self.db).clone(), Content::Unknown);
             }
         }
         let location = Location::File(normalized(path));
         if self.db.is_asked_for(&location) {
-            self.db.set_place(location, Content::Unknown, None);
+            self.set_place(location, Content::Unknown, None);
         }
     }
 
@@ -243,7 +260,7 @@ impl AnalysisHost {
                         }
                         Err(LoadError::Unreadable(why)) => {
                             let note = Note { code: Code::E143, message: why, better: None };
-                            self.db.set_place(location, Content::Missing, Some(Arc::new(note)));
+                            self.set_place(location, Content::Missing, Some(Arc::new(note)));
                         }
                         Err(LoadError::Missing) => {
                             let near = self.listing.zip(path.parent()).and_then(|(listing, folder)| {
@@ -251,7 +268,7 @@ impl AnalysisHost {
                                 nearest_program(path, names)
                             });
                             let note = near.map(|near| Arc::new(Note::near_miss(near)));
-                            self.db.set_place(location, Content::Missing, note);
+                            self.set_place(location, Content::Missing, note);
                         }
                     },
                     Location::Remote(remote) => {
@@ -275,6 +292,7 @@ impl AnalysisHost {
             false => loader.missing_skills(file.path(&self.db), &named),
         };
         if *file.missing_skills(&self.db) != missing {
+            self.outdate(file);
             file.set_missing_skills(&mut self.db).to(missing);
         }
     }
@@ -284,7 +302,76 @@ impl AnalysisHost {
         let location = Location::Remote(remote.clone());
         let place = self.db.known_place(&location);
         if place.is_some_and(|place| place.program(&self.db).is_none()) {
-            self.db.set_place(location, Content::Unknown, None);
+            self.set_place(location, Content::Unknown, None);
+        }
+    }
+
+    /// Releases the trees of programs, and all that was computed from them except for their [`Results`]. For programs that nobody reads now: what
+    /// else is asked about them has to be computed again.
+    pub fn release_trees(&mut self, files: &[SourceFile]) {
+        let results: Vec<Arc<Results>> = files
+            .iter()
+            .map(|file| match file.results(&self.db) {
+                Some(results) => Arc::clone(results),
+                None => Arc::new(Results::of(&self.db, *file)),
+            })
+            .collect();
+        // Whatever changes now, it is known which of these programs depend on it.
+        self.importers.catch_up(&self.db);
+        let texts: Vec<Text> = files.iter().map(|file| file.text(&self.db).clone()).collect();
+        for (file, results) in files.iter().zip(results) {
+            file.set_results(&mut self.db).to(Some(results));
+            file.set_text(&mut self.db).to(Text::new(""));
+        }
+        for file in files {
+            release(&self.db, *file);
+        }
+        for (file, text) in files.iter().zip(texts) {
+            file.set_text(&mut self.db).to(text);
+        }
+        for file in files {
+            self.unreleased.remove(file);
+            self.released.insert(*file);
+        }
+        self.outdated.clear();
+    }
+
+    /// The programs whose trees are not released, in no order.
+    pub fn unreleased(&self) -> impl Iterator<Item = SourceFile> {
+        self.unreleased.iter().copied()
+    }
+
+    /// Sets the content of a place and the note about it.
+    fn set_place(&mut self, location: Location, content: Content, note: Option<Arc<Note>>) {
+        if let Some(place) = self.db.known_place(&location)
+            && (place.content(&self.db) != content || *place.note(&self.db) != note)
+        {
+            self.outdate_importers(vec![place]);
+        }
+        self.db.set_place(location, content, note);
+    }
+
+    /// Has the results of a program computed again that is going to change, and those of the programs that import it.
+    fn outdate(&mut self, file: SourceFile) {
+        if !self.released.is_empty() && self.outdated.insert(file) {
+            self.outdate_results(file);
+            self.outdate_importers(self.db.places_of(file));
+        }
+    }
+
+    fn outdate_importers(&mut self, places: Vec<Place>) {
+        if self.released.is_empty() {
+            return;
+        }
+        for importer in self.importers.known_of(&self.db, places, true) {
+            self.outdate_results(importer);
+        }
+    }
+
+    fn outdate_results(&mut self, file: SourceFile) {
+        if self.released.remove(&file) {
+            self.unreleased.insert(file);
+            file.set_results(&mut self.db).to(None);
         }
     }
 
@@ -309,7 +396,7 @@ impl AnalysisHost {
             None if is_missing => Content::Missing,
             None => Content::Unknown,
         };
-        self.db.set_place(location, content, fetched.note);
+        self.set_place(location, content, fetched.note);
         file
     }
 }

@@ -34,19 +34,30 @@ impl Importers {
         through_others: bool,
     ) -> FxHashSet<SourceFile> {
         self.catch_up(db);
+        self.known_of(db, db.places_of(program), through_others)
+    }
+
+    /// Those that import from some places, as far as programs have not changed since the last [`Self::catch_up`].
+    pub(crate) fn known_of(
+        &self,
+        db: &Database,
+        places: Vec<Place>,
+        through_others: bool,
+    ) -> FxHashSet<SourceFile> {
         let mut found: FxHashSet<SourceFile> = FxHashSet::default();
-        let mut waiting = vec![program];
-        while let Some(imported) = waiting.pop() {
-            for importer in db.places_of(imported).iter().filter_map(|place| self.of.get(place)).flatten() {
+        let mut waiting = vec![places];
+        while let Some(places) = waiting.pop() {
+            for importer in places.iter().filter_map(|place| self.of.get(place)).flatten() {
                 if found.insert(*importer) && through_others {
-                    waiting.push(*importer);
+                    waiting.push(db.places_of(*importer));
                 }
             }
         }
         found
     }
 
-    fn catch_up(&mut self, db: &Database) {
+    /// Reads the imports of the programs that have changed.
+    pub(crate) fn catch_up(&mut self, db: &Database) {
         for file in self.changed.drain() {
             let after = import_places(db, file);
             let before = self.imports.remove(&file).unwrap_or_default();

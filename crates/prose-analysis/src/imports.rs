@@ -91,12 +91,18 @@ fn place(db: &dyn Db, importer: SourceFile, path: &str) -> Option<Place> {
 /// The places that a file imports from, each once.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn import_places(db: &dyn Db, file: SourceFile) -> FxHashSet<Place> {
+    if let Some(results) = file.results(db) {
+        return results.import_places.clone();
+    }
     import_sites(db, file).iter().filter_map(|import| place(db, file, &import.path)).collect()
 }
 
 /// The loaded programs that a file imports.
 #[salsa::tracked(returns(ref))]
 pub fn imported_programs(db: &dyn Db, file: SourceFile) -> Vec<SourceFile> {
+    if let Some(results) = file.results(db) {
+        return results.imported_programs.clone();
+    }
     import_paths(db, file).into_iter().filter_map(|path| imported(db, file, path).program()).collect()
 }
 

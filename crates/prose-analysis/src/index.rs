@@ -485,6 +485,7 @@ pub(crate) fn release(db: &dyn Db, file: SourceFile) {
     index(db, file);
     undefined(db, file);
     undefined_neighbours(db, file);
+    neighbours(db, file);
     confused(db, file);
     broken_headers(db, file);
     has_nameless_input(db, file);

@@ -13,6 +13,9 @@ use crate::statements::chunks::{Chunk, chunks, members};
 
 /// The skills that a file names.
 pub fn named_skills(db: &dyn Db, file: SourceFile) -> BTreeSet<NamedSkill> {
+    if let Some(results) = file.results(db) {
+        return results.named_skills.clone();
+    }
     chunks(db, file).list.iter().flat_map(|chunk| skills_in(db, *chunk)).cloned().collect()
 }
 

@@ -67,7 +67,9 @@ impl Message {
                 matches!(message, ImportMessage::Fetched(..) | ImportMessage::Pinned(_))
             }
             Message::Run(message) => matches!(message, RunMessage::Changed(_)),
-            Message::Workspace(message) => !matches!(message, WorkspaceMessage::WillMove(..)),
+            Message::Workspace(message) => {
+                !matches!(message, WorkspaceMessage::WillMove(..) | WorkspaceMessage::ReleaseDue)
+            }
             // What tests have resulted in is no diagnostic of a program.
             Message::Session(_) | Message::Read(_) | Message::Test(_) => false,
         }

@@ -15,6 +15,7 @@ mod moves;
 mod publisher;
 mod publishing;
 mod reads;
+mod releasing;
 mod runs;
 mod session;
 mod settings_files;

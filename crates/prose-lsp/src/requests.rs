@@ -302,7 +302,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
     #[cfg(test)]
     ("test/state", |params| {
         let read = ReadParams::tree(&document(params)?, |snapshot, _| {
-            let parsed = snapshot.parse.syntax().text().to_string();
+            let parsed = snapshot.parse().syntax().text().to_string();
             text(&(snapshot.version, snapshot.text.to_string(), parsed))
         });
         Ok(ReadParams { outdated_by_edits: false, ..read })

@@ -37,6 +37,7 @@ mod lsp_imports;
 mod lsp_insight;
 mod lsp_lifecycle;
 mod lsp_markdown;
+mod lsp_memory;
 mod lsp_moves;
 mod lsp_ordering;
 mod lsp_refactorings;

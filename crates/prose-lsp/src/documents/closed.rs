@@ -1,8 +1,7 @@
 //! The programs of the workspace that are not open.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use prose_analysis::statements::parse;
 use prose_analysis::{Database, SourceFile};
 use ropey::Rope;
 
@@ -30,7 +29,8 @@ impl ClosedProgram {
             shown: ProgramDocument::alone(text.clone()),
             text,
             contents: self.file.text(db).clone(),
-            parse: Arc::clone(parse(db, self.file)),
+            // Its diagnostics need no tree, and the analysis has released it.
+            parsed: OnceLock::new(),
             file: self.file,
             config: Arc::clone(&self.config),
         }

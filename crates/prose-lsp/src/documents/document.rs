@@ -250,7 +250,7 @@ impl Document {
             text,
             shown,
             contents: file.text(host.db()).clone(),
-            parse: Arc::clone(parse(host.db(), file)),
+            parsed: Arc::clone(parse(host.db(), file)).into(),
             file,
             config,
         }
@@ -327,8 +327,8 @@ mod tests {
             }
             let snapshot = snapshot(&mut document, &mut host);
             prop_assert_eq!(snapshot.text.to_string(), expected.clone());
-            prop_assert_eq!(snapshot.parse.syntax().text().to_string(), expected.clone());
-            prop_assert_eq!(&*snapshot.parse, &prose_syntax::parse(&expected));
+            prop_assert_eq!(snapshot.parse().syntax().text().to_string(), expected.clone());
+            prop_assert_eq!(&**snapshot.parse(), &prose_syntax::parse(&expected));
         }
 
         #[test]
@@ -374,9 +374,9 @@ mod tests {
         let after = snapshot(&mut document, &mut host);
 
         assert_eq!((before.version, before.text.to_string()), (1, "session \"a\"\n".to_owned()));
-        assert_eq!(before.parse.syntax().text().to_string(), "session \"a\"\n");
+        assert_eq!(before.parse().syntax().text().to_string(), "session \"a\"\n");
         assert_eq!((after.version, after.text.to_string()), (2, "session \"b\"\n".to_owned()));
-        assert_eq!(after.parse.syntax().text().to_string(), "session \"b\"\n");
+        assert_eq!(after.parse().syntax().text().to_string(), "session \"b\"\n");
     }
 
     #[test]
@@ -389,12 +389,12 @@ mod tests {
         document.edit(0..0, &line.repeat(2)).unwrap();
         assert!(document.became_too_large() && !document.became_too_large());
         let large = snapshot(&mut document, &mut host);
-        assert_eq!((large.text.len_bytes(), large.parse.syntax().text().len()), (0, 0.into()));
+        assert_eq!((large.text.len_bytes(), large.parse().syntax().text().len()), (0, 0.into()));
 
         document.edit(line.len()..document.text().len_bytes(), "").unwrap();
         let small = snapshot(&mut document, &mut host);
         assert_eq!(
-            (small.text.to_string(), small.parse.syntax().text().to_string()),
+            (small.text.to_string(), small.parse().syntax().text().to_string()),
             (line.into(), line.into())
         );
     }
@@ -405,6 +405,6 @@ mod tests {
         let mut document = document("session \"a\"\n");
         let first = snapshot(&mut document, &mut host);
         let second = snapshot(&mut document, &mut host);
-        assert!(Arc::ptr_eq(&first.parse, &second.parse));
+        assert!(Arc::ptr_eq(first.parse(), second.parse()));
     }
 }

@@ -1,7 +1,7 @@
 //! Snapshots of programs.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use prose_analysis::{SourceFile, Text};
 use prose_syntax::{Diagnostic, Parse, Severity};
@@ -37,13 +37,19 @@ pub(crate) struct Snapshot {
     pub(crate) contents: Text,
     /// Where the client sees it.
     pub(crate) shown: ProgramDocument,
-    pub(crate) parse: Arc<Parse>,
+    /// Its tree, if it is known already.
+    pub(crate) parsed: OnceLock<Arc<Parse>>,
     pub(crate) file: SourceFile,
     /// The settings that it is under.
     pub(crate) config: Arc<FileConfig>,
 }
 
 impl Snapshot {
+    /// The tree of the program.
+    pub(crate) fn parse(&self) -> &Arc<Parse> {
+        self.parsed.get_or_init(|| Arc::new(prose_syntax::parse(self.contents.as_str())))
+    }
+
     /// The converter of results about the program.
     pub(crate) fn converter<'a>(&'a self, session: &'a Session) -> Converter<'a> {
         Converter::new(&self.shown, session)

@@ -14,7 +14,7 @@ use crate::protocol::session::Session;
 
 /// The answer to `textDocument/documentSymbol` about one of the programs of a document.
 pub(crate) fn document_symbols(snapshot: &Snapshot, session: &Session) -> Json {
-    let symbols = prose_ide::document_symbols(&snapshot.parse.syntax());
+    let symbols = prose_ide::document_symbols(&snapshot.parse().syntax());
     encoded(&symbols, &snapshot.uri, &snapshot.converter(session))
 }
 

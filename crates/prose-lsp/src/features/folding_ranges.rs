@@ -10,7 +10,7 @@ use crate::protocol::session::Session;
 
 /// The answer to `textDocument/foldingRange` about one of the programs of a document.
 pub(crate) fn folding_ranges(snapshot: &Snapshot, session: &Session) -> Json {
-    let folds = prose_ide::folding_ranges(&snapshot.parse.syntax());
+    let folds = prose_ide::folding_ranges(&snapshot.parse().syntax());
     json(&spanning_lines(folds, &snapshot.converter(session)))
 }
 

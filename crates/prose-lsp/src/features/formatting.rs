@@ -15,7 +15,7 @@ pub(crate) fn triggers() -> Value {
 
 /// The answer to `textDocument/formatting` about one of the programs of a document.
 pub(crate) fn whole(snapshot: &Snapshot, session: &Session) -> Json {
-    let edits = prose_format::edits(&snapshot.parse, snapshot.contents.as_str());
+    let edits = prose_format::edits(snapshot.parse(), snapshot.contents.as_str());
     text(&snapshot.converter(session).edits(&edits))
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn part(snapshot: &Snapshot, session: &Session, range: Range) -> Json
     let program = snapshot.contents.as_str();
     let edits = converter
         .text_range(range)
-        .map(|range| converter.edits(&prose_format::range_edits(&snapshot.parse, program, range)));
+        .map(|range| converter.edits(&prose_format::range_edits(snapshot.parse(), program, range)));
     text(&edits.unwrap_or_default())
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn typed(snapshots: &[Snapshot], session: &Session, at: Position, typ
         let converter = snapshot.converter(session);
         let offset = converter.text_offset(at)?;
         let program = snapshot.contents.as_str();
-        Some(converter.edits(&prose_format::edits_after_typing(&snapshot.parse, program, offset, typed)))
+        Some(converter.edits(&prose_format::edits_after_typing(snapshot.parse(), program, offset, typed)))
     });
     text(&edits.unwrap_or_default())
 }

@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 64;
 
 /// The answer to `textDocument/selectionRange`.
 pub(crate) fn selection_ranges(snapshots: &[Snapshot], session: &Session, positions: &[Position]) -> Json {
-    let roots: Vec<_> = snapshots.iter().map(|snapshot| snapshot.parse.syntax()).collect();
+    let roots: Vec<_> = snapshots.iter().map(|snapshot| snapshot.parse().syntax()).collect();
     let ranges = positions.iter().map(|position| {
         let here = snapshots.iter().zip(&roots).find_map(|(snapshot, root)| {
             let around = |offset| prose_ide::selection_ranges(root, offset);

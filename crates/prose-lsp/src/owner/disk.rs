@@ -68,6 +68,7 @@ impl Owner {
                 self.load_imports(file, &config, when);
                 self.mark_importers(file, before.as_ref());
                 self.mark_closed(path);
+                self.releases.need(false);
             }
             // The text of a fetched program does not depend on the file that shows it.
             (Some(file), None) if *file.origin(self.analysis.host.db()) != Origin::Local => {}
@@ -138,6 +139,7 @@ impl Owner {
         let files: Vec<_> =
             self.analysis.host.files().filter(|file| !named_skills(db, *file).is_empty()).collect();
         if !files.is_empty() {
+            self.releases.need(false);
             self.requests.reads.recall_views();
         }
         for file in files {

@@ -174,6 +174,7 @@ impl Owner {
         Arc::make_mut(&mut self.analysis.programs).close(name);
         self.documents.edited.retain(|edited| edited != name);
         self.reload(&document.path);
+        self.releases.need(false);
     }
 
     /// Brings the analysis up to the state of every document.

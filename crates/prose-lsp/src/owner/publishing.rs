@@ -24,6 +24,7 @@ impl Owner {
             && self.documents.edited.is_empty()
             && self.requests.is_up_to_date()
             && !self.tests.is_outdated
+            && self.releases.are_done()
     }
 
     /// Takes one step towards being up to date: between two steps a message may come that makes the second worthless.
@@ -48,7 +49,7 @@ impl Owner {
             self.publish_project_files();
         } else if std::mem::take(&mut self.tests.is_outdated) {
             self.publish_test_files();
-        } else if !self.publish_next_closed() {
+        } else if !self.publish_next_closed() && !self.release_next() {
             self.requests.retry_polls_soon();
         }
     }

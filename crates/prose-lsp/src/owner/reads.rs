@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::documents::snapshot::Snapshot;
 use crate::owner::state::Owner;
+use crate::owner::workspace::READS_CLOSED;
 use crate::protocol::answer::send;
 use crate::protocol::request::{Failure, WORKSPACE_DIAGNOSTIC};
 use crate::protocol::uri::DocumentUri;
@@ -24,6 +25,9 @@ impl Owner {
     pub(super) fn read(&mut self, mut read: Read) {
         if self.is_too_early(read.method) {
             return self.wait(read);
+        }
+        if READS_CLOSED.contains(&read.method) {
+            self.releases.need(true);
         }
         self.requests.poll_count += u64::from(read.method == WORKSPACE_DIAGNOSTIC);
         read.uri = self.documents.known_name(&read.uri);

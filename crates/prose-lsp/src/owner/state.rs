@@ -12,6 +12,7 @@ use crate::imports::fetcher::Fetcher;
 use crate::mailbox::Mailbox;
 use crate::messages::Message;
 use crate::owner::publisher::Publisher;
+use crate::owner::releasing::Releases;
 use crate::protocol::client::Client;
 use crate::protocol::session::Session;
 use crate::reads::requests::Requests;
@@ -29,6 +30,7 @@ pub(crate) struct Owner {
     pub(super) fetcher: Fetcher,
     pub(super) scanner: Scanner,
     pub(super) publisher: Publisher,
+    pub(super) releases: Releases,
     pub(super) runs: Arc<Runs>,
     pub(super) tests: TestFiles,
     pub(super) pauses: Pauses,
@@ -56,6 +58,7 @@ impl Owner {
             fetcher: Fetcher::new(Mailbox::new(owner)),
             scanner: Scanner::new(Mailbox::new(owner)),
             publisher: Publisher::new(client),
+            releases: Releases::new(Mailbox::new(owner)),
             runs,
             tests: TestFiles::new(Mailbox::new(owner)),
             pauses: Pauses::new(Mailbox::new(owner)),

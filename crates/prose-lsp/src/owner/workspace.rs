@@ -22,13 +22,8 @@ use crate::workspace::scan::{ScanEvent, scan};
 use crate::workspace::scanner::ScanState;
 
 /// The requests whose answers lie in programs that may not be open. They wait for the first look at the folders.
-const NEEDS_WORKSPACE: &[&str] = &[
-    "callHierarchy/incomingCalls",
-    "textDocument/references",
-    "textDocument/rename",
-    WORKSPACE_DIAGNOSTIC,
-    "workspace/symbol",
-];
+pub(super) const READS_CLOSED: &[&str] =
+    &["callHierarchy/incomingCalls", "textDocument/references", "textDocument/rename", "workspace/symbol"];
 
 impl Owner {
     pub(super) fn workspace_message(&mut self, message: WorkspaceMessage) {
@@ -36,6 +31,9 @@ impl Owner {
             WorkspaceMessage::Configure(settings) => {
                 if self.analysis.settings.set_overrides(&settings) {
                     self.settings_changed();
+                    if !self.scanner.is_known {
+                        self.start_scan();
+                    }
                 }
             }
             WorkspaceMessage::FilesChanged(paths) => self.files_changed(&paths),
@@ -43,12 +41,17 @@ impl Owner {
             WorkspaceMessage::ScanEvent(news) => self.scanned(news),
             WorkspaceMessage::WillMove(moves, answer) => self.moving(moves, answer),
             WorkspaceMessage::Moved(moves) => self.moved(&moves),
+            WorkspaceMessage::ReleaseDue => self.release_due(),
         }
     }
 
     /// Starts a scan of the folders of the session.
     pub(super) fn start_scan(&mut self) {
         let scanner = &mut self.scanner;
+        // Programs that are not checked are loaded when a request looks for something in them.
+        if !scanner.is_wanted && !self.analysis.settings.checks_workspace() {
+            return;
+        }
         if self.session.folders.is_empty() && scanner.found.is_empty() {
             scanner.is_known = true;
             return self.release_waiting();
@@ -93,6 +96,7 @@ impl Owner {
                     self.set_closed_text(&path, text);
                 }
                 self.scanner.forget_closed();
+                self.release_found();
             }
             ScanEvent::Done { gone, is_complete } => {
                 for path in gone {
@@ -137,11 +141,14 @@ impl Owner {
 
     /// Whether a request has to wait for the first look at the folders.
     pub(super) fn is_too_early(&self, method: &str) -> bool {
-        !self.scanner.is_known && NEEDS_WORKSPACE.contains(&method)
+        let is_of_all = method == WORKSPACE_DIAGNOSTIC && self.analysis.settings.checks_workspace();
+        let needs_workspace = is_of_all || READS_CLOSED.contains(&method);
+        !self.scanner.is_known && needs_workspace
     }
 
     pub(super) fn wait(&mut self, read: Read) {
         self.requests.waiting.push(read);
+        self.scanner.is_wanted = true;
         // Some clients never say that they are initialized.
         if self.scanner.scan == ScanState::Idle {
             self.start_scan();
@@ -214,6 +221,7 @@ impl Owner {
     /// Every closed program has to be looked at again: under other settings.
     pub(super) fn mark_workspace(&mut self) {
         self.scanner.forget_closed();
+        self.releases.need(false);
         let reported = self.publisher.reported_closed.keys();
         self.publisher.unpublished_closed.extend(self.scanner.found.keys().chain(reported).cloned());
         self.requests.reads.recall_views();

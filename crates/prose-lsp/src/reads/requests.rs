@@ -52,6 +52,11 @@ impl Requests {
         self.reads.pending() + self.waiting.len()
     }
 
+    /// Whether requests are being answered.
+    pub(crate) fn is_reading(&self) -> bool {
+        self.reads.pending() > self.polls.len()
+    }
+
     /// Cancels a request.
     pub(crate) fn cancel(&mut self, id: &RequestId) {
         self.answer_waiting(|read| read.id == *id, &Failure::Cancelled);

@@ -22,4 +22,6 @@ pub(crate) enum WorkspaceMessage {
     WillMove(Moves, Answer),
     /// The client moved files.
     Moved(Moves),
+    /// Trees of programs that are not open may be released.
+    ReleaseDue,
 }

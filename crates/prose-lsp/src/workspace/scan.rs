@@ -15,7 +15,7 @@ const MAX_PROGRAM_BYTES: u64 = 1 << 20;
 /// How long all of them may be together, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 /// How many programs the owner takes up between two other messages.
-const BATCH: usize = 32;
+const BATCH: usize = 16;
 
 /// Modification time and size of a file, to detect changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,6 +17,8 @@ pub(crate) struct Scanner {
     pub(crate) scan: ScanState,
     /// The files that were read since the running scan began.
     pub(crate) read_since: HashSet<PathBuf>,
+    /// Whether a request has needed the programs in the folders, so that they are scanned even if they are not checked.
+    pub(crate) is_wanted: bool,
     /// Whether the folders have been scanned once.
     pub(crate) is_known: bool,
     /// The programs that are not open, in order; none if they have to be collected again.
@@ -39,6 +41,7 @@ impl Scanner {
             found: Stamps::new(),
             scan: ScanState::Idle,
             read_since: HashSet::new(),
+            is_wanted: false,
             is_known: false,
             closed: None,
             progress: Progress::new("Looking for programs", "scan"),
