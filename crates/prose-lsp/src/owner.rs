@@ -15,6 +15,7 @@ mod moves;
 mod publisher;
 mod publishing;
 mod reads;
+mod releases;
 mod releasing;
 mod runs;
 mod session;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::documents::snapshot::Snapshot;
 use crate::owner::state::Owner;
-use crate::owner::workspace::READS_CLOSED;
 use crate::protocol::answer::send;
 use crate::protocol::request::{Failure, WORKSPACE_DIAGNOSTIC};
 use crate::protocol::uri::DocumentUri;
@@ -26,7 +25,7 @@ impl Owner {
         if self.is_too_early(read.method) {
             return self.wait(read);
         }
-        if READS_CLOSED.contains(&read.method) {
+        if crate::owner::workspace::READS_CLOSED.contains(&read.method) {
             self.releases.need(true);
         }
         self.requests.poll_count += u64::from(read.method == WORKSPACE_DIAGNOSTIC);

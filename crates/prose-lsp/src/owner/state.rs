@@ -12,7 +12,7 @@ use crate::imports::fetcher::Fetcher;
 use crate::mailbox::Mailbox;
 use crate::messages::Message;
 use crate::owner::publisher::Publisher;
-use crate::owner::releasing::Releases;
+use crate::owner::releases::Releases;
 use crate::protocol::client::Client;
 use crate::protocol::session::Session;
 use crate::reads::requests::Requests;
