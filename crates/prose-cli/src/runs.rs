@@ -137,7 +137,7 @@ fn list(project: &Project, args: &RunsListArgs, terminal: &Terminal) -> Result<(
 /// What stands between the id and the program.
 fn columns(run: &RunSummary) -> [String; 3] {
     let sessions = run.sessions.map_or(String::new(), |count| counted(count as usize, "session"));
-    [run.status.name().to_owned(), run.duration().map_or(String::new(), duration), sessions]
+    [run.status.name().to_owned(), run.work().map_or(String::new(), duration), sessions]
 }
 
 fn is_wanted(run: &RunSummary, args: &RunsListArgs) -> bool {
@@ -175,7 +175,7 @@ fn as_json(run: &RunSummary) -> serde_json::Value {
         "part": run.part,
         "status": run.status.name(),
         "started": run.started.map(time),
-        "milliseconds": run.duration(),
+        "milliseconds": run.work(),
         "sessions": run.sessions,
         "usage": run.usage,
         "error": run.error,
@@ -227,7 +227,7 @@ fn view_of(folder: &Path, mut read: impl FnMut(&Event)) -> Result<View, StateErr
 /// How long a run took: its work, and how long it waited for people and was stopped.
 fn took(run: &RunSummary, view: Option<&View>) -> Option<String> {
     let times = view.filter(|view| view.root().is_some()).map(View::times);
-    let work = times.map(|times| times.work).or(run.duration()).map(duration)?;
+    let work = times.map(|times| times.work).or_else(|| run.work()).map(duration)?;
     let Some(Times { waiting, stopped, .. }) = times else { return Some(work) };
     let waiting = Some(waiting).filter(|waiting| *waiting > 0);
     let stopped = Some(stopped).filter(|stopped| *stopped > 0);

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use prose_files::{Limit, read};
+use prose_view::View;
 use prose_vm::command::Pause;
 use prose_vm::effect::Usage;
 use prose_vm::event::{Event, EventKind, RunEnd, RunHead, RunStatus};
@@ -18,7 +19,7 @@ use crate::folder::{Project, time_of_id};
 use crate::journal::JOURNAL_FILE;
 use crate::legacy;
 use crate::lock::{LockState, RunLock};
-use crate::reader::{read_head, read_last};
+use crate::reader::{JournalReader, read_head, read_last};
 use crate::state_file::{STATE_FILE, time, timestamp};
 
 /// What a run shows in a list.
@@ -149,9 +150,16 @@ impl RunState {
 }
 
 impl RunSummary {
-    /// How long it took or has taken up to now, in milliseconds, without the time for which it lay stopped.
-    pub fn duration(&self) -> Option<u64> {
-        Some(self.last?.saturating_sub(self.started?).saturating_sub(self.paused))
+    /// How long it has worked up to its last event, in milliseconds: without the time for which it lay stopped, and without that for which it only
+    /// waited for people. Reads the journal of a run that has asked for inputs.
+    pub fn work(&self) -> Option<u64> {
+        let path = self.folder.join(JOURNAL_FILE);
+        let view = if has_asked(&path) { view(&path).ok() } else { None };
+        let view = view.filter(|view| view.root().is_some());
+        view.map(|view| view.times().work).or_else(|| {
+            let whole = self.last?.saturating_sub(self.started?);
+            Some(whole.saturating_sub(self.paused))
+        })
     }
 
     /// What it executes: `review.prose`, or `review.prose, session at line 12` for a part; `None` if that is not known.
@@ -484,6 +492,20 @@ impl OpenRun {
             }
         }
     }
+}
+
+/// Whether a run has asked for an input.
+fn has_asked(path: &Path) -> bool {
+    let Ok(file) = OwnFile(path).reader() else { return false };
+    let lines = BufReader::with_capacity(1 << 16, file).split(b'\n').map_while(Result::ok);
+    lines.into_iter().any(|line| is_event(&line, br#""event":"input-asked","#))
+}
+
+/// The view of a run, as far as its journal can be read: the last line of an active run may be incomplete.
+fn view(path: &Path) -> Result<View, StateError> {
+    let mut view = View::default();
+    JournalReader::open(path)?.map_while(Result::ok).for_each(|event| view.apply(&event));
+    Ok(view)
 }
 
 /// Whether a line has the name of an event. It stands before all texts, and those cannot hold it: their quotes are escaped.

@@ -11,6 +11,8 @@ use prose_vm::place::Place;
 use serde::Serialize;
 use smol_str::{SmolStr, format_smolstr};
 
+use crate::view::View;
+
 /// Something that a run did: a request with its outcome, or a decision of its program.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Step {
@@ -35,7 +37,7 @@ pub struct Step {
     /// What it used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// How long it took, in milliseconds, if its start is recorded.
+    /// How long it took, in milliseconds, on the clock of the view, if its start is recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub took: Option<u64>,
     /// Whether the outcome was taken from an earlier run or execution.
@@ -97,7 +99,7 @@ pub struct RunTotals {
     /// What it used itself; what came from an earlier run is not in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// How long it took, in milliseconds, without the time for which it was stopped.
+    /// How long it worked, in milliseconds: see [`Times::work`](crate::Times::work).
     pub took: u64,
 }
 
@@ -216,8 +218,8 @@ struct Steps {
     totals: RunTotals,
     /// What is asked by pending requests, and since when.
     asked: BTreeMap<RequestId, (Arc<str>, Option<SmolStr>, u64)>,
-    /// When the run started.
-    started: u64,
+    /// The view of the run, which has the clock.
+    view: View,
 }
 
 impl Steps {
@@ -228,7 +230,8 @@ impl Steps {
     }
 
     fn add(&mut self, event: Event) {
-        let at = event.active_at();
+        self.view.apply(&event);
+        let at = self.view.time(&event);
         let usage = event.kind.usage();
         let site = event.site;
         let step = |kind: &str, asked: Arc<str>, result: Arc<str>| Step {
@@ -246,7 +249,6 @@ impl Steps {
         };
         match event.kind.clone() {
             EventKind::RunStarted(head) => {
-                self.started = at;
                 (self.totals.run, self.totals.program) = (head.run.clone(), head.program.clone());
             }
             EventKind::SessionStarted { request, task } => {
@@ -274,7 +276,10 @@ impl Steps {
                 if !is_decision && !matches!(effect.as_str(), "session" | "input") {
                     return;
                 }
-                let took = began.or(since).map(|since| at.saturating_sub(since));
+                // The run may have waited after that.
+                let idle = event.paused + self.view.waits.attended;
+                let began = began.map(|at| at.saturating_sub(idle));
+                let took = began.max(since).map(|since| at.saturating_sub(since));
                 let result = result_of(&outcome);
                 self.steps.push(Step {
                     agent,
@@ -321,7 +326,7 @@ impl Steps {
             }
             _ => {}
         }
-        self.totals.took = at.saturating_sub(self.started);
+        self.totals.took = self.view.times().work;
     }
 }
 

@@ -201,7 +201,7 @@ impl LastRun {
         };
         let parts = [
             summary.sessions.map(|sessions| counted(sessions as usize, "session")),
-            summary.duration().map(duration),
+            summary.work().map(duration),
             Some(how),
         ];
         Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))

@@ -99,7 +99,7 @@ fn shown(summary: &RunSummary, runs: &Runs) -> Value {
         "canResume": summary.status.can_be_resumed(),
         "here": runs.is_live(&summary.id),
         "started": summary.started,
-        "milliseconds": summary.duration(),
+        "milliseconds": summary.work(),
         "sessions": summary.sessions,
         "usage": summary.usage,
         "error": summary.error,

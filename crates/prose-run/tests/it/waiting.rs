@@ -159,7 +159,7 @@ fn a_run_waits_for_three_days_and_asks_nothing_twice() {
     assert_eq!(end.outputs, [("done".into(), "done".into())]);
     // The time for which it waited is not part of its duration.
     let summary = world.project().last_run().unwrap().unwrap();
-    assert_eq!(summary.duration(), Some(0));
+    assert_eq!(summary.work(), Some(0));
 
     // What a person said is in the journal, with who, from where and when. The session that was ended counts.
     let told = world.events().into_iter().filter_map(|event| match event.kind {

@@ -202,7 +202,7 @@ fn r105_runs_of_the_layout_before_are_listed_until_they_are_brought_into_the_pre
     write(&project, 5, &[]);
     let listed = || {
         let runs = project.list_runs().unwrap();
-        runs.iter().map(|run| (run.id.to_string(), run.status.name(), run.duration())).collect::<Vec<_>>()
+        runs.iter().map(|run| (run.id.to_string(), run.status.name(), run.work())).collect::<Vec<_>>()
     };
     assert_eq!(listed(), [(ID.to_owned(), "foreign", Some(83_000))]);
     assert_eq!(project.find_run("run-2026").unwrap(), ID);

@@ -7,6 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use expect_test::{Expect, expect};
 use prose_state::StateError;
 use prose_state::folder::Project;
+use prose_vm::effect::RequestId;
 use prose_vm::error::{ErrorKind, RuntimeError};
 use prose_vm::event::{EventKind, RunEnd, RunStatus};
 use prose_vm::value::Value;
@@ -21,7 +22,7 @@ fn check(project: &Project, expected: Expect) {
     for run in project.list_runs().unwrap() {
         let started =
             run.started.map(|at| humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(at)));
-        let duration = run.duration().map(|duration| format!("{} s", duration / 1000));
+        let duration = run.work().map(|duration| format!("{} s", duration / 1000));
         let _ = writeln!(
             text,
             "{}: {}, {}, {}, {} sessions{}",
@@ -88,7 +89,7 @@ fn runs_in_all_states() {
     assert_eq!(project.last_run().unwrap().as_ref(), runs.first());
     let failed = runs.iter().find(|run| run.program.as_deref() == Some("failed.prose")).unwrap();
     assert_eq!(failed.error.as_deref(), Some("the agent is gone"));
-    assert_eq!(failed.duration(), Some(1000));
+    assert_eq!(failed.work(), Some(1000));
 
     let id = running.store.run();
     let error = project.remove_run(id).unwrap_err();
@@ -112,6 +113,26 @@ fn runs_in_all_states() {
             foreign.prose: foreign, 2024-01-01T00:00:00Z, 60 s, ? sessions
         "#]],
     );
+}
+
+#[test]
+fn a_run_that_has_waited_for_an_input_does_no_work_meanwhile() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "asks.prose", TEXT);
+    run.session("s1", 1, "a", "First.");
+    let before = run.events.last().unwrap().at;
+    let asked =
+        EventKind::InputAsked { request: RequestId(9), name: Some("topic".into()), prompt: "Which?".into() };
+    run.tell("s2", 2, asked);
+    let asked_at = run.events.last().unwrap().at;
+    run.tell("s2", 2, EventKind::InputGiven { name: Some("topic".into()), value: Value::text("tides") });
+    let given_at = run.events.last().unwrap().at;
+    run.end(RunStatus::Completed);
+    let ended_at = run.events.last().unwrap().at;
+    assert!(before < asked_at && asked_at < given_at && given_at < ended_at);
+    let listed = project.list_runs().unwrap();
+    let whole = listed[0].last.unwrap() - listed[0].started.unwrap();
+    assert_eq!(listed[0].work(), Some(whole - (given_at - asked_at)));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::view::View;
 
 impl View {
     /// The time of an event on the clock of the view.
-    pub(super) fn time(&self, event: &Event) -> u64 {
+    pub(crate) fn time(&self, event: &Event) -> u64 {
         event.active_at().saturating_sub(self.waits.attended)
     }
 

@@ -1,6 +1,6 @@
 //! Work, waiting for people, and stopped time.
 
-use prose_view::{NodeKind, Outcome, Times, View};
+use prose_view::{NodeKind, Outcome, Times, View, compare};
 use prose_vm::event::Event;
 use serde_json::{Value, json};
 
@@ -135,4 +135,27 @@ fn a_run_that_is_resumed_on_the_next_day_shows_its_work() {
     assert_eq!(View::of(&events("waiting")).times(), times(2_000, DAY, 0));
     let asked = told(vec![(1_000, 0, "s1", asked("topic")), (DAY + 3_000, DAY, "", run_ended("waiting"))]);
     assert_eq!(View::of(&asked).times(), times(1_000, DAY + 2_000, 0));
+}
+
+#[test]
+fn a_comparison_counts_no_waiting_either() {
+    let events = |waited: u64| {
+        let given_at = 3_000 + waited;
+        let answer = json!({
+            "event": "effect", "request": 9, "effect": "input", "fingerprint": "", "outcome": { "value": "that" },
+        });
+        told(vec![
+            (0, 0, "s0", session(1, "a")),
+            (3_000, 0, "s0", replied(1, json!(null))),
+            (3_000, 0, "s0", ended(1, "complete")),
+            (3_000, 0, "s1", asked("topic")),
+            (given_at, 0, "s1", answer),
+            (given_at, 0, "s1", given("topic")),
+            (given_at + 500, 0, "", run_ended("completed")),
+        ])
+    };
+    let comparison = compare(events(10), events(86_400_000));
+    assert_eq!((comparison.a.took, comparison.b.took), (3_500, 3_500));
+    let took = |pair: &prose_view::Pair| pair.b.as_ref().and_then(|step| step.took);
+    assert_eq!(comparison.steps.iter().map(took).collect::<Vec<_>>(), [Some(3_000), Some(0)]);
 }
