@@ -59,7 +59,11 @@ fn execute_and_report(
     if let Some(Err(message)) = args.record_script.as_deref().map(|path| recorded::check(path, args.force)) {
         return refuse(terminal, &message);
     }
-    if let Some(message) = args.output.as_ref().and_then(|name| request.program.refusal_of_output(name)) {
+    let refusal = args.output.as_ref().and_then(|name| match &request.part {
+        Some(part) => request.program.refusal_of_output_of_part(name, part),
+        None => request.program.refusal_of_output(name),
+    });
+    if let Some(message) = refusal {
         return refuse(terminal, &message);
     }
     let prepared = match prepare(request, args, terminal)? {

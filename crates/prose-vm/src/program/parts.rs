@@ -56,6 +56,22 @@ impl Program {
         Some(format!("the {noun} at line {line} does not use `{name}`; {hint}"))
     }
 
+    /// The error for a named output that a part does not set; `None` if it does. A block returns its outputs as its value.
+    pub fn refusal_of_output_of_part(&self, name: &str, part: &RunPart) -> Option<String> {
+        let (at, _) = self.part_of(part)?;
+        let set = match self.stmt(at) {
+            Stmt::Output { name: Some(name), .. } => Some(&self.body(at)[*name].text),
+            _ => None,
+        };
+        let hint = match set {
+            Some(set) if *set == name => return None,
+            Some(set) => format!("it sets `{set}`"),
+            None => "without `--output`, its value is printed".to_owned(),
+        };
+        let RunPart { noun, line, .. } = part;
+        Some(format!("the {noun} at line {line} sets no output `{name}`; {hint}"))
+    }
+
     fn variable_of_part(&self, part: &RunPart, name: &SmolStr) -> bool {
         self.part_of(part).is_some_and(|(at, _)| self.variable_at(at, name).is_some())
     }

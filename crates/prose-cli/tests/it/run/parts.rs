@@ -136,3 +136,50 @@ fn a_part_that_waits_is_resumed_as_one() {
     assert!(resumed.stderr.contains("1 session"), "{}", resumed.stderr);
     assert!(!resumed.stderr.contains("Left"), "{}", resumed.stderr);
 }
+
+#[test]
+fn an_output_that_a_part_does_not_set_is_refused_before_it_runs() {
+    let program = "agent writer:\n  model: sonnet\noutput first = session \"One\"\nlet more = session \"Two\"\noutput second = more\n";
+    let workspace = Workspace::new(&[("outputs.prose", program)]);
+    let only = |line: &str, output: &str, expected: Expect| {
+        workspace.check(
+            &["run", "outputs.prose", "--harness", "offline", "-q", "--only", line, "--output", output],
+            expected,
+        );
+    };
+    only(
+        "3",
+        "first",
+        expect![[r#"
+        status: 0
+        ---- stdout
+        Started from the task and followed it to the details. What matters most is the details, and the rest follows from it. Next comes the rest. [offline]
+    "#]],
+    );
+    only(
+        "3",
+        "second",
+        expect![[r#"
+            status: 2
+            ---- stderr
+            error: the session at line 3 sets no output `second`; it sets `first`
+        "#]],
+    );
+    only(
+        "4",
+        "second",
+        expect![[r#"
+            status: 2
+            ---- stderr
+            error: the session at line 4 sets no output `second`; without `--output`, its value is printed
+        "#]],
+    );
+    workspace.check(
+        &["runs", "list", "--status", "interrupted"],
+        expect![[r#"
+        status: 0
+        ---- stderr
+        No matches in 1 run.
+    "#]],
+    );
+}
