@@ -237,7 +237,7 @@ impl Live {
             let project = request.project.clone();
             let mut run = match prepare(request) {
                 Ok(run) => run,
-                Err(failure) => return drop(ready.send(Err(failure.to_string()))),
+                Err(failure) => return drop(ready.send(Err(failure.for_editor()))),
             };
             run.gate = Some(Arc::clone(&shared) as Arc<dyn Gate>);
             let (id, commands) = (SmolStr::new(run.run()), run.commands());
@@ -268,7 +268,7 @@ impl Live {
             }
             shared.end(match finished {
                 Ok(finished) => end_text(&finished.end),
-                Err(failure) => Output::new(Category::Stderr, failure.to_string()),
+                Err(failure) => Output::new(Category::Stderr, failure.for_editor()),
             });
         };
         let thread = thread::Builder::new().name("run".to_owned()).spawn(execute);

@@ -99,7 +99,7 @@ pub const FAULTS: &[FaultClass] = &[
         ],
         statuses_of_phrases: of_request,
         what: "rejected the request because a budget or usage limit of the account is exhausted",
-        advice: "raise the limit or wait until it resets, then resume the run with `prose resume`",
+        advice: "raise the limit or wait until it resets, then resume the run",
     },
     FaultClass {
         kind: ErrorKind::Auth,
@@ -208,7 +208,7 @@ pub const FAULTS: &[FaultClass] = &[
         ],
         statuses_of_phrases: of_server,
         what: "failed or cannot be reached",
-        advice: "check the connection and the status page of the provider, then resume the run with `prose resume`",
+        advice: "check the connection and the status page of the provider, then resume the run",
     },
     FaultClass {
         kind: ErrorKind::AgentCrashed,
@@ -264,7 +264,7 @@ pub fn failure_of(kind: ErrorKind, who: &str, status: Option<u16>, message: &str
         return Failure::new(kind, format!("{who} reported an error: {reported}"));
     };
     let advice = match kind {
-        ErrorKind::Auth => Cow::from(format!("{}, then resume the run with `prose resume`", sign_in(who))),
+        ErrorKind::Auth => Cow::from(format!("{}, then resume the run", sign_in(who))),
         _ => class.advice.into(),
     };
     let said = if reported.is_empty() { String::new() } else { format!(" ({reported})") };

@@ -231,6 +231,65 @@ impl fmt::Display for RunFailure {
     }
 }
 
+impl RunFailure {
+    /// The error with the fix in an editor, without options of the command line.
+    pub fn for_editor(&self) -> String {
+        match self {
+            RunFailure::Changed { run, difference } => format!(
+                "the program has changed since the run {run} was started: {difference}. Undo the change, or resume the run with \
+                `acceptChanges`, which keeps the results of all sessions that are asked the same"
+            ),
+            RunFailure::Over { run, .. } => format!(
+                "the run {run} has already completed. Run the program again, or change it and resume the run with \
+                `acceptChanges`, which keeps the results of all sessions that are asked the same"
+            ),
+            RunFailure::OtherHarness { run, before, now } => format!(
+                "the run {run} tells its agents to read and write files, as `{before}` can and `{now}` cannot; resume it with `{before}`, or \
+                with `acceptChanges` to give the remaining sessions other instructions"
+            ),
+            RunFailure::Replay { run } => format!(
+                "the run {run} is a replay and asks nothing; resume it with another `harness`, or run its program again from one of its lines"
+            ),
+            RunFailure::ScriptGone { run, script } => format!(
+                "the run {run} takes its answers from the script `{}`, and `{}` is gone; put it back, or resume the run with another one as `script`",
+                script.given, script.path
+            ),
+            RunFailure::Untrusted(untrusted) => format!(
+                "{}, and {}. If you trust it, run `{}` in a terminal, or have the editor send the setting `trusted` as true",
+                untrusted.reason(),
+                untrusted.start(),
+                untrusted.command_to_trust()
+            ),
+            RunFailure::Unconfirmed(unconfirmed) => {
+                format!("{}. If that is right, resume it with that as `harness`", unconfirmed.reason())
+            }
+            RunFailure::State(StateError::Outside { folder, agent, project }) => format!(
+                "`{folder}` is refused: agent `{agent}` would keep its memory outside the project {}. Name a folder inside it, or allow that \
+                with the setting `prose.run.allowOutside` of the editor",
+                project.display()
+            ),
+            RunFailure::State(StateError::Ended { run, error: Some((line, error)) }) => format!(
+                "the run {run} failed at line {line} of its program: {error}. It would fail there again: change the program, then resume the run"
+            ),
+            RunFailure::State(StateError::NoRun { run, folder }) => {
+                format!("run `{run}` does not exist in {}", folder.display())
+            }
+            RunFailure::State(StateError::NotOpen { run, question }) => {
+                format!("the run {run} has no open question {question}")
+            }
+            RunFailure::NotGranted(missing) => missing.for_editor(),
+            RunFailure::Unenforced(unenforced) => unenforced.for_editor(),
+            RunFailure::State(_)
+            | RunFailure::Harness(_)
+            | RunFailure::Input(_)
+            | RunFailure::Isolation(_)
+            | RunFailure::MissingTools(_)
+            | RunFailure::Run(_)
+            | RunFailure::Runtime(_) => self.to_string(),
+        }
+    }
+}
+
 impl std::error::Error for RunFailure {}
 
 impl From<StateError> for RunFailure {

@@ -232,7 +232,7 @@ impl Provider {
             (None, Some(variable)) => {
                 let title = self.settings.provider.title;
                 let message = format!(
-                    "the harness `provider` needs a key of {title}; set the environment variable `{variable}`, then resume the run with `prose resume`"
+                    "the harness `provider` needs a key of {title}; set the environment variable `{variable}`, then resume the run"
                 );
                 return Err(Failure::new(ErrorKind::Auth, message));
             }

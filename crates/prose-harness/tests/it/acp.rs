@@ -352,7 +352,7 @@ async fn failures_say_what_the_agent_reported() {
         >"#,
         expect![[r#"
             session: s7 None
-            Auth: acp is not signed in, or its key is not accepted (Authentication required); sign in to acp, or set its key in the environment, then resume the run with `prose resume`
+            Auth: acp is not signed in, or its key is not accepted (Authentication required); sign in to acp, or set its key in the environment, then resume the run
         "#]],
     )
     .await;

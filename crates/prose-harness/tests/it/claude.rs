@@ -290,7 +290,7 @@ async fn a_rejected_key_ends_the_session_before_the_agent_gives_up() {
         &told(script, task("Go")).await,
         expect![[r#"
         {"activity":"provider-retry","attempt":1,"status":429,"delay_ms":514,"message":"status 429: rate limit"}
-        Auth: claude is not signed in, or its key is not accepted (status 401: authentication failed); sign in with `claude auth login`, or set `ANTHROPIC_API_KEY`, then resume the run with `prose resume`
+        Auth: claude is not signed in, or its key is not accepted (status 401: authentication failed); sign in with `claude auth login`, or set `ANTHROPIC_API_KEY`, then resume the run
     "#]],
     );
 }
@@ -363,8 +363,8 @@ async fn errors_are_classified_and_quote_no_prompt() {
         &shown,
         expect![[r#"
             Session: claude reported an error: API Error: 400 messages: too many images
-            Auth: claude is not signed in, or its key is not accepted (Not logged in · Please run /login); sign in with `claude auth login`, or set `ANTHROPIC_API_KEY`, then resume the run with `prose resume`
-            Budget: claude rejected the request because a budget or usage limit of the account is exhausted (status 400: Credit balance is too low); raise the limit or wait until it resets, then resume the run with `prose resume`
+            Auth: claude is not signed in, or its key is not accepted (Not logged in · Please run /login); sign in with `claude auth login`, or set `ANTHROPIC_API_KEY`, then resume the run
+            Budget: claude rejected the request because a budget or usage limit of the account is exhausted (status 400: Credit balance is too low); raise the limit or wait until it resets, then resume the run
             ContextTooLong: claude rejected the prompt because it is longer than the context of the model (status 400: Prompt is too long · the request is ~250000 tokens); pass less in `context:`, or choose a model with a larger context
             Session: claude reported an error: error max turns
             Session: claude reported an error: boom

@@ -259,15 +259,15 @@ fn failures_teach_how_to_fix_them() {
     ];
     let lines: String = faults.iter().map(|fault| format!("{:?}: {}\n", fault.kind, fault.message)).collect();
     expect![[r#"
-        Auth: claude is not signed in, or its key is not accepted (Invalid API key · Please run /login); sign in with `claude auth login`, or set `ANTHROPIC_API_KEY`, then resume the run with `prose resume`
-        Auth: codex is not signed in, or its key is not accepted (status 401: Unauthorized); sign in with `codex login`, or set `OPENAI_API_KEY`, then resume the run with `prose resume`
-        Auth: openai is not signed in, or its key is not accepted (status 401: Incorrect API key provided: [key]); set `OPENAI_API_KEY` to a valid key, then resume the run with `prose resume`
-        Auth: opencode is not signed in, or its key is not accepted (Error: ProviderAuthError); sign in with `opencode auth login`, then resume the run with `prose resume`
+        Auth: claude is not signed in, or its key is not accepted (Invalid API key · Please run /login); sign in with `claude auth login`, or set `ANTHROPIC_API_KEY`, then resume the run
+        Auth: codex is not signed in, or its key is not accepted (status 401: Unauthorized); sign in with `codex login`, or set `OPENAI_API_KEY`, then resume the run
+        Auth: openai is not signed in, or its key is not accepted (status 401: Incorrect API key provided: [key]); set `OPENAI_API_KEY` to a valid key, then resume the run
+        Auth: opencode is not signed in, or its key is not accepted (Error: ProviderAuthError); sign in with `opencode auth login`, then resume the run
         RateLimit: claude is overloaded or limits the rate of requests, and waiting did not help (Overloaded); resume the run later, or lower `run.max-parallel` in `prose.toml`
-        Provider: google failed or cannot be reached (status 500); check the connection and the status page of the provider, then resume the run with `prose resume`
+        Provider: google failed or cannot be reached (status 500); check the connection and the status page of the provider, then resume the run
         ContextTooLong: anthropic rejected the prompt because it is longer than the context of the model (status 400: prompt is too long: 3 tokens > 2 maximum); pass less in `context:`, or choose a model with a larger context
         Session: anthropic reported an error: status 400: max_tokens: must be at least 1
-        Budget: codex rejected the request because a budget or usage limit of the account is exhausted (You've hit your usage limit); raise the limit or wait until it resets, then resume the run with `prose resume`
+        Budget: codex rejected the request because a budget or usage limit of the account is exhausted (You've hit your usage limit); raise the limit or wait until it resets, then resume the run
         Refused: openai refused to answer (status 400: content_policy_violation); rephrase the task, or choose another model
         Session: codex reported an error: status 400: Bad: the request was
     "#]].assert_eq(&lines);

@@ -262,8 +262,8 @@ async fn faults_that_waiting_does_not_help_fail_at_once() {
     check(
         &failures,
         expect![[r#"
-        Auth: openai is not signed in, or its key is not accepted (status 401: Incorrect API key provided: [key]); set `OPENAI_API_KEY` to a valid key, then resume the run with `prose resume`
-        Budget: openai rejected the request because a budget or usage limit of the account is exhausted (status 429: You exceeded your current quota); raise the limit or wait until it resets, then resume the run with `prose resume`
+        Auth: openai is not signed in, or its key is not accepted (status 401: Incorrect API key provided: [key]); set `OPENAI_API_KEY` to a valid key, then resume the run
+        Budget: openai rejected the request because a budget or usage limit of the account is exhausted (status 429: You exceeded your current quota); raise the limit or wait until it resets, then resume the run
         ContextTooLong: openai rejected the prompt because it is longer than the context of the model (status 400: This model's maximum context length is 8192 tokens); pass less in `context:`, or choose a model with a larger context
         Session: openai reported an error: status 404: model not found
     "#]],
@@ -305,8 +305,8 @@ async fn a_missing_key_or_address_says_what_to_set() {
     check(
         &failures,
         expect![[r#"
-        Auth: the harness `provider` needs a key of Anthropic; set the environment variable `ANTHROPIC_API_KEY`, then resume the run with `prose resume`
-        Auth: the harness `provider` needs a key of Anthropic; set the environment variable `MY_KEY`, then resume the run with `prose resume`
+        Auth: the harness `provider` needs a key of Anthropic; set the environment variable `ANTHROPIC_API_KEY`, then resume the run
+        Auth: the harness `provider` needs a key of Anthropic; set the environment variable `MY_KEY`, then resume the run
         Session: the provider `compatible` needs an address; set `base-url` in `[run.provider]` in `prose.toml`
         Session: the key of `openai` is not sent to `http://models.example.com/` without encryption; use an address with `https://`
     "#]],

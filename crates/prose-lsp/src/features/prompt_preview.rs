@@ -45,7 +45,7 @@ pub(crate) fn prompt_preview(
     let (noun, line) = (part.noun.clone(), first_line + part.line as usize);
     let request = RunRequest { part: Some(part), inputs: given, ..request };
     let Preview { run, values, prompts, error } =
-        preview(request).map_err(|failure| Failure::Refused(failure.to_string()))?;
+        preview(request).map_err(|failure| Failure::Refused(failure.for_editor()))?;
     let last = u32::try_from(line - 1).ok().and_then(|line| last_session(view, line));
     let last = last.map(|(last, session)| {
         let summary = last.details.summary;

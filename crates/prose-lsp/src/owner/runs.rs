@@ -7,7 +7,7 @@ use prose_analysis::location::Origin;
 use prose_analysis::{SourceFile, Text};
 use prose_project::Diagnosed;
 use prose_project::runnable::Refusal;
-use prose_run::{FromRun, Project, RunRequest, Start, TemporaryProject};
+use prose_run::{FromRun, Project, RunFailure, RunRequest, Start, TemporaryProject};
 use prose_state::replay::RecordedRun;
 use prose_vm::part::RunPart;
 use prose_vm::program::Program;
@@ -268,7 +268,7 @@ impl Owner {
                 )),
             };
         };
-        let run = &project.find_run(run).map_err(|error| error.to_string())?;
+        let run = &project.find_run(run).map_err(|error| RunFailure::from(error).for_editor())?;
         let details = project.show_run(run).map_err(|error| error.to_string())?;
         match details.head {
             // A run of another machine has only the name of its program.

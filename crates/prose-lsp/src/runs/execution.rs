@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use prose_run::{DryRun, FinishedRun, PreparedRun, Questions, RunFailure, RunHooks, RunRequest, Start};
-use prose_state::StateError;
 use prose_syntax::text::counted;
 use prose_vm::event::{Event, EventKind, RunStatus};
 use prose_vm::place::Site;
@@ -72,7 +71,7 @@ pub(super) fn execute(
         Ok(prepared) => prepared,
         Err(failure) => {
             forget();
-            return refuse(answer, shown(&failure));
+            return refuse(answer, failure.for_editor());
         }
     };
     if is_dry {
@@ -217,7 +216,7 @@ fn dry_run(
     };
     let end = prepared.rehearse(given, Box::pin(interrupted), &mut report);
     let failed = end
-        .map_err(|failure| failure.to_string())?
+        .map_err(|failure| failure.for_editor())?
         .error
         .map(|error| json!({ "line": first_line + error.line as usize, "message": error.to_string() }));
     Ok(json!({ "prompts": prompts, "failed": failed }))
@@ -234,7 +233,9 @@ fn summary(
 ) -> (Option<MessageType>, String) {
     let finished = match finished {
         Ok(finished) => finished,
-        Err(failure) => return (Some(MessageType::ERROR), format!("{name} had to stop: {}", shown(failure))),
+        Err(failure) => {
+            return (Some(MessageType::ERROR), format!("{name} had to stop: {}", failure.for_editor()));
+        }
     };
     let end = &finished.end;
     let reused = match finished.reused {
@@ -288,45 +289,6 @@ fn summary(
             };
             (Some(MessageType::WARNING), format!("{message} – {how}"))
         }
-    }
-}
-
-/// The message of a run that cannot start or continue, with the fix in an editor.
-fn shown(failure: &RunFailure) -> String {
-    match failure {
-        RunFailure::Changed { run, difference } => format!(
-            "the program has changed since the run {run} was started: {difference}. Undo the change, or resume the run with \
-             `acceptChanges`, which keeps the results of all sessions that are asked the same"
-        ),
-        RunFailure::Over { run, .. } => format!(
-            "the run {run} has already completed. Run the program again, or change it and resume the run with \
-             `acceptChanges`, which keeps the results of all sessions that are asked the same"
-        ),
-        RunFailure::OtherHarness { run, before, now } => format!(
-            "the run {run} tells its agents to read and write files, as `{before}` can and `{now}` cannot; resume it with `{before}`, or \
-             with `acceptChanges` to give the remaining sessions other instructions"
-        ),
-        RunFailure::ScriptGone { run, script } => format!(
-            "the run {run} takes its answers from the script `{}`, and `{}` is gone; put it back, or resume the run with another one as `script`",
-            script.given, script.path
-        ),
-        RunFailure::Untrusted(untrusted) => format!(
-            "{}, and {}. If you trust it, run `{}` in a terminal, or have the editor send the setting `trusted` as true",
-            untrusted.reason(),
-            untrusted.start(),
-            untrusted.command_to_trust()
-        ),
-        RunFailure::Unconfirmed(unconfirmed) => {
-            format!("{}. If that is right, resume it with that as `harness`", unconfirmed.reason())
-        }
-        RunFailure::State(StateError::Outside { folder, agent, project }) => format!(
-            "`{folder}` is refused: agent `{agent}` would keep its memory outside the project {}. Name a folder inside it, or allow that with the \
-             setting `prose.run.allowOutside` of the editor",
-            project.display()
-        ),
-        RunFailure::NotGranted(missing) => missing.for_editor(),
-        RunFailure::Unenforced(unenforced) => unenforced.for_editor(),
-        _ => failure.to_string(),
     }
 }
 

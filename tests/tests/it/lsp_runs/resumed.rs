@@ -21,6 +21,27 @@ fn a_run_is_known_by_the_beginning_of_its_id() {
 }
 
 #[test]
+fn a_run_that_would_fail_again_says_so_in_the_words_of_an_editor() {
+    let program = "session \"Try\"\nthrow \"It has failed\"\n";
+    let mut workspace = Workspace::with(hearing(), &[("failing.prose", program)]).opened("failing.prose");
+    let id = run(&mut workspace, "failing.prose", json!({}));
+    assert_eq!(ended(&mut workspace, &id)["status"], "failed");
+    workspace.client.take_all();
+    let refused = refusal(&mut workspace, "prose.resume", "failing.prose", json!({ "run": id }));
+    check(
+        &refused.replace(&id, "ID"),
+        expect![
+            "the run ID failed at line 2 of its program: It has failed. It would fail there again: change the program, then resume the run"
+        ],
+    );
+    let refused = refusal(&mut workspace, "prose.resume", "failing.prose", json!({ "run": "1999" }));
+    assert!(
+        refused.starts_with("run `1999` does not exist in ") && !refused.contains("prose runs"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn a_run_goes_on_after_a_restart_of_the_server() {
     check_restart(Workspace::restart);
 }
