@@ -1,7 +1,7 @@
 //! `prose doctor`: diagnoses the installation and configuration.
 
 mod agent;
-pub(crate) mod machine;
+mod machine;
 mod report;
 mod tools;
 
@@ -11,6 +11,7 @@ use std::time::SystemTime;
 
 use prose_config::{Config, FILE_NAME, HarnessName};
 use prose_harness::drivers::provider::KnownProvider;
+use prose_harness::mcp::is_installed;
 use prose_harness::registry;
 use prose_project::Diagnosed;
 use prose_project::files::shown;
@@ -24,7 +25,7 @@ use prose_state::runs::RunState;
 use prose_syntax::lines::LineIndex;
 use prose_syntax::{Code, Severity};
 
-use self::machine::{Answer, asked_for_version, on_path};
+use self::machine::{Answer, asked_for_version};
 use self::report::Report;
 use crate::cli::DoctorArgs;
 use crate::run::project::present_project;
@@ -180,7 +181,9 @@ fn harness(harness: HarnessName, config: &Config, root: &Path, report: &mut Repo
                 "add, for example, `command = [\"my-agent\", \"--quiet\"]` to `[run]`",
             )?,
             // It may not support `--version`, so it is not started.
-            Some(program) if on_path(program) => report.good(ABOUT, format_args!("`{name}`: `{program}`"))?,
+            Some(program) if is_installed(program, Path::new(".")) => {
+                report.good(ABOUT, format_args!("`{name}`: `{program}`"))?
+            }
             Some(program) => report.problem(
                 ABOUT,
                 format_args!("`{program}` of `run.command` is not installed"),

@@ -9,9 +9,10 @@ use std::fs;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 
+use prose_harness::mcp::is_installed;
+
 use self::step::{FileKind, ProjectFile, Step};
 use crate::cli::init::{AgentName, InitArgs};
-use crate::doctor::machine::on_path;
 use crate::status::Status;
 use crate::terminal::{BOLD, ERROR, Terminal, WARNING, one_line};
 
@@ -85,7 +86,7 @@ fn chosen_agents(args: &InitArgs, terminal: &Terminal) -> io::Result<Vec<AgentNa
 }
 
 fn found_agents() -> Vec<AgentName> {
-    AgentName::ALL.into_iter().filter(|agent| on_path(agent.program())).collect()
+    AgentName::ALL.into_iter().filter(|agent| is_installed(agent.program(), Path::new("."))).collect()
 }
 
 /// Asks at a terminal whether the agents on this machine get their kits.

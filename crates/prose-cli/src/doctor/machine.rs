@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use prose_harness::mcp::is_installed;
+
 /// The result of `--version`.
 pub(super) enum Answer {
     /// The first line of the output.
@@ -20,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Starts a program on `PATH` with `--version`.
 pub(super) fn asked_for_version(program: &str) -> Answer {
-    if !on_path(program) {
+    if !is_installed(program, Path::new(".")) {
         return Answer::NotFound;
     }
     let (status, said) = match run(program, &["--version"]) {
@@ -74,20 +76,6 @@ fn run(program: &str, arguments: &[&str]) -> Result<(ExitStatus, String), String
     };
     let said = String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned();
     Ok((status, said))
-}
-
-/// Whether a program exists: a name that is searched in `PATH`, or a path.
-pub(crate) fn on_path(program: &str) -> bool {
-    let is_there = |path: &Path| {
-        // Windows starts files with these endings without them.
-        path.is_file()
-            || cfg!(windows) && ["exe", "cmd", "bat"].iter().any(|it| path.with_extension(it).is_file())
-    };
-    if Path::new(program).components().count() > 1 {
-        return is_there(Path::new(program));
-    }
-    let folders = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&folders).any(|folder| is_there(&folder.join(program)))
 }
 
 /// Whether an environment variable is set; a trailing `*` is a wildcard.
