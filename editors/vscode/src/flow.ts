@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import type { FlowGraph } from "../panel/layout";
 import type { FromFlowPanel, ToFlowPanel } from "./runs/messages";
-import { pageOf } from "./runs/page";
+import { openPage } from "./runs/page";
 
 /** The delay before the page follows the cursor or an edit, so that typing does not wait for it. */
 const REST = 150;
@@ -62,23 +62,18 @@ export class FlowPanel implements vscode.Disposable {
       this.changed();
       return;
     }
-    const panel = vscode.window.createWebviewPanel(
-      "prose.flow",
-      "Flow",
-      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
-      { enableScripts: true, enableForms: false, localResourceRoots: [this.dist] },
-    );
-    this.panel = panel;
-    panel.webview.onDidReceiveMessage((message: FromFlowPanel) => this.receive(message));
-    panel.onDidDispose(() => {
-      this.panel = undefined;
-      this.isReady = false;
+    this.panel = openPage<FromFlowPanel>(this.dist, {
+      kind: "prose.flow",
+      title: "Flow",
+      script: "flow.js",
+      keepsFocus: true,
+      receive: (message) => this.receive(message),
+      hidden: () => (this.isReady = false),
+      closed: () => {
+        this.panel = undefined;
+        this.isReady = false;
+      },
     });
-    panel.onDidChangeViewState(() => {
-      // A hidden page is discarded, and reports when it is loaded again.
-      if (!panel.visible) this.isReady = false;
-    });
-    panel.webview.html = pageOf(panel.webview, this.dist, "flow.js", "Flow");
   }
 
   private changed(): void {

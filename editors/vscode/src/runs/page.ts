@@ -3,6 +3,37 @@
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 
+/** A page of the extension. */
+interface Page<Message> {
+  /** The id of its kind. */
+  readonly kind: string;
+  readonly title: string;
+  /** The name of its script. */
+  readonly script: string;
+  readonly keepsFocus: boolean;
+  readonly receive: (message: Message) => void;
+  /** Called when the page is hidden: it is discarded, and reports when it is loaded again. */
+  readonly hidden: () => void;
+  readonly closed: () => void;
+}
+
+/** Opens a page beside the editor. */
+export function openPage<Message>(dist: vscode.Uri, page: Page<Message>): vscode.WebviewPanel {
+  const panel = vscode.window.createWebviewPanel(
+    page.kind,
+    page.title,
+    { viewColumn: vscode.ViewColumn.Beside, preserveFocus: page.keepsFocus },
+    { enableScripts: true, enableForms: false, localResourceRoots: [dist] },
+  );
+  panel.webview.onDidReceiveMessage(page.receive);
+  panel.onDidDispose(page.closed);
+  panel.onDidChangeViewState(() => {
+    if (!panel.visible) page.hidden();
+  });
+  panel.webview.html = pageOf(panel.webview, dist, page.script, page.title);
+  return panel;
+}
+
 /** The text of a page with a script of the extension. */
 export function pageOf(webview: vscode.Webview, dist: vscode.Uri, script: string, title: string): string {
   const nonce = randomBytes(18).toString("base64");

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { FlowGraph } from "../../panel/layout";
 import type { Ability, FromPanel, PanelCommand, SessionCommand, ToPanel } from "./messages";
 import type { SessionDetails } from "./details";
-import { pageOf } from "./page";
+import { openPage } from "./page";
 import type { RunDelta, Site } from "./run";
 import type { Entry, RunStore } from "./store";
 
@@ -82,24 +82,19 @@ export class RunPanel implements vscode.Disposable {
   }
 
   private open(keepsFocus: boolean): void {
-    const panel = vscode.window.createWebviewPanel(
-      "prose.run",
-      "Run",
-      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: keepsFocus },
-      { enableScripts: true, enableForms: false, localResourceRoots: [this.dist] },
-    );
-    this.panel = panel;
-    panel.webview.onDidReceiveMessage((message: FromPanel) => this.receive(message));
-    panel.onDidDispose(() => {
-      this.panel = undefined;
-      this.isReady = false;
-      this.watching?.dispose();
+    this.panel = openPage<FromPanel>(this.dist, {
+      kind: "prose.run",
+      title: "Run",
+      script: "panel.js",
+      keepsFocus,
+      receive: (message) => this.receive(message),
+      hidden: () => (this.isReady = false),
+      closed: () => {
+        this.panel = undefined;
+        this.isReady = false;
+        this.watching?.dispose();
+      },
     });
-    panel.onDidChangeViewState(() => {
-      // A hidden page is discarded, and reports when it is loaded again.
-      if (!panel.visible) this.isReady = false;
-    });
-    panel.webview.html = pageOf(panel.webview, this.dist, "panel.js", "Run");
   }
 
   private post(message: ToPanel): void {
