@@ -54,21 +54,13 @@ impl From<Narration> for Markers {
 /// `prose run`
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
     // What is there instead of a state system that is missing is a rule of the language (R4).
-    match args.state {
-        State::Sqlite if args.dry_run => {}
-        State::Sqlite => writeln!(
-            terminal.stderr(),
-            "{WARNING}warning{WARNING:#}: the state backend `sqlite` is not supported; the run stores its state in files in `.prose/runs`, as with `--state filesystem`"
-        )?,
-        State::Postgres => {
-            return refuse(
-                terminal,
-                "the state backend `postgres` is not supported; use `--state filesystem` to store the state in files in `.prose/runs`",
-            );
-        }
-        State::Filesystem | State::InContext => {}
+    if args.state == Some(State::Postgres) {
+        return refuse(
+            terminal,
+            "the state backend `postgres` is not supported; use `--state sqlite` for a database of the run, or `--state filesystem` for files",
+        );
     }
-    let is_in_context = args.in_context || args.state == State::InContext;
+    let is_in_context = args.in_context || args.state == Some(State::InContext);
     if let Some(contradiction) = contradiction(&args.runner, is_in_context) {
         return refuse(terminal, contradiction);
     }
@@ -181,12 +173,13 @@ fn run_loaded(
         None if args.dry_run => Start::Dry,
         None => Start::New,
     };
-    let mut request = RunRequest {
-        state: if is_in_context { StateMode::InContext } else { StateMode::Filesystem },
-        seed: args.seed,
-        part,
-        inputs,
-        ..run_request(&args.runner, loaded, start)
+    let mut request =
+        RunRequest { seed: args.seed, part, inputs, ..run_request(&args.runner, loaded, start) };
+    request.state = match args.state {
+        _ if is_in_context => StateMode::InContext,
+        Some(State::Filesystem) => StateMode::Filesystem,
+        Some(State::Sqlite) => StateMode::Sqlite,
+        _ => request.state,
     };
     request.take_last_values();
     if let Some(message) = only::missing(&request, args) {

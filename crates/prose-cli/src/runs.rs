@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use prose_narration::Narrator;
 use prose_run::Project;
 use prose_state::StateError;
-use prose_state::journal::JOURNAL_FILE;
+use prose_state::journal::journal_of;
 use prose_state::prompt_file::PROMPTS_FOLDER;
 use prose_state::reader::JournalReader;
 use prose_state::runs::RunSummary;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
         // The commands that execute runs do these.
         RunsCommand::Answer(_) | RunsCommand::Fork(_) => Ok(()),
         RunsCommand::Export { run, file, force } => portable::export(&project, run, file, *force, terminal),
-        RunsCommand::Import { file } => portable::import(&project, file, terminal),
+        RunsCommand::Import { file, state } => portable::import(&project, file, *state, terminal),
         RunsCommand::Diff { a, b, json, all } => match diff::diff(&project, [a, b], *json, *all, terminal) {
             Ok(status) => return Ok(status),
             Err(error) => Err(error),
@@ -215,7 +215,7 @@ struct ShownRun<'a> {
 /// The view of the run in a folder, as far as its journal can be read.
 fn view_of(folder: &Path, mut read: impl FnMut(&Event)) -> Result<View, StateError> {
     let mut view = View::default();
-    for event in JournalReader::open(&folder.join(JOURNAL_FILE))? {
+    for event in JournalReader::open(&journal_of(folder))? {
         // The last line of an active run may be incomplete.
         let Ok(event) = event else { break };
         view.apply(&event);
@@ -385,7 +385,7 @@ fn tail(
 ) -> Result<(), CommandError> {
     let details = details(project, start).map_err(CommandError::Message)?;
     let id = &details.summary.id;
-    let path = details.summary.folder.join(prose_state::journal::JOURNAL_FILE);
+    let path = journal_of(&details.summary.folder);
     if !path.exists() {
         return Err(CommandError::Message(format!(
             "run {id} has no journal to narrate, since it comes from another implementation; its state is in state.md in {}",

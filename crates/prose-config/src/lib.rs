@@ -29,7 +29,7 @@ pub use setting::NamedInSettings;
 pub use settings::{CheckConfig, Config, MarkdownConfig, McpConfig, RegistryConfig, RunConfig};
 pub use values::{
     CodePattern, FetchMode, FileIgnore, Folder, HarnessName, Isolation, ModelAliases, PerFileIgnores,
-    ProviderName, Variable, WaitTime, WhenWaiting, Word,
+    ProviderName, RunStore, Variable, WaitTime, WhenWaiting, Word,
 };
 
 use std::path::Path;

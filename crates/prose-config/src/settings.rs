@@ -13,7 +13,8 @@ use crate::registry_url::RegistryUrl;
 use crate::rights::ImportRights;
 use crate::setting::settings;
 use crate::values::{
-    FetchMode, Folder, HarnessName, Isolation, ModelAliases, PerFileIgnores, WaitTime, WhenWaiting, Word,
+    FetchMode, Folder, HarnessName, Isolation, ModelAliases, PerFileIgnores, RunStore, WaitTime, WhenWaiting,
+    Word,
 };
 
 settings! {
@@ -124,6 +125,9 @@ settings! {
         /// which starts with the uncommitted changes of the project; when all branches have ended, their changes are merged in the order of the
         /// text, and a conflict is an error.
         isolation: Isolation = "isolation",
+        /// Where new runs keep their state in `.prose/runs`: `filesystem` in files, `sqlite` in a database for each run, `state.db`, which can be
+        /// queried while the run is executed. `prose run --state` overrides it.
+        state: RunStore = "state",
         /// What a run does that waits for an input, an approval or a limit when no terminal, editor or client is there to answer and nothing else is at work:
         /// `stop` records the questions and ends the process with status 5, so that `prose runs answer` continues the run at any later time; `stay`
         /// keeps the process until the answer is given.

@@ -123,6 +123,16 @@ words! {
 }
 
 words! {
+    /// Where a run keeps its state.
+    pub enum RunStore {
+        /// In files.
+        Filesystem = "filesystem",
+        /// In a database of SQLite.
+        Sqlite = "sqlite",
+    }
+}
+
+words! {
     /// What a run does that waits for an answer when no one is there to give it and nothing else is at work.
     pub enum WhenWaiting {
         /// It records what it waits for and ends its process.

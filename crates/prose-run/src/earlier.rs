@@ -83,7 +83,7 @@ impl FromRun {
         Settings {
             run: opened.run.clone(),
             origin: None,
-            state: request.state,
+            state: opened.state,
             inputs: inputs(head, &request.inputs),
             earlier: Some(Box::new(EarlierRun {
                 run: head.run.clone(),

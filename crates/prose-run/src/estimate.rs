@@ -10,7 +10,7 @@ use prose_config::RunConfig;
 use prose_harness::prices::{Prices, estimated_tokens};
 use prose_harness::registry::{Backend, HarnessSettings, asks_model, has_tools};
 use prose_state::folder::Project;
-use prose_state::journal::JOURNAL_FILE;
+use prose_state::journal::journal_of;
 use prose_state::reader::{JournalReader, read_head};
 use prose_vm::budget::{dollars, grouped};
 use prose_vm::effect::Usage;
@@ -93,7 +93,7 @@ impl History {
     pub fn read(project: &Project, program: &Program, most: usize) -> Self {
         let mut history = Self::default();
         let Ok(runs) = project.list_runs() else { return history };
-        let journals = runs.into_iter().map(|run| run.folder.join(JOURNAL_FILE));
+        let journals = runs.into_iter().map(|run| journal_of(&run.folder));
         let own = journals.filter(|path| {
             read_head(path).is_ok_and(|(_, head)| head.sha256 == program.sha256 && head.part.is_none())
         });

@@ -14,7 +14,7 @@ use prose_harness::registry::{HarnessSettings, Route, agent_command, used_harnes
 use prose_harness::replay;
 use prose_project::key::RunKey;
 use prose_state::folder::Project;
-use prose_state::journal::JOURNAL_FILE;
+use prose_state::journal::journal_of;
 use prose_state::reader::read_seal;
 use prose_vm::event::{RunHead, ScriptFile};
 use prose_vm::harness::RunFolders;
@@ -39,7 +39,7 @@ pub(crate) struct Origin {
 pub fn is_confirmed(project: &Project, run: &str, files: &UserFiles) -> bool {
     let head = || {
         let folder = project.existing_run(run).ok()?;
-        let sealed = read_seal(&folder.join(JOURNAL_FILE)).ok()??;
+        let sealed = read_seal(&journal_of(&folder)).ok()??;
         let key = RunKey::find(files).ok()??;
         key.confirms(&sealed.text, &sealed.seal).then_some(())?;
         project.show_run(run).ok()?.head

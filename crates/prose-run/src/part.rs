@@ -1,7 +1,7 @@
 //! The values that a part of a program is executed with, from earlier runs.
 
 use prose_state::folder::Project;
-use prose_state::journal::JOURNAL_FILE;
+use prose_state::journal::journal_of;
 use prose_state::reader::JournalReader;
 use prose_vm::event::{Event, EventKind};
 use prose_vm::part::RunPart;
@@ -34,7 +34,7 @@ impl PartValues {
         let own = runs.into_iter().filter(|run| run.from.as_deref().is_some_and(is_own)).take(MAX_RUNS);
         let mut last = None;
         for run in own {
-            let path = run.folder.join(JOURNAL_FILE);
+            let path = journal_of(&run.folder);
             let Ok(events) = JournalReader::open(&path) else { continue };
             let values = values_at(program, part, events.map_while(Result::ok));
             let has_all = needs.iter().all(|name| values.iter().any(|(known, _)| known == name));

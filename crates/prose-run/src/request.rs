@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prose_config::{AgentConfigs, Config, McpServerConfigs, ModelAliases, RunConfig};
+use prose_config::{AgentConfigs, Config, McpServerConfigs, ModelAliases, RunConfig, RunStore};
 use prose_narration::transcript::Recovered;
 use prose_project::trust::{TrustSubject, UserTrust};
 use prose_rights::Grants;
@@ -89,9 +89,9 @@ impl RunRequest {
             trust,
             names_program: true,
             project,
+            state: start.state(&config.run),
             start,
             id: None,
-            state: StateMode::Filesystem,
             harness: None,
             script: None,
             stand_in: None,
@@ -152,6 +152,15 @@ pub enum Start {
 }
 
 impl Start {
+    /// The backend for the state of a new run: that of the settings, or that of the run whose answers it takes, whose prompts depend on it.
+    fn state(&self, config: &RunConfig) -> StateMode {
+        match (self, config.state) {
+            (Start::From(from), _) => from.recorded.head.state,
+            (_, RunStore::Filesystem) => StateMode::Filesystem,
+            (_, RunStore::Sqlite) => StateMode::Sqlite,
+        }
+    }
+
     /// Whether nothing is asked and nothing is started: no agent, no process and no connection.
     pub(crate) fn is_replay(&self) -> bool {
         matches!(self, Start::From(from) if !from.is_live)

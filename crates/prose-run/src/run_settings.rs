@@ -27,15 +27,16 @@ pub(crate) fn settings(
     isolates: bool,
 ) -> Result<Settings, RunFailure> {
     let capabilities = harness.capabilities();
+    // Agents are told to read and to write files, but no tables: they reply (R113, R117).
     let has_files = match request.start {
         Start::Dry => request.state == StateMode::Filesystem,
-        _ => opened.folder.is_some(),
+        _ => opened.folder.is_some() && opened.state == StateMode::Filesystem,
     };
     let mut settings = match (&opened.head, &request.start) {
         (Some(head), _) => Settings { changed: opened.changed.clone(), ..Settings::of(head) },
         (None, Start::From(from)) => from.settings(opened, request),
         (None, _) => Settings {
-            state: request.state,
+            state: opened.state,
             seed: request.seed,
             inputs: opened.inputs.clone().unwrap_or_else(|| request.inputs.clone()),
             max_iterations: request.config.max_iterations.get(),

@@ -26,6 +26,8 @@ use crate::{RunRequest, Start};
 pub(crate) struct Opened {
     pub(crate) run: SmolStr,
     pub(crate) folder: Option<PathBuf>,
+    /// Where the state is.
+    pub(crate) state: StateMode,
     /// The head of a resumed run.
     pub(crate) head: Option<RunHead>,
     /// The recorded inputs of a resumed run, if its head is lost.
@@ -85,6 +87,7 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
         Opened {
             run,
             folder: None,
+            state: request.state,
             head: None,
             inputs: None,
             store,
@@ -123,6 +126,7 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
                 &request.project,
                 &request.program.text,
                 SystemTime::now(),
+                request.state,
             )?;
             if let Start::From(from) = &request.start {
                 store.replays(from.mode());
@@ -133,6 +137,7 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
             Ok(Opened {
                 run: store.run().into(),
                 folder: Some(store.folder().to_owned()),
+                state: request.state,
                 head: None,
                 inputs: None,
                 store: StoreKind::Files(store.into()),
@@ -186,6 +191,7 @@ fn resume(
     Ok(Opened {
         run: run.clone(),
         folder: Some(resumed.store.folder().to_owned()),
+        state: resumed.store.state(),
         head: details.head,
         inputs: resumed.inputs,
         store: StoreKind::Files(resumed.store.into()),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use prose_run::questions::{AnswerError, Attendance, user};
 use prose_run::{Project, Questions, RunHooks, RunRequest, Start};
 use prose_state::StateError;
-use prose_state::journal::JOURNAL_FILE;
+use prose_state::journal::journal_of;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunSummary};
 use prose_view::View;
@@ -416,7 +416,7 @@ pub(crate) fn list(folder: &Folder) -> Result<Vec<RunSummary>, String> {
 
 /// The events of a recorded run. The last line of a run that continues may be just being written.
 pub(crate) fn events(folder: &Path) -> Result<impl Iterator<Item = Event> + use<>, StateError> {
-    Ok(JournalReader::open(&folder.join(JOURNAL_FILE))?.map_while(Result::ok))
+    Ok(JournalReader::open(&journal_of(folder))?.map_while(Result::ok))
 }
 
 #[cfg(test)]

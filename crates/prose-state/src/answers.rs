@@ -12,7 +12,7 @@ use prose_vm::value::Value;
 
 use crate::error::StateError;
 use crate::folder::Project;
-use crate::journal::{JOURNAL_FILE, Journal};
+use crate::journal::{Journal, journal_of};
 use crate::lock::RunLock;
 use crate::reader::{INCOMPLETE, Lines, read_last};
 use crate::recall::{JournalRecording, Matching};
@@ -44,7 +44,7 @@ impl Project {
         let folder = self.existing_run(run)?;
         let tree = self.run_tree(&folder)?;
         let _lock = RunLock::acquire(&tree, run)?;
-        let path = folder.join(JOURNAL_FILE);
+        let path = journal_of(&folder);
         let not_open = || StateError::NotOpen { run: run.to_owned(), question: question.0 };
         let last = read_last(&path)?;
         let Some((last, mut end)) = last.and_then(|last| match last.kind.clone() {

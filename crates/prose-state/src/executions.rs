@@ -11,6 +11,8 @@ use crate::state_file::StateFile;
 /// The view of a run, and the files that show it, by program.
 #[derive(Debug, Default)]
 pub(crate) struct Executions {
+    /// Whether there are no files: the state is in a database.
+    has_no_files: bool,
     /// The text of the program of the run; taken when the run starts.
     text: String,
     view: View,
@@ -21,6 +23,11 @@ pub(crate) struct Executions {
 impl Executions {
     pub(crate) fn new(text: &str) -> Self {
         Self { text: text.to_owned(), ..Self::default() }
+    }
+
+    /// The view of a run without files.
+    pub(crate) fn without_files() -> Self {
+        Self { has_no_files: true, ..Self::default() }
     }
 
     /// The view of the run.
@@ -66,6 +73,7 @@ impl Executions {
     /// Takes up an event.
     pub(crate) fn apply(&mut self, event: &Event) {
         match &event.kind {
+            _ if self.has_no_files => {}
             EventKind::RunStarted(_) => {
                 self.files.insert(0, StateFile::new(&std::mem::take(&mut self.text)));
             }

@@ -1,4 +1,4 @@
-//! The filesystem state of a run (R96 to R104): its journal, and the files that are made from the same events.
+//! The state of a run in its folder: its journal, and what is made from the same events, files (R96 to R104) or the tables of a database (R111 to R117).
 
 use std::borrow::Cow;
 use std::fs;
@@ -13,7 +13,7 @@ use prose_vm::effect::{
     Binding, Effect, Failure, FileUse, Memory, MemoryPlace, MemoryScope, MemoryUse, Outcome, Request,
     RequestId,
 };
-use prose_vm::event::{Event, EventKind};
+use prose_vm::event::{Event, EventKind, RunHead, StateMode};
 use prose_vm::place::Place;
 use prose_vm::store::{Store, Turn};
 use prose_vm::value::Value;
@@ -22,34 +22,41 @@ use smol_str::SmolStr;
 
 use crate::binding_file;
 use crate::context_file;
-use crate::disk::{Identity, OwnFile, Tree};
+use crate::database::{DATABASE_FILE, is_database};
+use crate::disk::{Identity, Tree};
 use crate::error::StateError;
 use crate::executions::Executions;
 use crate::files::Writer;
 use crate::folder::{NewRun, PROGRAM_FILE, Project};
 use crate::foreign::ForeignRecording;
-use crate::journal::{JOURNAL_FILE, Journal, Sealer};
+use crate::journal::{JOURNAL_FILE, Journal, Sealer, journal_of};
 use crate::lock::RunLock;
 use crate::memory::Memories;
 use crate::prompt_file;
-use crate::recall::{JournalRecording, LookedUp, Matching};
+use crate::recall::{JournalRecording, LookedUp, Matching, ReadablePart};
 pub use crate::remembered::Remembered;
 use crate::remembered::{Journals, SessionMemories};
 use crate::repair::{self, repair, truncate};
 use crate::set_variable::has_set_variables;
+use crate::source::JournalSource;
 use crate::state_file::STATE_FILE;
+use crate::tables::Tables;
 use crate::turns::Turns;
 
 /// What is said of a run with another program in which a person has set variables.
 const NOT_SET_AGAIN: &str = "the program has changed, so the variables that were set by hand keep the values that the program gives them";
 
-/// Keeps the state of a run in files.
+/// Keeps the state of a run in files, or in a database in its folder.
 #[derive(Debug)]
 pub struct FilesystemStore {
     run: SmolStr,
     folder: PathBuf,
     journal: Journal,
     writer: Writer,
+    /// The tables, if the state is in a database.
+    tables: Option<Tables>,
+    /// Whether bindings have files. With a database, they have where the prompts of the run name them: it was started with files.
+    has_binding_files: bool,
     memories: Memories,
     project: Project,
     /// Whether events that happened before are written too: the journal is a new one.
@@ -110,22 +117,27 @@ pub struct Resumed {
 impl FilesystemStore {
     /// Makes the folder of a new run of a program.
     pub fn create(project: &Project, text: &str, at: SystemTime) -> Result<Self, StateError> {
-        Self::create_as(None, project, text, at)
+        Self::create_as(None, project, text, at, StateMode::Filesystem)
     }
 
-    /// The same with an id, unless another run has it.
+    /// The same with an id, unless another run has it, and with the state in files or in a database.
     pub fn create_as(
         id: Option<&str>,
         project: &Project,
         text: &str,
         at: SystemTime,
+        state: StateMode,
     ) -> Result<Self, StateError> {
         let made = project.make_run(id, at)?;
         let filled = || {
             let lock = RunLock::acquire(&made.tree, &made.id)?;
-            let journal = Journal::create(&made.tree.folder().path().join(JOURNAL_FILE))?;
+            let is_in_database = state == StateMode::Sqlite;
+            let name = if is_in_database { DATABASE_FILE } else { JOURNAL_FILE };
+            let journal = Journal::create(&made.tree.folder().path().join(name))?;
             made.tree.write(PROGRAM_FILE, text.as_bytes())?;
-            made.tree.make_folder("bindings")?;
+            if !is_in_database {
+                made.tree.make_folder("bindings")?;
+            }
             made.sync()?;
             Ok((lock, journal))
         };
@@ -153,18 +165,23 @@ impl FilesystemStore {
         let lock = RunLock::acquire(&tree, id)?;
         // With the lock, no other process writes here.
         tree.remove_temporary_files(Duration::ZERO);
-        tree.make_folder("bindings")?;
         // From here on no link stands on the way to it.
         let folder = tree.folder().path().to_owned();
-        let path = folder.join(JOURNAL_FILE);
+        let path = journal_of(&folder);
+        if !is_database(&path) {
+            tree.make_folder("bindings")?;
+        }
         let mut notes = Vec::new();
         let journals = Journals { folder: &folder, run: id };
         let mut inputs = None;
         let mut turns = Turns::default();
         let mut variables = Vec::new();
         let memories = Memories::new(project, &folder);
-        let has_journal = OwnFile(&path).is_there()?;
-        let is_empty = has_journal && fs::metadata(&path).is_ok_and(|found| found.len() == 0);
+        let has_journal = JournalSource::is_there(&path)?;
+        let length = |path: &Path| {
+            JournalSource::open(path)?.length().map_err(StateError::io("read the journal", path))
+        };
+        let is_empty = has_journal && length(&path)? == 0;
         // A run that was killed before its first line has no state either.
         if is_empty && tree.folder().identity(STATE_FILE)?.is_some() {
             notes.push(format!(
@@ -209,7 +226,11 @@ impl FilesystemStore {
                 for damage in recalls.iter().filter_map(|recall| recall.sound().damage.as_ref()) {
                     notes.push(format!("{damage}; the other lines are used"));
                 }
-                (Remembered { journals: recalls, foreign: None }, Journal::create(&path)?)
+                let journal = match is_database(&path) {
+                    true => Journal::resume(&path, &ReadablePart::default())?,
+                    false => Journal::create(&path)?,
+                };
+                (Remembered { journals: recalls, foreign: None }, journal)
             }
         };
         // The copy of the program shows what is executed. It stays as it is where nothing has changed, so that its time is the time when it was made.
@@ -221,7 +242,10 @@ impl FilesystemStore {
         let is_foreign = recall.foreign.is_some();
         let replayed_to = journal.last_seq();
         let store = Self::new(project, id.into(), folder.clone(), text, lock, journal, tree, writes_all);
-        let store = Self { turns, left_memories, replayed_to, is_foreign, ..store };
+        let mut store = Self { turns, left_memories, replayed_to, is_foreign, ..store };
+        if let Some(tables) = store.tables.as_mut().filter(|_| writes_all) {
+            tables.clear()?;
+        }
         Ok(Resumed { store, recall, notes, variables, inputs })
     }
 
@@ -237,11 +261,15 @@ impl FilesystemStore {
         writes_all: bool,
     ) -> Self {
         let memories = Memories::new(project, &folder);
+        let tables = journal.database().map(|database| Tables::new(database, text));
+        let executions = if tables.is_some() { Executions::without_files() } else { Executions::new(text) };
         Self {
             run,
             folder,
             journal,
-            writer: Writer::new(tree, Executions::new(text)),
+            writer: Writer::new(tree, executions),
+            has_binding_files: tables.is_none(),
+            tables,
             memories,
             project: project.clone(),
             writes_all,
@@ -273,6 +301,11 @@ impl FilesystemStore {
         &self.run
     }
 
+    /// Where its state is.
+    pub fn state(&self) -> StateMode {
+        if self.tables.is_some() { StateMode::Sqlite } else { StateMode::Filesystem }
+    }
+
     /// The folder of the run.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -290,10 +323,17 @@ impl FilesystemStore {
     }
 
     fn take_up(&mut self, event: &Event, is_new: bool) -> Result<(), StateError> {
+        if let Some(tables) = &mut self.tables {
+            if let EventKind::RunStarted(head) = &event.kind {
+                self.has_binding_files = names_files(head);
+            }
+            tables.take_up(event, is_new, &self.writer.files().tree)?;
+        }
         match &event.kind {
             EventKind::Effect { request, outcome: Outcome::Reply(reply), .. } if reply.wrote_binding => {
                 self.written_by_agent.insert(*request);
             }
+            EventKind::Bound { .. } if !self.has_binding_files => {}
             EventKind::Bound { binding, value, reply, was, .. } => {
                 self.prepared.remove(binding.path.as_ref());
                 let by_agent = reply.is_some_and(|request| self.written_by_agent.remove(&request));
@@ -311,7 +351,7 @@ impl FilesystemStore {
                 }
             }
             EventKind::MemoryWritten { place, .. } => self.take_up_memory(event, place, is_new)?,
-            EventKind::ImportCalled { folder, text, .. } => {
+            EventKind::ImportCalled { folder, text, .. } if self.tables.is_none() => {
                 let path = format!("{}/{PROGRAM_FILE}", folder.trim_end_matches('/'));
                 self.writer.files().tree.write(&path, text.as_bytes())?;
             }
@@ -511,6 +551,12 @@ impl Store for FilesystemStore {
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool> {
         Ok(self.memories.has_written(memory)?)
     }
+}
+
+/// Whether the prompts of a run name the files of bindings, for agents to read or to write.
+fn names_files(head: &RunHead) -> bool {
+    let routes = || head.routes.iter().any(|route| route.context_by_reference || route.agents_write);
+    head.context_by_reference || head.agents_write || routes()
 }
 
 /// Takes the turns of the sessions that were at work when the run stopped, as far as their agents remember what they did then. Where another run has

@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 use prose_vm::event::{Event, EventKind};
 use prose_vm::value::Value;
 
+use crate::database::{Database, io_error, is_database};
 use crate::disk::OwnFile;
 use crate::error::StateError;
 use crate::line::{BEHIND_CHECKSUM, LINE_START, SEAL_START, checksum_of, seed_of_run};
 use crate::recall::ReadablePart;
-
-/// The name of the journal in the folder of a run.
-pub const JOURNAL_FILE: &str = "journal.jsonl";
+pub use crate::source::{JOURNAL_FILE, journal_of};
+use crate::tables::SharedDatabase;
 
 /// How long the journal gathers lines at least between two syncs. A loss of power costs at most what was written since the last one; the end of a process
 /// costs nothing.
@@ -58,6 +58,8 @@ impl fmt::Debug for Sealer {
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
+    target: Target,
+    /// What has to be synced: the file, or the log of the database.
     file: Arc<File>,
     /// The bytes of all lines that are written.
     length: u64,
@@ -72,20 +74,39 @@ pub struct Journal {
     sealer: Option<Sealer>,
 }
 
+/// Where lines are written to.
+#[derive(Debug)]
+enum Target {
+    File,
+    Database(SharedDatabase),
+}
+
 /// How many bytes of lines wait at most to be written together.
 const MAX_WAITING: usize = 1 << 16;
 
 impl Journal {
     /// Starts a journal.
     pub fn create(path: &Path) -> Result<Self, StateError> {
-        let file = OwnFile(path).create_new()?;
-        Self::on(file, path, &ReadablePart::default())
+        let sound = ReadablePart::default();
+        match is_database(path) {
+            true => Self::in_database(Database::create(path)?, path, &sound),
+            false => Self::on(OwnFile(path).create_new()?, path, &sound),
+        }
     }
 
     /// Continues with a journal after its last sound line.
     pub fn resume(path: &Path, sound: &ReadablePart) -> Result<Self, StateError> {
-        let file = OwnFile(path).appender()?;
-        Self::on(file, path, sound)
+        match is_database(path) {
+            true => Self::in_database(Database::open(path)?, path, sound),
+            false => Self::on(OwnFile(path).appender()?, path, sound),
+        }
+    }
+
+    fn in_database(mut database: Database, path: &Path, sound: &ReadablePart) -> Result<Self, StateError> {
+        let log = database.log()?;
+        let mut journal = Self::on(log, path, sound)?;
+        journal.target = Target::Database(SharedDatabase::new(database));
+        Ok(journal)
     }
 
     fn on(file: File, path: &Path, sound: &ReadablePart) -> Result<Self, StateError> {
@@ -93,12 +114,22 @@ impl Journal {
         let syncer = Syncer::start(Arc::clone(&file)).map_err(StateError::io("sync", path))?;
         let ReadablePart { length, last_seq, seed, .. } = *sound;
         let path = path.to_owned();
-        Ok(Self { path, file, length, last_seq, broken: None, lines: Vec::new(), seed, syncer, sealer: None })
+        let target = Target::File;
+        let lines = Vec::new();
+        Ok(Self { path, target, file, length, last_seq, broken: None, lines, seed, syncer, sealer: None })
     }
 
     /// From now on, the start of a run is sealed.
     pub(crate) fn seal_with(&mut self, sealer: Sealer) {
         self.sealer = Some(sealer);
+    }
+
+    /// The database that it is a table of, if it is.
+    pub(crate) fn database(&self) -> Option<SharedDatabase> {
+        match &self.target {
+            Target::File => None,
+            Target::Database(database) => Some(database.clone()),
+        }
     }
 
     /// The number of the last event.
@@ -141,17 +172,26 @@ impl Journal {
     /// Writes the events that wait. They survive the end of the process from now on, and are synced soon.
     pub fn flush(&mut self) -> io::Result<()> {
         if self.lines.is_empty() {
-            return Ok(());
+            // Rows of other tables may wait.
+            let committed = match &self.target {
+                Target::File => Ok(()),
+                Target::Database(database) => database.lock().commit().map_err(io_error),
+            };
+            return committed.map_err(|error| self.fail("write", error));
         }
-        // One call, so that the end of the process tears no line.
-        let result = (&*self.file).write_all(&self.lines);
+        let result = match &self.target {
+            // One call, so that the end of the process tears no line.
+            Target::File => (&*self.file).write_all(&self.lines).inspect_err(|_| {
+                // Where a part has reached the disk, it is taken off again, so that the journal ends with a whole line.
+                let _ = self.file.set_len(self.length);
+            }),
+            Target::Database(database) => database.lock().write_lines(self.length, &self.lines),
+        };
         let length = self.lines.len() as u64;
         self.lines.clear();
         // A large reply must not keep its room until the run ends.
         self.lines.shrink_to(2 * MAX_WAITING);
         if let Err(error) = result {
-            // Where a part has reached the disk, it is taken off again, so that the journal ends with a whole line.
-            let _ = self.file.set_len(self.length);
             return Err(self.fail("write", error));
         }
         self.length += length;

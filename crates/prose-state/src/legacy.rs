@@ -19,8 +19,8 @@ use smol_str::SmolStr;
 use crate::binding_file::{self, fence_for};
 use crate::error::StateError;
 use crate::folder::{PROGRAM_FILE, PROSE_FOLDER, Project};
-use crate::journal::JOURNAL_FILE;
 use crate::program::{Program, bound_name};
+use crate::source::journal_of;
 use crate::state_file::STATE_FILE;
 
 /// The folder of such runs, below `.prose`.
@@ -86,7 +86,7 @@ impl Loop {
 /// Whether a folder holds a run in this layout.
 pub(crate) fn is_legacy(folder: &Path) -> bool {
     let has = |file: &str| folder.join(file).exists();
-    (has(POSITION_FILE) || has("variables")) && !has(STATE_FILE) && !has(JOURNAL_FILE)
+    (has(POSITION_FILE) || has("variables")) && !has(STATE_FILE) && !journal_of(folder).exists()
 }
 
 /// How far the run in a folder has come; none if it does not say so.

@@ -1,14 +1,17 @@
 //! Keeps the state of runs.
 //!
 //! A run has a folder below `.prose/runs`. The [`journal`] in it records every event and is the truth; `state.md`, the files of bindings and the
-//! memory of agents are made from the same events, for people and for agents to read ([`filesystem`]). What an earlier execution of a run has recorded
+//! memory of agents are made from the same events, for people and for agents to read ([`filesystem`]). A run that keeps its state in SQLite has the
+//! journal and the bindings in the tables of a database instead. What an earlier execution of a run has recorded
 //! is remembered by [`recall`], and that of another machine, which keeps no journal, by [`foreign`]; `legacy` brings
 //! runs of the layout before `.prose/runs` into this one. [`runs`] lists the runs of a project.
 
 pub mod agent_log;
 pub mod answers;
 pub mod binding_file;
+pub mod bindings;
 mod context_file;
+mod database;
 mod disk;
 pub mod env;
 mod error;
@@ -38,7 +41,9 @@ pub mod replay;
 pub mod runs;
 mod scan;
 mod set_variable;
+mod source;
 mod state_file;
+mod tables;
 mod trace;
 mod turns;
 

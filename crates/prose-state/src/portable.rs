@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use prose_vm::event::{Event, EventKind};
+use prose_vm::event::{Event, EventKind, StateMode};
 use prose_vm::store::Store;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
@@ -254,14 +254,14 @@ impl PartLines {
     }
 }
 
-/// Adds an exported run to a project, with its id. Memories of agents are not changed.
-pub fn import(project: &Project, path: &Path) -> Result<SmolStr, StateError> {
-    add(project, &open(path)?, path, None)
+/// Adds an exported run to a project, with its id. Its state is in files or in a database; `None` for where it was. Memories of agents are not changed.
+pub fn import(project: &Project, path: &Path, state: Option<StateMode>) -> Result<SmolStr, StateError> {
+    add(project, &open(path)?, path, state, None)
 }
 
 /// Adds a run of another project to a project, with its id, as a run of the program at another path.
 pub fn adopt(project: &Project, run: &RecordedRun, program: &Path) -> Result<SmolStr, StateError> {
-    add(project, run, &run.path, Some(program))
+    add(project, run, &run.path, None, Some(program))
 }
 
 /// Adds a run; `path` is how the user names its file.
@@ -269,6 +269,7 @@ fn add(
     project: &Project,
     run: &RecordedRun,
     path: &Path,
+    state: Option<StateMode>,
     program: Option<&Path>,
 ) -> Result<SmolStr, StateError> {
     let id = run.head.run.clone();
@@ -286,12 +287,13 @@ fn add(
     }
     let at = run.events()?.next().transpose()?.map_or(0, |event| event.at);
     let text = run.program.as_deref().unwrap_or_default();
-    let mut store =
-        FilesystemStore::create_as(Some(&id), project, text, UNIX_EPOCH + Duration::from_millis(at))?;
+    let at = UNIX_EPOCH + Duration::from_millis(at);
+    let state = state.unwrap_or(run.head.state);
+    let mut store = FilesystemStore::create_as(Some(&id), project, text, at, state)?;
     let made = SmolStr::new(store.run());
     store.replays(ReplayMode::Offline);
     let imported = match made == id {
-        true => record(run, program, &mut store),
+        true => record(run, state, program, &mut store),
         false => Err(taken()),
     };
     drop(store);
@@ -306,10 +308,18 @@ fn add(
 }
 
 /// Records the events of a run, and names another path of its program if there is one.
-fn record(run: &RecordedRun, program: Option<&Path>, store: &mut FilesystemStore) -> Result<(), StateError> {
+fn record(
+    run: &RecordedRun,
+    state: StateMode,
+    program: Option<&Path>,
+    store: &mut FilesystemStore,
+) -> Result<(), StateError> {
     let failed = |error| StateError::io("import", &run.path)(error);
     for event in run.events()? {
         let mut event = event?;
+        if let EventKind::RunStarted(head) = &mut event.kind {
+            head.state = state;
+        }
         if let (EventKind::RunStarted(head), Some(program)) = (&mut event.kind, program) {
             // The run of a block is named after its program and the block.
             let block = head.from.rsplit_once('#').map_or_else(String::new, |(_, block)| format!("#{block}"));

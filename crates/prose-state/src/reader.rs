@@ -1,7 +1,6 @@
 //! Reads journals, one line after the other.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -14,9 +13,9 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use smol_str::SmolStr;
 
-use crate::disk::OwnFile;
 use crate::error::{Damage, StateError};
 use crate::line::{BEHIND_CHECKSUM, LINE_START, PREFIX, SEAL_START, checksum_of, seed_of_run};
+use crate::source::JournalSource;
 
 /// The longest line that is taken for one: far longer than any reply, and short enough not to fill the memory with the rest of a file that has lost
 /// its line breaks.
@@ -54,7 +53,7 @@ pub(crate) struct EventHeader<'a> {
 #[derive(Debug)]
 pub(crate) struct Lines {
     path: PathBuf,
-    reader: BufReader<File>,
+    reader: BufReader<JournalSource>,
     line: Vec<u8>,
     /// How many lines have been read.
     count: u64,
@@ -71,8 +70,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
-        let file = OwnFile(path).reader()?;
-        let reader = BufReader::with_capacity(READ_SIZE, file);
+        let reader = BufReader::with_capacity(READ_SIZE, JournalSource::open(path)?);
         let path = path.to_owned();
         let limit = u64::MAX;
         Ok(Self { path, reader, line: Vec::new(), count: 0, start: 0, end: 0, limit, last_seq: 0, seed: 0 })
@@ -256,8 +254,8 @@ pub fn read_seal(path: &Path) -> Result<Option<Sealed>, StateError> {
 /// The last event of a journal, read from its end, if its line is sound.
 pub fn read_last(path: &Path) -> Result<Option<Event>, StateError> {
     let io = || StateError::io("read the journal", path);
-    let mut file = OwnFile(path).reader()?;
-    let length = file.metadata().map_err(io())?.len();
+    let mut file = JournalSource::open(path)?;
+    let length = file.length().map_err(io())?;
     let mut size: u64 = 1 << 14;
     loop {
         let start = length.saturating_sub(size);
@@ -287,21 +285,20 @@ fn read_seed(path: &Path) -> u32 {
 #[derive(Debug)]
 pub(crate) struct Places {
     path: PathBuf,
-    file: File,
+    source: JournalSource,
 }
 
 impl Places {
     pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
-        let file = OwnFile(path).reader()?;
-        Ok(Self { path: path.to_owned(), file })
+        Ok(Self { path: path.to_owned(), source: JournalSource::open(path)? })
     }
 
     /// The bytes that stand there.
     pub(crate) fn bytes_at(&mut self, offset: u64, length: usize) -> Result<Vec<u8>, StateError> {
         let mut bytes = Vec::new();
-        self.file
+        self.source
             .seek(SeekFrom::Start(offset))
-            .and_then(|_| (&self.file).take(length as u64).read_to_end(&mut bytes))
+            .and_then(|_| (&mut self.source).take(length as u64).read_to_end(&mut bytes))
             .map_err(StateError::io("read the journal", &self.path))?;
         Ok(bytes)
     }
@@ -309,9 +306,11 @@ impl Places {
     /// The event whose line starts there.
     pub(crate) fn event_at(&mut self, offset: u64) -> Result<Event, StateError> {
         let mut line = Vec::new();
-        self.file
+        self.source
             .seek(SeekFrom::Start(offset))
-            .and_then(|_| BufReader::new(&self.file).take(MAX_BYTES_OF_LINE).read_until(b'\n', &mut line))
+            .and_then(|_| {
+                BufReader::new(&mut self.source).take(MAX_BYTES_OF_LINE).read_until(b'\n', &mut line)
+            })
             .map_err(StateError::io("read the journal", &self.path))?;
         // Where a line break is lost, another line follows in the same one.
         let mut events = serde_json::Deserializer::from_slice(&line).into_iter();
@@ -376,9 +375,9 @@ impl JournalReader {
         if self.failed || !is_sound || !serde_json::from_slice(&line).is_ok_and(is_last) {
             return Ok(false);
         }
-        let mut file = OwnFile(path).reader()?;
-        file.seek(SeekFrom::Start(*end)).map_err(StateError::io("read the journal", path))?;
-        self.lines.reader = BufReader::with_capacity(READ_SIZE, file);
+        let mut source = JournalSource::open(path)?;
+        source.seek(SeekFrom::Start(*end)).map_err(StateError::io("read the journal", path))?;
+        self.lines.reader = BufReader::with_capacity(READ_SIZE, source);
         self.places = places;
         Ok(true)
     }

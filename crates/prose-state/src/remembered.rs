@@ -10,13 +10,14 @@ use prose_vm::store::{PendingRequests, Recording};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
+use crate::database::is_database;
 use crate::error::StateError;
 use crate::foreign::ForeignRecording;
-use crate::journal::JOURNAL_FILE;
 use crate::reader::Places;
 use crate::recall::{JournalRecording, Matching};
-use crate::repair::JournalCopies;
+use crate::repair::{JournalCopies, copy_journal, truncate};
 use crate::scan::Scan;
+use crate::source::journal_of;
 
 /// What is known of an earlier execution: from its journals, or from the files that another machine has left.
 #[derive(Debug, Default)]
@@ -144,7 +145,7 @@ impl Journals<'_> {
     /// All journals, the oldest first.
     pub(crate) fn all(&self) -> Vec<PathBuf> {
         let earlier = (1..=self.count()).map(|number| self.path(number));
-        let latest = Some(self.folder.join(JOURNAL_FILE)).filter(|path| path.exists());
+        let latest = Some(journal_of(self.folder)).filter(|path| path.exists());
         earlier.chain(latest).collect()
     }
 
@@ -153,6 +154,11 @@ impl Journals<'_> {
         let change = self.count() + 1;
         JournalCopies(self.folder).put_away(change)?;
         let earlier = self.path(change);
+        if is_database(journal) {
+            // A process that is killed in between leaves it in both places, where each result still serves once.
+            copy_journal(journal, &earlier)?;
+            return truncate(journal, 0);
+        }
         fs::rename(journal, &earlier).map_err(StateError::io("rename", journal))
     }
 

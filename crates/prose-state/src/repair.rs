@@ -9,10 +9,12 @@ use prose_vm::event::EventKind;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
+use crate::database::{Database, is_database};
 use crate::disk::OwnFile;
 use crate::error::StateError;
 use crate::reader::Places;
 use crate::scan::{Record, Scan};
+use crate::source::JournalSource;
 
 /// What a copy is called while it is written. It starts as the other temporary files of a run do.
 const TEMPORARY_COPY: &str = ".prose-tmp-journal";
@@ -111,10 +113,20 @@ fn leave(path: &Path, records: &[Record]) -> Result<(), StateError> {
         end = record.offset + record.length + 1;
         starts_there
     });
-    let metadata = OwnFile(path).reader()?.metadata();
-    let length = metadata.map_err(StateError::io("read the journal", path))?.len();
+    let length = JournalSource::open(path)?.length().map_err(StateError::io("read the journal", path))?;
     if is_beginning && end <= length && ends_with_line_breaks(path, records)? {
         return truncate(path, end);
+    }
+    if is_database(path) {
+        // They are read as they were before the transaction that replaces them.
+        let mut from = JournalSource::open(path)?;
+        return Database::open(path)?.replace_lines(records.iter().map(|record| {
+            let mut line = Vec::new();
+            from.seek(SeekFrom::Start(record.offset))?;
+            (&mut from).take(record.length).read_to_end(&mut line)?;
+            line.push(b'\n');
+            Ok(line)
+        }));
     }
     let temporary = path.with_file_name(TEMPORARY_COPY);
     let write = || -> io::Result<()> {
@@ -134,7 +146,7 @@ fn leave(path: &Path, records: &[Record]) -> Result<(), StateError> {
 /// Whether each of the lines ends as a line of a journal does, and not with another byte in the place of its line break.
 fn ends_with_line_breaks(path: &Path, records: &[Record]) -> Result<bool, StateError> {
     let io = || StateError::io("read the journal", path);
-    let mut file = BufReader::new(OwnFile(path).reader()?);
+    let mut file = BufReader::new(JournalSource::open(path)?);
     let mut at = 0;
     for record in records {
         let end = record.offset + record.length;
@@ -151,6 +163,9 @@ fn ends_with_line_breaks(path: &Path, records: &[Record]) -> Result<bool, StateE
 
 /// Cuts a journal.
 pub(crate) fn truncate(path: &Path, length: u64) -> Result<(), StateError> {
+    if is_database(path) {
+        return Database::open(path)?.truncate(length);
+    }
     let file = OwnFile(path).writer()?;
     file.set_len(length).and_then(|()| file.sync_data()).map_err(StateError::io("cut the journal", path))
 }
@@ -189,14 +204,23 @@ impl JournalCopies<'_> {
     /// Copies a journal as it is.
     pub(crate) fn keep(&self, path: &Path) -> Result<PathBuf, StateError> {
         let copy = self.path(self.all().len() as u32 + 1);
-        let temporary = self.0.join(TEMPORARY_COPY);
-        let write = || -> io::Result<()> {
-            let mut to = OwnFile(&temporary).create()?;
-            io::copy(&mut OwnFile(path).reader()?, &mut to)?;
-            to.sync_all()?;
-            fs::rename(&temporary, &copy)
-        };
-        write().map_err(StateError::io("write", &copy))?;
+        copy_journal(path, &copy)?;
         Ok(copy)
     }
+}
+
+/// Copies a journal to a file.
+pub(crate) fn copy_journal(path: &Path, copy: &Path) -> Result<(), StateError> {
+    let temporary = copy.with_file_name(TEMPORARY_COPY);
+    let write = || -> io::Result<()> {
+        let mut to = OwnFile(&temporary).create()?;
+        match JournalSource::open(path)? {
+            // A file is copied by the system.
+            JournalSource::File(mut file) => io::copy(&mut file, &mut to)?,
+            mut source => io::copy(&mut source, &mut to)?,
+        };
+        to.sync_all()?;
+        fs::rename(&temporary, copy)
+    };
+    write().map_err(StateError::io("write", copy))
 }

@@ -13,13 +13,16 @@ use prose_vm::part::RunPart;
 use prose_vm::questions::OpenQuestion;
 use smol_str::SmolStr;
 
+pub use crate::bindings::BindingFile;
+use crate::bindings::database_bindings;
+use crate::database::is_database;
 use crate::disk::{OwnFile, is_absent};
 use crate::error::StateError;
 use crate::folder::{Project, time_of_id};
-use crate::journal::JOURNAL_FILE;
 use crate::legacy;
 use crate::lock::{LockState, RunLock};
 use crate::reader::{JournalReader, read_head, read_last};
+use crate::source::{JournalSource, journal_of};
 use crate::state_file::{STATE_FILE, time, timestamp};
 
 /// What a run shows in a list.
@@ -153,7 +156,7 @@ impl RunSummary {
     /// How long it has worked up to its last event, in milliseconds: without the time for which it lay stopped, and without that for which it only
     /// waited for people. Reads the journal of a run that has asked for inputs.
     pub fn work(&self) -> Option<u64> {
-        let path = self.folder.join(JOURNAL_FILE);
+        let path = journal_of(&self.folder);
         let view = if has_asked(&path) { view(&path).ok() } else { None };
         let view = view.filter(|view| view.root().is_some());
         view.map(|view| view.times().work).or_else(|| {
@@ -190,19 +193,6 @@ pub struct RunDetails {
     pub end: Option<RunEnd>,
     /// The files of its bindings, by name; those of imported programs are not among them.
     pub bindings: Vec<BindingFile>,
-}
-
-/// The file of a binding.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BindingFile {
-    /// The name of the file without its ending, such as `result__43`.
-    pub name: String,
-    /// What kind of binding it is, such as `let`, if its head says so.
-    pub kind: Option<String>,
-    /// The file.
-    pub path: PathBuf,
-    /// Its bytes.
-    pub bytes: u64,
 }
 
 impl Project {
@@ -263,6 +253,11 @@ impl Project {
     pub fn show_run(&self, id: &str) -> Result<RunDetails, StateError> {
         let folder = self.existing_run(id)?;
         let (summary, head, end) = summarise(id, &folder);
+        if is_database(&journal_of(&folder)) {
+            // A database that cannot be read is told of in the summary.
+            let bindings = database_bindings(&folder).unwrap_or_default();
+            return Ok(RunDetails { summary, head, end, bindings });
+        }
         let mut bindings: Vec<BindingFile> = fs::read_dir(folder.join("bindings"))
             .into_iter()
             .flatten()
@@ -366,7 +361,7 @@ fn summarise_files(id: &str, folder: &Path) -> Recorded {
         started: time_of_id(id),
         ..RunSummary::default()
     };
-    let path = folder.join(JOURNAL_FILE);
+    let path = journal_of(folder);
     let (mut head, mut end, mut asked_at) = (None, None, 0);
     match read_head(&path) {
         Ok((at, found)) => {
@@ -469,7 +464,7 @@ pub(crate) struct OpenRun {
 impl OpenRun {
     /// Lines are only searched, since a list should not take long.
     pub(crate) fn read(path: &Path) -> Option<Self> {
-        let mut reader = BufReader::with_capacity(1 << 16, OwnFile(path).reader().ok()?);
+        let mut reader = BufReader::with_capacity(1 << 16, JournalSource::open(path).ok()?);
         let mut line = Vec::new();
         let mut open = Self::default();
         loop {
@@ -496,8 +491,8 @@ impl OpenRun {
 
 /// Whether a run has asked for an input.
 fn has_asked(path: &Path) -> bool {
-    let Ok(file) = OwnFile(path).reader() else { return false };
-    let lines = BufReader::with_capacity(1 << 16, file).split(b'\n').map_while(Result::ok);
+    let Ok(journal) = JournalSource::open(path) else { return false };
+    let lines = BufReader::with_capacity(1 << 16, journal).split(b'\n').map_while(Result::ok);
     lines.into_iter().any(|line| is_event(&line, br#""event":"input-asked","#))
 }
 
@@ -526,7 +521,7 @@ mod tests {
     use prose_vm::place::Place;
 
     use super::*;
-    use crate::journal::Journal;
+    use crate::journal::{JOURNAL_FILE, Journal};
 
     const ID: &str = "20260115-143052-a7b3c9";
 

@@ -1,7 +1,6 @@
 //! Finds every whole line of a journal that may be damaged, wherever it stands in the file.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -13,10 +12,10 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use smol_str::SmolStr;
 
-use crate::disk::OwnFile;
 use crate::error::{Damage, StateError};
 use crate::line::{LINE_START, seed_of_run};
 use crate::reader::{CHANGED, HeadFormat, MAX_BYTES_OF_LINE, Places, check_line};
+use crate::source::JournalSource;
 
 /// What some editors put in front of a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -418,7 +417,7 @@ struct RawLine<'a> {
 /// The lines of a file, of which none is read beyond what a line may have.
 struct RawLines {
     path: PathBuf,
-    reader: BufReader<File>,
+    reader: BufReader<JournalSource>,
     line: Vec<u8>,
     number: u64,
     next: u64,
@@ -426,8 +425,7 @@ struct RawLines {
 
 impl RawLines {
     fn open(path: &Path) -> Result<Self, StateError> {
-        let file = OwnFile(path).reader()?;
-        let reader = BufReader::with_capacity(1 << 16, file);
+        let reader = BufReader::with_capacity(1 << 16, JournalSource::open(path)?);
         Ok(Self { path: path.to_owned(), reader, line: Vec::new(), number: 0, next: 0 })
     }
 

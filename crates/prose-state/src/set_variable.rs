@@ -10,7 +10,7 @@ use smol_str::SmolStr;
 
 use crate::error::StateError;
 use crate::folder::Project;
-use crate::journal::{JOURNAL_FILE, Journal};
+use crate::journal::{Journal, journal_of};
 use crate::lock::RunLock;
 use crate::reader::Lines;
 use crate::recall::{JournalRecording, Matching};
@@ -34,7 +34,7 @@ impl Project {
         let folder = self.existing_run(run)?;
         let tree = self.run_tree(&folder)?;
         let _lock = RunLock::acquire(&tree, run)?;
-        let path = folder.join(JOURNAL_FILE);
+        let path = journal_of(&folder);
         let Some(Rest { start, mut set, end, last, has_results }) = rest_of(&path, statement)? else {
             return Ok(false);
         };

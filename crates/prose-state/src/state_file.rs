@@ -250,7 +250,7 @@ fn write_loop(
 }
 
 /// As tables name a scope.
-fn scope_name(scope: MemoryScope) -> &'static str {
+pub(crate) fn scope_name(scope: MemoryScope) -> &'static str {
     match scope {
         MemoryScope::Execution => "execution",
         MemoryScope::Project => "project",

@@ -451,6 +451,8 @@ pub enum StateMode {
     Filesystem,
     /// Only the narration (R106 to R110).
     InContext,
+    /// A database in `.prose/runs` (R111 to R117).
+    Sqlite,
 }
 
 /// The result of a run.

@@ -144,8 +144,10 @@ pub(crate) struct RunArgs {
     pub(crate) input_file: Option<PathBuf>,
 
     /// Where to keep the state of the run
-    #[arg(long, visible_alias = "backend", value_enum, value_name = "STATE", default_value_t = State::Filesystem)]
-    pub(crate) state: State,
+    ///
+    /// The default is `run.state` in `prose.toml`, or `filesystem`. A run with `--replay` keeps it where the earlier run did.
+    #[arg(long, visible_alias = "backend", value_enum, value_name = "STATE")]
+    pub(crate) state: Option<State>,
 
     /// The same as `--state in-context`
     #[arg(long, conflicts_with = "state", hide = true)]
@@ -332,8 +334,8 @@ pub(crate) enum State {
     /// In the narration on standard output only, for small programs
     #[value(alias = "in-context+")]
     InContext,
-    /// In a database of the run, which is not built yet (R4)
-    #[value(hide = true, alias = "sqlite+")]
+    /// In a database of SQLite in `.prose/runs`, which can be queried while the run is executed
+    #[value(alias = "sqlite+")]
     Sqlite,
     /// In a shared database, which is not built yet (R4)
     #[value(hide = true, alias = "postgres+")]

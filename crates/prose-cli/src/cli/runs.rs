@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{ArgGroup, Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use prose_run::Point;
 use prose_state::runs::RunState;
 
@@ -87,6 +87,9 @@ pub(crate) enum RunsCommand {
         /// The file
         #[arg(value_name = "FILE")]
         file: PathBuf,
+        /// Where to keep the state of the run; by default, as it was exported
+        #[arg(long, value_enum, value_name = "STATE")]
+        state: Option<ImportedState>,
     },
     /// Watch a run that another process executes, and answer its questions
     ///
@@ -281,4 +284,13 @@ fn status_parser() -> PossibleValuesParser {
         "completed with failures" => PossibleValue::new(name).alias("completed-with-failures"),
         name => PossibleValue::new(name),
     }))
+}
+
+/// Where the state of an imported run is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImportedState {
+    /// In files
+    Filesystem,
+    /// In a database of SQLite
+    Sqlite,
 }

@@ -49,7 +49,7 @@ fn execute_and_report(
     terminal: &Terminal,
     status: &mut Option<Ended>,
 ) -> io::Result<Ended> {
-    let is_kept = request.state == StateMode::Filesystem;
+    let is_kept = request.state != StateMode::InContext;
     let (continues, from) = match &request.start {
         Start::From(from) => (false, Some(from.as_ref().clone())),
         start => (*start != Start::New, None),

@@ -8,7 +8,9 @@ use std::path::Path;
 use prose_project::Settings;
 use prose_run::{Project, Redaction, recorded_run};
 use prose_state::portable;
+use prose_vm::event::StateMode;
 
+use crate::cli::runs::ImportedState;
 use crate::command_error::CommandError;
 use crate::terminal::{Terminal, counted, one_line};
 
@@ -76,8 +78,17 @@ fn private(options: &mut OpenOptions) {
 fn private(_: &mut OpenOptions) {}
 
 /// Adds an exported run to the runs of a project.
-pub(crate) fn import(project: &Project, file: &Path, terminal: &Terminal) -> Result<(), CommandError> {
-    let id = portable::import(project, file)?;
+pub(crate) fn import(
+    project: &Project,
+    file: &Path,
+    state: Option<ImportedState>,
+    terminal: &Terminal,
+) -> Result<(), CommandError> {
+    let state = state.map(|state| match state {
+        ImportedState::Filesystem => StateMode::Filesystem,
+        ImportedState::Sqlite => StateMode::Sqlite,
+    });
+    let id = portable::import(project, file, state)?;
     writeln!(terminal.stdout(), "imported {id}")?;
     Ok(())
 }

@@ -9,7 +9,7 @@ use prose_analysis::{AnalysisHost, Text};
 use prose_files::{Limit, read, read_text};
 use prose_ide::flow_graph;
 use prose_run::Project;
-use prose_state::journal::JOURNAL_FILE;
+use prose_state::journal::journal_of;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunState, RunSummary};
 use prose_state::{agent_log, binding_file};
@@ -152,7 +152,7 @@ fn view(folder: &Path, after: u64, at: Option<u64>, runs: &Runs) -> Result<Value
     }
     let RunDetails { summary, .. } = details(folder)?;
     let live = runs.live_view(&summary.id).filter(|_| after == 0);
-    let path = folder.join(JOURNAL_FILE);
+    let path = journal_of(folder);
     let (view, problem) = match live {
         Some(view) => (view, None),
         None if path.exists() => runs.recorded_views.latest(&path).map_err(|error| error.to_string())?,
@@ -166,7 +166,7 @@ fn view(folder: &Path, after: u64, at: Option<u64>, runs: &Runs) -> Result<Value
 /// Reads the events of a run, and returns what else is known of it.
 fn recorded(folder: &Path, runs: &Runs, mut take: impl FnMut(Event)) -> Result<Value, String> {
     let RunDetails { summary, .. } = details(folder)?;
-    let path = folder.join(JOURNAL_FILE);
+    let path = journal_of(folder);
     let mut problem = None;
     if path.exists() {
         for event in JournalReader::open(&path).map_err(|error| error.to_string())? {
@@ -200,7 +200,7 @@ struct SessionRecord {
 }
 
 pub(crate) fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
-    let path = folder.join(JOURNAL_FILE);
+    let path = journal_of(folder);
     let mut told = SessionRecord::default();
     for event in JournalReader::open(&path).map_err(|error| error.to_string())? {
         let Ok(event) = event else { break };

@@ -6,7 +6,7 @@ use std::net::Shutdown;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use prose_state::journal::JOURNAL_FILE;
+use prose_state::journal::journal_of;
 use prose_state::lock::RunLock;
 use prose_state::reader::JournalReader;
 use prose_vm::command::{Command, CommandError, RunStatusReport};
@@ -370,7 +370,7 @@ impl Watcher {
 
     fn read_journal(&mut self, until: u64) {
         // A journal that cannot be read leaves a gap; the events after it are still shown.
-        let journal = JournalReader::open(&self.client.folder.join(JOURNAL_FILE));
+        let journal = JournalReader::open(&journal_of(&self.client.folder));
         self.recorded = journal.ok().map(|journal| (journal, until));
     }
 

@@ -563,7 +563,7 @@ fn a_run_in_one_file_is_replayed_and_imported() {
     other.replay(PROGRAM, from_file);
     assert_eq!(story(other.events.clone()), before);
 
-    let id = portable::import(&other.project(), &path).unwrap();
+    let id = portable::import(&other.project(), &path, None).unwrap();
     assert_eq!(id, recorded.head.run);
     let imported = recorded_run(&other.project(), &id).unwrap();
     assert_eq!(recorded_story(&imported), before);
@@ -576,7 +576,7 @@ fn a_run_in_one_file_is_replayed_and_imported() {
             .collect::<Vec<_>>()
     };
     assert_eq!(bindings(&other), bindings(&world));
-    let error = portable::import(&other.project(), &path).unwrap_err().to_string();
+    let error = portable::import(&other.project(), &path, None).unwrap_err().to_string();
     assert!(error.contains("is already in"), "{error}");
     assert_eq!(recorded_story(&recorded_run(&other.project(), &id).unwrap()), before);
 }
@@ -602,7 +602,7 @@ fn damaged_and_newer_exports_are_refused_and_nothing_is_imported() {
     let refused = |bytes: &[u8]| {
         fs::write(&path, bytes).unwrap();
         let other = World::new();
-        let error = portable::import(&other.project(), &path).unwrap_err().to_string();
+        let error = portable::import(&other.project(), &path, None).unwrap_err().to_string();
         assert_eq!(other.project().list_runs().unwrap(), []);
         error.replace(path.to_str().unwrap(), "FILE")
     };

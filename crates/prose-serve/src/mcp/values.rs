@@ -1,10 +1,8 @@
 //! `status` without a run, and `read_value`: what runs have left in their files.
 
 use std::fmt::Write;
-use std::path::Path;
 
-use prose_files::Limit;
-use prose_state::binding_file;
+use prose_state::bindings;
 use prose_syntax::text::{counted, one_line};
 use prose_view::duration;
 use prose_vm::runner::now;
@@ -59,15 +57,10 @@ fn value(folder: &Folder, run: &str, name: &str) -> Result<String, String> {
     if let Some(value) = output {
         return Ok(value.to_string());
     }
-    // Agents write these files, so that no link is followed.
-    if let Some(binding) = details.bindings.iter().find(|binding| binding.name == name)
-        && let Some(file) = binding.path.file_name().and_then(|file| file.to_str())
-    {
-        let opened = prose_files::Folder::open(&details.summary.folder)
-            .and_then(|run| run.folder(Path::new("bindings")))
-            .and_then(|bindings| bindings.map_or(Ok(None), |bindings| bindings.read(file, Limit::STATE)));
-        if let Some(bytes) = opened.map_err(|error| format!("`{name}`: {error}"))? {
-            return Ok(binding_file::read_bytes(&bytes));
+    if details.bindings.iter().any(|binding| binding.name == name) {
+        let stored = bindings::read_value(&details.summary.folder, name);
+        if let Some(value) = stored.map_err(|error| format!("`{name}`: {error}"))? {
+            return Ok(value);
         }
     }
     let names: Vec<&str> = details.bindings.iter().map(|binding| binding.name.as_str()).collect();

@@ -18,5 +18,6 @@ mod paths;
 mod resume;
 mod runs;
 mod scale;
+mod sqlite;
 mod state_md;
 mod turns;

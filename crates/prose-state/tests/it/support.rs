@@ -59,8 +59,13 @@ pub(crate) struct Driver {
 impl Driver {
     /// Starts a run of a program.
     pub(crate) fn start(project: &Project, name: &str, text: &str) -> Self {
+        Self::start_in(StateMode::Filesystem, project, name, text)
+    }
+
+    /// The same with the state in files or in a database.
+    pub(crate) fn start_in(state: StateMode, project: &Project, name: &str, text: &str) -> Self {
         let at = UNIX_EPOCH + Duration::from_millis(START);
-        let store = FilesystemStore::create(project, text, at).unwrap();
+        let store = FilesystemStore::create_as(None, project, text, at, state).unwrap();
         let mut driver = Self::on(store, text);
         driver.head(name);
         driver
@@ -85,7 +90,7 @@ impl Driver {
             run: self.store.run().into(),
             program: name.into(),
             from: name.to_owned(),
-            state: StateMode::Filesystem,
+            state: self.store.state(),
             harness: "offline".into(),
             max_iterations: 1000,
             backoff_ms: 1000,
