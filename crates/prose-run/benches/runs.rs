@@ -1,6 +1,7 @@
-//! What runs cost whose state is kept in files, with the harness `offline`.
+//! What runs cost, with the harness `offline`. Their state is kept in files where nothing else is said.
 //!
 //! * `parallel`: ten thousand sessions of 100 ms at the same time, beside as many tasks of tokio that sleep as long and write a file each.
+//!   `sqlite` keeps the state in a database, which must not take more than twice the time.
 //! * `resume`: a run goes on whose parallel sessions are all recorded.
 //! * `replay`: a run takes all its answers from another one.
 //! * `loop` and `lines`: the first and the last thousand of a hundred thousand statements, which should take the same time.
@@ -120,16 +121,19 @@ fn parallel(criterion: &mut Criterion) {
         bencher.iter_custom(|times| (0..times).map(|_| sleeps_and_files(folder().path())).sum());
     });
     let program = program(&parallel_for(SESSIONS));
-    group.bench_function("prose", |bencher| {
-        bencher.iter_custom(|times| {
-            let once = |_| {
-                let folder = folder();
-                let request = RunRequest { delay: DELAY, ..request(&program, folder.path(), Start::New) };
-                run(request, RunStatus::Completed, &mut |_, _| {}).1
-            };
-            (0..times).map(once).sum()
+    for (name, state) in [("prose", StateMode::Filesystem), ("sqlite", StateMode::Sqlite)] {
+        group.bench_function(name, |bencher| {
+            bencher.iter_custom(|times| {
+                let once = |_| {
+                    let folder = folder();
+                    let request =
+                        RunRequest { delay: DELAY, state, ..request(&program, folder.path(), Start::New) };
+                    run(request, RunStatus::Completed, &mut |_, _| {}).1
+                };
+                (0..times).map(once).sum()
+            });
         });
-    });
+    }
     group.finish();
 }
 

@@ -205,21 +205,18 @@ fn content(connection: &Connection, path: &Path) -> Result<Content, StateError> 
             "the database has version {version}, but this `prose` supports versions up to {VERSION}; use the `prose` that wrote it, or a newer one"
         )),
         (APPLICATION_ID, _, _, 1) => Ok(Content::Run),
-        _ => refuse("it is not a database that `prose` wrote: it has no journal of a run".to_owned()),
+        _ => refuse("it is not a database that `prose` wrote, and is left as it is".to_owned()),
     }
 }
 
 /// Opens a database that exists, without following links.
 fn connect(path: &Path, access: OpenFlags) -> Result<Connection, StateError> {
     refuse_link(path)?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    // Links on the way to the folder have been looked at, and SQLite would refuse them.
-    let folder = folder.canonicalize().map_err(StateError::io("open", path))?;
-    let file = folder.join(path.file_name().unwrap_or_default());
-    let metadata = file.symlink_metadata().map_err(StateError::io("open", path))?;
+    let metadata = path.symlink_metadata().map_err(StateError::io("open", path))?;
     if !metadata.is_file() {
         return Err(StateError::refused(path.display().to_string(), "it is not a file"));
     }
+    let file = in_real_folder(path)?;
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let set = |connection: &Connection| {
         connection.busy_timeout(BUSY)?;
@@ -228,9 +225,35 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, StateError> {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         connection.pragma_update(None, "cell_size_check", true)
     };
+    let is_uri = access.contains(OpenFlags::SQLITE_OPEN_URI);
+    let file = if is_uri { unchanging(&file) } else { file };
     let connection = Connection::open_with_flags(&file, flags).map_err(failed("open", path))?;
     set(&connection).map_err(failed("open", path))?;
     Ok(connection)
+}
+
+/// The path without links on the way to its folder. Those have been looked at, and SQLite would refuse them.
+fn in_real_folder(path: &Path) -> Result<PathBuf, StateError> {
+    // Paths of Windows would get a form that SQLite does not know.
+    if cfg!(windows) {
+        return Ok(path.to_owned());
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().map_err(StateError::io("open", path))?;
+    Ok(folder.join(path.file_name().unwrap_or_default()))
+}
+
+/// The address of a database that nobody can write to: SQLite then makes no files beside it.
+fn unchanging(path: &Path) -> PathBuf {
+    let mut address = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' => address.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => address.push(char::from(*byte)),
+            byte => address.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    (address + "?immutable=1").into()
 }
 
 /// Opens a database for reading.
@@ -240,18 +263,32 @@ pub(crate) fn reader(path: &Path) -> Result<(Connection, Content), StateError> {
         connection.pragma_update(None, "query_only", true).map_err(failed("open", path))?;
         Ok((content(&connection, path)?, connection))
     });
-    let opened = match opened {
-        Err(StateError::Io { error, .. }) if is_forbidden(&error) => {
-            let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-            content(&connection, path).map(|content| (content, connection))
-        }
-        opened => opened,
+    let read_only = |flags: OpenFlags| {
+        let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | flags)?;
+        Ok((content(&connection, path)?, connection))
     };
+    // In a folder that cannot be written to, there is no log either, unless somebody else writes it.
+    let opened = or_if_forbidden(opened, || read_only(OpenFlags::empty()));
+    let opened = or_if_forbidden(opened, || read_only(OpenFlags::SQLITE_OPEN_URI));
     opened.map(|(content, connection)| (connection, content))
 }
 
-fn is_forbidden(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+/// Tries another way where the system allows no other.
+fn or_if_forbidden<T>(
+    result: Result<T, StateError>,
+    other: impl FnOnce() -> Result<T, StateError>,
+) -> Result<T, StateError> {
+    match result {
+        Err(StateError::Io { error, .. })
+            if matches!(
+                error.kind(),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+            ) =>
+        {
+            other()
+        }
+        result => result,
+    }
 }
 
 /// What SQLite says about a database.

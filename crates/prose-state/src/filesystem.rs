@@ -33,6 +33,7 @@ use crate::journal::{JOURNAL_FILE, Journal, Sealer, journal_of};
 use crate::lock::RunLock;
 use crate::memory::Memories;
 use crate::prompt_file;
+use crate::reader::read_length;
 use crate::recall::{JournalRecording, LookedUp, Matching, ReadablePart};
 pub use crate::remembered::Remembered;
 use crate::remembered::{Journals, SessionMemories};
@@ -178,10 +179,9 @@ impl FilesystemStore {
         let mut variables = Vec::new();
         let memories = Memories::new(project, &folder);
         let has_journal = JournalSource::is_there(&path)?;
-        let length = |path: &Path| {
-            JournalSource::open(path)?.length().map_err(StateError::io("read the journal", path))
-        };
-        let is_empty = has_journal && length(&path)? == 0;
+        let is_empty = has_journal && read_length(&path)? == 0;
+        // That of a database is there also after it was put away.
+        let has_journal = has_journal && !(is_empty && is_database(&path) && journals.count() > 0);
         // A run that was killed before its first line has no state either.
         if is_empty && tree.folder().identity(STATE_FILE)?.is_some() {
             notes.push(format!(

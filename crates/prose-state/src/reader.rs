@@ -275,6 +275,11 @@ pub fn read_last(path: &Path) -> Result<Option<Event>, StateError> {
     }
 }
 
+/// How many bytes a journal has.
+pub fn read_length(path: &Path) -> Result<u64, StateError> {
+    JournalSource::open(path)?.length().map_err(StateError::io("read the journal", path))
+}
+
 /// What the checksums of a journal start from, as its first line says.
 fn read_seed(path: &Path) -> u32 {
     let Ok(mut lines) = Lines::open(path) else { return 0 };

@@ -12,7 +12,7 @@ use smol_str::SmolStr;
 use crate::database::{Database, is_database};
 use crate::disk::OwnFile;
 use crate::error::StateError;
-use crate::reader::Places;
+use crate::reader::{Places, read_length};
 use crate::scan::{Record, Scan};
 use crate::source::JournalSource;
 
@@ -113,7 +113,7 @@ fn leave(path: &Path, records: &[Record]) -> Result<(), StateError> {
         end = record.offset + record.length + 1;
         starts_there
     });
-    let length = JournalSource::open(path)?.length().map_err(StateError::io("read the journal", path))?;
+    let length = read_length(path)?;
     if is_beginning && end <= length && ends_with_line_breaks(path, records)? {
         return truncate(path, end);
     }

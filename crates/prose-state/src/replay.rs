@@ -18,9 +18,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use crate::error::{Damage, StateError};
-use crate::reader::{JournalReader, Lines, Places};
+use crate::reader::{JournalReader, Lines, Places, read_length};
 use crate::recall::{key_of_place, later_than};
-use crate::source::{JournalSource, journal_of};
+use crate::source::journal_of;
 
 /// A recorded run: a journal, or the journal in an exported file.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,8 +42,7 @@ impl RecordedRun {
     pub fn in_folder(folder: &Path) -> Result<Self, StateError> {
         let path = journal_of(folder);
         let (_, head) = crate::reader::read_head(&path)?;
-        let end = JournalSource::open(&path)?.length();
-        let end = end.map_err(StateError::io("read the journal", &path))?;
+        let end = read_length(&path)?;
         let text = folder.join(crate::folder::PROGRAM_FILE);
         let program = prose_files::read_text(&text, prose_files::Limit::PROGRAM).ok().map(Arc::from);
         let is_redacted = head.redacted;

@@ -13,24 +13,24 @@ use prose_tests::prose_binary;
 use place::{Place, collect};
 
 /// What came of a run that nobody killed, and how long it took.
-fn undisturbed() -> (BTreeMap<String, String>, Vec<u8>, Duration) {
-    let place = Place::new();
+fn undisturbed(state: &'static str) -> (BTreeMap<String, String>, Vec<u8>, Duration) {
+    let place = Place::with_state(state);
     // Building the binary is no part of the run.
     prose_binary();
     let start = Instant::now();
-    let output = place.prose(&["run", "main.prose", "--input", "topic=tides", "--quiet"]).output().unwrap();
+    let output = place.run().output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     (place.left(), output.stdout, start.elapsed())
 }
 
-fn check(kills: usize, seed: u64) {
-    let (expected, said, mut took) = undisturbed();
+fn check(state: &'static str, kills: usize, seed: u64) {
+    let (expected, said, mut took) = undisturbed(state);
     let mut random = fastrand::Rng::with_seed(seed);
     let mut hit = 0;
     let mut nth = 0;
     while nth < kills || (hit * 2 <= kills && nth < 4 * kills) {
         nth += 1;
-        let place = Place::new();
+        let place = Place::with_state(state);
         let mut run = place.start();
         sleep(took.mul_f64(random.f64() * 1.1));
         let was_running = run.try_wait().unwrap().is_none();
@@ -38,7 +38,7 @@ fn check(kills: usize, seed: u64) {
         run.wait().unwrap();
         // What agents still do that were at work belongs to the time before.
         sleep(Duration::from_millis(30));
-        let journal = place.run_file("journal.jsonl").unwrap_or_default();
+        let journal = place.journal().unwrap_or_default();
         if !was_running {
             // The machine had more to do when the undisturbed run was timed.
             took = took.mul_f64(0.9);
@@ -70,7 +70,12 @@ fn check(kills: usize, seed: u64) {
 
 #[test]
 fn a_run_that_was_killed_goes_on_where_it_was() {
-    check(12, 7);
+    check("filesystem", 12, 7);
+}
+
+#[test]
+fn a_run_in_a_database_that_was_killed_goes_on_where_it_was() {
+    check("sqlite", 12, 9);
 }
 
 #[test]
@@ -78,17 +83,17 @@ fn a_run_that_was_killed_goes_on_where_it_was() {
 fn runs_that_were_killed_at_300_moments_go_on_where_they_were() {
     // The runs mostly wait.
     thread::scope(|scope| {
-        for seed in [7, 8] {
-            scope.spawn(move || check(150, seed));
+        for (state, seed) in [("filesystem", 7), ("sqlite", 8)] {
+            scope.spawn(move || check(state, 150, seed));
         }
     });
 }
 
-#[test]
-fn a_run_can_be_resumed_by_one_process_at_a_time() {
-    let place = Place::new();
+#[track_caller]
+fn check_one_process(state: &'static str) {
+    let place = Place::with_state(state);
     let mut run = place.start();
-    while place.run_file("journal.jsonl").is_none_or(|journal| journal.lines().count() < 5) {
+    while place.journal().is_none_or(|journal| journal.lines().count() < 5) {
         sleep(Duration::from_millis(5));
     }
     let output = place.prose(&["resume"]).output().unwrap();
@@ -102,9 +107,15 @@ fn a_run_can_be_resumed_by_one_process_at_a_time() {
 }
 
 #[test]
+fn a_run_can_be_resumed_by_one_process_at_a_time() {
+    check_one_process("filesystem");
+    check_one_process("sqlite");
+}
+
+#[test]
 fn two_runs_in_one_folder_do_not_disturb_each_other() {
     let place = Place::new();
-    let (expected, ..) = undisturbed();
+    let (expected, ..) = undisturbed("filesystem");
     let mut runs = [place.start(), place.start()];
     for run in &mut runs {
         assert_eq!(run.wait().unwrap().code(), Some(0));

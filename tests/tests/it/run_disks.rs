@@ -144,7 +144,7 @@ fn a_full_disk_is_told_and_nothing_is_lost_when_there_is_room_again() {
         assert!(error.contains("No space left on device"), "{what}: {error}");
         mounts.resize(64 << 20);
         let mut arguments = &RUN[..];
-        if place.run_file("journal.jsonl").is_some() {
+        if place.journal().is_some() {
             full += 1;
             let said_where = error.contains("cannot record the state of the run from line ");
             assert!(said_where || error.contains(AT_THE_END), "{what}: {error}");

@@ -10,6 +10,7 @@ mod approvals;
 mod census;
 #[cfg(unix)]
 mod control;
+mod databases;
 mod estimates;
 mod folders;
 #[cfg(unix)]

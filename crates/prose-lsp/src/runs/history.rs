@@ -11,7 +11,7 @@ use prose_files::{Limit, read_text};
 use prose_run::{History as Used, Project};
 use prose_state::folder::PROGRAM_FILE;
 use prose_state::journal::journal_of;
-use prose_state::reader::JournalReader;
+use prose_state::reader::{JournalReader, read_length};
 use prose_state::runs::{RunDetails, RunState};
 use prose_syntax::text::{beginning, counted};
 use prose_view::duration;
@@ -82,7 +82,7 @@ impl History {
     /// The sessions of the program itself, not of those that it imports, which the run in a folder has asked.
     pub(crate) fn asked_sessions(&self, folder: &Path) -> Arc<[AskedSession]> {
         let path = journal_of(folder);
-        let Ok(length) = path.metadata().map(|metadata| metadata.len()) else { return Arc::default() };
+        let Ok(length) = read_length(&path) else { return Arc::default() };
         if let Some(known) = self.asked.get(folder).filter(|known| known.0 == length) {
             return Arc::clone(&known.1);
         }

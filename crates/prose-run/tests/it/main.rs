@@ -8,4 +8,5 @@ mod generated;
 mod money;
 mod replay;
 mod resume;
+mod stores;
 mod waiting;

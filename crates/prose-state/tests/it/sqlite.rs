@@ -12,7 +12,9 @@ use prose_state::journal::journal_of;
 use prose_state::reader::JournalReader;
 use prose_state::runs::RunState;
 use prose_vm::effect::{MemoryPlace, MemoryScope};
-use prose_vm::event::{Event, EventKind, RunStatus, StateMode, StatementKind, Status};
+use prose_vm::event::{
+    Event, EventKind, JOURNAL_VERSION, RunHead, RunStatus, StateMode, StatementKind, Status,
+};
 use prose_vm::store::{Recording, Store};
 use rusqlite::Connection;
 use rusqlite::types::Value as Cell;
@@ -216,16 +218,22 @@ fn r112_the_documented_tables_follow_from_the_events() {
             inner | 7 | let | In the block. | do block(1) | -
         "#]],
     );
-    check("SELECT name, scope, memory FROM agents", expect![[r#"
+    check(
+        "SELECT name, scope, memory FROM agents",
+        expect![[r#"
         captain | execution | It is known.
-    "#]]);
-    check("SELECT agent_name, segment_number, prompt, summary FROM agent_segments", expect![[r#"
+    "#]],
+    );
+    check(
+        "SELECT agent_name, segment_number, prompt, summary FROM agent_segments",
+        expect![[r#"
         captain | 1 | Look | Looked.
-    "#]]);
+    "#]],
+    );
     // R116: a name is looked up in the scopes around a row of `execution`.
     check(
         "WITH RECURSIVE scope AS (
-            SELECT id, parent_id FROM execution WHERE id = 8
+            SELECT id, parent_id FROM execution WHERE id = 7
             UNION ALL SELECT e.id, e.parent_id FROM execution e JOIN scope s ON e.id = s.parent_id)
          SELECT name, value FROM bindings WHERE name IN ('inner', 'a')
             AND (execution_id IS NULL OR execution_id IN (SELECT id FROM scope)) ORDER BY name",
@@ -256,6 +264,30 @@ fn r115_large_values_are_files_beside_the_database() {
     let sizes: Vec<_> =
         project.show_run(&id).unwrap().bindings.into_iter().map(|file| (file.name, file.bytes)).collect();
     assert_eq!(sizes, [("a".to_owned(), 100_001), ("b".to_owned(), 100_000)]);
+}
+
+/// A run that was started with an agent that reads files names them in its prompts, so that they are there also when it was moved to a database.
+#[test]
+fn bindings_have_files_as_well_where_prompts_name_them() {
+    for names_files in [false, true] {
+        let (_folder, project) = project();
+        let state = StateMode::Sqlite;
+        let store = FilesystemStore::create_as(None, &project, TEXT, SystemTime::now(), state).unwrap();
+        let mut run = Driver::on(store, TEXT);
+        let head = RunHead {
+            version: JOURNAL_VERSION,
+            run: run.store.run().into(),
+            state,
+            context_by_reference: names_files,
+            ..RunHead::default()
+        };
+        run.tell("", 0, EventKind::RunStarted(Box::new(head)));
+        run.session("s1", 1, "a", "First.");
+        run.store.commit().unwrap();
+        assert_eq!(run.store.folder().join("bindings/a.md").exists(), names_files);
+        assert!(!run.store.folder().join("state.md").exists());
+        assert_eq!(read_value(run.store.folder(), "a").unwrap().as_deref(), Some("First."));
+    }
 }
 
 /// The journal has the result, and the process is killed before anything follows from it.
@@ -329,13 +361,10 @@ fn check_damage(sql: &str, expected: Expect) {
 
 #[test]
 fn damaged_rows_are_repaired_as_damaged_lines_are() {
-    let line = "(SELECT start FROM journal ORDER BY start LIMIT 1 OFFSET 4)";
+    let line = "(SELECT start FROM journal ORDER BY start LIMIT 1 OFFSET 3)";
     check_damage(
         &format!("UPDATE journal SET line = replace(line, 'First', 'Other') WHERE start = {line}"),
-        expect![[r#"
-
-            13 of 13 events
-        "#]],
+        expect![""],
     );
     check_damage(&format!("UPDATE journal SET line = line || 'more' WHERE start = {line}"), expect![""]);
     check_damage(&format!("UPDATE journal SET line = substr(line, 1, 40) WHERE start = {line}"), expect![""]);
@@ -368,9 +397,12 @@ fn check_refused(spoil: impl FnOnce(&Path), expected: Expect) {
 
 #[test]
 fn databases_that_are_damaged_newer_or_of_others_are_refused_and_stay_as_they_are() {
-    check_refused(|database| fs::write(database, "no database at all, but a text").unwrap(), expect![[r#"
+    check_refused(
+        |database| fs::write(database, "no database at all, but a text").unwrap(),
+        expect![[r#"
         cannot read RUN/state.db: file is not a database; `sqlite3 state.db .recover` prints what can still be read of it
-    "#]]);
+    "#]],
+    );
     check_refused(
         |database| {
             let mut bytes = fs::read(database).unwrap();
@@ -382,16 +414,25 @@ fn databases_that_are_damaged_newer_or_of_others_are_refused_and_stay_as_they_ar
             cannot read the journal RUN/state.db: database disk image is malformed; `sqlite3 state.db .recover` prints what can still be read of it
         "#]],
     );
-    check_refused(|database| change(database, "PRAGMA user_version = 9"), expect![[r#"
+    check_refused(
+        |database| change(database, "PRAGMA user_version = 9"),
+        expect![[r#"
         cannot use `RUN/state.db`: the database has version 9, but this `prose` supports versions up to 1; use the `prose` that wrote it, or a newer one
-    "#]]);
-    check_refused(|database| change(database, "PRAGMA application_id = 7"), expect![[r#"
+    "#]],
+    );
+    check_refused(
+        |database| change(database, "PRAGMA application_id = 7"),
+        expect![[r#"
         cannot use `RUN/state.db`: it is not a database that `prose` wrote: it has no journal of a run
-    "#]]);
+    "#]],
+    );
     // The database of another implementation, which has no journal.
-    check_refused(|database| change(database, "PRAGMA application_id = 0; DROP TABLE journal"), expect![[r#"
+    check_refused(
+        |database| change(database, "PRAGMA application_id = 0; DROP TABLE journal"),
+        expect![[r#"
         cannot use `RUN/state.db`: it is not a database that `prose` wrote: it has no journal of a run
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

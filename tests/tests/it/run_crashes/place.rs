@@ -114,13 +114,20 @@ pub(crate) struct Place {
     path: PathBuf,
     /// Where agents write down what they were asked.
     log: PathBuf,
+    /// Where runs keep their state.
+    state: &'static str,
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
+        Self::with_state("filesystem")
+    }
+
+    /// A folder whose runs keep their state there.
+    pub(crate) fn with_state(state: &'static str) -> Self {
         let folder = prose_fixture::tempdir().unwrap();
-        let place =
-            Self { path: folder.path().join("project"), log: folder.path().join("log"), _folder: folder };
+        let (path, log) = (folder.path().join("project"), folder.path().join("log"));
+        let place = Self { path, log, _folder: folder, state };
         fs::create_dir(&place.path).unwrap();
         fs::write(&place.log, "").unwrap();
         place.fill(&place.path);
@@ -170,8 +177,12 @@ impl Place {
         command
     }
 
+    pub(crate) fn run(&self) -> Command {
+        self.prose(&["run", "main.prose", "--input", "topic=tides", "--quiet", "--state", self.state])
+    }
+
     pub(crate) fn start(&self) -> Child {
-        let mut command = self.prose(&["run", "main.prose", "--input", "topic=tides", "--quiet"]);
+        let mut command = self.run();
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
@@ -194,7 +205,7 @@ impl Place {
 
     /// The first lines of the prompts whose outcome is recorded.
     pub(crate) fn recorded(&self) -> HashSet<String> {
-        let Some(journal) = self.run_file("journal.jsonl") else { return HashSet::new() };
+        let Some(journal) = self.journal() else { return HashSet::new() };
         let mut prompts: HashMap<u64, String> = HashMap::new();
         let mut recorded = HashSet::new();
         for line in journal.lines() {
@@ -212,18 +223,56 @@ impl Place {
         recorded
     }
 
-    pub(crate) fn run_file(&self, name: &str) -> Option<String> {
-        let runs = fs::read_dir(self.path().join(".prose/runs")).ok()?;
-        let run = runs.map(|run| run.unwrap().path()).find(|path| path.is_dir())?;
-        fs::read_to_string(run.join(name)).ok()
+    fn run_folder(&self) -> Option<PathBuf> {
+        let mut runs = fs::read_dir(self.path().join(".prose/runs")).ok()?.map(|run| run.unwrap().path());
+        runs.find(|path| path.is_dir())
+    }
+
+    /// The journal of the run, if it has one already.
+    pub(crate) fn journal(&self) -> Option<String> {
+        let folder = self.run_folder()?;
+        match self.state {
+            "sqlite" => {
+                Some(query(&folder.join("state.db"), "SELECT line FROM journal ORDER BY start").concat())
+            }
+            _ => fs::read_to_string(folder.join("journal.jsonl")).ok(),
+        }
     }
 
     /// All that the run has left, without what differs from run to run: times and ids.
     pub(crate) fn left(&self) -> BTreeMap<String, String> {
         let mut left = BTreeMap::new();
         collect(&self.path().join(".prose"), "", &mut left);
+        if self.state == "sqlite" {
+            let database = self.run_folder().unwrap().join("state.db");
+            for table in TABLES {
+                left.insert(table.to_owned(), query(&database, table).concat());
+            }
+        }
         left
     }
+}
+
+/// What the tables of a database tell that does not differ from run to run.
+const TABLES: [&str; 4] = [
+    "SELECT name, execution_id, kind, value, attachment_path FROM bindings WHERE name NOT LIKE '%anon_%' ORDER BY 1, 2",
+    "SELECT status, count(*) FROM execution GROUP BY status",
+    "SELECT agent_name, segment_number, prompt FROM agent_segments ORDER BY 1, 2",
+    "SELECT status, state_mode FROM run",
+];
+
+/// The rows that a query gives, one line for each; none where there is no table yet.
+fn query(database: &Path, sql: &str) -> Vec<String> {
+    let connection = rusqlite::Connection::open(database).unwrap();
+    let Ok(mut statement) = connection.prepare(sql) else { return Vec::new() };
+    let columns = statement.column_count();
+    let rows = statement.query_map((), |row| {
+        let cells = (0..columns).map(|column| {
+            row.get_ref(column).map(|cell| cell.as_str().map_or_else(|_| format!("{cell:?}"), str::to_owned))
+        });
+        Ok(cells.collect::<rusqlite::Result<Vec<_>>>()?.join(" | ") + "\n")
+    });
+    rows.unwrap().collect::<rusqlite::Result<_>>().unwrap()
 }
 
 pub(crate) fn collect(folder: &Path, name: &str, left: &mut BTreeMap<String, String>) {
@@ -242,7 +291,10 @@ pub(crate) fn collect(folder: &Path, name: &str, left: &mut BTreeMap<String, Str
             continue;
         }
         // Sessions that nothing captures are numbered as they start, which branches do in the order in which agents answer.
-        if !["journal.jsonl", ".lock", "state.md"].contains(&file.as_str()) && !file.starts_with("anon_") {
+        if !["journal.jsonl", ".lock", "state.md"].contains(&file.as_str())
+            && !file.starts_with("anon_")
+            && !file.starts_with("state.db")
+        {
             let text = fs::read_to_string(entry.path()).unwrap();
             let lines = text.lines().filter(|line| {
                 !["run: ", "started: ", "updated: ", "timestamp: "].iter().any(|head| line.starts_with(head))

@@ -67,7 +67,18 @@ fn attached(workspace: &Workspace) -> Child {
 
 #[test]
 fn a_run_is_controlled_from_another_process() {
-    let workspace = Workspace::new(&[("slow.prose", SLOW)]);
+    check_controlled("filesystem");
+}
+
+#[test]
+fn a_run_in_a_database_is_controlled_from_another_process() {
+    check_controlled("sqlite");
+}
+
+#[track_caller]
+fn check_controlled(state: &str) {
+    let settings = format!("[run]\nstate = \"{state}\"\n");
+    let workspace = Workspace::new(&[("slow.prose", SLOW), ("prose.toml", &settings)]);
     let mut run = slow(&workspace);
     let check = |arguments: &[&str], expected| workspace.check(arguments, expected);
     check(
