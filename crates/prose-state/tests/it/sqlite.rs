@@ -239,6 +239,7 @@ fn r112_the_documented_tables_follow_from_the_events() {
             AND (execution_id IS NULL OR execution_id IN (SELECT id FROM scope)) ORDER BY name",
         expect![[r#"
             a | First.
+            inner | In the block.
         "#]],
     );
 }
@@ -364,15 +365,45 @@ fn damaged_rows_are_repaired_as_damaged_lines_are() {
     let line = "(SELECT start FROM journal ORDER BY start LIMIT 1 OFFSET 3)";
     check_damage(
         &format!("UPDATE journal SET line = replace(line, 'First', 'Other') WHERE start = {line}"),
-        expect![""],
+        expect![[r#"
+            line 4 of RUN/state.db was changed or belongs to another run: its checksum does not match. 1 result is lost: 1 session (line 1) is requested again. The other lines are used; the old journal is kept in journal.kept-1.jsonl
+            3 of 13 events
+        "#]],
     );
-    check_damage(&format!("UPDATE journal SET line = line || 'more' WHERE start = {line}"), expect![""]);
-    check_damage(&format!("UPDATE journal SET line = substr(line, 1, 40) WHERE start = {line}"), expect![""]);
-    check_damage(&format!("DELETE FROM journal WHERE start = {line}"), expect![""]);
-    check_damage(&format!("UPDATE journal SET line = x'00ff' WHERE start = {line}"), expect![""]);
+    check_damage(
+        &format!("UPDATE journal SET line = line || 'more' WHERE start = {line}"),
+        expect![[r#"
+        line 4 of RUN/state.db was changed or belongs to another run: its checksum does not match. 1 result is lost: 1 session (line 1) is requested again. The other lines are used; the old journal is kept in journal.kept-1.jsonl
+        3 of 13 events
+    "#]],
+    );
+    check_damage(
+        &format!("UPDATE journal SET line = substr(line, 1, 40) WHERE start = {line}"),
+        expect![[r#"
+        line 4 of RUN/state.db was changed or belongs to another run: its checksum does not match, and 1 more line are damaged. 1 result is lost: 1 session (line 1) is requested again. The other lines are used; the old journal is kept in journal.kept-1.jsonl
+        3 of 13 events
+    "#]],
+    );
+    check_damage(
+        &format!("DELETE FROM journal WHERE start = {line}"),
+        expect![[r#"
+        line 4 of RUN/state.db is not a line of a journal. 1 result is lost: 1 session (line 1) is requested again. The other lines are used; the old journal is kept in journal.kept-1.jsonl
+        3 of 13 events
+    "#]],
+    );
+    check_damage(
+        &format!("UPDATE journal SET line = x'00ff' WHERE start = {line}"),
+        expect![[r#"
+        line 4 of RUN/state.db is not a line of a journal, and 1 more line are damaged. 1 result is lost: 1 session (line 1) is requested again. The other lines are used; the old journal is kept in journal.kept-1.jsonl
+        3 of 13 events
+    "#]],
+    );
     check_damage(
         "UPDATE journal SET line = line || char(10) || '{\"crc\":' WHERE start = (SELECT max(start) FROM journal)",
-        expect![""],
+        expect![[r#"
+            line 14 of RUN/state.db is not a line of a journal. No result is lost. The other lines are used; the old journal is kept in journal.kept-1.jsonl
+            13 of 13 events
+        "#]],
     );
 }
 
@@ -423,15 +454,15 @@ fn databases_that_are_damaged_newer_or_of_others_are_refused_and_stay_as_they_ar
     check_refused(
         |database| change(database, "PRAGMA application_id = 7"),
         expect![[r#"
-        cannot use `RUN/state.db`: it is not a database that `prose` wrote: it has no journal of a run
-    "#]],
+            cannot use `RUN/state.db`: it is not a database that `prose` wrote, and is left as it is
+        "#]],
     );
     // The database of another implementation, which has no journal.
     check_refused(
         |database| change(database, "PRAGMA application_id = 0; DROP TABLE journal"),
         expect![[r#"
-        cannot use `RUN/state.db`: it is not a database that `prose` wrote: it has no journal of a run
-    "#]],
+            cannot use `RUN/state.db`: it is not a database that `prose` wrote, and is left as it is
+        "#]],
     );
 }
 
