@@ -27,11 +27,12 @@ pub(crate) fn settings(
     isolates: bool,
 ) -> Result<Settings, RunFailure> {
     let capabilities = harness.capabilities();
-    // Agents are told to read and to write files, but no tables: they reply (R113, R117).
     let has_files = match request.start {
-        Start::Dry => request.state == StateMode::Filesystem,
-        _ => opened.folder.is_some() && opened.state == StateMode::Filesystem,
+        Start::Dry => request.state != StateMode::InContext,
+        _ => opened.folder.is_some(),
     };
+    // Beside a database there are files for agents to read. Agents are not told to write tables: they reply (R113, R117).
+    let has_results = has_files && opened.state != StateMode::Sqlite;
     let mut settings = match (&opened.head, &request.start) {
         (Some(head), _) => Settings { changed: opened.changed.clone(), ..Settings::of(head) },
         (None, Start::From(from)) => from.settings(opened, request),
@@ -74,10 +75,10 @@ pub(crate) fn settings(
         }
     } else {
         settings.harness = harness.name().into();
-        settings.routes = routes(request, harness, has_files, isolates);
+        settings.routes = routes(request, harness, (has_files, has_results), isolates);
         settings.script = origin.script.clone().map(Box::new);
         settings.context_by_reference = capabilities.reads_files && has_files;
-        settings.agents_write = capabilities.writes_files && has_files;
+        settings.agents_write = capabilities.writes_files && has_results;
         settings.isolates = isolates && has_tools(harness.name());
     }
     Ok(settings)
@@ -87,7 +88,7 @@ pub(crate) fn settings(
 fn routes(
     request: &RunRequest,
     harness: &dyn Harness,
-    has_files: bool,
+    (has_files, has_results): (bool, bool),
     isolates: bool,
 ) -> Vec<RecordedRoute> {
     let route = |agent: Option<&str>, other: &dyn Harness| {
@@ -96,7 +97,7 @@ fn routes(
             agent: agent.map(Into::into),
             harness: other.name().into(),
             context_by_reference: reads_files && has_files,
-            agents_write: writes_files && has_files,
+            agents_write: writes_files && has_results,
             isolates: isolates && has_tools(other.name()),
             skills: agent.and_then(|agent| {
                 let skills = request.routes.agents.get(agent)?.skills.as_ref()?;

@@ -82,7 +82,7 @@ impl Database {
         name.push("-wal");
         let path = self.path.with_file_name(name);
         // It is made by the first one who reads or writes.
-        self.begin().and_then(|_| Ok(())).map_err(failed("open", &self.path))?;
+        self.begin().map(drop).map_err(failed("open", &self.path))?;
         self.commit().map_err(failed("open", &self.path))?;
         OwnFile(&path).writer()
     }

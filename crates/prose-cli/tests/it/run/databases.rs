@@ -148,3 +148,16 @@ fn a_database_that_cannot_be_used_is_told_of_once() {
     "#]]);
     assert_eq!(std::fs::read(run.join("state.db")).unwrap(), b"no database");
 }
+
+/// The prompts name files with the values, which the run then has, and no file to write to: agents reply (R113).
+#[test]
+fn agents_that_read_files_have_the_values_as_files_and_reply() {
+    let workspace = workspace(&[("two.prose", TWO)]);
+    let prompts = |state: &str| {
+        let dry = ["run", "two.prose", "--dry-run", "--harness", "claude", "--state", state];
+        workspace.prose(&dry).ended(0).stdout
+    };
+    assert!(prompts("filesystem").contains("/bindings/text.md"), "{}", prompts("filesystem"));
+    let prompts = prompts("sqlite");
+    assert!(prompts.contains("/bindings/a.md") && !prompts.contains("/bindings/text.md"), "{prompts}");
+}
