@@ -35,6 +35,8 @@ const OF_THE_PROJECT: &[&str] = &[
     "run.provider",
     "run.stalled-after",
     "run.when-waiting",
+    // Where its runs keep their state, for all tools that read it.
+    "run.state",
     // What its clients may do and its agents use, which its trust covers.
     "mcp.run",
     "mcp.servers",
