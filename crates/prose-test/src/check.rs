@@ -2,6 +2,7 @@
 
 use prose_syntax::TextRange;
 use prose_syntax::text::{beginning, counted};
+use prose_vm::budget::ROUNDING;
 use prose_vm::event::{RunEnd, RunStatus};
 use prose_vm::value::Value;
 
@@ -125,7 +126,7 @@ impl Checker<'_, '_> {
             Expected::Warnings(matchers) => self.all("warning", *range, matchers, &observed.warnings),
             Expected::MaxCost(most) => {
                 let cost = end.usage.and_then(|usage| usage.cost).unwrap_or_default();
-                if cost > *most {
+                if cost > *most + ROUNDING {
                     self.add(*range, format!("the run cost ${cost:.4}, expected at most ${most}"));
                 }
             }

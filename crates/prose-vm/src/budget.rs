@@ -182,7 +182,7 @@ impl Spent {
         match maximum {
             Maximum::Sessions(most) => (starts_session && self.sessions >= most).then_some(Reason::Reached),
             Maximum::Tokens(most) => (self.tokens >= most).then_some(Reason::Used(*self)),
-            Maximum::Cost(most) if self.cost >= most => Some(Reason::Used(*self)),
+            Maximum::Cost(most) if self.cost >= most - ROUNDING => Some(Reason::Used(*self)),
             Maximum::Cost(most) => {
                 let (tokens, requests) = Maximum::unpriced(most);
                 let is_reached = self.unpriced_tokens >= tokens || self.unpriced_requests >= requests;
@@ -191,6 +191,9 @@ impl Spent {
         }
     }
 }
+
+/// By how much a sum of costs may be off, in US dollars: twelve times 0.1 is a little less than 1.2 in binary.
+pub const ROUNDING: f64 = 1e-9;
 
 /// Why a maximum is reached.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -466,6 +469,18 @@ mod tests {
     fn reason(meter: &Meter, agent: Option<&str>) -> String {
         let agent = agent.map(SmolStr::new);
         meter.reached(agent.as_ref(), true).map_or_else(|| "goes on".to_owned(), |reached| reached.reason)
+    }
+
+    #[test]
+    fn a_sum_of_costs_reaches_its_limit_exactly() {
+        for (most, requests) in [(0.3, 3), (0.8, 8), (1.0, 10)] {
+            let mut meter = meter([Limit::hard(LimitScope::Run, Maximum::Cost(most), "`--max-cost`")]);
+            for request in 0..requests {
+                assert_eq!(reason(&meter, None), "goes on", "{request} of {requests}");
+                meter.settle(RequestId(request), None, Spent::of(usage(10, Some(0.1))));
+            }
+            assert_ne!(reason(&meter, None), "goes on", "{requests} requests");
+        }
     }
 
     #[test]

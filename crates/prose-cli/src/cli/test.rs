@@ -21,7 +21,7 @@ Examples:
   prose test                            all tests in the current folder
   prose test review.prose               the tests of one program, in review.test.toml
   prose test -k approves -k rejects     the cases with one of these texts in their names
-  prose test --changed main             what changed since the branch `main`
+  prose test --changed=main             what changed since the branch `main`
   prose test --watch                    run them again when a file changes
   prose test --update                   accept the actual values, and record answers
   prose test --junit results.xml --lcov coverage.lcov")]

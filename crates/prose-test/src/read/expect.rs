@@ -114,7 +114,9 @@ impl Reader<'_> {
 
     fn sessions(&mut self, entries: &Entries<'_>, found: &mut Vec<Expectation>) {
         if let Some(value) = entries.get("sessions") {
-            if value.get_ref().is_table() {
+            let is_number = |name: &str| ["at-least", "at-most"].contains(&name);
+            let table = value.get_ref().as_table();
+            if table.is_some_and(|table| !table.keys().any(|key| is_number(key.get_ref()))) {
                 self.session_table(value, found);
             } else if let Some(bounds) = self.bounds("sessions", value) {
                 found.push(self.expectation(value, Expected::SessionCount(bounds)));

@@ -178,6 +178,16 @@ reply = "Good"
 met = true
 [case.expect]
 sessions = { count = { at-least = 3 } }
+
+[[case]]
+name = "a number alone"
+inputs.change = "a typo"
+[[case.session]]
+reply = "Good"
+[[case.condition]]
+met = true
+[case.expect]
+sessions = { at-least = 1, at-most = 2 }
 "#,
         ),
         expect![[r#"
@@ -202,6 +212,7 @@ sessions = { count = { at-least = 3 } }
               33:9: session `notes` (line 7) has the model opus, expected haiku
             FAIL a number
               45:22: 2 sessions were asked, expected at least 3 (there: `notes`, `verdict`)
+            pass a number alone
         "#]],
     );
 }
