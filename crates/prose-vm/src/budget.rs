@@ -192,7 +192,7 @@ impl Spent {
     }
 }
 
-/// By how much a sum of costs may be off, in US dollars: twelve times 0.1 is a little less than 1.2 in binary.
+/// By how much a sum of costs may be off, in US dollars: a sum of ten times 0.1 is a little less than 1 in binary.
 pub const ROUNDING: f64 = 1e-9;
 
 /// Why a maximum is reached.

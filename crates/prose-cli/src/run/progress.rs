@@ -263,7 +263,6 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Shows what a person has commanded, as far as other lines do not.
     /// Shows the sessions that are at work, unless what happens now is shown already.
     pub(crate) fn show_open(&self, view: &View) {
         if self.is_quiet || self.is_now.replace(true) {
@@ -275,6 +274,7 @@ impl<'a> Progress<'a> {
         }
     }
 
+    /// Shows what a person has commanded, as far as other lines do not.
     fn commanded(&self, command: &Command, by: &Attribution) {
         match command {
             Command::Pause => {
