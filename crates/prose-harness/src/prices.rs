@@ -50,9 +50,13 @@ impl Prices {
 
     /// The cost of a request in US dollars by the prices of the project; `None` if it has none for the model.
     pub fn cost_as_set(&self, model: &str, usage: &Usage) -> Option<f64> {
-        let model = model.trim().to_lowercase();
-        let id = model.split_once('/').map_or(model.as_str(), |(_, id)| id);
-        self.of_project.get(&model).or_else(|| self.of_project.get(id)).map(|price| price.cost(usage))
+        self.price_as_set(&plain(model)).map(|price| price.cost(usage))
+    }
+
+    /// The price that the project has for a model with a [plain] name.
+    fn price_as_set(&self, model: &str) -> Option<&Price> {
+        let (_, id) = parts(model);
+        self.of_project.get(model).or_else(|| self.of_project.get(id))
     }
 
     /// The cost of a request in US dollars at a time; `None` if the price of the model is not known.
@@ -60,14 +64,11 @@ impl Prices {
     /// A model is named by the provider's id, with or without `provider/` before it, or by a short name such as `sonnet`, which is the latest
     /// model of that kind.
     pub fn cost(&self, model: &str, usage: &Usage, at: SystemTime) -> Option<f64> {
-        if let Some(cost) = self.cost_as_set(model, usage) {
-            return Some(cost);
+        let model = plain(model);
+        if let Some(price) = self.price_as_set(&model) {
+            return Some(price.cost(usage));
         }
-        let model = model.trim().to_lowercase();
-        let (provider, id) = match model.split_once('/') {
-            Some((provider, id)) => (Some(provider), id),
-            None => (None, model.as_str()),
-        };
+        let (provider, id) = parts(&model);
         let counted = genai_prices::Usage::from([
             (UsageKey::INPUT_TOKENS, usage.input_tokens as f64),
             (UsageKey::CACHE_READ_TOKENS, usage.cache_read_tokens as f64),
@@ -81,6 +82,19 @@ impl Prices {
             calculator.calculate(&request).ok().map(|price| price.total_price)
         };
         cost(provider, id).or_else(|| cost(None, id)).or_else(|| cost(Some("anthropic"), latest(id)?))
+    }
+}
+
+/// The name of a model as names are compared.
+fn plain(model: &str) -> String {
+    model.trim().to_lowercase()
+}
+
+/// The provider before a model, if it is named, and the id of the model.
+fn parts(model: &str) -> (Option<&str>, &str) {
+    match model.split_once('/') {
+        Some((provider, id)) => (Some(provider), id),
+        None => (None, model),
     }
 }
 
