@@ -1,8 +1,8 @@
 // What the editor shows of a program while it is written.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { Editor, until, write } from "./editor.mjs";
+import { after, before } from "node:test";
+import { Editor, test, until, write } from "./editor.mjs";
 
 let editor;
 before(async () => (editor = await Editor.start()));

@@ -1,7 +1,7 @@
 // Programs in Markdown documents.
 
-import { after, before, test } from "node:test";
-import { Editor, until } from "./editor.mjs";
+import { after, before } from "node:test";
+import { Editor, test, until } from "./editor.mjs";
 
 let editor;
 before(async () => (editor = await Editor.start()));

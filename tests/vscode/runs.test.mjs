@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
-import { Editor, until, write } from "./editor.mjs";
+import { Editor, test, until, write } from "./editor.mjs";
 
 let editor;
 before(async () => (editor = await Editor.start()));

@@ -1,8 +1,8 @@
 // Tests of programs in the editor: the Testing view, lenses, differences, coverage and debugging.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { Editor, until } from "./editor.mjs";
+import { after, before } from "node:test";
+import { Editor, test, until } from "./editor.mjs";
 
 let editor;
 before(async () => (editor = await Editor.start()));

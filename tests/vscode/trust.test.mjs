@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { Editor, needed, until } from "./editor.mjs";
+import { after, before } from "node:test";
+import { Editor, needed, test, until } from "./editor.mjs";
 
 let editor, registry, asked;
 before(async () => {
