@@ -84,6 +84,7 @@ impl FromRun {
             run: opened.run.clone(),
             origin: None,
             state: opened.state,
+            caps: request.money.caps.over(&head.caps),
             inputs: inputs(head, &request.inputs),
             earlier: Some(Box::new(EarlierRun {
                 run: head.run.clone(),

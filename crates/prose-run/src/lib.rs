@@ -52,14 +52,14 @@ pub use prose_project::UserFiles;
 pub use prose_project::trust::{TrustError, TrustSubject, UserTrust};
 pub use prose_rights::{Grants, Right};
 pub use prose_state::folder::Project;
-use prose_vm::command::{CommandSender, Commands};
+use prose_vm::command::{Command, CommandSender, Commands};
 use prose_vm::effect::Request;
 use prose_vm::event::{Event, RunEnd, RunHead};
 use prose_vm::gate::Gate;
 use prose_vm::harness::Harness;
 use prose_vm::machine::Machine;
 use prose_vm::place::Place;
-use prose_vm::questions::{OpenQuestion, RecordedAnswer};
+use prose_vm::questions::{AnswerSource, OpenQuestion, RecordedAnswer};
 use prose_vm::runner::{self, Limits, Trees};
 use prose_vm::secrets::Secrets;
 use prose_vm::settings::Settings;
@@ -79,6 +79,7 @@ pub use crate::parallelism::{Machine as MachineResources, Parallelism};
 pub use crate::permissions::{Unenforced, UnenforcedRule};
 pub use crate::preview::{Preview, PreviewPrompt, PreviewValue, ValueOrigin, preview};
 pub use crate::project::{TemporaryProject, keep_run, project_at};
+use crate::questions::user;
 pub use crate::questions::{ApprovalAnswer, Questions};
 pub use crate::redaction::Redaction;
 use crate::rehearsal::{QuestionPrompts, Rehearsal};
@@ -284,7 +285,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     let size = program.size();
     let asks_model = request.start != Start::Dry && asks_model(&origin.harness);
     let mut limits = request.limits;
-    limits.budget.limits.extend(request.money.budget(asks_model).limits);
+    limits.budget.limits.extend(request.money.budget(&settings.caps, asks_model).limits);
     let setting = request.config.max_parallel;
     limits.max_parallel = setting.map_or(usize::MAX, |count| count.get() as usize);
     let parallelism = Arc::new(Parallelism::new(MachineResources::this(), setting));
@@ -292,6 +293,12 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         limits.capacity.get_or_insert_with(|| Arc::clone(&parallelism) as _);
     }
     let (sender, commands) = Commands::channel();
+    if matches!(request.start, Start::Resume { .. }) {
+        // A limit that the run is resumed with is the person's word from then on, also when it is resumed without one.
+        for limit in request.money.caps.maxima() {
+            sender.queue(Command::SetLimit { limit }, user(AnswerSource::CommandLine));
+        }
+    }
     let accounts = Arc::new(RunAccounts::new(&request.money, asks_model, request.trust.files.clone()));
     Ok(PreparedRun {
         machine: Machine::new(program, settings.clone()),

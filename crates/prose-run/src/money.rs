@@ -23,6 +23,31 @@ pub struct Caps {
     pub sessions: Option<u32>,
 }
 
+impl Caps {
+    /// The limits.
+    pub(crate) fn maxima(self) -> Vec<Maximum> {
+        let Self { cost, tokens, sessions } = self;
+        let (cost, tokens) = (cost.map(Maximum::Cost), tokens.map(Maximum::Tokens));
+        cost.into_iter().chain(tokens).chain(sessions.map(Maximum::Sessions)).collect()
+    }
+
+    /// These limits, and for what they do not limit the ones that an earlier run was started with.
+    pub(crate) fn over(self, earlier: &[Maximum]) -> Vec<Maximum> {
+        let earlier = Self::of(earlier);
+        let Self { cost, tokens, sessions } = self;
+        let (cost, tokens) = (cost.or(earlier.cost), tokens.or(earlier.tokens));
+        Self { cost, tokens, sessions: sessions.or(earlier.sessions) }.maxima()
+    }
+
+    fn of(maxima: &[Maximum]) -> Self {
+        maxima.iter().fold(Self::default(), |caps, maximum| match *maximum {
+            Maximum::Cost(cost) => Self { cost: Some(cost), ..caps },
+            Maximum::Tokens(tokens) => Self { tokens: Some(tokens), ..caps },
+            Maximum::Sessions(sessions) => Self { sessions: Some(sessions), ..caps },
+        })
+    }
+}
+
 /// The limits and the prices of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Money {
@@ -40,31 +65,33 @@ impl Money {
         Self { caps: Caps::default(), limits: config.limits.clone(), prices: config.prices.clone() }
     }
 
-    /// The limits of a run. A run that asks a model never starts without a limit.
-    pub(crate) fn budget(&self, asks_model: bool) -> Budget {
-        let Caps { cost, tokens, sessions } = self.caps;
-        let config = &self.limits.run;
+    /// The limits of a run, which was started with these ones by flags. A run that asks a model never starts without a limit.
+    pub(crate) fn budget(&self, started_with: &[Maximum], asks_model: bool) -> Budget {
+        let (given, before, config) = (self.caps, Caps::of(started_with), &self.limits.run);
         let hard = |maximum, set_by: &str| Limit::hard(LimitScope::Run, maximum, set_by);
+        // The flag of this execution, the one that the run was started with, or the setting.
+        let of_run = |given: Option<Maximum>, before: Option<Maximum>, set: Option<Maximum>, key: &str| {
+            let of_flag = given.or(before).map(|maximum| hard(maximum, &format!("`--{key}`")));
+            let of_flag = of_flag.map(|limit| Limit { is_of_flag: given.is_some(), ..limit });
+            of_flag.or_else(|| Some(hard(set?, &format!("`limits.run.{key}`"))))
+        };
+        let tokens = config.max_tokens.map(|tokens| tokens.get().into());
+        let sessions = config.max_sessions.map(|sessions| sessions.get());
+        let (by_cost, by_tokens, by_sessions) = (Maximum::Cost, Maximum::Tokens, Maximum::Sessions);
         let of_run = [
-            match (cost, config.max_cost) {
-                (Some(cost), _) => Some(hard(Maximum::Cost(cost), "`--max-cost`")),
-                (None, Some(cost)) => Some(hard(Maximum::Cost(cost.as_f64()), "`limits.run.max-cost`")),
-                (None, None) => None,
-            },
-            match (tokens, config.max_tokens) {
-                (Some(tokens), _) => Some(hard(Maximum::Tokens(tokens), "`--max-tokens`")),
-                (None, Some(tokens)) => {
-                    Some(hard(Maximum::Tokens(tokens.get().into()), "`limits.run.max-tokens`"))
-                }
-                (None, None) => None,
-            },
-            match (sessions, config.max_sessions) {
-                (Some(sessions), _) => Some(hard(Maximum::Sessions(sessions), "`--max-sessions`")),
-                (None, Some(sessions)) => {
-                    Some(hard(Maximum::Sessions(sessions.get()), "`limits.run.max-sessions`"))
-                }
-                (None, None) => None,
-            },
+            of_run(given.cost.map(by_cost), before.cost.map(by_cost), config.max_cost.map(cost), "max-cost"),
+            of_run(
+                given.tokens.map(by_tokens),
+                before.tokens.map(by_tokens),
+                tokens.map(by_tokens),
+                "max-tokens",
+            ),
+            of_run(
+                given.sessions.map(by_sessions),
+                before.sessions.map(by_sessions),
+                sessions.map(by_sessions),
+                "max-sessions",
+            ),
         ];
         let mut limits: Vec<Limit> = of_run.into_iter().flatten().collect();
         if limits.is_empty() && asks_model {
@@ -217,7 +244,7 @@ mod tests {
     #[track_caller]
     fn check(settings: &str, caps: Caps, harness: &str, expected: Option<&str>) {
         let asks_model = prose_harness::registry::asks_model(harness);
-        let described = describe(&money(settings, caps).budget(asks_model), harness);
+        let described = describe(&money(settings, caps).budget(&[], asks_model), harness);
         assert_eq!(described.as_deref(), expected);
     }
 

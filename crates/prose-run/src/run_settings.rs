@@ -39,6 +39,7 @@ pub(crate) fn settings(
         (None, _) => Settings {
             state: opened.state,
             seed: request.seed,
+            caps: request.money.caps.maxima(),
             inputs: opened.inputs.clone().unwrap_or_else(|| request.inputs.clone()),
             max_iterations: request.config.max_iterations.get(),
             backoff_ms: u64::from(request.config.backoff_ms.get()),

@@ -416,6 +416,12 @@ impl Reporter {
 
     /// Asks the user whether a tool may be used; `None` if there is no one to answer. The time until the answer is no part of the request's timeout.
     pub async fn ask(&self, question: PermissionQuestion) -> Option<bool> {
+        let answer = self.answer_to(question).await;
+        Some(answer.is_allowed).filter(|_| answer.from != AnswerSource::NoOne)
+    }
+
+    /// The answer to a question, with where it comes from.
+    pub(crate) async fn answer_to(&self, question: PermissionQuestion) -> PermissionAnswer {
         let question = question.masked(&self.secrets);
         self.report(Activity::Asked(question.clone()));
         let wait = self.waits.begin();
@@ -424,9 +430,8 @@ impl Reporter {
             None => self.approvals.ask(&question).await,
         };
         drop(wait);
-        let said = Some(answer.is_allowed).filter(|_| answer.from != AnswerSource::NoOne);
-        self.report(Activity::Answered { id: question.id, answer });
-        said
+        self.report(Activity::Answered { id: question.id, answer: answer.clone() });
+        answer
     }
 
     /// Completes when the request has worked for longer than a limit since a time, apart from waits for answers.

@@ -40,6 +40,8 @@ pub struct Limit {
     pub maximum: Maximum,
     /// Whether the user may exceed it when asked.
     pub is_soft: bool,
+    /// Whether a flag of this execution of the run has set it, so that it is a later word than a limit of an earlier execution.
+    pub is_of_flag: bool,
     /// The flag or the setting that changes it, in backticks.
     pub set_by: SmolStr,
 }
@@ -47,18 +49,13 @@ pub struct Limit {
 impl Limit {
     /// A limit that is never exceeded by more than the requests at work.
     pub fn hard(scope: LimitScope, maximum: Maximum, set_by: impl Into<SmolStr>) -> Self {
-        Self { scope, maximum, is_soft: false, set_by: set_by.into() }
+        Self { scope, maximum, is_soft: false, is_of_flag: false, set_by: set_by.into() }
     }
 
     /// Whether it is a limit of the whole run for the same thing as a maximum.
     fn is_of_run_for(&self, maximum: Maximum) -> bool {
         self.scope == LimitScope::Run
             && std::mem::discriminant(&self.maximum) == std::mem::discriminant(&maximum)
-    }
-
-    /// Whether a flag has set it, which counts for one execution of the run.
-    fn is_of_flag(&self) -> bool {
-        self.set_by.starts_with("`--")
     }
 }
 
@@ -177,6 +174,13 @@ impl Spent {
         }
     }
 
+    /// The dollars that it counts as against a limit of them.
+    fn as_dollars(&self) -> f64 {
+        let tokens = self.unpriced_tokens as f64 / UNPRICED_TOKENS_PER_DOLLAR as f64;
+        let requests = f64::from(self.unpriced_requests) / f64::from(UNPRICED_REQUESTS_PER_DOLLAR);
+        self.cost.max(tokens).max(requests)
+    }
+
     /// Why a maximum is reached; `None` if it is not. Sessions count only where one is to be started.
     fn reaches(&self, maximum: Maximum, starts_session: bool) -> Option<Reason> {
         match maximum {
@@ -254,8 +258,10 @@ impl Accounts for NoAccounts {
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     limits: Vec<Limit>,
-    /// The maximum of each limit when it was set, by which the user raises it.
-    steps: Vec<Maximum>,
+    /// Each limit as it was set: by its maximum the user raises it, and by it an answer is found again.
+    set: Vec<Limit>,
+    /// How often each limit was raised by the answers of an earlier execution, in their order among what the run had used.
+    repeated: Vec<usize>,
     run: Spent,
     agents: BTreeMap<SmolStr, Spent>,
     /// The total of today, with that of the requests at work.
@@ -278,8 +284,8 @@ pub(crate) struct Reached {
 
 impl Meter {
     pub(crate) fn new(budget: Budget, day: Spent) -> Self {
-        let steps = budget.limits.iter().map(|limit| limit.maximum).collect();
-        Self { limits: budget.limits, steps, day, ..Self::default() }
+        let repeated = vec![0; budget.limits.len()];
+        Self { set: budget.limits.clone(), limits: budget.limits, repeated, day, ..Self::default() }
     }
 
     /// A started session is put off.
@@ -353,44 +359,86 @@ impl Meter {
 
     /// What counts against a limit; `None` if it does not concern the agent.
     fn spent(&self, scope: &LimitScope, agent: Option<&SmolStr>) -> Option<Spent> {
-        let at_work = self.at_work.values();
-        Some(match scope {
+        match scope {
+            LimitScope::Agent(name) if agent != Some(name) => None,
+            scope => Some(self.spent_in(scope)),
+        }
+    }
+
+    /// What counts against the limits of a scope.
+    fn spent_in(&self, scope: &LimitScope) -> Spent {
+        match scope {
             LimitScope::Run => self.used(),
             LimitScope::Day => self.day,
             LimitScope::Agent(name) => {
-                let own = agent.filter(|agent| *agent == name)?;
-                let settled = self.agents.get(own).copied().unwrap_or_default();
-                let own = at_work.filter(|(agent, _)| agent.as_ref() == Some(name));
+                let settled = self.agents.get(name).copied().unwrap_or_default();
+                let own = self.at_work.values().filter(|(agent, _)| agent.as_ref() == Some(name));
                 own.fold(settled, |sum, (_, spent)| sum.and(*spent))
             }
-        })
+        }
     }
 
-    /// The user lets the run use as much again.
+    /// The user lets the run use as much again as the limit was set to, from what is used on: sessions at work may have exceeded the limit.
     pub(crate) fn raise(&mut self, number: usize) {
-        let (Some(limit), Some(step)) = (self.limits.get_mut(number), self.steps.get(number)) else { return };
-        limit.maximum = match (limit.maximum, *step) {
-            (Maximum::Cost(most), Maximum::Cost(step)) => Maximum::Cost(most + step),
-            (Maximum::Tokens(most), Maximum::Tokens(step)) => Maximum::Tokens(most.saturating_add(step)),
+        let Some(scope) = self.limits.get(number).map(|limit| limit.scope.clone()) else { return };
+        let spent = self.spent_in(&scope);
+        self.raise_from(number, spent);
+    }
+
+    fn raise_from(&mut self, number: usize, spent: Spent) {
+        let (Some(limit), Some(set)) = (self.limits.get_mut(number), self.set.get(number)) else { return };
+        limit.maximum = match (limit.maximum, set.maximum) {
+            (Maximum::Cost(most), Maximum::Cost(step)) => Maximum::Cost(most.max(spent.as_dollars()) + step),
+            (Maximum::Tokens(most), Maximum::Tokens(step)) => {
+                Maximum::Tokens(most.max(spent.tokens).saturating_add(step))
+            }
             (Maximum::Sessions(most), Maximum::Sessions(step)) => {
-                Maximum::Sessions(most.saturating_add(step.max(1)))
+                Maximum::Sessions(most.max(spent.sessions).saturating_add(step.max(1)))
             }
             (most, _) => most,
         };
     }
 
+    /// An earlier execution has recorded that the user lets the run use more, after what is counted up to now.
+    pub(crate) fn repeat_raise(&mut self, rule: &str) {
+        let Some(number) = (0..self.set.len()).find(|number| self.rule(*number) == rule) else { return };
+        self.raise(number);
+        if let Some(times) = self.repeated.get_mut(number) {
+            *times += 1;
+        }
+    }
+
+    /// The same answer, given again at a limit. It counts once; where it was not repeated, since the program has changed, it lets the run use no
+    /// more than the user has said.
+    pub(crate) fn recall_raise(&mut self, number: usize) {
+        match self.repeated.get_mut(number) {
+            Some(times) if *times > 0 => *times -= 1,
+            _ => self.raise_from(number, Spent::default()),
+        }
+    }
+
     /// A person sets the maximum of the run, in place of the limits from flags and settings for the same thing.
     pub(crate) fn set_limit(&mut self, maximum: Maximum) {
-        let steps = std::mem::take(&mut self.steps);
-        let limits = std::mem::take(&mut self.limits).into_iter().zip(steps);
-        let others = limits.filter(|(limit, _)| !limit.is_of_run_for(maximum));
+        if self
+            .limits
+            .iter()
+            .any(|limit| limit.is_of_run_for(maximum) && limit.maximum == maximum && !limit.is_soft)
+        {
+            return;
+        }
         let set = Limit::hard(LimitScope::Run, maximum, "`prose runs set-limit`");
-        (self.limits, self.steps) = others.chain([(set, maximum)]).unzip();
+        let kept: Vec<bool> = self.limits.iter().map(|limit| !limit.is_of_run_for(maximum)).collect();
+        retain(&mut self.limits, &kept);
+        retain(&mut self.set, &kept);
+        retain(&mut self.repeated, &kept);
+        self.limits.push(set.clone());
+        self.set.push(set);
+        self.repeated.push(0);
     }
 
     /// The same in an earlier execution of the run. A flag of this execution is the later word.
     pub(crate) fn repeat_limit(&mut self, maximum: Maximum) {
-        if !self.limits.iter().any(|limit| limit.is_of_run_for(maximum) && limit.is_of_flag()) {
+        if !self.limits.iter().any(|limit| limit.is_of_run_for(maximum) && limit.is_of_flag) {
             self.set_limit(maximum);
         }
     }
@@ -407,9 +455,13 @@ impl Meter {
 
     /// The question whether a limit may be raised.
     pub(crate) fn question(&self, number: usize) -> (String, String) {
-        let Some(limit) = self.limits.get(number) else { return Default::default() };
-        let more = self.steps.get(number).map_or(String::new(), ToString::to_string);
-        (format!("use up to {more} more"), limit.to_string())
+        let more = self.set.get(number).map_or(String::new(), |limit| limit.maximum.to_string());
+        (format!("use up to {more} more"), self.rule(number))
+    }
+
+    /// By what an answer about a limit is found again: the limit as it was set, since raising it makes it no other one.
+    fn rule(&self, number: usize) -> String {
+        self.set.get(number).map_or(String::new(), ToString::to_string)
     }
 
     /// No one lets the run exceed a limit.
@@ -418,6 +470,12 @@ impl Meter {
             limit.is_soft = false;
         }
     }
+}
+
+/// Keeps the elements at the positions that are `true`.
+fn retain<T>(list: &mut Vec<T>, kept: &[bool]) {
+    let mut kept = kept.iter();
+    list.retain(|_| kept.next().is_some_and(|kept| *kept));
 }
 
 impl Limit {
@@ -544,6 +602,49 @@ mod tests {
         meter.harden(reached.limit);
         meter.settle(RequestId(2), None, Spent::of(usage(50, None)));
         assert!(!meter.reached(None, true).unwrap().is_soft);
+    }
+
+    #[test]
+    fn a_limit_that_sessions_at_work_have_exceeded_is_raised_from_what_they_have_used() {
+        let limit = Limit::hard(LimitScope::Run, Maximum::Cost(0.1), "`limits.run.ask-cost`");
+        let mut meter = meter([Limit { is_soft: true, ..limit }]);
+        meter.settle(RequestId(1), None, Spent::of(usage(10, Some(0.37))));
+        let reached = meter.reached(None, true).unwrap();
+        let (question, rule) = meter.question(reached.limit);
+        assert_eq!(question, "use up to $0.10 more");
+        meter.raise(reached.limit);
+        assert_eq!(reason(&meter, None), "goes on");
+        meter.settle(RequestId(2), None, Spent::of(usage(10, Some(0.1))));
+        assert_eq!(reason(&meter, None), "the limit of $0.47 is reached (`limits.run.ask-cost`): $0.47 used");
+        // An answer for the run covers the raised limit, too.
+        assert_eq!(meter.question(reached.limit).1, rule);
+    }
+
+    #[test]
+    fn what_stands_for_an_unknown_cost_raises_its_limit() {
+        let limit = Limit::hard(LimitScope::Run, Maximum::Cost(0.1), "`limits.run.ask-cost`");
+        let mut meter = meter([Limit { is_soft: true, ..limit }]);
+        meter.settle(RequestId(1), None, Spent::of(usage(100_000, None)));
+        let reached = meter.reached(None, true).unwrap();
+        meter.raise(reached.limit);
+        assert_eq!(reason(&meter, None), "goes on");
+    }
+
+    #[test]
+    fn an_earlier_answer_raises_a_limit_once() {
+        let limit = Limit::hard(LimitScope::Run, Maximum::Tokens(100), "`limits.run.ask-tokens`");
+        let mut meter = meter([Limit { is_soft: true, ..limit }]);
+        meter.settle(RequestId(1), None, Spent::of(usage(150, None)));
+        let (_, rule) = meter.question(0);
+        // The journal is repeated: the answer was given here.
+        meter.repeat_raise(&rule);
+        meter.settle(RequestId(2), None, Spent::of(usage(100, None)));
+        assert!(reason(&meter, None).starts_with("the limit of 250 tokens is reached"));
+        meter.recall_raise(0);
+        assert!(reason(&meter, None).starts_with("the limit of 250 tokens is reached"));
+        // Of another program it is not known where it was given.
+        meter.recall_raise(0);
+        assert_eq!(reason(&meter, None), "goes on");
     }
 
     #[test]

@@ -180,6 +180,12 @@ impl CommandSender {
         answered.await.unwrap_or(Err(CommandError::Ended))
     }
 
+    /// Sends a command without waiting for its effect, to a run that may not be executed yet.
+    pub fn queue(&self, command: Command, by: Attribution) {
+        // Nothing is left to command if the run has ended.
+        let _ = self.0.send(ToRunner::Command { command, by, answer: oneshot::channel().0 });
+    }
+
     /// What the run does at the moment; `None` if it has ended.
     pub async fn status(&self) -> Option<RunStatusReport> {
         let (answer, answered) = oneshot::channel();

@@ -5,6 +5,7 @@ use smol_str::SmolStr;
 use std::sync::Arc;
 
 use crate::activity::{Activity, Work};
+use crate::budget::Maximum;
 use crate::command::{Command, Pause};
 use crate::earlier::EarlierRun;
 pub use crate::effect::LoopKind;
@@ -397,6 +398,9 @@ pub struct RunHead {
     pub backoff_ms: u64,
     /// The maximum delay of `backoff: exponential`, in milliseconds.
     pub backoff_cap_ms: u64,
+    /// The limits that the run was started with by flags. They hold in later executions that are given none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caps: Vec<Maximum>,
     /// The inputs that the run was started with.
     pub inputs: Vec<(SmolStr, Value)>,
     /// The earlier run whose outcomes it takes; `None` for a run from scratch.

@@ -31,7 +31,7 @@ use self::commands::Commanded;
 use self::own_sessions::OwnSessions;
 use self::session::outcome;
 use self::stop::{abandoned, asked};
-use crate::activity::Work;
+use crate::activity::{PermissionAnswer, Work};
 use crate::agent_capacity::AgentCapacity;
 use crate::budget::Meter;
 use crate::confirmation;
@@ -137,7 +137,7 @@ struct Cancelled {
 }
 
 /// The question whether a limit may be exceeded: the number of the limit, and the answer once there is one.
-type Question = (usize, Pin<Box<dyn Future<Output = Option<bool>> + Send>>);
+type Question = (usize, Pin<Box<dyn Future<Output = PermissionAnswer> + Send>>);
 
 struct Runner<'a> {
     host: Host<'a>,
@@ -323,9 +323,10 @@ impl Runner<'_> {
                 (request, activity) = self.reports.next() => self.report_activity(request, activity)?,
                 (limit, answer) = answered(&mut self.question) => {
                     self.question = None;
-                    match answer {
-                        Some(true) => self.meter.raise(limit),
-                        _ => self.meter.harden(limit),
+                    match answer.is_allowed {
+                        true if answer.is_recorded => self.meter.recall_raise(limit),
+                        true => self.meter.raise(limit),
+                        false => self.meter.harden(limit),
                     }
                 }
                 () = self.room.opens() => {}
@@ -566,7 +567,7 @@ async fn opened(gate: Option<&dyn Gate>) {
 }
 
 /// The answer to a question about a limit; never without a question.
-async fn answered(question: &mut Option<Question>) -> (usize, Option<bool>) {
+async fn answered(question: &mut Option<Question>) -> (usize, PermissionAnswer) {
     match question {
         Some((limit, answer)) => (*limit, answer.await),
         None => std::future::pending().await,

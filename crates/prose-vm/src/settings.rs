@@ -7,6 +7,7 @@ use std::sync::Arc;
 use prose_rights::Grants;
 use smol_str::SmolStr;
 
+use crate::budget::Maximum;
 use crate::earlier::{ChangedVariable, EarlierRun};
 use crate::effect::Permission;
 use crate::event::{JOURNAL_VERSION, RecordedRoute, RunHead, ScriptFile, StateMode};
@@ -32,6 +33,8 @@ pub struct Settings {
     pub script: Option<Box<ScriptFile>>,
     /// The seed of the offline harness.
     pub seed: u64,
+    /// The limits of the run that were given by flags.
+    pub caps: Vec<Maximum>,
     /// The inputs from the caller (R88).
     pub inputs: Vec<(SmolStr, Value)>,
     /// Whether context is passed by reference (decision 12).
@@ -78,6 +81,7 @@ impl Settings {
             routes: Vec::new(),
             script: None,
             seed: 0,
+            caps: Vec::new(),
             inputs: Vec::new(),
             context_by_reference: false,
             agents_write: false,
@@ -105,6 +109,7 @@ impl Settings {
             routes: head.routes.clone(),
             script: head.script.clone(),
             seed: head.seed,
+            caps: head.caps.clone(),
             inputs: head.inputs.clone(),
             context_by_reference: head.context_by_reference,
             agents_write: head.agents_write,

@@ -17,6 +17,7 @@ mod folders;
 mod forged;
 mod forks;
 mod inputs;
+mod limits;
 mod list;
 mod markdown;
 mod memories;

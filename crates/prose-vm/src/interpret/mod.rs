@@ -297,6 +297,7 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         max_iterations: settings.max_iterations,
         backoff_ms: settings.backoff_ms,
         backoff_cap_ms: settings.backoff_cap_ms,
+        caps: settings.caps.clone(),
         inputs: settings.inputs.clone(),
         earlier: settings.earlier.clone(),
         part: settings.part.clone(),

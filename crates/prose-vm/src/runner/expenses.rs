@@ -8,7 +8,7 @@ use crate::budget::Spent;
 use crate::effect::{Outcome, Reply, Request, RequestId, Usage};
 use crate::event::{Event, EventKind, Expense};
 use crate::place::{Place, Site};
-use crate::questions::QuestionId;
+use crate::questions::{ApprovalAnswer, QuestionId, QuestionKind, RecordedAnswer};
 
 impl Runner<'_> {
     /// The next recorded event, if the machine did not cause it.
@@ -31,6 +31,7 @@ impl Runner<'_> {
                 }
             }
             EventKind::Commanded { command, by } => self.repeat_command(command, by),
+            EventKind::Answered(answer) => self.repeat_answer(answer),
             // What is open in this execution is recorded again, even if it is the same or nothing.
             EventKind::QuestionsOpen { questions } => {
                 self.asked.clear();
@@ -39,6 +40,16 @@ impl Runner<'_> {
             _ => {}
         }
         self.record(event, false)
+    }
+
+    /// A limit is raised where the user has raised it, so that the run may use as much in this execution as in the earlier one.
+    fn repeat_answer(&mut self, answer: &RecordedAnswer) {
+        let said = ApprovalAnswer::of_word(&answer.answer.to_string());
+        if let QuestionKind::Limit { rule } = &answer.kind
+            && said.is_some_and(|said| said != ApprovalAnswer::Deny)
+        {
+            self.meter.repeat_raise(rule);
+        }
     }
 
     /// Counts what an earlier execution has used. It is in the total of its day already.

@@ -160,7 +160,7 @@ impl Runner<'_> {
         };
         let Some(request) = self.waiting.get(&id) else { return };
         let reporter = self.reporter(request);
-        self.question = Some((reached.limit, Box::pin(async move { reporter.ask(question).await })));
+        self.question = Some((reached.limit, Box::pin(async move { reporter.answer_to(question).await })));
     }
 
     pub(super) fn begin(&mut self, id: RequestId) {

@@ -1,0 +1,131 @@
+//! Limits of a run over its executions: what a person allows holds, and what nobody raises holds as well.
+
+use expect_test::expect;
+
+use crate::common::Workspace;
+
+const FIVE: &str = "repeat 5:\n  session \"Work\"\n";
+
+#[test]
+fn an_answer_for_the_run_allows_a_limit_however_often_it_is_reached() {
+    let workspace =
+        Workspace::new(&[("five.prose", FIVE), ("prose.toml", "[limits.run]\nask-sessions = 1\n")]);
+    workspace.check(&["run", "five.prose", "-q"], expect![[r#"
+        status: 5
+        ---- stderr
+        waiting: question 1 at line 2: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more?
+        help: answer with `prose runs answer ID once|run|deny`; recorded results are reused
+    "#]]);
+    workspace.check(&["runs", "answer", "2", "run"], expect![[r#"
+        status: 0
+        ---- stdout
+        Here is what Work comes down to. The evidence on the rest is mixed, so Work deserves a second look. Nothing stands in the way of the details. [offline]
+        ---- stderr
+        answered question 1 at line 2: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more?: run
+        Run ID with offline (placeholder replies)
+        …   Work
+        Recorded results reused; the run continues.
+        ✓   Work (TIME)
+        iteration 3 of 5
+        …   Work
+        ✓   Work (TIME)
+        iteration 4 of 5
+        …   Work
+        ✓   Work (TIME)
+        iteration 5 of 5
+        …   Work
+        ✓   Work (TIME)
+        Reused 1 result from the earlier execution, ran 4.
+        Completed: 5 sessions done, 1 reused
+    "#]]);
+}
+
+#[test]
+fn an_answer_allows_as_much_in_a_resumed_run_as_it_did_before() {
+    let workspace =
+        Workspace::new(&[("five.prose", FIVE), ("prose.toml", "[limits.run]\nask-sessions = 2\n")]);
+    workspace.prose(&["run", "five.prose", "-q"]);
+    workspace.check(&["runs", "answer", "2", "once"], expect![[r#"
+        status: 5
+        ---- stderr
+        answered question 1 at line 2: the limit of 2 sessions is reached (`limits.run.ask-sessions`); use up to 2 sessions more?: once
+        Run ID with offline (placeholder replies)
+        …   Work
+        Recorded results reused; the run continues.
+        ✓   Work (TIME)
+        iteration 4 of 5
+        …   Work
+        ✓   Work (TIME)
+        iteration 5 of 5
+        …   Work
+        Reused 2 results from the earlier execution, ran 2.
+        Waiting: 4 sessions done, 1 not asked, 2 reused
+        waiting: question 1 at line 2: the limit of 4 sessions is reached (`limits.run.ask-sessions`); use up to 2 sessions more?
+        help: answer with `prose runs answer ID once|run|deny`; recorded results are reused
+    "#]]);
+    workspace.check(&["resume", "-q"], expect![[r#"
+        status: 5
+        ---- stderr
+        waiting: question 1 at line 2: the limit of 4 sessions is reached (`limits.run.ask-sessions`); use up to 2 sessions more?
+        help: answer with `prose runs answer ID once|run|deny`; recorded results are reused
+    "#]]);
+    workspace.check(&["runs", "answer", "2", "once"], expect![[r#"
+        status: 0
+        ---- stdout
+        Here is what Work comes down to. The evidence on the rest is mixed, so Work deserves a second look. Nothing stands in the way of the details. [offline]
+        ---- stderr
+        answered question 1 at line 2: the limit of 4 sessions is reached (`limits.run.ask-sessions`); use up to 2 sessions more?: once
+        Run ID with offline (placeholder replies)
+        …   Work
+        Recorded results reused; the run continues.
+        ✓   Work (TIME)
+        Reused 4 results from the earlier execution, ran 1.
+        Completed: 5 sessions done, 4 reused
+    "#]]);
+}
+
+#[test]
+fn a_limit_from_a_flag_holds_until_another_one_is_given() {
+    let workspace = Workspace::new(&[("five.prose", FIVE)]);
+    workspace.check(
+        &["run", "five.prose", "-q", "--max-sessions", "2"],
+        expect![[r#"
+        status: 3
+        ---- stderr
+        stopped: the limit of 2 sessions is reached (`--max-sessions`)
+        help: raise the limit, then run `prose resume ID`; recorded results are reused
+    "#]],
+    );
+    workspace.check(
+        &["resume", "-q"],
+        expect![[r#"
+        status: 3
+        ---- stderr
+        stopped: the limit of 2 sessions is reached (`--max-sessions`)
+        help: raise the limit, then run `prose resume ID`; recorded results are reused
+    "#]],
+    );
+    workspace.check(
+        &["resume", "-q", "--max-sessions", "4"],
+        expect![[r#"
+        status: 3
+        ---- stderr
+        stopped: the limit of 4 sessions is reached (`--max-sessions`)
+        help: raise the limit, then run `prose resume ID`; recorded results are reused
+    "#]],
+    );
+    workspace.check(
+        &["resume", "-q"],
+        expect![[r#"
+        status: 3
+        ---- stderr
+        stopped: the limit of 4 sessions is reached (`prose runs set-limit`)
+        help: raise the limit, then run `prose resume ID`; recorded results are reused
+    "#]],
+    );
+    workspace.check(&["resume", "-q", "--max-sessions", "9"], expect![[r#"
+        status: 0
+        ---- stdout
+        Here is what Work comes down to. The evidence on the rest is mixed, so Work deserves a second look. Nothing stands in the way of the details. [offline]
+    "#]]);
+}
