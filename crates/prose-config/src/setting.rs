@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
+use crate::limits::LimitConfig;
 use crate::registry_url::RegistryUrl;
 
 /// The type of a setting.
@@ -125,8 +126,12 @@ pub struct NamedInSettings {
     pub range: TextRange,
 }
 
-/// The tables that say how programs are run.
-const RUN_TABLES: [&str; 3] = ["run", "agents", "mcp"];
+/// The tables that say how programs are run, what they may use and what that costs.
+const RUN_TABLES: [&str; 5] = ["run", "agents", "mcp", LIMITS, PRICES];
+/// A limit that is not understood would not be held, and costs by a price that is not understood are wrong. So a key that is none is no less an error
+/// in these tables than a value.
+const LIMITS: &str = "limits";
+const PRICES: &str = "prices";
 
 /// Where reading stands, and what was found to be wrong.
 pub(crate) struct Reader<'a> {
@@ -335,14 +340,24 @@ impl<'a> Reader<'a> {
         let parent = &self.path[..self.path.len() - 1];
         let table =
             if parent.is_empty() { "prose.toml".to_owned() } else { format!("[{}]", parent.join(".")) };
-        let (hint, fix) = if let Some(meant) = meant_word(name, known.iter().copied()) {
+        let is_limit = keys(&LimitConfig::schema()).contains(&&*folded(name));
+        let meant = meant_word(name, known.iter().copied());
+        let is_in = |table: &str| self.path.len() > 1 && self.path[0] == table || meant == Some(table);
+        let is_about_money = is_limit || is_in(LIMITS) || is_in(PRICES);
+        let (hint, fix) = if let Some(meant) = meant {
             (format!("did you mean `{meant}`?"), self.rename(key, meant))
+        } else if is_limit {
+            (format!("move it to `[{LIMITS}.run]`"), None)
         } else if let Some(home) = home_of(name, &(self.schema)()) {
             (format!("move it to `[{home}]`"), None)
         } else {
             (format!("the keys of `{table}` are {}", enumerated(known.into_iter().map(quoted), "and")), None)
         };
-        self.report(Code::W141, key.span(), format!("`{}` is not a setting; {hint}", self.name()), fix);
+        let message = format!("`{}` is not a setting; {hint}", self.name());
+        match is_about_money {
+            true => self.report_about_runs(key.span(), message, fix),
+            false => self.report(Code::W141, key.span(), message, fix),
+        }
     }
 
     /// What a value is, as it comes after "not".

@@ -446,3 +446,36 @@ fn servers_are_programs_or_addresses_and_have_no_keys_in_the_file() {
     let variables = prose_config::variables("${A}-${B_2} $C");
     assert_eq!(variables, Some(vec!["A", "B_2"]));
 }
+
+#[test]
+fn limits_that_are_not_understood_prevent_runs() {
+    check(expect![[r#"
+        [limits.run]
+        max-cost = "0.1"
+        #          ^^^^^ error[E142] `limits.run.max-cost` must be an amount of US dollars, such as `2.5`, not the string "0.1"
+        max_tokens = 1000
+        #<^^^^^^^^^^ error[E142] `limits.run.max_tokens` is not a setting; did you mean `max-tokens`? (fix: Change to `max-tokens`)
+        ask-cost = -1
+        #          ^^ error[E142] `limits.run.ask-cost` must be an amount of US dollars, such as `2.5`, not `-1`
+        [limits.agents.writer]
+        max-costs = 2
+        #<^^^^^^^^^ error[E142] `limits.agents.writer.max-costs` is not a setting; did you mean `max-cost`? (guess: Change to `max-cost`)
+        [limits.runs]
+        #       ^^^^ error[E142] `limits.runs` is not a setting; did you mean `run`?
+        max-cost = 1
+        [limits]
+        day = 3
+        #     ^ error[E142] `limits.day` must be a table, not `3`
+        [limit.day]
+        #^^^^^ error[E142] `limit` is not a setting; did you mean `limits`?
+        max-cost = 10
+        [run]
+        max-cost = 2
+        #<^^^^^^^^ error[E142] `run.max-cost` is not a setting; move it to `[limits.run]`
+        [prices."local/llama"]
+        inputs = 3
+        #<^^^^^^ error[E142] `prices."local/llama".inputs` is not a setting; did you mean `input`? (guess: Change to `input`)
+        output = "1"
+        #        ^^^ error[E142] `prices."local/llama".output` must be an amount of US dollars, such as `2.5`, not the string "1"
+    "#]]);
+}

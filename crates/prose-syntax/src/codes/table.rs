@@ -452,7 +452,8 @@ codes! {
     right "//- /prose.toml\n[check]\nprofile = \"strict\"\n"
 
     E142 [Error Error Error] "invalid value in prose.toml"
-    "The setting does not accept this value. All other settings apply."
+    "The setting does not accept this value, or a limit or a price has a name that is none. Programs are not run while `run`, `agents`, `mcp`, `limits` or `prices` has a value that is not \
+     understood, since a limit would not be held. For editing and checking, all other settings apply."
     wrong "//- /prose.toml\n[check]\nprofile = \"strikt\"\n"
     right "//- /prose.toml\n[check]\nprofile = \"strict\"\n"
 
