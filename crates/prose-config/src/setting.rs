@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
-use crate::limits::LimitConfig;
 use crate::registry_url::RegistryUrl;
 
 /// The type of a setting.
@@ -340,7 +339,8 @@ impl<'a> Reader<'a> {
         let parent = &self.path[..self.path.len() - 1];
         let table =
             if parent.is_empty() { "prose.toml".to_owned() } else { format!("[{}]", parent.join(".")) };
-        let is_limit = keys(&LimitConfig::schema()).contains(&&*folded(name));
+        let all = (self.schema)();
+        let is_limit = keys(&all["properties"][LIMITS]["properties"]["run"]).contains(&&*folded(name));
         let meant = meant_word(name, known.iter().copied());
         let is_in = |table: &str| self.path.len() > 1 && self.path[0] == table || meant == Some(table);
         let is_about_money = is_limit || is_in(LIMITS) || is_in(PRICES);
@@ -348,7 +348,7 @@ impl<'a> Reader<'a> {
             (format!("did you mean `{meant}`?"), self.rename(key, meant))
         } else if is_limit {
             (format!("move it to `[{LIMITS}.run]`"), None)
-        } else if let Some(home) = home_of(name, &(self.schema)()) {
+        } else if let Some(home) = home_of(name, &all) {
             (format!("move it to `[{home}]`"), None)
         } else {
             (format!("the keys of `{table}` are {}", enumerated(known.into_iter().map(quoted), "and")), None)

@@ -331,6 +331,14 @@ pub fn harness(name: &str, settings: &HarnessSettings) -> Result<Arc<dyn Harness
     Ok(Arc::new(Router { rest, judge, agents }))
 }
 
+/// Checks the name of a harness that is not created.
+pub fn check_name(name: &str) -> Result<(), HarnessError> {
+    match HARNESSES.iter().any(|info| info.name == name) {
+        true => Ok(()),
+        false => Err(HarnessError::Unknown(name.to_owned())),
+    }
+}
+
 fn single(name: &str, settings: &HarnessSettings) -> Result<Arc<dyn Harness>, HarnessError> {
     match HARNESSES.iter().find(|info| info.name == name) {
         Some(info) => (info.make)(info.name, settings),

@@ -80,6 +80,8 @@ pub struct History {
     runs: usize,
     iterations: HashMap<Spot, (f64, u32)>,
     uses: HashMap<(Spot, SmolStr), Vec<Used>>,
+    /// The sessions and their attempts.
+    attempts: HashMap<Spot, (u32, u32)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -124,6 +126,12 @@ impl History {
                 EventKind::ImportCalled { program: number, text, .. } => {
                     if let Some(found) = find(program, text) {
                         programs.insert(*number, found);
+                    }
+                }
+                EventKind::SessionStarted { task, .. } => {
+                    if let Some(at) = at {
+                        let (sessions, attempts) = self.attempts.entry(at).or_default();
+                        (*sessions, *attempts) = (*sessions + u32::from(task.attempt == 0), *attempts + 1);
                     }
                 }
                 EventKind::LoopEnded { iterations, .. } => repeated(f64::from(*iterations)),
@@ -204,6 +212,16 @@ impl Assumptions for Assumed<'_> {
     fn input_items(&self, name: &str) -> Option<usize> {
         let (_, value) = self.request.inputs.iter().find(|(given, _)| given == name)?;
         structure::items(value).map(|items| items.len())
+    }
+
+    fn input_number(&self, name: &str) -> Option<f64> {
+        let (_, value) = self.request.inputs.iter().find(|(given, _)| given == name)?;
+        value.as_number().filter(|number| *number >= 0.0 && number.fract() == 0.0)
+    }
+
+    fn attempts(&self, spot: &Spot) -> Option<f64> {
+        let (sessions, attempts) = self.request.history.attempts.get(spot)?;
+        (*sessions > 0).then(|| f64::from(*attempts) / f64::from(*sessions))
     }
 
     fn usage(&self, work: &Work) -> WorkUsage {
@@ -288,10 +306,12 @@ impl RunEstimate {
 
     /// The estimate as JSON; what is unbounded or unknown is null.
     pub fn to_json(&self, program: &str) -> serde_json::Value {
-        let Estimate { least, most, expected, unbounded, .. } = &self.bounds;
+        let Estimate { least, most, expected, unbounded, limited_by_setting } = &self.bounds;
         let amounts = |amount: fn(&Amounts) -> f64| {
-            let number = |amount: f64| {
-                if amount.is_finite() { serde_json::json!(amount) } else { serde_json::Value::Null }
+            // Millionths are enough, and sums have no traces of binary fractions.
+            let number = |amount: f64| match amount.is_finite() {
+                true => serde_json::json!((amount * 1e6).round() / 1e6),
+                false => serde_json::Value::Null,
             };
             serde_json::json!({
                 "least": number(amount(least)),
@@ -299,19 +319,20 @@ impl RunEstimate {
                 "most": number(amount(most)),
             })
         };
-        let unbounded: Vec<_> = unbounded
-            .iter()
-            .map(|Unbounded { program, line, reason }| {
+        let lines = |lines: &[Unbounded]| -> Vec<_> {
+            let lines = lines.iter().map(|Unbounded { program, line, reason }| {
                 serde_json::json!({ "program": program, "line": line, "reason": reason })
-            })
-            .collect();
+            });
+            lines.collect()
+        };
         serde_json::json!({
             "program": program,
             "sessions": amounts(|amounts| amounts.sessions),
             "decisions": amounts(|amounts| amounts.decisions),
             "tokens": self.asks_model.then(|| amounts(|amounts| amounts.tokens)),
             "cost": (self.asks_model && self.is_priced).then(|| amounts(|amounts| amounts.cost)),
-            "unbounded": unbounded,
+            "unbounded": lines(unbounded),
+            "limitedBySetting": lines(limited_by_setting),
             "runs": self.runs,
         })
     }
@@ -319,7 +340,7 @@ impl RunEstimate {
 
 impl fmt::Display for RunEstimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Estimate { least, most, expected, unbounded, .. } = &self.bounds;
+        let Estimate { least, most, expected, unbounded, limited_by_setting } = &self.bounds;
         let count = |amount: f64| match amount.is_finite() {
             true => grouped(amount.round() as u64),
             false => "unbounded".to_owned(),
@@ -343,6 +364,9 @@ impl fmt::Display for RunEstimate {
         }
         for Unbounded { program, line, reason } in unbounded {
             writeln!(f, "unbounded: {program}:{line}: {reason}")?;
+        }
+        for Unbounded { program, line, reason } in limited_by_setting {
+            writeln!(f, "note: {program}:{line}: {reason}")?;
         }
         match self.runs {
             0 => Ok(()),

@@ -52,7 +52,7 @@ impl Database {
         Self::open(path)
     }
 
-    /// Opens a database for writing. One whose process was killed before it had tables gets them.
+    /// Opens a database for writing. Tables that it does not have are made: its process was killed before, or somebody has removed them.
     pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let content = content(&connection, path)?;
@@ -61,12 +61,15 @@ impl Database {
         connection.pragma_update(None, "journal_mode", "WAL").map_err(failed())?;
         connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed())?;
         let mut database = Self { path: path.to_owned(), connection, is_writing: false };
+        // A table that somebody has removed is filled again by the events of the journal.
+        database.begin().and_then(|connection| connection.execute_batch(SCHEMA)).map_err(failed())?;
         if content == Content::Nothing {
-            database.begin().and_then(|connection| connection.execute_batch(SCHEMA)).map_err(failed())?;
             let connection = &database.connection;
             connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed())?;
             connection.pragma_update(None, "user_version", VERSION).map_err(failed())?;
-            database.commit().map_err(failed())?;
+        }
+        database.commit().map_err(failed())?;
+        if content == Content::Nothing {
             database.checkpoint()?;
         }
         Ok(database)

@@ -61,6 +61,8 @@ pub struct Journal {
     target: Target,
     /// What has to be synced: the file, or the log of the database.
     file: Arc<File>,
+    /// Which file had the path when it was opened, if any.
+    identity: Option<Identity>,
     /// The bytes of all lines that are written.
     length: u64,
     last_seq: u64,
@@ -116,7 +118,20 @@ impl Journal {
         let path = path.to_owned();
         let target = Target::File;
         let lines = Vec::new();
-        Ok(Self { path, target, file, length, last_seq, broken: None, lines, seed, syncer, sealer: None })
+        let identity = Identity::of(&path);
+        Ok(Self {
+            path,
+            target,
+            file,
+            identity,
+            length,
+            last_seq,
+            broken: None,
+            lines,
+            seed,
+            syncer,
+            sealer: None,
+        })
     }
 
     /// From now on, the start of a run is sealed.
@@ -203,6 +218,7 @@ impl Journal {
     /// synced soon.
     pub fn commit(&mut self) -> io::Result<()> {
         self.flush()?;
+        self.check_place()?;
         self.syncer.wait();
         match self.syncer.take_error() {
             Some(error) => Err(self.fail("sync", error)),
@@ -213,6 +229,7 @@ impl Journal {
     /// Returns when everything is on the disk.
     pub fn sync(&mut self) -> io::Result<()> {
         self.flush()?;
+        self.check_place()?;
         if let Some(error) = self.syncer.take_error() {
             return Err(self.fail("sync", error));
         }
@@ -222,10 +239,46 @@ impl Journal {
         }
     }
 
+    /// Refuses to go on where the file is not at its path any more. The system lets a deleted file be written to, and all of it is lost in the end.
+    fn check_place(&mut self) -> io::Result<()> {
+        if self.identity.is_none() || Identity::of(&self.path) == self.identity {
+            return Ok(());
+        }
+        let error =
+            io::Error::new(io::ErrorKind::NotFound, "it was deleted or replaced while the run was executed");
+        Err(self.fail("write", error))
+    }
+
     fn fail(&mut self, doing: &'static str, error: io::Error) -> io::Error {
         let error = io::Error::from(StateError::io(doing, &self.path)(error));
         self.broken = Some(error.to_string());
         error
+    }
+}
+
+/// By what a file is known to be the same one.
+#[derive(Debug, PartialEq, Eq)]
+struct Identity {
+    #[cfg(unix)]
+    number: (u64, u64),
+}
+
+impl Identity {
+    /// The file at a path; `None` if there is none. Nothing is opened: closing it would release the locks of SQLite.
+    fn of(path: &Path) -> Option<Self> {
+        let metadata = path.symlink_metadata().ok()?;
+        #[cfg(unix)]
+        let identity = {
+            use std::os::unix::fs::MetadataExt;
+            Self { number: (metadata.dev(), metadata.ino()) }
+        };
+        // Where a file that is open cannot be deleted, that it is there is enough.
+        #[cfg(not(unix))]
+        let identity = {
+            let _ = metadata;
+            Self {}
+        };
+        Some(identity)
     }
 }
 

@@ -171,6 +171,9 @@ pub struct Attempt {
     /// When it started once more, because the run was resumed while it was open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub again: Option<u64>,
+    /// How often it was cancelled while it was at work: because a person had it start again, or because nothing waited for it any more.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cancelled: u32,
     /// When an agent began with it, where it had to wait for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub began: Option<u64>,
@@ -206,6 +209,12 @@ impl Attempt {
     /// When it started, or started once more in a resumed run.
     pub fn started(&self) -> u64 {
         self.again.unwrap_or(self.from)
+    }
+
+    /// How often an agent was asked: also what was cancelled and started again is an attempt.
+    pub fn times(&self) -> usize {
+        let is_cancelled = matches!(self.status, Status::Skipped | Status::Interrupted) && self.cancelled > 0;
+        self.cancelled as usize + usize::from(!is_cancelled)
     }
 
     /// Adds what was recorded of its work, and its usage with that of work that was interrupted.

@@ -100,7 +100,7 @@ impl Requests {
             }
             EventKind::Effect { request, effect, outcome, work, .. } if is_request(effect) => {
                 let usage = event.kind.usage();
-                let record = self.record(event, *request, effect);
+                let record = self.open_record(event, *request, effect);
                 record.add(work, usage);
                 (record.status, record.error) = match outcome {
                     Outcome::Failed(failure) => (RequestStatus::Failed, Some(failure.clone())),
@@ -111,9 +111,14 @@ impl Requests {
                 let Some(request) = expense.request else { return };
                 let record = self.record(event, request, &expense.effect);
                 record.add(&expense.work, expense.work.usage);
-                if record.status == RequestStatus::Running {
+                if expense.requests > 0 && record.status == RequestStatus::Running {
                     record.status = RequestStatus::Cancelled;
                 }
+            }
+            // What no model was asked for has used nothing, so that its cancelling is recorded with its branch alone.
+            EventKind::RunEnded(_) => {
+                let open = self.all.iter_mut().filter(|record| record.status == RequestStatus::Running);
+                open.for_each(|record| record.status = RequestStatus::Cancelled);
             }
             _ => {}
         }
@@ -125,6 +130,23 @@ impl Requests {
         record.model.clone_from(&task.model);
         record.label = first_line(&task.task);
         record.attempt = Some(task.attempt + 1);
+    }
+
+    /// The record of a request that ends. One that was cancelled and started again has one for each time.
+    fn open_record(&mut self, event: &Event, request: RequestId, kind: &str) -> &mut RequestRecord {
+        let cancelled = self.record(event, request, kind);
+        if cancelled.status == RequestStatus::Cancelled {
+            let again = RequestRecord {
+                status: RequestStatus::Running,
+                usage: None,
+                is_estimated: false,
+                session: None,
+                ..cancelled.clone()
+            };
+            self.numbers.insert(request, self.all.len());
+            self.all.push(again);
+        }
+        self.record(event, request, kind)
     }
 
     fn record(&mut self, event: &Event, request: RequestId, kind: &str) -> &mut RequestRecord {

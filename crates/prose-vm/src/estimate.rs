@@ -16,6 +16,7 @@ use smol_str::SmolStr;
 
 pub use self::amounts::Amounts;
 use self::amounts::{Bounds, Count};
+use crate::budget::grouped;
 use crate::program::{At, Program};
 
 /// What an agent is asked.
@@ -89,6 +90,18 @@ pub trait Assumptions {
         None
     }
 
+    /// An input of the program as a number, if it is given and is one.
+    fn input_number(&self, name: &str) -> Option<f64> {
+        let _ = name;
+        None
+    }
+
+    /// The average number of attempts of a session in earlier runs.
+    fn attempts(&self, spot: &Spot) -> Option<f64> {
+        let _ = spot;
+        None
+    }
+
     /// The usage of a request.
     fn usage(&self, work: &Work) -> WorkUsage {
         let _ = work;
@@ -112,6 +125,8 @@ pub struct Estimate {
     pub expected: Amounts,
     /// What makes the most infinite, in the order of the text.
     pub unbounded: Vec<Unbounded>,
+    /// The loops that nothing but the setting `run.max-iterations` limits, in the same order.
+    pub limited_by_setting: Vec<Unbounded>,
 }
 
 impl Estimate {
@@ -123,6 +138,7 @@ impl Estimate {
             most: self.most.without(certain),
             expected: self.expected.without(possible),
             unbounded: self.unbounded,
+            limited_by_setting: self.limited_by_setting,
         }
     }
 }
@@ -151,7 +167,7 @@ pub fn estimate_block(program: &Arc<Program>, name: &str, assumptions: &dyn Assu
 
 /// Estimates a block, or the whole program.
 fn estimate_part(program: &Arc<Program>, block: Option<At>, assumptions: &dyn Assumptions) -> Estimate {
-    let found = Found { assumptions, unbounded: RefCell::default() };
+    let found = Found { assumptions, unbounded: RefCell::default(), limited_by_setting: RefCell::default() };
     let walk = Walk::new(program, &found, 0);
     let bounds = block.map_or_else(|| walk.program(), |block| walk.block(block));
     let least = bounds.least.completed();
@@ -162,6 +178,7 @@ fn estimate_part(program: &Arc<Program>, block: Option<At>, assumptions: &dyn As
         most: bounds.most,
         expected: bounds.expected.at_least(least).at_most(bounds.most),
         unbounded,
+        limited_by_setting: found.limited_by_setting.into_inner(),
     }
 }
 
@@ -169,6 +186,7 @@ fn estimate_part(program: &Arc<Program>, block: Option<At>, assumptions: &dyn As
 struct Found<'a> {
     assumptions: &'a dyn Assumptions,
     unbounded: RefCell<Vec<Unbounded>>,
+    limited_by_setting: RefCell<Vec<Unbounded>>,
 }
 
 /// The depth of imports up to which programs are walked through; the interpreter has no limit.
@@ -222,11 +240,22 @@ impl<'a> Walk<'a> {
     }
 
     fn unbounded(&self, at: At, reason: impl Into<String>) {
+        self.note(&self.found.unbounded, at, reason.into());
+    }
+
+    /// Notes a loop that ends by itself, or at the limit of the settings.
+    fn limited_by_setting(&self, at: At) {
+        let most = grouped(self.found.assumptions.max_iterations().into());
+        let reason = format!("nothing but `run.max-iterations` ({most}) limits the loop; `max: 5` does");
+        self.note(&self.found.limited_by_setting, at, reason);
+    }
+
+    fn note(&self, notes: &RefCell<Vec<Unbounded>>, at: At, reason: String) {
         let line = self.program.line(self.spot(at).start);
-        let unbounded = Unbounded { program: self.program.name.clone(), line, reason: reason.into() };
-        let mut known = self.found.unbounded.borrow_mut();
-        if !known.contains(&unbounded) {
-            known.push(unbounded);
+        let noted = Unbounded { program: self.program.name.clone(), line, reason };
+        let mut known = notes.borrow_mut();
+        if !known.contains(&noted) {
+            known.push(noted);
         }
     }
 
@@ -274,23 +303,26 @@ impl<'a> Walk<'a> {
 
     /// The number of items of an input that is given and never assigned.
     fn input_items(&self, at: At, expr: ExprId) -> Option<usize> {
+        self.found.assumptions.input_items(self.input(at, expr)?)
+    }
+
+    /// The name of the input that an expression is, if it is never assigned.
+    fn input(&self, at: At, expr: ExprId) -> Option<&'a SmolStr> {
         let body = self.program.body(at);
         let text = &body[body.name_of(expr).filter(|_| self.depth == 0)?].text;
         let names = self.program.statements.iter().flat_map(|statement| statement.body.names());
         let mut bound = names.filter(|(_, name)| name.text == *text);
         match (bound.next(), bound.next()) {
-            (Some((_, name)), None) if name.kind == NameKind::Input => {
-                self.found.assumptions.input_items(text)
-            }
+            (Some((_, name)), None) if name.kind == NameKind::Input => Some(text),
             _ => None,
         }
     }
 
-    /// A whole number, if the program says which.
+    /// A whole number, if the program or an input says which.
     fn number(&self, at: At, expr: ExprId) -> Option<f64> {
-        match self.constant(at, expr)? {
-            Expr::Number(digits) => digits.replace('_', "").parse().ok(),
-            _ => None,
+        match self.constant(at, expr) {
+            Some(Expr::Number(digits)) => digits.replace('_', "").parse().ok(),
+            _ => self.found.assumptions.input_number(self.input(at, expr)?),
         }
     }
 

@@ -5,7 +5,8 @@
 //!     cargo bench -p prose-tests --bench lsp_latency
 //!     cargo bench -p prose-tests --bench lsp_latency -- requests
 //!
-//! `RUFF` names the other server's program; without it `ruff` is taken from `PATH` (`pip install ruff`).
+//! `RUFF` names the other server's program; without it `ruff` is taken from `PATH` (`pip install ruff`). `PROSE_BEFORE` names an earlier `prose`,
+//! which then takes the place of the other server, with the same programs.
 //! Prints tables in Markdown, times in milliseconds from the edit to the arrival of the answer. Beside the median it shows the 99th percentile and how many times that
 //! of the other server it is.
 
@@ -33,6 +34,14 @@ fn main() {
         return;
     }
     let ruff = std::env::var("RUFF").unwrap_or_else(|_| "ruff".into());
+    let other = match std::env::var("PROSE_BEFORE") {
+        Ok(before) => {
+            Server { name: "before", command: (before, vec!["lsp".into()]), language: "prose", text: prose }
+        }
+        Err(_) => {
+            Server { name: "ruff", command: (ruff, vec!["server".into()]), language: "python", text: python }
+        }
+    };
     let servers = [
         Server {
             name: "prose",
@@ -40,7 +49,7 @@ fn main() {
             language: "prose",
             text: prose,
         },
-        Server { name: "ruff", command: (ruff, vec!["server".into()]), language: "python", text: python },
+        other,
     ];
     // The requests alone, for somebody who looks for what one of them takes.
     if !std::env::args().any(|argument| argument == "requests") {

@@ -167,7 +167,9 @@ pub(super) fn how_to_resume(
     );
     let help = match (is_kept, fails_again) {
         (true, false) if failed == Some(ErrorKind::Budget) => {
-            format!("raise the limit, then run `prose resume {run}`; recorded results are reused")
+            format!(
+                "run `prose resume {run}` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused"
+            )
         }
         (true, false) => format!("resume it with `prose resume {run}`; recorded results are reused"),
         (true, true) => format!("fix the program, then run `prose resume {run} --accept-changes`"),

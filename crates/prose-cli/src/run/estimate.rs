@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use prose_harness::registry::check_name;
 use prose_project::imports::ImportOptions;
 use prose_run::{Caps, EstimateRequest, History, MAX_RUNS, Money, Routes, estimate_run};
 
@@ -25,11 +26,15 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> io::Result<Ended>
         return refuse(terminal, &message);
     }
     let config = &loaded.config;
+    let harness = args.harness.as_deref().unwrap_or(config.run.harness.as_str());
+    if let Err(error) = check_name(harness) {
+        return refuse(terminal, &error.to_string());
+    }
     let money = Money { caps: Caps::default(), limits: config.limits.clone(), prices: config.prices.clone() };
     let history = History::read(&project_of(loaded.project.clone()), &loaded.program, MAX_RUNS);
     let estimate = estimate_run(&EstimateRequest {
         program: &loaded.program,
-        harness: args.harness.as_deref().unwrap_or(config.run.harness.as_str()),
+        harness,
         money: &money,
         config: &config.run,
         routes: &Routes::of(config),

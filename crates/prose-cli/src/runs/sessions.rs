@@ -40,7 +40,7 @@ pub(super) fn write(view: &View, folder: &Path, shows_all: bool, out: &mut impl 
 fn listed(sessions: &[(&Node, &Session)], max: usize) -> Vec<usize> {
     let is_plain = |index: &usize| {
         let (node, session) = sessions[*index];
-        node.status == Status::Complete && session.attempts.len() == 1
+        node.status == Status::Complete && session.attempts.iter().map(Attempt::times).sum::<usize>() == 1
     };
     let mut listed: Vec<usize> = (0..sessions.len()).filter(|index| !is_plain(index)).take(max).collect();
     let left = max - listed.len();
@@ -63,7 +63,7 @@ fn write_session(
         false => &session.name,
     };
     let agent = session.agent.as_ref().map_or(String::new(), |agent| format!(" ({})", one_line(agent)));
-    let attempts = Some(session.attempts.len()).filter(|count| *count > 1);
+    let attempts = Some(session.attempts.iter().map(Attempt::times).sum()).filter(|count| *count > 1);
     let calls: u32 = session.attempts.iter().map(|attempt| attempt.calls).sum();
     let facts = [
         Some(status(node.status)),

@@ -206,3 +206,33 @@ fn a_run_of_a_changed_program_is_shown_with_its_own_text() {
     assert_eq!(text["content"], PROGRAM);
     client.disconnect();
 }
+
+#[test]
+fn a_run_in_a_database_is_shown_as_one_in_files() {
+    let seen = |settings: &str| {
+        let world = World::new(PROGRAM, ANSWERS);
+        world.write("prose.toml", settings);
+        let mut live = world.launch(&[line(3)]);
+        let mut seen = vec![live.stop(), live.locals(), live.go("stepBack"), live.go("continue")];
+        live.ok(
+            "setBreakpoints",
+            json!({ "source": { "path": world.path("main.prose") }, "breakpoints": [] }),
+        );
+        live.ok("continue", json!({ "threadId": 1 }));
+        live.event("terminated");
+        live.close();
+        world.write("answers.toml", "");
+        let mut client = world.look_at_last(json!({}), &[]);
+        seen.push(client.stop());
+        for step in ["next", "next", "stepIn", "stepBack", "stepOut"] {
+            seen.push(client.go(step));
+        }
+        seen.push(client.locals());
+        (seen, world.last().path)
+    };
+    let (files, journal) = seen("");
+    let (database, path) = seen("run.state = \"sqlite\"\n");
+    assert_eq!(database, files);
+    let name = |path: std::path::PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    assert_eq!((name(journal).as_deref(), name(path).as_deref()), (Some("journal.jsonl"), Some("state.db")));
+}

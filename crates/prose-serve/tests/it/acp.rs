@@ -229,7 +229,7 @@ async fn a_cancelled_run_is_resumed_by_the_next_prompt() {
         [x] let b = session "Two"
         [x] output c = "{a} {b}"
         message: Done: One Done: Two
-        notice: Run RUN: 2 sessions done, 1 reused, 8 tokens
+        notice: Run RUN: 2 sessions done, 1 retried, 1 reused, 8 tokens
         -> end_turn
     "#]]
     .assert_eq(&resumed);

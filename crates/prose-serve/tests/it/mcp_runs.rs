@@ -18,8 +18,13 @@ const SETTINGS: &str = "[mcp]\nrun = true\n";
 
 /// A project whose user lets clients run programs, and trusts it.
 async fn allowed(files: &[(&str, &str)]) -> Served {
-    let served = Served::new(&[files, &[("prose.toml", SETTINGS)]].concat()).await;
-    served.trust(SETTINGS);
+    allowed_with(files, SETTINGS).await
+}
+
+/// The same with other settings.
+async fn allowed_with(files: &[(&str, &str)], settings: &str) -> Served {
+    let served = Served::new(&[files, &[("prose.toml", settings)]].concat()).await;
+    served.trust(settings);
     served
 }
 
@@ -67,7 +72,16 @@ async fn a_run_asks_and_is_answered() {
 
 #[tokio::test]
 async fn a_run_that_was_stopped_is_resumed_with_its_answer() {
-    let served = allowed(&[("asks.prose", ASKS)]).await;
+    is_resumed_with_its_answer(allowed(&[("asks.prose", ASKS)]).await).await;
+}
+
+#[tokio::test]
+async fn a_run_in_a_database_is_resumed_with_its_answer() {
+    let settings = format!("{SETTINGS}[run]\nstate = \"sqlite\"\n");
+    is_resumed_with_its_answer(allowed_with(&[("asks.prose", ASKS)], &settings).await).await;
+}
+
+async fn is_resumed_with_its_answer(served: Served) {
     let started = served.call("run", json!({ "path": "asks.prose" })).await;
     let run = started.structured_content.unwrap()["run"].as_str().unwrap().to_owned();
     let stopped = served.call("stop", json!({ "run": run })).await.structured_content.unwrap();

@@ -9,11 +9,11 @@ pub(super) const VERSION: i32 = 1;
 /// The documented tables (R112), with the key of `bindings` as an index, since a key has no expressions, and with `execution.updated_at`, which loops set.
 /// `journal` is added.
 pub(super) const SCHEMA: &str = "
-CREATE TABLE journal (
+CREATE TABLE IF NOT EXISTS journal (
     start INTEGER PRIMARY KEY,
     line TEXT NOT NULL
 );
-CREATE TABLE run (
+CREATE TABLE IF NOT EXISTS run (
     id TEXT PRIMARY KEY,
     program_path TEXT,
     program_source TEXT,
@@ -22,7 +22,7 @@ CREATE TABLE run (
     status TEXT DEFAULT 'running',
     state_mode TEXT DEFAULT 'sqlite'
 );
-CREATE TABLE execution (
+CREATE TABLE IF NOT EXISTS execution (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     statement_index INTEGER,
     statement_text TEXT,
@@ -34,8 +34,8 @@ CREATE TABLE execution (
     parent_id INTEGER REFERENCES execution(id),
     metadata TEXT
 );
-CREATE INDEX execution_status ON execution (status);
-CREATE TABLE bindings (
+CREATE INDEX IF NOT EXISTS execution_status ON execution (status);
+CREATE TABLE IF NOT EXISTS bindings (
     name TEXT NOT NULL,
     execution_id INTEGER,
     kind TEXT,
@@ -45,15 +45,15 @@ CREATE TABLE bindings (
     updated_at TEXT DEFAULT (datetime('now')),
     attachment_path TEXT
 );
-CREATE UNIQUE INDEX bindings_key ON bindings (name, ifnull(execution_id, -1));
-CREATE TABLE agents (
+CREATE UNIQUE INDEX IF NOT EXISTS bindings_key ON bindings (name, ifnull(execution_id, -1));
+CREATE TABLE IF NOT EXISTS agents (
     name TEXT PRIMARY KEY,
     scope TEXT,
     memory TEXT,
     created_at TEXT DEFAULT (datetime('now')),
     updated_at TEXT DEFAULT (datetime('now'))
 );
-CREATE TABLE agent_segments (
+CREATE TABLE IF NOT EXISTS agent_segments (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     agent_name TEXT REFERENCES agents(name),
     segment_number INTEGER,
@@ -62,7 +62,7 @@ CREATE TABLE agent_segments (
     summary TEXT,
     UNIQUE (agent_name, segment_number)
 );
-CREATE TABLE imports (
+CREATE TABLE IF NOT EXISTS imports (
     alias TEXT PRIMARY KEY,
     source_url TEXT,
     fetched_at TEXT,

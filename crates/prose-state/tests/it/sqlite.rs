@@ -328,6 +328,39 @@ fn r116_a_run_whose_process_was_killed_is_resumed_from_its_database() {
 }
 
 #[test]
+fn tables_that_somebody_has_removed_are_filled_again() {
+    let (_folder, project, events, database) = executed(None);
+    let bindings = query(&database, "SELECT * FROM bindings");
+    change(&database, "DROP TABLE bindings; DROP TABLE execution; DROP INDEX IF EXISTS bindings_key");
+    let Resumed { store, notes, .. } = resume(&project, &database, Resume::Exact);
+    assert_eq!(notes, Vec::<String>::new());
+    let mut run = Driver::on(store, TEXT);
+    run.replay(&events);
+    run.is_new = true;
+    run.end(RunStatus::Completed);
+    run.kill();
+    assert_eq!(query(&database, "SELECT * FROM bindings"), bindings);
+    assert_eq!(query(&database, "SELECT id, status FROM execution"), "1 | completed\n2 | completed\n");
+}
+
+/// The system lets a deleted file be written to, and everything in it is lost in the end.
+#[cfg(unix)]
+#[test]
+fn a_run_whose_journal_was_deleted_does_not_go_on() {
+    for state in [StateMode::Filesystem, StateMode::Sqlite] {
+        let (_folder, project) = project();
+        let mut run = Driver::start_in(state, &project, "two.prose", TEXT);
+        run.session("s1", 1, "a", "First.");
+        run.store.commit().unwrap();
+        let journal = journal_of(run.store.folder());
+        fs::remove_file(&journal).unwrap();
+        run.session("s2", 2, "b", "Second.");
+        let error = run.store.commit().unwrap_err().to_string();
+        assert!(error.ends_with("it was deleted or replaced while the run was executed"), "{error}");
+    }
+}
+
+#[test]
 fn the_journal_of_a_program_before_it_changed_is_kept_beside_the_database() {
     let (_folder, project, events, database) = ended();
     let Resumed { store, mut recall, .. } = resume(&project, &database, Resume::AcceptChanges);

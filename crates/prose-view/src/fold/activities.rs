@@ -6,7 +6,7 @@ use prose_vm::event::{Event, Expense};
 
 use crate::activity::NodeActivity;
 use crate::agent::{AgentKey, AgentTotal};
-use crate::node::{NodeId, NodeKind, Status, WaitsFor};
+use crate::node::{Node, NodeId, NodeKind, Status, WaitsFor};
 use crate::text::difference;
 use crate::view::{EntryKind, View};
 
@@ -79,11 +79,17 @@ impl View {
         let logged = self.activity(node).map_or(0, |activity| activity.denied as usize);
         self.close_activity(node);
         let sum = Usage::sum([self.expenses.remove(&request), total]);
+        let mut is_second = false;
         self.note_attempt(request, |attempt| {
+            is_second = attempt.cancelled > 0;
             attempt.add(work, sum);
             attempt.denials.extend(work.denials.iter().skip(logged).cloned());
             attempt.questions.clone_from(&work.questions);
         });
+        // One that the program retries is counted already.
+        let session = self.node(node).and_then(Node::session);
+        let is_first = session.is_some_and(|session| session.attempts.len() == 1);
+        self.tally.retried += u32::from(is_second && is_first);
         for denial in work.denials.iter().skip(logged) {
             self.deny(event, node, denial);
         }
@@ -127,6 +133,7 @@ impl View {
                 // Those that were reported while it was at work are known.
                 let denials: Vec<_> = work.denials.iter().skip(attempt.denials.len()).cloned().collect();
                 attempt.denials.extend(denials.iter().cloned());
+                attempt.cancelled += requests;
                 attempt.add(work, sum);
                 Some(denials)
             });

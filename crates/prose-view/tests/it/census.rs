@@ -192,3 +192,34 @@ fn lists_have_a_limit_and_say_what_they_leave_out() {
     assert_eq!((length("failures"), length("missing")), (100, 100));
     assert_eq!((&shown["failureCount"], &shown["missingCount"]), (&json!(120), &json!(120)));
 }
+
+#[test]
+fn a_session_that_a_person_had_start_again_is_retried() {
+    let cancelled = json!({
+        "event": "expense", "request": 1, "effect": "session", "requests": 1,
+        "work": { "usage": { "input_tokens": 30, "output_tokens": 0 } }
+    });
+    let events = run(vec![
+        ("s0", binds(1, "facts", 0, 0)),
+        ("s0", cancelled),
+        ("s0", used(1, 50)),
+        ("s0", ended(1, "complete")),
+        ("", run_ended("completed")),
+    ]);
+    check(
+        &events,
+        expect![[r#"
+        1 session done, 1 retried
+    "#]],
+    );
+    let requests = prose_view::Requests::of(&events);
+    let shown = requests
+        .all()
+        .iter()
+        .map(|request| format!("{:?} {:?}\n", request.status, request.usage.map(|usage| usage.input_tokens)));
+    expect![[r#"
+        Cancelled Some(30)
+        Complete Some(50)
+    "#]]
+    .assert_eq(&shown.collect::<String>());
+}

@@ -13,12 +13,17 @@ use crate::settings::Settings;
 
 /// The iterations that are expected of a loop that a condition ends.
 const EXPECTED_ITERATIONS: f64 = 3.0;
-/// The part of `try` bodies that are expected to fail.
+/// The part of `try` bodies, and of attempts of sessions with `retry:`, that are expected to fail.
 const EXPECTED_FAILURES: f64 = 0.1;
 /// The calls of a block by itself, in one another, that are expected.
 const EXPECTED_LEVELS: u32 = 3;
 /// From here on, a number says no more than that nothing limits it.
 const MAX_COUNT: f64 = 1e9;
+
+/// The attempts that are expected of a session: each is one if all before it have failed.
+fn expected_attempts(retries: f64) -> f64 {
+    (1.0 - EXPECTED_FAILURES.powf(1.0 + retries)) / (1.0 - EXPECTED_FAILURES)
+}
 
 impl Walk<'_> {
     pub(super) fn statement(&self, at: At) -> Bounds {
@@ -146,7 +151,9 @@ impl Walk<'_> {
                 let retries = self.number(of, retry);
                 let retries =
                     retries.unwrap_or_else(|| self.unknown(at, "the number of retries", Some(retry)).most);
-                Count { least: 1.0, most: 1.0 + retries, expected: 1.0 }
+                let known = self.found.assumptions.attempts(&self.spot(at));
+                let expected = known.unwrap_or_else(|| expected_attempts(retries)).min(1.0 + retries);
+                Count { least: 1.0, most: 1.0 + retries, expected }
             }
         };
         let work = Work { kind: WorkKind::Session, spot: self.spot(at), agent: name, model, length };
@@ -241,6 +248,9 @@ impl Walk<'_> {
                 None => self.unknown(at, "the maximum", max.value).most,
             },
         };
+        if max.is_none() {
+            self.limited_by_setting(at);
+        }
         let body = self.list(at, body);
         if condition.is_none() {
             // Without a condition, only the limit or the body ends it; the limit of the settings is an error.

@@ -134,6 +134,7 @@ fn a_plan_says_what_is_reused_and_asked_and_starts_nothing() {
           "estimate": {
             "cost": null,
             "decisions": {"expected":0.0,"least":0.0,"most":0.0},
+            "limitedBySetting": [],
             "program": "steps.prose",
             "runs": 1,
             "sessions": {"expected":2.0,"least":2.0,"most":2.0},

@@ -106,6 +106,10 @@ fn a_forged_journal_does_not_choose_the_harness_of_a_run_that_is_resumed_in_the_
     let body = &head[r#"{"crc":"00000000","#.len()..];
     let forged = body.replacen(r#""harness":"offline""#, r#""harness":"command""#, 1);
     assert_ne!(forged, body);
+    // The limit has stopped the run before its first session, and would stop it again.
+    let body = forged.clone();
+    let forged = body.replacen(r#""caps":[{"sessions":0}],"#, "", 1);
+    assert_ne!(forged, body);
     let crc = crc32fast::hash(forged.as_bytes());
     std::fs::write(&journal, format!("{{\"crc\":\"{crc:08x}\",{forged}\n{rest}")).unwrap();
 

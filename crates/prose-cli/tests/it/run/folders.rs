@@ -31,7 +31,7 @@ fn files_that_are_missing_are_made_again() {
     fs::remove_dir_all(folder.join("bindings")).expect("they are there");
     fs::remove_file(folder.join("state.md")).expect("it is there");
     fs::remove_file(folder.join("program.prose")).expect("it is there");
-    workspace.prose(&["resume", "-q"]).ended(0);
+    workspace.prose(&["resume", "--max-sessions", "9", "-q"]).ended(0);
     assert!(folder.join("bindings/a.md").exists() && folder.join("state.md").exists());
 }
 
@@ -51,7 +51,7 @@ fn a_damaged_line_costs_that_line() {
         ---- stderr
         error: line 7 of FOLDER/.prose/runs/ID/journal.jsonl is not a line of a journal
     "#]]);
-    workspace.check(&["resume"], expect![[r#"
+    workspace.check(&["resume", "--max-sessions", "9"], expect![[r#"
         status: 0
         ---- stdout
         text: Went through Second with an eye on the details. Took a into account. Compared with the rest, Second is the smaller part. Nothing stands in the way of the details. [offline]
@@ -60,6 +60,7 @@ fn a_damaged_line_costs_that_line() {
         Run ID with offline (placeholder replies)
         … Second
         Recorded results reused; the run continues.
+        the limit is 9 sessions now, set by ada on the command line
         ✓ Second (TIME)
         Reused 1 result from the earlier execution, ran 1.
         Completed: 2 sessions done, 1 reused
@@ -76,7 +77,7 @@ fn a_result_that_is_damaged_is_asked_again_and_those_after_it_are_not() {
     let line =
         journal.lines().position(|line| line.contains("\"event\":\"effect\"")).expect("it has a result");
     change_line(&workspace, line, "First", "Worst");
-    workspace.check(&["resume"], expect![[r#"
+    workspace.check(&["resume", "--max-sessions", "9"], expect![[r#"
         status: 0
         ---- stdout
         c: Went through Third with an eye on the details. The evidence on the rest is mixed, so Third deserves a second look. Compared with the rest, Third is the smaller part. As far as Third goes, this can go ahead as planned. [offline]
@@ -85,6 +86,7 @@ fn a_result_that_is_damaged_is_asked_again_and_those_after_it_are_not() {
         Run ID with offline (placeholder replies)
         … First
         Recorded results reused; the run continues.
+        the limit is 9 sessions now, set by ada on the command line
         ✓ First (TIME)
         … Second
         ✓ Second (TIME)

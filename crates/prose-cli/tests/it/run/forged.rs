@@ -61,17 +61,26 @@ fn a_forged_journal_does_not_choose_the_harness() {
     let workspace = stopped();
     workspace.forge(&[(OFFLINE, COMMAND)]);
     workspace.refuses(
-        &["resume"],
+        &["resume", "--max-sessions", "9"],
         expect!["cannot confirm that you started run ID on this machine with the program `FOLDER/main.prose` and the harness `command`; if you did, run `prose resume ID --program FOLDER/main.prose --harness command`"],
     );
     assert_eq!(workspace.asked(), "");
     // The person may, who has to say which program is meant, too.
     workspace.refuses(
-        &["resume", "--harness", "command"],
+        &["resume", "--max-sessions", "9", "--harness", "command"],
         expect!["cannot confirm that you started run ID on this machine with the program `FOLDER/main.prose` and the harness `command`; if you did, run `prose resume ID --program FOLDER/main.prose --harness command`"],
     );
     assert_eq!(workspace.asked(), "");
-    let run = workspace.prose(&["resume", "-q", "--program", "main.prose", "--harness", "command"]);
+    let run = workspace.prose(&[
+        "resume",
+        "--max-sessions",
+        "9",
+        "-q",
+        "--program",
+        "main.prose",
+        "--harness",
+        "command",
+    ]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "text: answer\n"), "{run:?}");
     assert!(workspace.asked().starts_with("Second"), "{}", workspace.asked());
 }
@@ -117,7 +126,7 @@ fn a_forged_journal_leads_to_no_program_outside_the_project() {
     let deploy = outside.path("deploy.prose").canonicalize().unwrap();
     let deploy = deploy.to_str().unwrap();
     workspace.forge(&[(main.to_str().unwrap(), deploy)]);
-    let run = workspace.prose(&["resume"]);
+    let run = workspace.prose(&["resume", "--max-sessions", "9"]);
     let stderr = workspace.masked(&run.stderr.replace(deploy, "DEPLOY"));
     workspace.shows(Run { stderr, ..run }, &expect![[r#"
         status: 2
@@ -126,11 +135,11 @@ fn a_forged_journal_leads_to_no_program_outside_the_project() {
     "#]]);
     workspace.forge(&[(deploy, "https://example.com/$(reboot).prose")]);
     workspace.refuses(
-        &["resume"],
+        &["resume", "--max-sessions", "9"],
         expect!["nothing confirms that you started the run ID on this machine with the program `https://example.com/$(reboot).prose`, which is not in the project. If that is right, say so: `prose resume ID --program 'https://example.com/$(reboot).prose'`"],
     );
     // The person may mean it.
-    workspace.prose(&["resume", "-q", "--program", "main.prose"]).ended(0);
+    workspace.prose(&["resume", "--max-sessions", "9", "-q", "--program", "main.prose"]).ended(0);
 }
 
 #[test]
@@ -141,14 +150,14 @@ fn a_forged_journal_leads_to_no_script_outside_the_project() {
     let path = path.to_str().unwrap();
     let script = format!(r#""harness":"script","script":{{"given":"answers.toml","path":"{path}"}}"#);
     workspace.forge(&[(OFFLINE, &script)]);
-    let run = workspace.prose(&["resume"]);
+    let run = workspace.prose(&["resume", "--max-sessions", "9"]);
     let stderr = run.stderr.replace(path, "SCRIPT");
     workspace.shows(Run { stderr, ..run }, &expect![[r#"
         status: 2
         ---- stderr
         error: cannot confirm that you started run ID on this machine with the script `SCRIPT`; if you did, run `prose resume ID --script SCRIPT`
     "#]]);
-    workspace.prose(&["resume", "-q", "--script", path]).ended(0);
+    workspace.prose(&["resume", "--max-sessions", "9", "-q", "--script", path]).ended(0);
 }
 
 #[test]
@@ -167,10 +176,10 @@ fn a_run_of_an_earlier_version_goes_on_where_nothing_is_started() {
             Reused 1 result from the earlier execution, ran 0.
             Stopped: 1 session done, 1 not asked, 1 reused
             stopped: the limit of 0 sessions is reached (`--max-sessions`)
-            help: raise the limit, then run `prose resume ID`; recorded results are reused
+            help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
         "#]],
     );
-    workspace.prose(&["resume", "-q"]).ended(0);
+    workspace.prose(&["resume", "--max-sessions", "9", "-q"]).ended(0);
 }
 
 #[test]
@@ -185,7 +194,7 @@ fn a_run_of_this_user_goes_on_as_it_was_started() {
     elsewhere.trust();
     let flags = ["--harness", "command", "-q", "--max-sessions", "1"];
     elsewhere.prose(&[&["run", program][..], &flags].concat()).ended(3);
-    let run = elsewhere.prose(&["resume", "-q"]);
+    let run = elsewhere.prose(&["resume", "--max-sessions", "9", "-q"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "text: answer\n"), "{run:?}");
     assert!(!run.stderr.contains("confirm"), "{}", run.stderr);
 }

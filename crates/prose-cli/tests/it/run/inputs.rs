@@ -312,6 +312,6 @@ fn a_program_comes_over_standard_input() {
     assert_eq!((run.status, run.stderr.contains("pass `-` only once")), (2, true), "{run:?}");
     let program = b"let a = session \"A\"\nlet b = session \"B\"\noutput c = [a, b]\n";
     workspace.prose_with_input(&["run", "-", "-q", "--max-sessions", "1"], program).ended(3);
-    let run = workspace.prose(&["resume"]);
+    let run = workspace.prose(&["resume", "--max-sessions", "9"]);
     assert!(run.stderr.contains("Reused 1 result from the earlier execution, ran 1."), "{run:?}");
 }

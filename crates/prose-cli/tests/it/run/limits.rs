@@ -90,38 +90,38 @@ fn a_limit_from_a_flag_holds_until_another_one_is_given() {
     workspace.check(
         &["run", "five.prose", "-q", "--max-sessions", "2"],
         expect![[r#"
-        status: 3
-        ---- stderr
-        stopped: the limit of 2 sessions is reached (`--max-sessions`)
-        help: raise the limit, then run `prose resume ID`; recorded results are reused
-    "#]],
+            status: 3
+            ---- stderr
+            stopped: the limit of 2 sessions is reached (`--max-sessions`)
+            help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
+        "#]],
     );
     workspace.check(
         &["resume", "-q"],
         expect![[r#"
-        status: 3
-        ---- stderr
-        stopped: the limit of 2 sessions is reached (`--max-sessions`)
-        help: raise the limit, then run `prose resume ID`; recorded results are reused
-    "#]],
+            status: 3
+            ---- stderr
+            stopped: the limit of 2 sessions is reached (`--max-sessions`)
+            help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
+        "#]],
     );
     workspace.check(
         &["resume", "-q", "--max-sessions", "4"],
         expect![[r#"
-        status: 3
-        ---- stderr
-        stopped: the limit of 4 sessions is reached (`--max-sessions`)
-        help: raise the limit, then run `prose resume ID`; recorded results are reused
-    "#]],
+            status: 3
+            ---- stderr
+            stopped: the limit of 4 sessions is reached (`--max-sessions`)
+            help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
+        "#]],
     );
     workspace.check(
         &["resume", "-q"],
         expect![[r#"
-        status: 3
-        ---- stderr
-        stopped: the limit of 4 sessions is reached (`prose runs set-limit`)
-        help: raise the limit, then run `prose resume ID`; recorded results are reused
-    "#]],
+            status: 3
+            ---- stderr
+            stopped: the limit of 4 sessions is reached (`prose runs set-limit`)
+            help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
+        "#]],
     );
     workspace.check(&["resume", "-q", "--max-sessions", "9"], expect![[r#"
         status: 0

@@ -132,7 +132,7 @@ fn a_part_that_waits_is_resumed_as_one() {
     );
     let stopped = ["run", "parts.prose", "-q", "--only", "6", "--input", "topic=t", "--input", "item=x"];
     workspace.prose(&[&stopped[..], &["--max-sessions", "0"]].concat()).ended(3);
-    let resumed = workspace.prose(&["resume", "--script", "answers.toml"]).ended(0);
+    let resumed = workspace.prose(&["resume", "--max-sessions", "9", "--script", "answers.toml"]).ended(0);
     assert!(resumed.stderr.contains("1 session"), "{}", resumed.stderr);
     assert!(!resumed.stderr.contains("Left"), "{}", resumed.stderr);
 }

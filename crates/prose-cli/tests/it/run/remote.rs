@@ -30,7 +30,7 @@ fn a_program_is_run_by_its_name_and_by_its_address() {
     assert_eq!((by_name.status, by_address.status), (0, 0), "{by_name:?} {by_address:?}");
     assert_eq!(by_name.stdout, by_address.stdout);
     workspace.prose(&["run", "alice/research", "-i", "topic=tides", "-q", "--max-sessions", "0"]).ended(3);
-    let resumed = workspace.prose(&["resume", "-q"]);
+    let resumed = workspace.prose(&["resume", "--max-sessions", "9", "-q"]);
     assert_eq!((resumed.status, resumed.stdout), (0, by_name.stdout));
 }
 

@@ -24,7 +24,7 @@ fn stopped(sessions: &str) -> Workspace {
 #[test]
 fn what_is_done_is_not_done_again() {
     let workspace = stopped("2");
-    workspace.check(&["resume"], expect![[r#"
+    workspace.check(&["resume", "--max-sessions", "9"], expect![[r#"
         status: 0
         ---- stdout
         text: Here is what Five comes down to. Took a, b, c, d into account. Compared with the rest, Five is the smaller part. The evidence on the rest is mixed, so Five deserves a second look. As far as Five goes, this can go ahead as planned. [offline]
@@ -33,6 +33,7 @@ fn what_is_done_is_not_done_again() {
         …   Three
         …   Four
         Recorded results reused; the run continues.
+        the limit is 9 sessions now, set by ada on the command line
         ✓   Three (TIME)
         ✓   Four (TIME)
         … Five
@@ -41,7 +42,7 @@ fn what_is_done_is_not_done_again() {
         Completed: 5 sessions done, 2 reused
     "#]]);
     workspace.refuses(
-        &["resume"],
+        &["resume", "--max-sessions", "9"],
         expect!["run ID has already completed; start a new run with `prose run`, or change the program and run `prose resume ID --accept-changes` to reuse the results of all unchanged sessions"],
     );
 }
@@ -57,15 +58,16 @@ fn a_run_may_stop_before_its_first_session_and_several_times() {
             Run ID with offline (placeholder replies)
             … One
             Recorded results reused; the run continues.
+            the limit is 1 session now, set by ada on the command line
             ✓ One (TIME)
             … Two
             Reused 0 results from the earlier execution, ran 1.
             Stopped: 1 session done, 1 not asked
             stopped: the limit of 1 session is reached (`--max-sessions`)
-            help: raise the limit, then run `prose resume ID`; recorded results are reused
+            help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
         "#]],
     );
-    let run = workspace.prose(&["resume", "-q"]);
+    let run = workspace.prose(&["resume", "--max-sessions", "9", "-q"]);
     let whole = workspace.prose(&["run", "five.prose", "-q"]);
     assert_eq!((run.status, run.stdout), (0, whole.stdout));
 }
@@ -100,10 +102,10 @@ fn a_changed_program_is_refused_with_the_first_difference_unless_changes_are_acc
     let workspace = stopped("2");
     workspace.write("five.prose", FIVE.replace("Two", "Zwei").as_bytes());
     workspace.refuses(
-        &["resume"],
+        &["resume", "--max-sessions", "9"],
         expect![[r#"the program has changed since run ID was started: line 2 was `let b = session "Two"` and is `let b = session "Zwei"`; undo the change, or pass `--accept-changes` to reuse the results of all unchanged sessions"#]],
     );
-    workspace.check(&["resume", "--accept-changes"], expect![[r#"
+    workspace.check(&["resume", "--max-sessions", "9", "--accept-changes"], expect![[r#"
         status: 0
         ---- stdout
         text: Here is what Five comes down to. Took a, b, c, d into account. Compared with the rest, Five is the smaller part. The evidence on the rest is mixed, so Five deserves a second look. As far as Five goes, this can go ahead as planned. [offline]
@@ -113,6 +115,7 @@ fn a_changed_program_is_refused_with_the_first_difference_unless_changes_are_acc
         ✓ One (TIME)
         … Zwei
         Recorded results reused; the run continues.
+        the limit is 9 sessions now, set by ada on the command line
         ✓ Zwei (TIME)
         parallel: 2 branches, all
         …   Three
@@ -138,13 +141,13 @@ fn a_changed_import_is_a_change() {
     workspace.prose(&["run", "main.prose", "--max-sessions", "1"]);
     workspace.write("inner.prose", b"output o = session \"Elsewhere\"\n");
     workspace.refuses(
-        &["resume", "-q"],
+        &["resume", "--max-sessions", "9", "-q"],
         expect!["the program has changed since run ID was started: the imported program `./inner.prose` differs; undo the change, or pass `--accept-changes` to reuse the results of all unchanged sessions"],
     );
     std::fs::remove_file(workspace.path("inner.prose")).expect("it is there");
-    workspace.prose(&["resume", "-q"]).ended(2);
+    workspace.prose(&["resume", "--max-sessions", "9", "-q"]).ended(2);
     workspace.write("inner.prose", b"output o = session \"Inside\"\n");
-    workspace.prose(&["resume", "-q"]).ended(0);
+    workspace.prose(&["resume", "--max-sessions", "9", "-q"]).ended(0);
 }
 
 #[test]
@@ -208,7 +211,7 @@ fn a_run_remembers_its_script() {
     std::fs::rename(workspace.path("flows/answers.toml"), workspace.path("flows/put-away.toml"))
         .expect("it is there");
     workspace.refuses(
-        &["resume"],
+        &["resume", "--max-sessions", "9"],
         expect!["run ID uses the script `answers.toml`, but `FOLDER/flows/answers.toml` does not exist; restore it, or pass another script with `--script FILE.toml`"],
     );
     assert_eq!(shown(), before, "the run that was refused is another one");
@@ -223,13 +226,13 @@ fn a_run_remembers_its_script() {
             Reused 1 result from the earlier execution, ran 0.
             Stopped: 1 session done, 1 not asked, 1 reused
             stopped: the limit of 0 sessions is reached (`--max-sessions`)
-            help: raise the limit, then run `prose resume ID`; recorded results are reused
+            help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
         "#]],
     );
     std::fs::rename(workspace.path("flows/put-away.toml"), workspace.path("flows/answers.toml"))
         .expect("it is there");
     workspace.check(
-        &["resume"],
+        &["resume", "--max-sessions", "9"],
         expect![[r#"
             status: 0
             ---- stdout
@@ -238,6 +241,7 @@ fn a_run_remembers_its_script() {
             Run ID with script
             … Second
             Recorded results reused; the run continues.
+            the limit is 9 sessions now, set by ada on the command line
             ✓ Second (TIME)
             Reused 1 result from the earlier execution, ran 1.
             Completed: 2 sessions done, 1 reused
@@ -254,7 +258,7 @@ fn the_script_of_a_run_moves_with_its_project() {
     };
     prose("before", &["run", "two.prose", "--script", "answers.toml", "--max-sessions", "1"]);
     std::fs::rename(workspace.path("before"), workspace.path("after")).expect("it is there");
-    let run = prose("after", &["resume", "-q"]);
+    let run = prose("after", &["resume", "--max-sessions", "9", "-q"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "text: two\n"), "{run:?}");
 }
 
@@ -263,7 +267,7 @@ fn a_run_with_a_script_goes_on_with_another_harness_if_that_is_wanted() {
     let workspace = Workspace::new(&[("two.prose", TWO), ("answers.toml", ANSWERS)]);
     workspace.prose(&["run", "two.prose", "--script", "answers.toml", "--max-sessions", "1"]);
     std::fs::remove_file(workspace.path("answers.toml")).expect("it is there");
-    workspace.prose(&["resume", "--harness", "offline"]).ended(0);
+    workspace.prose(&["resume", "--max-sessions", "9", "--harness", "offline"]).ended(0);
 }
 
 #[test]
@@ -273,7 +277,7 @@ fn a_run_is_found_from_below_the_folder_of_the_project() {
     command.current_dir(workspace.path("flows")).args(["run", "five.prose", "--max-sessions", "2"]);
     assert_eq!(command.status().expect("the binary starts").code(), Some(3));
     let mut command = workspace.command();
-    command.current_dir(workspace.path("flows/deep")).args(["resume", "-q"]);
+    command.current_dir(workspace.path("flows/deep")).args(["resume", "--max-sessions", "9", "-q"]);
     assert_eq!(command.status().expect("the binary starts").code(), Some(0));
     workspace.run_folder();
 }
@@ -282,7 +286,7 @@ fn a_run_is_found_from_below_the_folder_of_the_project() {
 fn a_program_that_is_gone_is_taken_from_the_run() {
     let workspace = stopped("2");
     std::fs::remove_file(workspace.path("five.prose")).expect("it is there");
-    workspace.check(&["resume"], expect![[r#"
+    workspace.check(&["resume", "--max-sessions", "9"], expect![[r#"
         status: 0
         ---- stdout
         text: Here is what Five comes down to. Took a, b, c, d into account. Compared with the rest, Five is the smaller part. The evidence on the rest is mixed, so Five deserves a second look. As far as Five goes, this can go ahead as planned. [offline]
@@ -292,6 +296,7 @@ fn a_program_that_is_gone_is_taken_from_the_run() {
         …   Three
         …   Four
         Recorded results reused; the run continues.
+        the limit is 9 sessions now, set by ada on the command line
         ✓   Three (TIME)
         ✓   Four (TIME)
         … Five

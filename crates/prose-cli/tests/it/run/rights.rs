@@ -149,10 +149,10 @@ fn a_run_that_was_granted_something_goes_on_only_while_it_is() {
     world.settings(&format!("[imports.\"alice/hungry\"]\n{GRANTS}"));
     world.prose(&["run", "-q", "alice/hungry", "--max-sessions", "0"]).ended(3);
     world.settings("");
-    let refused = world.prose(&["resume", "-q"]).ended(2);
+    let refused = world.prose(&["resume", "--max-sessions", "9", "-q"]).ended(2);
     assert!(refused.stderr.contains("the fetched program `alice/hungry` requests"), "{refused:?}");
     world.settings(&format!("[imports.\"alice/hungry\"]\n{GRANTS}"));
-    world.prose(&["resume", "-q"]).ended(0);
+    world.prose(&["resume", "--max-sessions", "9", "-q"]).ended(0);
 }
 
 #[test]
