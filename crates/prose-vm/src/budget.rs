@@ -600,7 +600,7 @@ mod tests {
         meter.raise(reached.limit);
         assert_eq!(reason(&meter, None), "goes on");
         meter.harden(reached.limit);
-        meter.settle(RequestId(2), None, Spent::of(usage(50, None)));
+        meter.settle(RequestId(2), None, Spent::of(usage(100, None)));
         assert!(!meter.reached(None, true).unwrap().is_soft);
     }
 

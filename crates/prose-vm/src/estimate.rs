@@ -391,7 +391,7 @@ mod tests {
             "session \"A\"\nlet b = session \"B\"\nsession \"C\" -> session \"D\"\n",
             expect!["4 to 4, likely 4 sessions"],
         );
-        check("agent a:\n  retry: 2\nsession: a\n", expect!["1 to 3, likely 1 sessions"]);
+        check("agent a:\n  retry: 2\nsession: a\n", expect!["1 to 3, likely 1.1099999999999999 sessions"]);
     }
 
     #[test]
