@@ -1,9 +1,10 @@
 //! The runs of a project, as far as their folders tell.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use memchr::memmem;
 use prose_files::{Limit, read};
 use prose_view::View;
 use prose_vm::command::Pause;
@@ -489,11 +490,23 @@ impl OpenRun {
     }
 }
 
-/// Whether a run has asked for an input.
+/// Whether a run has asked for an input. Reads the whole journal without looking at its lines: no text can hold the name of an event, since its quotes
+/// are escaped.
 fn has_asked(path: &Path) -> bool {
-    let Ok(journal) = JournalSource::open(path) else { return false };
-    let lines = BufReader::with_capacity(1 << 16, journal).split(b'\n').map_while(Result::ok);
-    lines.into_iter().any(|line| is_event(&line, br#""event":"input-asked","#))
+    const CHUNK: usize = 1 << 17;
+    let name = memmem::Finder::new(br#""event":"input-asked","#);
+    let Ok(mut journal) = JournalSource::open(path) else { return false };
+    let mut bytes = Vec::with_capacity(2 * CHUNK);
+    loop {
+        // The name may begin in the chunk before.
+        let kept = bytes.len().min(name.needle().len() - 1);
+        bytes.drain(..bytes.len() - kept);
+        match journal.by_ref().take(CHUNK as u64).read_to_end(&mut bytes) {
+            Ok(1..) if name.find(&bytes).is_some() => return true,
+            Ok(1..) => {}
+            Ok(0) | Err(_) => return false,
+        }
+    }
 }
 
 /// The view of a run, as far as its journal can be read: the last line of an active run may be incomplete.
@@ -527,6 +540,25 @@ mod tests {
 
     fn event(seq: u64, kind: EventKind) -> Event {
         Event { seq, at: 1000 + seq, paused: 0, place: Place::root(), site: None, frame: 0, nesting: 0, kind }
+    }
+
+    #[test]
+    fn an_input_is_found_wherever_it_was_asked() {
+        let folder = prose_fixture::tempdir().unwrap();
+        let path = folder.path().join(JOURNAL_FILE);
+        for before in [0, 10, (1 << 17) - 7, 3 << 17] {
+            let text = "x".repeat(before);
+            std::fs::write(&path, format!("{text}{{\"event\":\"input-asked\",\"rest\":1}}")).unwrap();
+            assert!(has_asked(&path), "{before}");
+            std::fs::write(
+                &path,
+                format!(
+                    "{text}{{\"event\":\"output-given\",\"rest\":\"\\\"event\\\":\\\"input-asked\\\",\"}}"
+                ),
+            )
+            .unwrap();
+            assert!(!has_asked(&path), "{before}");
+        }
     }
 
     fn completed() -> RunEnd {
