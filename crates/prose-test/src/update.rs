@@ -50,18 +50,31 @@ fn written(text: &str) -> String {
     if is_long && !text.contains("'''") && !text.ends_with('\'') && text.chars().all(is_plain) {
         return format!("'''\n{text}'''");
     }
+    if text.contains('\r') {
+        // In several lines, its line ends would be mixed with those of the file. The escapes of JSON are those of TOML, except for one.
+        return serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f");
+    }
     toml::Value::String(text.to_owned()).to_string()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::written;
+    use prose_syntax::TextRange;
+
+    use super::{Fix, TextEdit, apply, written};
 
     #[track_caller]
     fn check(text: &str) {
-        let file = format!("a = {}\n", written(text));
-        let table: toml::Table = toml::from_str(&file).expect("it is TOML");
-        assert_eq!(table["a"].as_str(), Some(text), "{file}");
+        let file = "a = \"\"\nb = 1\n";
+        for file in [file.to_owned(), file.replace('\n', "\r\n")] {
+            let edit = TextEdit::replace(TextRange::new(4.into(), 6.into()), written(text));
+            let updated = apply(&file, [&Fix::safe("Update", vec![edit])]).text;
+            assert!(!updated.contains("\r\r"), "{updated:?}");
+            let table: toml::Table = toml::from_str(&updated).expect("it is TOML");
+            // A comparison does not tell the line ends of the file from those of the text.
+            let read = table["a"].as_str().map(|read| read.replace("\r\n", "\n"));
+            assert_eq!(read, Some(text.replace("\r\n", "\n")), "{updated:?}");
+        }
     }
 
     #[test]
@@ -78,6 +91,7 @@ mod tests {
             "tab\t\n",
             "\u{1b}\nx",
             "x\r\ny",
+            "\u{7f}\r\n\u{1}\"\\",
             "it's'\n'",
         ] {
             check(text);
