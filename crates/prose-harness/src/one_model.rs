@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use prose_vm::activity::Reporter;
 use prose_vm::effect::{
-    Effect, InputRequest, Memory, MemoryPlace, Outcome, PermissionRule, Request, SessionTask,
+    Effect, Failure, InputRequest, Memory, MemoryPlace, Outcome, PermissionRule, Request, SessionTask,
 };
 use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
 use prose_vm::value::Value;
@@ -74,5 +74,9 @@ impl Harness for OneModel {
 
     fn recalled(&self, request: &Request) {
         self.of.recalled(request);
+    }
+
+    fn failed_before(&self, request: &Request, failure: &Failure) {
+        self.of.failed_before(request, failure);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use prose_vm::activity::Reporter;
 use prose_vm::effect::{
-    Effect, InputRequest, Memory, MemoryPlace, Outcome, PermissionRule, Request, SessionTask,
+    Effect, Failure, InputRequest, Memory, MemoryPlace, Outcome, PermissionRule, Request, SessionTask,
 };
 use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
 use prose_vm::value::Value;
@@ -34,6 +34,15 @@ impl Router {
     fn agent(&self, agent: Option<&str>) -> &dyn Harness {
         let route = agent.and_then(|agent| self.agents.get(agent));
         route.map_or(self.rest.as_ref(), |route| route.harness.as_ref())
+    }
+
+    /// The harness that a request is for.
+    fn asked_for(&self, request: &Request) -> &dyn Harness {
+        match &request.effect {
+            Effect::Session(task) => self.agent(task.agent.as_deref()),
+            effect if effect.needs_agent() => self.judge.as_ref(),
+            _ => self.rest.as_ref(),
+        }
     }
 }
 
@@ -95,10 +104,10 @@ impl Harness for Router {
     }
 
     fn recalled(&self, request: &Request) {
-        match &request.effect {
-            Effect::Session(task) => self.agent(task.agent.as_deref()).recalled(request),
-            effect if effect.needs_agent() => self.judge.recalled(request),
-            _ => self.rest.recalled(request),
-        }
+        self.asked_for(request).recalled(request);
+    }
+
+    fn failed_before(&self, request: &Request, failure: &Failure) {
+        self.asked_for(request).failed_before(request, failure);
     }
 }

@@ -63,6 +63,8 @@ struct Uses {
 
 /// An answer of an entry.
 struct Taken<'a> {
+    /// The number of the entry.
+    index: usize,
     entry: &'a Entry,
     said: &'a Said,
 }
@@ -137,14 +139,19 @@ impl Script {
         let order = uses.requests.entry(asked.kind).or_default();
         *order += 1;
         let order = *order;
+        let taken = self.find(asked, order, &uses)?;
+        *uses.entries.entry(taken.index).or_default() += 1;
+        Some(taken)
+    }
+
+    /// The first entry for a request that is not used up, with the answer that it gives next.
+    fn find(&self, asked: &Asked<'_>, order: usize, uses: &Uses) -> Option<Taken<'_>> {
+        let used = |index: usize| uses.entries.get(&index).copied().unwrap_or_default();
         let (index, entry) = self.entries.iter().enumerate().find(|(index, entry)| {
-            entry.fits(asked, order)
-                && entry.times.is_none_or(|times| uses.entries.get(index).is_none_or(|used| *used < times))
+            entry.fits(asked, order) && entry.times.is_none_or(|times| used(*index) < times)
         })?;
-        let used = uses.entries.entry(index).or_default();
-        let said = &entry.answers[*used % entry.answers.len()];
-        *used += 1;
-        Some(Taken { entry, said })
+        let said = &entry.answers[used(index) % entry.answers.len()];
+        Some(Taken { index, entry, said })
     }
 
     fn uses(&self) -> MutexGuard<'_, Uses> {
@@ -264,7 +271,7 @@ impl Harness for Script {
     fn perform<'a>(&'a self, request: &'a Request, reporter: &'a Reporter) -> HarnessFuture<'a, Outcome> {
         let asked = Asked::of(request).filter(|_| request.effect.needs_agent());
         let Some(asked) = asked else { return Box::pin(ready(Err(not_performed(request)))) };
-        let Some(Taken { entry, said }) = self.take(&asked) else {
+        let Some(Taken { entry, said, .. }) = self.take(&asked) else {
             return match &self.unmatched {
                 Some(offline) => offline.perform(request, reporter),
                 None => Box::pin(ready(Err(self.unmatched(&asked)))),
@@ -281,7 +288,7 @@ impl Harness for Script {
 
     /// Inputs that the script does not contain are requested from the user, so they are never unmatched.
     fn input<'a>(&'a self, request: &'a Request, _: &'a InputRequest) -> Option<HarnessFuture<'a, Value>> {
-        let Taken { entry, said } = self.take(&Asked::of(request)?)?;
+        let Taken { entry, said, .. } = self.take(&Asked::of(request)?)?;
         Some(Box::pin(async move {
             if !entry.delay.is_zero() {
                 tokio::time::sleep(entry.delay).await;
@@ -306,6 +313,19 @@ impl Harness for Script {
     fn recalled(&self, request: &Request) {
         if let Some(asked) = Asked::of(request) {
             self.take(&asked);
+        }
+    }
+
+    /// An entry that made the run fail has been used, too. The script may have been edited since, so only an entry that fails in the same way counts.
+    fn failed_before(&self, request: &Request, failure: &Failure) {
+        let Some(asked) = Asked::of(request) else { return };
+        let mut uses = self.uses();
+        let order = uses.requests.get(&asked.kind).copied().unwrap_or_default() + 1;
+        if let Some(found) = self.find(&asked, order, &uses)
+            && let Said::Outcome(Outcome::Failed(said)) = found.said
+            && said == failure
+        {
+            *uses.entries.entry(found.index).or_default() += 1;
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use prose_vm::activity::Work;
-use prose_vm::effect::{RequestId, Usage};
+use prose_vm::effect::{Outcome, RequestId, Usage};
 use prose_vm::event::{EventKind, Expense};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -28,12 +28,23 @@ impl Expenses {
                 EventKind::SessionStarted { request, task } => {
                     agents.extend(task.agent.clone().map(|agent| (request, agent)));
                 }
-                EventKind::Effect { request, effect, work, .. } => {
+                EventKind::Effect { request, effect, work, outcome, .. } => {
                     let agent = agents.remove(&request);
-                    let is_spent = effect == "session" || usage.is_some();
+                    let failure = match outcome {
+                        Outcome::Failed(failure) => Some(Box::new(failure)),
+                        _ => None,
+                    };
+                    let is_spent = effect == "session" || usage.is_some() || failure.is_some();
                     if event.seq >= seq && is_spent && !work.is_reused {
                         let work = Work { usage, ..*work };
-                        each.push(Expense { request: Some(request), effect, agent, requests: 1, work });
+                        each.push(Expense {
+                            request: Some(request),
+                            effect,
+                            agent,
+                            requests: 1,
+                            work,
+                            failure,
+                        });
                     }
                 }
                 EventKind::Expense(expense) if event.seq >= seq => each.push(*expense),
@@ -56,7 +67,7 @@ impl Expenses {
                 }
                 None => {
                     let work = Work { usage: expense.work.usage, ..Work::default() };
-                    total.push(Expense { request: None, work, ..expense });
+                    total.push(Expense { request: None, work, failure: None, ..expense });
                 }
             }
         }

@@ -9,7 +9,7 @@ use crate::budget::Maximum;
 use crate::command::{Command, Pause};
 use crate::earlier::EarlierRun;
 pub use crate::effect::LoopKind;
-use crate::effect::{Binding, MemoryPlace, Outcome, RequestId, SessionTask, Usage};
+use crate::effect::{Binding, Failure, MemoryPlace, Outcome, RequestId, SessionTask, Usage};
 use crate::error::RuntimeError;
 use crate::part::RunPart;
 use crate::place::{Place, Site};
@@ -349,6 +349,9 @@ pub struct Expense {
     /// What was reported.
     #[serde(default, skip_serializing_if = "Work::is_empty")]
     pub work: Work,
+    /// The failure that was its outcome, if that was removed when the run was resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Box<Failure>>,
 }
 
 impl Expense {

@@ -121,4 +121,9 @@ pub trait Harness: Send + Sync {
     fn recalled(&self, request: &Request) {
         let _ = request;
     }
+
+    /// Called before a request is asked again by which an earlier execution of the run failed. A harness whose replies are used up counts that one.
+    fn failed_before(&self, request: &Request, failure: &Failure) {
+        let _ = (request, failure);
+    }
 }

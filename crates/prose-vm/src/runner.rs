@@ -24,6 +24,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use self::clock::RunClock;
@@ -72,6 +73,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         seq: 0,
         replays: true,
         is_resumed: false,
+        failed_before: FxHashMap::default(),
         waiting: PendingRequests::new(),
         agents_wanted: BTreeSet::new(),
         at_once: BTreeSet::new(),
@@ -157,6 +159,8 @@ struct Runner<'a> {
     replays: bool,
     /// Whether the run is resumed: recorded outcomes or events of an earlier execution exist.
     is_resumed: bool,
+    /// By what requests have failed that are asked again because the run was resumed.
+    failed_before: FxHashMap<RequestId, Vec<Failure>>,
     /// Requests without an outcome.
     waiting: PendingRequests,
     /// The pending requests that wait for an agent, in the order in which they were made (R58).
@@ -342,6 +346,7 @@ impl Runner<'_> {
     fn recall(&mut self) -> Option<(RequestId, Outcome)> {
         let recalled = self.host.recall.recall(&self.waiting)?;
         self.is_resumed = true;
+        self.report_failed_before(recalled.0);
         if let Some(request) = self.waiting.get(&recalled.0) {
             if matches!(request.effect, Effect::Input(_)) {
                 let given_by = self.host.recall.last_work().given_by;

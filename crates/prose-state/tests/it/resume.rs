@@ -361,7 +361,14 @@ fn paid(request: &Request, outcome: Outcome, used: u32) -> EventKind {
 
 fn expense(request: &Request, used: u32) -> Expense {
     let effect = request.effect.kind().into();
-    Expense { request: Some(request.id), effect, agent: None, requests: 1, work: dollars(used) }
+    Expense {
+        request: Some(request.id),
+        effect,
+        agent: None,
+        requests: 1,
+        work: dollars(used),
+        failure: None,
+    }
 }
 
 #[test]
@@ -423,7 +430,9 @@ fn a_failure_that_is_asked_again_was_paid_for() {
     run.store.commit().unwrap();
     let id = run.kill();
     let mut resumed = FilesystemStore::resume(&project, &id, TEXT, Resume::Exact).unwrap();
-    assert_eq!(resumed.recall.expenses(), [expense(&a, 20)]);
+    // By what it failed is known to a script, whose entry for it is used up.
+    let failure = Some(Box::new(Failure::session("it broke")));
+    assert_eq!(resumed.recall.expenses(), [Expense { failure, ..expense(&a, 20) }]);
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl View {
 
     /// Takes up what a request has used that has no outcome.
     pub(super) fn expense(&mut self, event: &Event, expense: &Expense) {
-        let Expense { request, effect, agent, requests, work } = expense;
+        let Expense { request, effect, agent, requests, work, .. } = expense;
         let key = match effect.as_str() {
             "session" => AgentKey::Session(agent.clone()),
             _ => AgentKey::Decisions,

@@ -24,6 +24,7 @@ impl Runner<'_> {
         match &event.kind {
             EventKind::Expense(expense) => {
                 self.count_expense(expense);
+                self.remember_failure(expense);
                 self.usage = Usage::sum([self.usage, expense.work.usage]);
                 // What a request has used late says nothing else about it.
                 if expense.requests > 0 {
@@ -62,9 +63,25 @@ impl Runner<'_> {
     pub(super) fn carry_expenses(&mut self) -> Result<(), RunError> {
         for expense in self.host.recall.expenses() {
             self.count_expense(&expense);
+            self.remember_failure(&expense);
             self.emit_expense(Place::root(), None, expense)?;
         }
         Ok(())
+    }
+
+    /// Keeps by what a request has failed in an earlier execution, until it is asked again.
+    fn remember_failure(&mut self, expense: &Expense) {
+        if let (Some(request), Some(failure)) = (expense.request, &expense.failure) {
+            self.failed_before.entry(request).or_default().push((**failure).clone());
+        }
+    }
+
+    /// Reports to the harness by what a request has failed in earlier executions, before it is asked again or its outcome is recalled.
+    pub(super) fn report_failed_before(&mut self, id: RequestId) {
+        let Some(request) = self.waiting.get(&id) else { return };
+        for failure in self.failed_before.remove(&id).unwrap_or_default() {
+            self.host.harness.failed_before(request, &failure);
+        }
     }
 
     pub(super) fn emit_expense(
@@ -88,7 +105,7 @@ impl Runner<'_> {
         self.meter.count(agent.as_ref(), spent);
         self.meter.set_day(self.host.accounts.spend(Spent::default(), spent));
         let work = Work { usage: Some(usage), ..Work::default() };
-        let expense = Expense { request: Some(request), effect, agent, requests: 0, work };
+        let expense = Expense { request: Some(request), effect, agent, requests: 0, work, failure: None };
         self.emit_expense(place, Some(site), expense)
     }
 
@@ -120,7 +137,7 @@ impl Runner<'_> {
         };
         let (kind, agent) = (cancelled.effect.clone(), cancelled.agent.clone());
         self.cancelled.insert(*id, cancelled);
-        Expense { request: Some(*id), effect: kind, agent, requests: 1, work }
+        Expense { request: Some(*id), effect: kind, agent, requests: 1, work, failure: None }
     }
 
     /// Whether the run asks a model.

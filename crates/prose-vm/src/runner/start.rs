@@ -164,6 +164,7 @@ impl Runner<'_> {
     }
 
     pub(super) fn begin(&mut self, id: RequestId) {
+        self.report_failed_before(id);
         let Some(mut request) = self.waiting.get(&id).cloned() else { return };
         if let Effect::Session(task) = &request.effect
             && let Some(folder) = &task.folder

@@ -477,3 +477,29 @@ fn an_ended_run_goes_on_from_a_change() {
         Completed: 2 sessions done, 1 reused
     "#]]);
 }
+
+#[test]
+fn an_entry_of_a_script_that_made_the_run_fail_is_used_up() {
+    let answers = "[[session]]\nlabel = \"Deploy\"\ntimes = 1\nfail = \"connection lost\"\n[[session]]\nlabel = \"Deploy\"\nreply = \"Deployed.\"\n[[condition]]\ntimes = 1\nfail = \"no idea\"\n[[condition]]\nmet = true\n[[session]]\nlabel = \"End\"\nreply = [\"First end.\"]\n";
+    let program = "session \"Deploy\"\nif **it works**:\n  output end = session \"End\"\n";
+    let workspace = Workspace::new(&[("main.prose", program), ("answers.toml", answers)]);
+    let failed = workspace.prose(&["run", "main.prose", "--script", "answers.toml", "--quiet"]).ended(1);
+    assert!(failed.stderr.contains("connection lost"), "{}", failed.stderr);
+    let failed = workspace.prose(&["resume", "--quiet"]).ended(1);
+    assert!(failed.stderr.contains("no idea"), "{}", failed.stderr);
+    assert_eq!(workspace.prose(&["resume", "--quiet"]).ended(0).stdout, "end: First end.\n");
+}
+
+#[test]
+fn an_edited_script_has_its_entries_when_a_run_is_resumed() {
+    let workspace = Workspace::new(&[
+        ("main.prose", "session \"First\"\noutput end = session \"Deploy\"\n"),
+        ("answers.toml", "[[session]]\norder = 1\nreply = \"one\"\n"),
+    ]);
+    workspace.prose(&["run", "main.prose", "--script", "answers.toml", "--quiet"]).ended(1);
+    workspace.write(
+        "answers.toml",
+        b"[[session]]\norder = 1\nreply = \"one\"\n[[session]]\norder = 2\ntimes = 1\nreply = \"two\"\n",
+    );
+    assert_eq!(workspace.prose(&["resume", "--quiet"]).ended(0).stdout, "end: two\n");
+}
