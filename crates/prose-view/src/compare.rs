@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use prose_vm::effect::{Outcome, RequestId, Usage};
+use prose_vm::error::RuntimeError;
 use prose_vm::event::{Event, EventKind, LoopEnd, RunEnd, RunStatus};
 use prose_vm::place::Place;
 use serde::Serialize;
@@ -218,6 +219,8 @@ struct Steps {
     totals: RunTotals,
     /// What is asked by pending requests, and since when.
     asked: BTreeMap<RequestId, (Arc<str>, Option<SmolStr>, u64)>,
+    /// The error that was raised last, and where.
+    raised: Option<(Arc<RuntimeError>, Place)>,
     /// The view of the run, which has the clock.
     view: View,
 }
@@ -305,8 +308,10 @@ impl Steps {
                     1 => format!("1 iteration ({why})"),
                     _ => format!("{iterations} iterations ({why})"),
                 };
-                self.steps.push(step("loop", "".into(), result.into()));
+                let place = loop_of(&event.place);
+                self.steps.push(Step { place, ..step("loop", "".into(), result.into()) });
             }
+            EventKind::Raised { error } => self.raised = Some((error, event.place.clone())),
             EventKind::Caught { error, .. } => {
                 self.steps.push(step("error", "".into(), error.message.as_str().into()));
             }
@@ -321,13 +326,26 @@ impl Steps {
                 self.totals.status = Some(status);
                 self.totals.usage = usage;
                 if let Some(error) = error {
-                    self.steps.push(step("error", "".into(), error.message.as_str().into()));
+                    // The end belongs to no statement, and the error to the one that raised it.
+                    let raised = self.raised.take().filter(|(of, _)| *of == error);
+                    let place = raised.map_or(Place::root(), |(_, place)| place);
+                    let step = step("error", "".into(), error.message.as_str().into());
+                    self.steps.push(Step { place, line: error.line, ..step });
                 }
             }
             _ => {}
         }
         self.totals.took = self.view.times().work;
     }
+}
+
+/// The place of the loop that ended. A loop that failed ends inside of its last iteration.
+fn loop_of(place: &Place) -> Place {
+    let around = place.as_str().rsplit_once('/').filter(|(_, step)| {
+        step.strip_prefix('i')
+            .is_some_and(|nth| !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit()))
+    });
+    around.map_or_else(|| place.clone(), |(around, _)| Place::root().step(around))
 }
 
 /// Why a loop ended, in a few words.

@@ -128,12 +128,18 @@ fn title(step: &Step) -> String {
     };
     let agent = step.agent.as_ref().map_or(String::new(), |agent| format!(" {agent}"));
     let name = if step.kind == "output" { format!(" {}", step.asked) } else { String::new() };
-    format!("{kind}{agent}{name} at line {} ({})", step.line, step.place)
+    format!("{kind}{agent}{name}{}", at(step))
+}
+
+/// ` at line 4 (s2)`; nothing for what belongs to no statement.
+fn at(step: &Step) -> String {
+    let place = if step.place.as_str().is_empty() { String::new() } else { format!(" ({})", step.place) };
+    if step.line == 0 { place } else { format!(" at line {}{place}", step.line) }
 }
 
 fn moved(pair: &Pair, b: &Step) -> String {
     match pair.differs.contains(&Difference::Place) {
-        true => format!("  now at line {} ({})", b.line, b.place),
+        true => format!("  now{}", at(b)),
         false => String::new(),
     }
 }

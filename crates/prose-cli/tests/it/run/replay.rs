@@ -388,3 +388,53 @@ fn an_exported_run_has_no_secrets_and_is_replayed_elsewhere() {
     "#]],
     );
 }
+
+#[test]
+fn a_loop_that_failed_is_compared_with_the_one_that_did_not() {
+    let program = "for x in [\"a\", \"b\", \"c\"]:\n  session \"Do {x}\"\noutput end = session \"End\"\n";
+    let fails = "[[session]]\npattern = \"Do b\"\nfail = \"no\"\n[[session]]\nreply = \"done\"\n";
+    let workspace = Workspace::new(&[
+        ("main.prose", program),
+        ("fails.toml", fails),
+        ("works.toml", "[[session]]\nreply = \"done\"\n"),
+    ]);
+    workspace.prose(&["run", "main.prose", "--script", "fails.toml", "--quiet"]).ended(1);
+    let failed = last(&workspace);
+    workspace.prose(&["run", "main.prose", "--script", "works.toml", "--quiet"]).ended(0);
+    check(
+        &workspace.prose(&["runs", "diff", &failed, &last(&workspace)]),
+        &failed,
+        expect![[r#"
+            status: 1
+            --- EARLIER  main.prose: failed, 2 sessions, 0 decisions, TIME
+            +++ NEW  main.prose: completed, 4 sessions, 0 decisions, TIME
+
+            1 step the same
+
+            session at line 2 (s0/i1/1)
+            result: failed: no
+            now     done
+
+            session at line 2 (s0/i2/1)  only in NEW
+            asked: Do c
+            result: done
+
+            loop at line 1 (s0)
+            result: 2 iterations (failed)
+            now     3 iterations (all done)
+
+            error at line 2 (s0/i1/1)  only in EARLIER
+            result: no
+
+            session at line 3 (s1/1)  only in NEW
+            asked: End
+            result: done
+
+            output end at line 3 (s1)  only in NEW
+            asked: end
+            result: done
+            ---- stderr
+            6 differences.
+        "#]],
+    );
+}
