@@ -12,7 +12,8 @@ use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use super::ended::Ended;
-use super::{failures, printed, replayed, waiting};
+use super::failures::FailedSessions;
+use super::{printed, replayed, waiting};
 use crate::runs::census;
 use crate::terminal::{ERROR, HELP, Terminal, WARNING, counted, one_line};
 
@@ -42,6 +43,8 @@ pub(super) struct EndReport<'a> {
     /// Whether its state is kept in files.
     pub(super) is_kept: bool,
     pub(super) is_quiet: bool,
+    /// The sessions that its errors come from.
+    pub(super) failed: &'a FailedSessions,
 }
 
 impl EndReport<'_> {
@@ -90,7 +93,7 @@ impl EndReport<'_> {
             }
         }
         if let Some(error) = end.error.as_ref().filter(|_| is_kept && ended == Ended::Failed)
-            && let Some(prompt) = failures::prompt_of(view, error)
+            && let Some(prompt) = self.failed.prompt_of(error)
         {
             let path = self.folder.unwrap_or(Path::new("")).join(prompt);
             let path = shown(&path);

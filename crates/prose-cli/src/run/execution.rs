@@ -15,6 +15,7 @@ use smol_str::SmolStr;
 
 use super::end::{EndReport, how_to_resume, status_of, warn_of, write_outputs};
 use super::ended::{Ended, refuse};
+use super::failures::FailedSessions;
 use super::interrupt::Interrupts;
 use super::printed::{self, Output};
 use super::progress::Progress;
@@ -84,12 +85,14 @@ fn execute_and_report(
     let mut recorder = args.record_script.as_deref().map(Recorder::new);
     let output = Output::default();
     let mut view = View::default();
+    let mut failed = FailedSessions::default();
     let mut observer = |event: &Event, is_new: bool| {
         // What is narrated need not be said twice.
         if narrates.is_none() || !matches!(event.kind, EventKind::Warning { .. }) {
             progress.show(&view, event, is_new);
         }
         view.apply(event);
+        failed.observe(event);
         progress.report(&view, event);
         if let Some(recorder) = &mut recorder {
             recorder.record(event);
@@ -150,6 +153,7 @@ fn execute_and_report(
         continues,
         is_kept,
         is_quiet: args.quiet,
+        failed: &failed,
     };
     let ended = report.write(&finished, ended, &view, terminal)?;
     warn_of(&notifier, terminal)?;

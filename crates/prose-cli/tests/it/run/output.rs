@@ -507,3 +507,21 @@ fn examples_are_listed_and_written() {
         assert_eq!(run.status, 0, "{name}: {run:?}");
     }
 }
+
+#[test]
+fn only_the_prompt_of_the_session_that_the_error_comes_from_is_named() {
+    let answers = "[[session]]\nlabel = \"A\"\nfail = \"no\"\n";
+    let workspace = Workspace::new(&[("answers.toml", answers)]);
+    let named = |program: &str| {
+        workspace.write("main.prose", program.as_bytes());
+        let run = workspace.prose(&["run", "main.prose", "--script", "answers.toml", "--quiet"]).ended(1);
+        let hint =
+            run.stderr.lines().find_map(|line| line.split_once("/prompts/").map(|(_, file)| file.to_owned()));
+        hint.map(|file| file.trim_end_matches('`').to_owned())
+    };
+    let tried = "try:\n  let a = session \"A\"\ncatch as error:\n";
+    assert_eq!(named(&format!("{tried}  throw\n")).as_deref(), Some("a.md"));
+    // The error of the program has the text of the session's, and comes from none.
+    assert_eq!(named(&format!("{tried}  throw \"no idea\"\n")), None);
+    assert_eq!(named(&format!("{tried}  let b = session \"A\"\n")).as_deref(), Some("b.md"));
+}
