@@ -98,20 +98,28 @@ pub(crate) fn write_remarks(out: &mut dyn Write, remarks: &[String]) -> io::Resu
 }
 
 /// The text on one line and without control characters. File names and program text may hold anything, and written as they
-/// are, a line feed would break the format and an escape character would steer the reader's terminal.
+/// are, a line feed would break the format, an escape character would steer the reader's terminal, and a bidirectional control would show the text in
+/// another order than it has.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
+    if !text.contains(steers) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 8);
     for character in text.chars() {
-        if character.is_control() {
+        if steers(character) {
             shown.extend(character.escape_default());
         } else {
             shown.push(character);
         }
     }
     Cow::Owned(shown)
+}
+
+/// Whether a character moves, colours or reorders what is around it.
+fn steers(character: char) -> bool {
+    let reorders = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let breaks_line = matches!(character, '\u{2028}' | '\u{2029}');
+    character.is_control() || reorders || breaks_line
 }
 
 #[cfg(test)]
@@ -122,6 +130,7 @@ mod tests {
     fn control_characters_become_escapes() {
         assert_eq!(one_line("plain é"), "plain é");
         assert_eq!(one_line("a\nb\u{1b}[31mc\u{9b}"), "a\\nb\\u{1b}[31mc\\u{9b}");
+        assert_eq!(one_line("user\u{202e}nimda\u{2066}"), "user\\u{202e}nimda\\u{2066}");
     }
 
     #[test]
