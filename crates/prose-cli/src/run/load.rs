@@ -79,7 +79,7 @@ pub(crate) fn load(what: &str, options: ImportOptions, terminal: &Terminal) -> i
         }
     };
     write_remarks(&loaded, terminal)?;
-    write_problems_of_settings(&loaded.rules, terminal)?;
+    write_problems_of_settings(&loaded.rules, loaded.program.as_ref().err(), terminal)?;
     let warnings = warnings(&loaded);
     let load::Loaded { path, file_text, is_remote, rules, failures, program, .. } = loaded;
     let program = match program {
@@ -124,14 +124,25 @@ pub(crate) fn write_diagnostics(
     terminal.stderr().write_all(full::render(diagnosed, &sources, &renderer).as_bytes())
 }
 
-/// Writes a line for each problem of the settings of a program.
-fn write_problems_of_settings(rules: &Rules, terminal: &Terminal) -> io::Result<()> {
+/// Writes a line for each problem of the settings of a program, but for the one that the program is refused for: the refusal names it.
+fn write_problems_of_settings(
+    rules: &Rules,
+    refusal: Option<&Refusal>,
+    terminal: &Terminal,
+) -> io::Result<()> {
+    let refused = match refusal {
+        Some(Refusal::Settings { line, message, .. }) => Some((*line, message)),
+        _ => None,
+    };
     let project = rules.project();
     let Some(path) = &project.path else { return Ok(()) };
     let path = shown(path);
     let index = Positions::new(&project.text);
     for Diagnosed { diagnostic, .. } in rules.problems() {
         let start = index.position(diagnostic.range.start());
+        if refused == Some((start.line as usize, &diagnostic.message)) {
+            continue;
+        }
         let (path, message) = (path.to_string_lossy(), one_line(&diagnostic.message));
         let (code, line, column) = (diagnostic.code, start.line, start.column);
         writeln!(

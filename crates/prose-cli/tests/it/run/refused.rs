@@ -111,7 +111,6 @@ fn settings_that_are_not_understood() {
         expect![[r#"
             status: 2
             ---- stderr
-            warning[E142]: prose.toml:2:11: `run.harness` must be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"`, `"claude-agent-acp"`, `"codex-acp"`, `"gemini"`, `"opencode-acp"`, `"qwen"`, `"acp"`, `"command"` or `"provider"`, not the string "claud"; did you mean "claude"?
             warning[W141]: prose.toml:3:1: `run.max-paralel` is not a setting; did you mean `max-parallel`?
             warning[E142]: prose.toml:4:16: `run.max-parallel` must be a whole number from 1 to 4294967295, not `0`
             error: `two.prose` is not run: fix prose.toml:2:11: `run.harness` must be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"`, `"claude-agent-acp"`, `"codex-acp"`, `"gemini"`, `"opencode-acp"`, `"qwen"`, `"acp"`, `"command"` or `"provider"`, not the string "claud"; did you mean "claude"?
@@ -122,7 +121,6 @@ fn settings_that_are_not_understood() {
         expect![[r#"
             status: 2
             ---- stderr
-            warning[E141]: prose.toml:1:5: missing `]` after the table name
             error: `two.prose` is not run: fix prose.toml:1:5: missing `]` after the table name
         "#]],
     );
