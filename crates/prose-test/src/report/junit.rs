@@ -3,7 +3,7 @@
 use prose_project::position::Positions;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::reasons;
+use super::{mismatches, reasons};
 use crate::runner::{AttemptEnd, FileResult, Summary, VariantResult};
 
 /// The results as XML. A file is a suite, and a variant of a case is a test case.
@@ -51,6 +51,11 @@ fn status(result: &VariantResult, positions: &Positions<'_>) -> TestCaseStatus {
     if let Some(first) = reasons.first() {
         status.set_message(first.lines().next().unwrap_or_default());
     }
-    status.set_description(reasons.join("\n"));
+    // Viewers show the text of a failure as it is, so that both texts are read there.
+    let compared = mismatches(result).iter().filter_map(|mismatch| {
+        Some(format!("expected:\n{}\nactual:\n{}", mismatch.expected.as_ref()?, mismatch.actual.as_ref()?))
+    });
+    let description: Vec<String> = reasons.iter().cloned().chain(compared).collect();
+    status.set_description(description.join("\n"));
     status
 }
