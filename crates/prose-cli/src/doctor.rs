@@ -236,16 +236,19 @@ fn runs(project: &Project, report: &mut Report<'_>) -> io::Result<()> {
         }
     };
     for run in &runs {
-        if run.status == RunState::Damaged {
-            report.problem(
-                ABOUT,
-                format_args!("the files of {} cannot be read", run.id),
-                format_args!(
-                    "run `prose runs show {0}` for details, or remove them with `prose runs rm {0}`",
-                    run.id
-                ),
-            )?;
-        }
+        let why = match run.status {
+            RunState::Damaged => "cannot be read",
+            RunState::Newer => "are of a newer version of `prose`",
+            _ => continue,
+        };
+        report.problem(
+            ABOUT,
+            format_args!("the files of {} {why}", run.id),
+            format_args!(
+                "run `prose runs show {0}` for details, or remove them with `prose runs rm {0}`",
+                run.id
+            ),
+        )?;
     }
     let open: Vec<_> = runs.iter().filter(|run| run.status.can_be_resumed()).collect();
     if let Some(last) = open.first() {

@@ -204,9 +204,9 @@ fn content(connection: &Connection, path: &Path) -> Result<Content, StateError> 
     let refuse = |why: String| Err(StateError::refused(path.display().to_string(), why));
     match read().map_err(failed("read", path))? {
         (0, _, 0, _) => Ok(Content::Nothing),
-        (APPLICATION_ID, version, ..) if version > VERSION => refuse(format!(
-            "the database has version {version}, but this `prose` supports versions up to {VERSION}; use the `prose` that wrote it, or a newer one"
-        )),
+        (APPLICATION_ID, version, ..) if version > VERSION => {
+            Err(StateError::NewerDatabase { path: path.to_owned(), version, supported: VERSION })
+        }
         (APPLICATION_ID, _, _, 1) => Ok(Content::Run),
         _ => refuse("it is not a database that `prose` wrote, and is left as it is".to_owned()),
     }

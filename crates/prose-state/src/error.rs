@@ -71,6 +71,15 @@ pub enum StateError {
         /// The line.
         line: u64,
     },
+    /// The database of a run is one of a later version.
+    NewerDatabase {
+        /// The database.
+        path: PathBuf,
+        /// Its version.
+        version: i32,
+        /// The last version that this `prose` supports.
+        supported: i32,
+    },
     /// A line of the journal is torn or has been changed.
     Damaged(Damage),
     /// A name or a path leaves the folders that a run may write to (decision 14).
@@ -159,6 +168,11 @@ impl fmt::Display for StateError {
                 path.display(),
                 prose_vm::event::JOURNAL_VERSION
             ),
+            Self::NewerDatabase { path, version, supported } => write!(
+                f,
+                "cannot use `{}`: the database has version {version}, but this `prose` supports versions up to {supported}; use the `prose` that wrote it, or a newer one",
+                path.display()
+            ),
             Self::Version { path, version: None, line } => write!(
                 f,
                 "line {line} of {} is valid but not supported by this `prose`; use the `prose` that wrote it, \
@@ -205,7 +219,9 @@ impl From<StateError> for io::Error {
             | StateError::Ambiguous { .. }
             | StateError::NoName
             | StateError::Ended { .. } => io::ErrorKind::InvalidInput,
-            StateError::Version { .. } | StateError::Damaged(_) => io::ErrorKind::InvalidData,
+            StateError::Version { .. } | StateError::NewerDatabase { .. } | StateError::Damaged(_) => {
+                io::ErrorKind::InvalidData
+            }
         };
         io::Error::new(kind, error.to_string())
     }

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use prose_syntax::text::plural;
 use prose_vm::event::EventKind;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
@@ -53,10 +52,8 @@ fn note(scan: &Scan, path: &Path, kept: &str) -> String {
     let mut note = match &scan.faults[..] {
         [] => format!("lines of {} are missing", path.display()),
         [fault] => fault.to_string(),
-        [first, rest @ ..] => {
-            let lines = plural(rest.len(), "line");
-            format!("{first}, and {} more {lines} are damaged", rest.len())
-        }
+        [first, _] => format!("{first}, and 1 more line is damaged"),
+        [first, rest @ ..] => format!("{first}, and {} more lines are damaged", rest.len()),
     };
     note.push_str(". ");
     note.push_str(&cost(scan));

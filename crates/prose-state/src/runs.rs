@@ -83,13 +83,15 @@ pub enum RunState {
     Waiting,
     /// Another machine made it; it can be resumed.
     Foreign,
+    /// A later version of `prose` wrote it.
+    Newer,
     /// Its folder cannot be read.
     Damaged,
 }
 
 impl RunState {
     /// All names.
-    pub const NAMES: [&'static str; 9] = [
+    pub const NAMES: [&'static str; 10] = [
         "running",
         "paused",
         "completed",
@@ -98,6 +100,7 @@ impl RunState {
         "interrupted",
         "waiting",
         "foreign",
+        "newer",
         "damaged",
     ];
 
@@ -112,6 +115,7 @@ impl RunState {
             RunState::Interrupted => "interrupted",
             RunState::Waiting | RunState::Asking(_) => "waiting",
             RunState::Foreign => "foreign",
+            RunState::Newer => "newer",
             RunState::Damaged => "damaged",
         }
     }
@@ -403,7 +407,10 @@ fn summarise_files(id: &str, folder: &Path) -> Recorded {
         Err(error) => {
             summarise_state(folder, &mut summary);
             summary.last = None;
-            summary.status = RunState::Damaged;
+            summary.status = match error {
+                StateError::Version { .. } | StateError::NewerDatabase { .. } => RunState::Newer,
+                _ => RunState::Damaged,
+            };
             summary.error = Some(error.to_string());
         }
     }

@@ -195,7 +195,14 @@ impl LastRun {
             (RunState::Interrupted | RunState::Foreign, _) => "interrupted".to_owned(),
             (RunState::Waiting, _) => "waiting for an answer".to_owned(),
             // A run of this server has a lens of its own; the progress of other processes is not known.
-            (RunState::Running(_) | RunState::Asking(_) | RunState::Paused(_) | RunState::Damaged, _) => {
+            (
+                RunState::Running(_)
+                | RunState::Asking(_)
+                | RunState::Paused(_)
+                | RunState::Newer
+                | RunState::Damaged,
+                _,
+            ) => {
                 return None;
             }
         };

@@ -104,7 +104,7 @@ fn runs_in_all_states() {
     check(
         &project,
         expect![[r#"
-            ?: damaged, 2024-01-01T00:00:03Z, ?, ? sessions
+            ?: newer, 2024-01-01T00:00:03Z, ?, ? sessions
               PROJECT/.prose/runs/20240101-000003-dddddd/journal.jsonl has version 9, but this `prose` supports versions up to 2; use the `prose` that wrote it, or a newer one
             ?: damaged, 2024-01-01T00:00:02Z, ?, ? sessions
               line 1 of PROJECT/.prose/runs/20240101-000002-cccccc/journal.jsonl is not a line of a journal

@@ -31,6 +31,7 @@ const RUN_ICONS: Record<string, vscode.ThemeIcon> = {
   failed: STATUS_ICONS.failed,
   interrupted: STATUS_ICONS.interrupted,
   foreign: STATUS_ICONS.interrupted,
+  newer: new vscode.ThemeIcon("warning", new vscode.ThemeColor("charts.yellow")),
   damaged: new vscode.ThemeIcon("warning", new vscode.ThemeColor("charts.yellow")),
 };
 

@@ -140,7 +140,7 @@ fn a_later_version_is_left_alone() {
     workspace.check(&["runs", "show"], expect![[r#"
         status: 0
         ---- stdout
-        ID  damaged
+        ID  newer
         started:  TIME
         error:    FOLDER/.prose/runs/ID/journal.jsonl has version 99, but this `prose` supports versions up to 2; use the `prose` that wrote it, or a newer one
         folder:   FOLDER/.prose/runs/ID
