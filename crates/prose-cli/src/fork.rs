@@ -51,6 +51,15 @@ pub(crate) fn run(args: &ForkArgs, terminal: &Terminal) -> io::Result<Ended> {
     if args.program.is_none() && loaded.program.sha256 != fork.from.recorded.head.sha256 {
         let run = &details.summary.id;
         let copy = details.summary.folder.join(prose_state::folder::PROGRAM_FILE);
+        if Path::new(&original.program) == copy {
+            let copy = shown(&copy).to_string_lossy().into_owned();
+            let message = format!(
+                "the text of the program of run {run} was redacted when the run was exported; pass the program with `--program FILE`, or fork with the \
+                redacted text by `--program {}`",
+                word(&copy)
+            );
+            return refuse(terminal, &message);
+        }
         let [now, before] =
             [Path::new(&original.program), &copy].map(|path| shown(path).to_string_lossy().into_owned());
         let message = format!(
@@ -67,7 +76,10 @@ pub(crate) fn run(args: &ForkArgs, terminal: &Terminal) -> io::Result<Ended> {
     };
     request.names_program = true;
     if !args.runner.quiet {
-        write_plan(&describe_fork(&fork, &request, 0), terminal)?;
+        match describe_fork(&fork, &request, 0) {
+            Ok(plan) => write_plan(&plan, terminal)?,
+            Err(error) => return refuse(terminal, &error.to_string()),
+        }
     }
     if !args.yes && !is_confirmed(terminal)? {
         return Ok(Ended::Refused);
@@ -102,7 +114,9 @@ fn program(args: &ForkArgs, details: &RunDetails, project: &Project) -> Result<O
         return Ok(Original { program: program.clone(), note: None });
     }
     let is_confirmed = prose_run::is_confirmed(project, &details.summary.id, &UserTrust::of_user().files);
-    resumed::program(details, project, true, is_confirmed)
+    resumed::program(details, project, true, is_confirmed, &|_, program| {
+        format!("pass it with `--program {program}`")
+    })
 }
 
 /// Says what is reused, what is asked and what that is expected to cost.

@@ -209,7 +209,9 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     let is_confirmed = || prose_run::is_confirmed(&project, &run, &UserTrust::of_user().files);
     let original = match &args.program {
         Some(program) => Ok(resumed::Original { program: program.clone(), note: None }),
-        None => resumed::program(&details, &project, args.accept_changes, is_confirmed()),
+        None => resumed::program(&details, &project, args.accept_changes, is_confirmed(), &|run, program| {
+            format!("say so: `prose resume {run} --program {program}`")
+        }),
     };
     let original = match original {
         Ok(original) => original,

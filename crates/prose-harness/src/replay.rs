@@ -1,11 +1,13 @@
 //! The backend of a replay: it asks nothing. What the recorded run does not have stops the run.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prose_vm::activity::Reporter;
 use prose_vm::effect::{Failure, InputRequest, Outcome, PermissionRule, Request};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::{Capabilities, Harness, HarnessFuture};
+use prose_vm::place::Place;
 use prose_vm::runner::{TreeFuture, Trees};
 use prose_vm::trees::{TreeOutcome, TreeRequest};
 use prose_vm::value::Value;
@@ -19,6 +21,8 @@ pub struct Replay {
     /// The recorded run, for messages.
     run: String,
     capabilities: Capabilities,
+    /// The places of inputs that a person answered while the run was stopped, so that it has no outcome of them yet.
+    answered: HashSet<Place>,
     missing: NotRecorded,
 }
 
@@ -44,7 +48,12 @@ impl NotRecorded {
 impl Replay {
     /// A backend with the capabilities that the prompts of the recorded run were made for.
     pub fn new(run: impl Into<String>, capabilities: Capabilities) -> Self {
-        Self { run: run.into(), capabilities, missing: NotRecorded::default() }
+        Self { run: run.into(), capabilities, answered: HashSet::new(), missing: NotRecorded::default() }
+    }
+
+    /// The same with inputs whose recorded answers the questions of the run have.
+    pub fn with_answered(self, answered: impl IntoIterator<Item = Place>) -> Self {
+        Self { answered: answered.into_iter().collect(), ..self }
     }
 
     /// Receives the request that stops the replay.
@@ -97,6 +106,9 @@ impl Harness for Replay {
     }
 
     fn input<'a>(&'a self, request: &'a Request, _: &'a InputRequest) -> Option<HarnessFuture<'a, Value>> {
+        if self.answered.contains(&request.place) {
+            return None;
+        }
         Some(Box::pin(std::future::ready(Err(self.refuse(request)))))
     }
 }

@@ -8,26 +8,31 @@ use std::sync::Arc;
 use prose_harness::replay::Replay;
 use prose_state::filesystem::ReplayMode;
 use prose_state::folder::Project;
-use prose_state::replay::{RecordedRun, ReplayedRecording, Taken};
+use prose_state::replay::{ChangedReply, RecordedRun, ReplayedRecording, Taken};
 use prose_state::{StateError, portable};
 use prose_vm::budget::Budget;
 use prose_vm::command::Commands;
 use prose_vm::earlier::{ChangedVariable, EarlierRun};
-use prose_vm::event::RunHead;
+use prose_vm::event::{EventKind, RunHead};
 use prose_vm::harness::{Capabilities, Harness};
 use prose_vm::machine::Machine;
+use prose_vm::place::Place;
 use prose_vm::program::Program;
+use prose_vm::questions::{QuestionKind, RecordedAnswer};
 use prose_vm::runner::{self, Trees};
 use prose_vm::settings::Settings;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 pub use self::nearest::{NearestRequest, asked_text, nearest_request};
+use crate::departure::Departure;
 use crate::error::RunFailure;
+use crate::fork::ForkError;
 use crate::money::RunAccounts;
+use crate::moved::{MovedPlaces, is_same_program};
 use crate::parallelism::{Machine as MachineResources, Parallelism};
 use crate::rehearsal::QuestionPrompts;
-use crate::state::{AnyRecording, Opened};
+use crate::state::{AnyRecording, Opened, OpenedRecording};
 use crate::{FromRun, Notifier, PreparedRun, RunRequest, absolute, rights, secrets};
 
 /// The recorded run that a name stands for: a file of `prose runs export`, or any part of the id of a run of a project.
@@ -41,9 +46,6 @@ pub fn recorded_run(project: &Project, name: &str) -> Result<RecordedRun, StateE
     }
 }
 
-/// The recorded answers, what the user should know of them, and the variables that a person has set in the recorded run.
-type OpenedRecording = (AnyRecording, Vec<String>, Vec<ChangedVariable>);
-
 impl FromRun {
     /// How the store of the new run behaves.
     pub(crate) fn mode(&self) -> ReplayMode {
@@ -53,16 +55,17 @@ impl FromRun {
     /// The recorded answers for a request of a run.
     pub(crate) fn open(&self, request: &RunRequest) -> Result<OpenedRecording, RunFailure> {
         let head = &self.recorded.head;
+        let changes = self.changes(&request.program)?;
+        let replies = changes.replies.iter().map(|changed| changed.place.clone()).collect();
         let taken = Taken {
             before: self.before,
             is_same_program: is_same_program(head, &request.program)
                 && inputs(head, &request.inputs) == head.inputs,
             has_own_trees: self.is_live,
-            replies: self.replies.clone(),
+            replies: changes.replies,
             by: self.by.clone(),
         };
         let mut recording = ReplayedRecording::open(&self.recorded, taken)?;
-        let changed = recording.changed_variables()?;
         let mut notes = Vec::new();
         if let Some(damage) = recording.damage() {
             notes.push(format!("{damage}; the answers before it are used"));
@@ -73,13 +76,90 @@ impl FromRun {
                 head.run
             ));
         }
-        Ok((AnyRecording::Replayed(Box::new(recording)), notes, changed))
+        // What a person changed in the earlier run is a part of it.
+        let earlier = head.earlier.iter().flat_map(|earlier| &earlier.variables).cloned();
+        let earlier: Vec<_> = earlier.chain(recording.changed_variables()?).collect();
+        let places = earlier.iter().map(|changed| &changed.place);
+        let moved = MovedPlaces::new(&self.recorded, &request.program, places)?;
+        let mut variables = Vec::new();
+        for changed in earlier {
+            match moved.find(&changed.place) {
+                Some(place) => variables.push(ChangedVariable { place, ..changed }),
+                None => notes.push(format!(
+                    "`{}` is not set as in run {}: {}",
+                    changed.name,
+                    head.run,
+                    moved.gone(&changed.place)
+                )),
+            }
+        }
+        variables.extend(changes.variables);
+        let answers = self.answers(&request.program)?;
+        let recording = AnyRecording::Replayed(Box::new(recording));
+        // An edited program goes its own way anyway.
+        let departure = match is_same_program(head, &request.program) {
+            true => Departure::of(self)?,
+            false => None,
+        };
+        Ok(OpenedRecording { recording, notes, variables, replies, answers, departure })
+    }
+
+    /// What a person changes, at the places of a program. A change whose statement is gone from an edited program is refused: at another statement it would
+    /// mean something else.
+    pub(crate) fn changes(&self, program: &Program) -> Result<Changes, ForkError> {
+        let variables = self.variables.iter().map(|changed| &changed.place);
+        let places = variables.chain(self.replies.iter().map(|(place, _)| place));
+        let moved = MovedPlaces::new(&self.recorded, program, places)?;
+        let find = |place: &Place, refusal: &str| {
+            moved.find(place).ok_or_else(|| ForkError::Request(format!("{refusal}: {}", moved.gone(place))))
+        };
+        let variables = self.variables.iter().map(|changed| {
+            let place = find(&changed.place, &format!("`{}` cannot be set", changed.name))?;
+            Ok(ChangedVariable { place, ..changed.clone() })
+        });
+        let replies = self.replies.iter().map(|(recorded, text)| {
+            let place =
+                find(recorded, &format!("the reply of the session at {recorded} cannot be replaced"))?;
+            Ok(ChangedReply { recorded: recorded.clone(), place, text: Arc::clone(text) })
+        });
+        Ok(Changes {
+            variables: variables.collect::<Result<_, ForkError>>()?,
+            replies: replies.collect::<Result<_, ForkError>>()?,
+        })
+    }
+
+    /// The answers to inputs that a person gave before the point while the run was stopped: until it is resumed, it has no outcomes with them.
+    fn answers(&self, program: &Program) -> Result<Vec<(Place, RecordedAnswer)>, StateError> {
+        let is_edited = !is_same_program(&self.recorded.head, program);
+        let mut answers = Vec::new();
+        // An edited program may ask something else, which a replay must not wait for.
+        if is_edited && !self.is_live {
+            return Ok(answers);
+        }
+        for event in self.recorded.events()? {
+            let Ok(event) = event else { break };
+            if self.before.is_some_and(|before| event.seq >= before) {
+                break;
+            }
+            if let EventKind::Answered(answer) = event.kind
+                && let QuestionKind::Input { .. } = answer.kind
+            {
+                answers.push((event.place, answer));
+            }
+        }
+        if is_edited {
+            let moved = MovedPlaces::new(&self.recorded, program, answers.iter().map(|(place, _)| place))?;
+            answers = answers
+                .into_iter()
+                .filter_map(|(place, answer)| Some((moved.find(&place)?, answer)))
+                .collect();
+        }
+        Ok(answers)
     }
 
     /// The settings of the new run, as those of the recorded one, by which its prompts were made.
     pub(crate) fn settings(&self, opened: &Opened, request: &RunRequest) -> Settings {
         let head = &self.recorded.head;
-        let earlier = head.earlier.iter().flat_map(|earlier| &earlier.variables).chain(&opened.changed);
         Settings {
             run: opened.run.clone(),
             origin: None,
@@ -90,9 +170,8 @@ impl FromRun {
                 run: head.run.clone(),
                 before: self.before,
                 is_live: self.is_live,
-                // What a person changed in the earlier run is a part of it.
-                variables: earlier.chain(&self.variables).cloned().collect(),
-                replies: self.replies.iter().map(|(place, _)| place.clone()).collect(),
+                variables: opened.changed.clone(),
+                replies: opened.replies.clone(),
                 by: self.by.clone(),
             })),
             ..Settings::of(head)
@@ -100,12 +179,19 @@ impl FromRun {
     }
 }
 
+/// What a person changes in a new run, by its places.
+pub(crate) struct Changes {
+    pub(crate) variables: Vec<ChangedVariable>,
+    pub(crate) replies: Vec<ChangedReply>,
+}
+
 /// A replay: nothing of the settings that start or restrict agents matters, since none is asked.
 pub(crate) fn prepare_replay(request: RunRequest, opened: Opened, from: &FromRun) -> PreparedRun {
     let head = &from.recorded.head;
     let capabilities =
         Capabilities { reads_files: head.context_by_reference, writes_files: head.agents_write };
-    let replay = Arc::new(Replay::new(head.run.as_str(), capabilities));
+    let answered = opened.answers.iter().map(|(place, _)| place.clone());
+    let replay = Arc::new(Replay::new(head.run.as_str(), capabilities).with_answered(answered));
     let mut settings = from.settings(&opened, &request);
     settings.harness = replay.name().into();
     settings.script = None;
@@ -145,14 +231,10 @@ pub(crate) fn prepare_replay(request: RunRequest, opened: Opened, from: &FromRun
         clock: Arc::new(runner::now),
         gate: None,
         stays: true,
-        answers: Vec::new(),
+        answers: opened.answers,
         asked: Vec::new(),
+        departure: opened.departure,
     }
-}
-
-/// Whether a program with its imports is the one that a run was started with.
-pub(crate) fn is_same_program(head: &RunHead, program: &Program) -> bool {
-    head.sha256 == program.sha256 && head.imports == program.imported()
 }
 
 /// The inputs of the recorded run, replaced by those that are given now.

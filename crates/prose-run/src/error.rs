@@ -10,6 +10,7 @@ use prose_state::StateError;
 use prose_vm::event::ScriptFile;
 use prose_vm::runner::RunError;
 
+use crate::fork::ForkError;
 use crate::permissions::Unenforced;
 use crate::rights::MissingRights;
 use crate::tools::MissingTools;
@@ -23,6 +24,8 @@ pub enum RunFailure {
     Harness(HarnessError),
     /// An input has a value that its prompt does not offer.
     Input(String),
+    /// A fork changes something that an edited program does not have.
+    Change(String),
     /// The prompts of the run need capabilities that the harness does not have.
     OtherHarness {
         /// The run.
@@ -203,7 +206,9 @@ impl fmt::Display for RunFailure {
             ),
             RunFailure::NotGranted(missing) => missing.fmt(f),
             RunFailure::Unenforced(unenforced) => unenforced.fmt(f),
-            RunFailure::Input(reason) | RunFailure::Isolation(reason) => f.write_str(reason),
+            RunFailure::Input(reason) | RunFailure::Change(reason) | RunFailure::Isolation(reason) => {
+                f.write_str(reason)
+            }
             RunFailure::MissingTools(missing) => missing.fmt(f),
             RunFailure::Untrusted(untrusted) => write!(
                 f,
@@ -282,6 +287,7 @@ impl RunFailure {
             RunFailure::State(_)
             | RunFailure::Harness(_)
             | RunFailure::Input(_)
+            | RunFailure::Change(_)
             | RunFailure::Isolation(_)
             | RunFailure::MissingTools(_)
             | RunFailure::Run(_)
@@ -295,5 +301,14 @@ impl std::error::Error for RunFailure {}
 impl From<StateError> for RunFailure {
     fn from(error: StateError) -> Self {
         RunFailure::State(error)
+    }
+}
+
+impl From<ForkError> for RunFailure {
+    fn from(error: ForkError) -> Self {
+        match error {
+            ForkError::State(error) => RunFailure::State(error),
+            ForkError::Request(reason) => RunFailure::Change(reason),
+        }
     }
 }

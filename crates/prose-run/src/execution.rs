@@ -46,7 +46,15 @@ impl PreparedRun {
             .filter(|_| self.not_recorded.is_none())
             .and_then(|folder| control::Server::start_or_note(folder, &self.settings.run, sender, desk));
         let mut answers = 0;
+        let mut departure = self.departure.take();
         let mut observe = |event: &Event, is_new: bool| {
+            if let Some(message) = departure.as_mut().and_then(|departure| departure.warning_before(event)) {
+                let warning = Event { kind: EventKind::Warning { message }, ..event.clone() };
+                if let Some((narrator, sink)) = &mut narration {
+                    narrator.narrate(&warning).iter().for_each(|line| sink(line));
+                }
+                observer(&warning, is_new);
+            }
             if let EventKind::Effect { effect, .. } = &event.kind
                 && !Effect::KINDS_WITHOUT_AGENT.contains(&effect.as_str())
             {

@@ -19,7 +19,8 @@ use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use crate::FromRun;
-use crate::earlier::is_same_program;
+use crate::moved::is_same_program;
+use crate::outline::{LocalName, Outline};
 
 /// A point in a recorded run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,6 +100,9 @@ pub struct Fork {
     pub is_inside: bool,
     /// The first statement that starts after the point, where variables can be set.
     next: Option<Place>,
+    /// Where that is in the text, and the call that it belongs to.
+    next_site: Option<Site>,
+    next_frame: Frame,
     /// The number of sessions whose replies are reused.
     pub reused_sessions: u32,
     /// The number of decisions that are reused.
@@ -111,6 +115,8 @@ pub struct Fork {
     pub asked_decisions: u32,
     /// What they used, if that was reported.
     pub expected: Option<Usage>,
+    /// The names that have a value at the point.
+    names: NamesBefore,
     /// Whether the recorded run came to its end, so that the numbers cover the rest of the program.
     pub is_whole: bool,
 }
@@ -153,6 +159,9 @@ pub fn plan_fork(recorded: RecordedRun, request: ForkRequest) -> Result<Fork, Fo
                 "run {run} has no reply of a session at {point}; `prose runs show {run} --json` lists the places of its requests"
             ));
         };
+        if replies.iter().any(|(known, _)| *known == place) {
+            return refuse(format!("the reply of the session at {place} is replaced twice; pass one reply"));
+        }
         after_replies = after_replies.max(Some(seq + 1));
         replies.push((place, Arc::clone(text)));
     }
@@ -181,18 +190,20 @@ pub fn plan_fork(recorded: RecordedRun, request: ForkRequest) -> Result<Fork, Fo
         place: None,
         is_inside: false,
         next: None,
+        next_site: None,
+        next_frame: Frame::default(),
         reused_sessions: 0,
         reused_decisions: 0,
         reused: None,
         asked_sessions: 0,
         asked_decisions: 0,
         expected: None,
+        names: NamesBefore::default(),
         is_whole: false,
     };
-    let mut names = BTreeSet::new();
     for event in fork.from.recorded.clone().events()? {
         let Ok(event) = event else { break };
-        fork.add(&event, &mut names);
+        fork.add(&event);
     }
     for (name, value) in request.variables {
         let Some(place) = fork.next.clone() else {
@@ -200,10 +211,9 @@ pub fn plan_fork(recorded: RecordedRun, request: ForkRequest) -> Result<Fork, Fo
                 "`{name}` cannot be set, since no statement of run {run} comes after the point"
             ));
         };
-        if !names.contains(&name) {
-            let hint = suggest::nearest(&name, &names, |known| known.as_str());
-            let hint = hint.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            return refuse(format!("`{name}` has no value before the point in run {run}{hint}"));
+        fork.check_has_value(&name)?;
+        if fork.from.variables.iter().any(|known| known.name == name) {
+            return refuse(format!("`{name}` is set twice; pass one value"));
         }
         fork.from.variables.push(ChangedVariable { place, name, value });
     }
@@ -223,16 +233,35 @@ impl Fork {
         }
     }
 
-    fn add(&mut self, event: &Event, names: &mut BTreeSet<SmolStr>) {
+    /// Refuses a name that has no value at the point, or one that a person cannot give it.
+    fn check_has_value(&self, name: &SmolStr) -> Result<(), ForkError> {
+        let recorded = &self.from.recorded;
+        let own = self.next_site.filter(|site| site.program == 0);
+        let local = own.and_then(|site| Outline::new(recorded.program.as_deref()?).local_at(site.line, name));
+        if let Some(LocalName { what, line }) = local {
+            return Err(ForkError::Request(format!(
+                "`{name}` cannot be set: it is {what} at line {line}, which gives it its value; set what that line uses, from line {line} on"
+            )));
+        }
+        let known = self.names.visible(self.next_frame);
+        if known.contains(name) {
+            return Ok(());
+        }
+        let run = &recorded.head.run;
+        let hint = suggest::nearest(name, &known, |known| known.as_str());
+        let hint = hint.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        Err(ForkError::Request(format!("`{name}` has no value before the point in run {run}{hint}")))
+    }
+
+    fn add(&mut self, event: &Event) {
         let is_before = self.from.before.is_none_or(|before| event.seq < before);
         match &event.kind {
             EventKind::StatementStarted { .. } if !is_before && self.next.is_none() => {
                 self.next = Some(event.place.clone());
+                (self.next_site, self.next_frame) = (event.site, frame_of(event));
                 self.point_at(event, false);
             }
-            EventKind::Bound { binding, .. } if is_before => {
-                names.insert(binding.name.clone());
-            }
+            EventKind::Bound { .. } | EventKind::FrameEntered { .. } if is_before => self.names.add(event),
             EventKind::Effect { effect, .. } if !Effect::KINDS_WITHOUT_AGENT.contains(&effect.as_str()) => {
                 if !is_before {
                     self.point_at(event, true);
@@ -255,16 +284,57 @@ impl Fork {
     }
 }
 
+/// A call of a block: the number of the execution of its program, and its own. The program itself is call 0.
+type Frame = (u32, u32);
+
+fn frame_of(event: &Event) -> Frame {
+    (event.site.map_or(0, |site| site.program), event.frame)
+}
+
+/// The names that have a value before a point.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct NamesBefore {
+    variables: BTreeSet<SmolStr>,
+    /// The parameters of each call, and the call from which it was called.
+    calls: BTreeMap<Frame, (Vec<SmolStr>, Frame)>,
+}
+
+impl NamesBefore {
+    fn add(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::Bound { binding, .. } => _ = self.variables.insert(binding.name.clone()),
+            EventKind::FrameEntered { id, parent, arguments, .. } => {
+                let program = frame_of(event).0;
+                let params = arguments.iter().map(|(name, ..)| name.clone()).collect();
+                self.calls.insert((program, *id), (params, (program, *parent)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Those that a statement of a call sees.
+    fn visible(&self, mut frame: Frame) -> BTreeSet<SmolStr> {
+        let mut names = self.variables.clone();
+        while let Some((params, caller)) = self.calls.get(&frame) {
+            names.extend(params.iter().cloned());
+            frame = *caller;
+        }
+        names
+    }
+}
+
 /// The number of the event that a point is before.
 fn find_point(recorded: &RecordedRun, point: &Point) -> Result<u64, ForkError> {
     let run = &recorded.head.run;
     let mut innermost: Option<(u32, u64)> = None;
+    let mut executed = Executed::default();
     let mut failure = FailurePoint::default();
     let mut last = 0;
     for event in recorded.events()? {
         let Ok(event) = event else { break };
         last = event.seq;
         let is_statement = matches!(event.kind, EventKind::StatementStarted { .. });
+        executed.add(&event, is_statement);
         match (point, event.site) {
             (Point::Place(place), _) if *place == event.place => return Ok(event.seq),
             (Point::Line(line), Some(site)) if is_statement && site.program == 0 => {
@@ -286,16 +356,54 @@ fn find_point(recorded: &RecordedRun, point: &Point) -> Result<u64, ForkError> {
         (Point::Event(seq), _) => {
             Err(ForkError::Request(format!("run {run} has {last} events and no event {seq}")))
         }
-        (Point::Line(_), Some((_, seq))) => Ok(seq),
-        (Point::Line(line), None) => {
-            Err(ForkError::Request(format!("run {run} has not executed a statement at line {line}")))
+        (Point::Line(line), Some((start, seq))) => {
+            // A line of a branch that was not taken is no part of what was executed around it.
+            let text = recorded.program.as_deref().unwrap_or_default();
+            let own = Outline::new(text).statement_at(*line);
+            match own.filter(|own| *own > start && !executed.lines.contains(own)) {
+                Some(_) => Err(executed.refusal(run, *line)),
+                None => Ok(seq),
+            }
         }
+        (Point::Line(line), None) => Err(executed.refusal(run, *line)),
         (Point::Place(place), _) => Err(ForkError::Request(format!(
             "run {run} has no place `{place}`; `prose runs show {run} --json` lists the places of its requests"
         ))),
         (Point::Failure, _) => failure.found.ok_or_else(|| {
             ForkError::Request(format!("run {run} has not failed; name a line, a place or an event instead"))
         }),
+    }
+}
+
+/// The lines of a program that a run has executed.
+#[derive(Default)]
+struct Executed {
+    /// The first lines of the statements.
+    statements: BTreeSet<u32>,
+    /// The first lines of whatever happened, such as the branches of a `parallel`.
+    lines: BTreeSet<u32>,
+}
+
+impl Executed {
+    fn add(&mut self, event: &Event, is_statement: bool) {
+        let Some(site) = event.site.filter(|site| site.program == 0) else { return };
+        self.lines.insert(site.line);
+        if is_statement {
+            self.statements.insert(site.line);
+        }
+    }
+
+    /// Says that a line was not executed, with the lines around it that were.
+    fn refusal(&self, run: &str, line: u32) -> ForkError {
+        let before = self.statements.range(..line).next_back();
+        let after = self.statements.range(line..).next();
+        let near: Vec<String> = before.into_iter().chain(after).map(u32::to_string).collect();
+        let near = match near.as_slice() {
+            [] => String::new(),
+            [only] => format!("; line {only} was"),
+            near => format!("; lines {} were", enumerated(near, "and")),
+        };
+        ForkError::Request(format!("line {line} was not executed in run {run}{near}"))
     }
 }
 

@@ -5,7 +5,9 @@ use prose_vm::budget::{dollars, grouped};
 use prose_vm::effect::Usage;
 use prose_vm::estimate::Amounts;
 
-use crate::{EstimateRequest, Fork, History, MAX_RUNS, RunEstimate, RunRequest, estimate_run, harness_of};
+use crate::{
+    EstimateRequest, Fork, ForkError, History, MAX_RUNS, RunEstimate, RunRequest, estimate_run, harness_of,
+};
 
 /// The longest value of a variable in a plan, in characters.
 const MAX_VALUE: usize = 80;
@@ -25,8 +27,10 @@ pub struct ForkPlan {
     pub rest: Option<RunEstimate>,
 }
 
-/// Describes a fork that `request` would start. `first_line` is the number of lines before the program in its document.
-pub fn describe_fork(fork: &Fork, request: &RunRequest, first_line: u32) -> ForkPlan {
+/// Describes a fork that `request` would start. `first_line` is the number of lines before the program in its document. Refuses a change that an edited
+/// program has no place for.
+pub fn describe_fork(fork: &Fork, request: &RunRequest, first_line: u32) -> Result<ForkPlan, ForkError> {
+    fork.from.changes(&request.program)?;
     let harness = harness_of(request);
     let run = &fork.from.recorded.head.run;
     let is_edited = fork.is_edited(&request.program);
@@ -59,7 +63,8 @@ pub fn describe_fork(fork: &Fork, request: &RunRequest, first_line: u32) -> Fork
     if request.project.show_run(run).is_ok_and(|details| details.summary.status.is_executed()) {
         notes.push("the run is still executed; its events up to now are used".to_owned());
     }
-    ForkPlan { title: format!("Fork of run {run}{}", point(fork, first_line)), details, notes, harness, rest }
+    let title = format!("Fork of run {run}{}", point(fork, first_line));
+    Ok(ForkPlan { title, details, notes, harness, rest })
 }
 
 /// ` before line 4 (s2, event 12)`, or `inside line 4` after its start.

@@ -4,6 +4,7 @@
 
 mod changes;
 pub mod control;
+mod departure;
 mod dry_run;
 mod earlier;
 mod error;
@@ -12,10 +13,13 @@ mod execution;
 mod fork;
 mod fork_plan;
 mod installed;
+mod line_map;
 mod memory;
 mod money;
+mod moved;
 mod notify;
 mod origin;
+mod outline;
 mod parallelism;
 mod part;
 mod permissions;
@@ -64,6 +68,7 @@ use prose_vm::runner::{self, Limits, Trees};
 use prose_vm::secrets::Secrets;
 use prose_vm::settings::Settings;
 
+use crate::departure::Departure;
 pub use crate::dry_run::{DryRun, DryRunPrompt};
 pub use crate::earlier::{NearestRequest, asked_text, nearest_request, recorded_run};
 pub use crate::error::{RunFailure, Unconfirmed, Untrusted};
@@ -71,6 +76,7 @@ pub use crate::estimate::{EstimateRequest, History, MAX_RUNS, RunEstimate, estim
 pub use crate::fork::{Fork, ForkError, ForkRequest, Point, plan_fork};
 pub use crate::fork_plan::{ForkPlan, describe_fork};
 pub use crate::installed::missing_program;
+pub use crate::line_map::LineMap;
 use crate::money::RunAccounts;
 pub use crate::money::{Caps, Money};
 pub use crate::notify::{Notification, Notifier};
@@ -145,6 +151,8 @@ pub struct PreparedRun {
     asked: Vec<OpenQuestion>,
     /// The request that stops a replay.
     not_recorded: Option<NotRecorded>,
+    /// Where it takes another way than the redacted run whose answers it has.
+    departure: Option<Departure>,
 }
 
 /// The result of an execution of a run.
@@ -327,6 +335,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         answers: opened.answers,
         asked: opened.asked,
         not_recorded: None,
+        departure: opened.departure,
     })
 }
 

@@ -17,6 +17,7 @@ use prose_vm::store::{NoRecording, NoStore, Recording, Store};
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
+use crate::departure::Departure;
 use crate::error::RunFailure;
 use crate::origin::Origin;
 use crate::seal::sealer;
@@ -41,6 +42,40 @@ pub(crate) struct Opened {
     pub(crate) asked: Vec<OpenQuestion>,
     /// The variables that a person has set in it, or in the earlier run whose answers it takes.
     pub(crate) changed: Vec<ChangedVariable>,
+    /// The places of the sessions whose replies a person changes in a fork.
+    pub(crate) replies: Vec<Place>,
+    /// Where it takes another way than the redacted run whose answers it has.
+    pub(crate) departure: Option<Departure>,
+}
+
+/// The recorded answers, and what a person has changed in the recorded run and changes in the new one, as the program has it.
+pub(crate) struct OpenedRecording {
+    pub(crate) recording: AnyRecording,
+    /// What the user should know.
+    pub(crate) notes: Vec<String>,
+    /// The variables that get other values, in the order in which they do.
+    pub(crate) variables: Vec<ChangedVariable>,
+    /// The places of the sessions whose replies a person changes.
+    pub(crate) replies: Vec<Place>,
+    /// The answers to inputs that a person gave while the recorded run was stopped.
+    pub(crate) answers: Vec<(Place, RecordedAnswer)>,
+    /// Where the new run takes another way, if texts of the recorded one are redacted.
+    pub(crate) departure: Option<Departure>,
+}
+
+impl OpenedRecording {
+    /// That of a run from scratch.
+    pub(crate) fn nothing() -> Self {
+        let recording = AnyRecording::NoRecording(NoRecording);
+        Self {
+            recording,
+            notes: Vec::new(),
+            variables: Vec::new(),
+            replies: Vec::new(),
+            answers: Vec::new(),
+            departure: None,
+        }
+    }
 }
 
 /// The backend for the state.
@@ -96,6 +131,8 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
             answers: Vec::new(),
             asked: Vec::new(),
             changed: Vec::new(),
+            replies: Vec::new(),
+            departure: None,
         }
     };
     let fresh = || AnyRecording::NoRecording(NoRecording);
@@ -117,9 +154,9 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
         }
         Start::New | Start::From(_) => {
             // What is wrong with the earlier run is found before there is a folder.
-            let (recall, mut notes, changed) = match &request.start {
-                Start::From(from) => from.open(request)?,
-                _ => (fresh(), Vec::new(), Vec::new()),
+            let earlier = match &request.start {
+                Start::From(from) => Some(from.open(request)?),
+                _ => None,
             };
             let mut store = FilesystemStore::create_as(
                 request.id.as_deref(),
@@ -132,6 +169,8 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
                 store.replays(from.mode());
             }
             let sealer = sealer(request);
+            let OpenedRecording { recording: recall, mut notes, variables, replies, answers, departure } =
+                earlier.unwrap_or_else(OpenedRecording::nothing);
             notes.extend(sealer.as_ref().err().cloned());
             sealer.into_iter().for_each(|sealer| store.seal_with(sealer));
             Ok(Opened {
@@ -143,9 +182,11 @@ pub(crate) fn open(request: &RunRequest, origin: &Origin) -> Result<Opened, RunF
                 store: StoreKind::Files(store.into()),
                 recall,
                 notes,
-                answers: Vec::new(),
+                answers,
                 asked: Vec::new(),
-                changed,
+                changed: variables,
+                replies,
+                departure,
             })
         }
         Start::Transcript(recovered) => {
@@ -200,5 +241,7 @@ fn resume(
         answers: request.project.answers(run)?,
         asked: details.summary.waiting,
         changed: resumed.variables,
+        replies: Vec::new(),
+        departure: None,
     })
 }

@@ -49,6 +49,11 @@ impl RecordedRun {
         Ok(Self { path, part: 0..end, head, program, is_redacted })
     }
 
+    /// Whether it is a file of `prose runs export` and not the folder of a run.
+    pub fn is_exported(&self) -> bool {
+        self.part.start > 0
+    }
+
     /// Its events, up to the first damaged line.
     pub fn events(&self) -> Result<JournalReader, StateError> {
         JournalReader::open_in(&self.path, self.part.clone())
@@ -65,10 +70,21 @@ pub struct Taken {
     /// Whether working trees are opened and merged again, since those of the recorded run are not used: what sessions did in them and was not merged is
     /// asked again.
     pub has_own_trees: bool,
-    /// The replies of sessions that a person changed, by place.
-    pub replies: Vec<(Place, Arc<str>)>,
+    /// The replies of sessions that a person changed.
+    pub replies: Vec<ChangedReply>,
     /// Who changed them.
     pub by: Option<Attribution>,
+}
+
+/// The reply of a session that a person changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedReply {
+    /// The place of the session in the recorded run.
+    pub recorded: Place,
+    /// Its place in the new run, whose program may have been edited.
+    pub place: Place,
+    /// What it replies instead.
+    pub text: Arc<str>,
 }
 
 /// An outcome that the journal has.
@@ -214,10 +230,13 @@ impl ReplayedRecording {
 
     /// The outcome for a request: the one of its place if it was asked the same there, else the first one of the same request elsewhere.
     fn find(&mut self, request: &Request) -> Option<u32> {
-        let place = key_of_place(request.place.as_str(), request.effect.kind());
+        // A changed reply is that of its session, whatever the session asks in an edited program.
+        let changed = self.changed(request);
+        let place = changed.map_or(&request.place, |changed| &changed.recorded);
+        let (is_changed, place) = (changed.is_some(), key_of_place(place.as_str(), request.effect.kind()));
         let at_place = self.by_place.get(&place).copied();
         let at_place = at_place.filter(|order| !self.recorded[*order as usize].is_used);
-        if self.taken.is_same_program && at_place.is_some() {
+        if (self.taken.is_same_program || is_changed) && at_place.is_some() {
             return at_place;
         }
         let fingerprint = fingerprint(&request.effect);
@@ -257,10 +276,9 @@ impl ReplayedRecording {
     }
 
     /// The reply that a person wrote for a session instead of the recorded one.
-    fn changed(&self, request: &Request) -> Option<Arc<str>> {
+    fn changed(&self, request: &Request) -> Option<&ChangedReply> {
         let Effect::Session(_) = &request.effect else { return None };
-        let mut replies = self.taken.replies.iter();
-        replies.find(|(place, _)| *place == request.place).map(|(_, text)| Arc::clone(text))
+        self.taken.replies.iter().find(|changed| changed.place == request.place)
     }
 }
 
@@ -272,7 +290,8 @@ impl Recording for ReplayedRecording {
                 self.give_back(order);
                 continue;
             };
-            if let Some(text) = self.changed(request) {
+            if let Some(changed) = self.changed(request) {
+                let text = Arc::clone(&changed.text);
                 self.last_work = Work { given_by: self.taken.by.clone(), is_reused: true, ..Work::default() };
                 let warnings = self.taken.by.iter().map(Attribution::reply_warning).collect();
                 return Some((id, Outcome::Reply(Reply { text, warnings, ..Reply::default() })));

@@ -190,8 +190,9 @@ impl<'a> Progress<'a> {
         if let EventKind::Warning { message } = &event.kind
             && is_new
         {
-            let line = event.site.map_or(0, |site| site.line);
-            self.line(format_args!("{WARNING}warning{WARNING:#}: line {line}: {}", shown(message)));
+            // A warning about the run as a whole has no line.
+            let line = event.site.map_or(String::new(), |site| format!("line {}: ", site.line));
+            self.line(format_args!("{WARNING}warning{WARNING:#}: {line}{}", shown(message)));
         }
         if let EventKind::QuestionsOpen { questions } = &event.kind
             && is_new

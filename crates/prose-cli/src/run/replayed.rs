@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use prose_harness::replay::what;
+use prose_project::files::shown;
 use prose_project::shell::word;
 use prose_run::{FinishedRun, FromRun, asked_text, nearest_request};
 use prose_vm::effect::Request;
@@ -30,6 +31,11 @@ pub(crate) fn write_not_recorded(
     terminal: &Terminal,
 ) -> io::Result<()> {
     let run = &from.recorded.head.run;
+    // An exported run need not be one of this folder.
+    let name = match from.recorded.is_exported() {
+        true => shown(&from.recorded.path).to_string_lossy().into_owned(),
+        false => run.to_string(),
+    };
     let asked = asked_text(&request.effect);
     let what = what(request.effect.kind());
     let mut stderr = terminal.stderr();
@@ -40,9 +46,13 @@ pub(crate) fn write_not_recorded(
     )?;
     match nearest_request(&from.recorded, request) {
         Ok(Some(nearest)) if nearest.text == asked => {
+            let why = match nearest.is_answered {
+                true => ", with other values or for another place",
+                false => " and had no answer when the run stopped",
+            };
             writeln!(
                 stderr,
-                "The same {what} was asked at line {} ({}, event {}), with other values or for another place.",
+                "The same {what} was asked at line {} ({}, event {}){why}.",
                 nearest.line, nearest.place, nearest.seq
             )?;
         }
@@ -61,6 +71,6 @@ pub(crate) fn write_not_recorded(
         stderr,
         "{HELP}help{HELP:#}: `prose run {} --replay {} --live` asks the harness from there on",
         word(program),
-        word(&from.recorded.head.run)
+        word(&name)
     )
 }

@@ -23,12 +23,13 @@ pub(crate) struct Original {
 }
 
 /// Which program a run continues with, or why there is none. `is_confirmed` says whether it is known that this user has started the run; what the journal
-/// of another one names has to lie in the project.
+/// of another one names has to lie in the project; `how_to_confirm` says how the user names the program of a run.
 pub(crate) fn program(
     details: &RunDetails,
     project: &Project,
     accept_changes: bool,
     is_confirmed: bool,
+    how_to_confirm: &dyn Fn(&str, &str) -> String,
 ) -> Result<Original, String> {
     let copy = details.summary.folder.join(PROGRAM_FILE);
     let at = |path: &Path, note| Original { program: path.to_string_lossy().into_owned(), note };
@@ -40,9 +41,8 @@ pub(crate) fn program(
             let run = &details.summary.id;
             return Err(format!(
                 "nothing confirms that you started the run {run} on this machine with the program `{from}`, which is not in the project. If that is \
-                 right, say so: `prose resume {} --program {}`",
-                word(run),
-                word(from)
+                 right, {}",
+                how_to_confirm(&word(run), &word(from))
             ));
         }
         return Ok(at(Path::new(from), None));

@@ -36,7 +36,7 @@ impl<W: Write> Adapter<W> {
             ));
         }
         request.start = Start::From(Box::new(fork.from.clone()));
-        let plan = describe_fork(&fork, &request, offset);
+        let plan = describe_fork(&fork, &request, offset).map_err(|error| error.to_string())?;
         let new = self.execute_again(request, count)?;
         let lines = [plan.title].into_iter().chain(plan.details).chain(plan.notes);
         let last = format!("The debugger continues with the fork, run {new}; run {run} stays as it is.");

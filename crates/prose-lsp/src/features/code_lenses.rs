@@ -17,7 +17,7 @@ use crate::protocol::position::size;
 use crate::protocol::uri::uri_of_path;
 use crate::reads::views::View;
 use crate::runs::history::LastRun;
-use crate::runs::lines::LineMap;
+use crate::runs::lines::line_map;
 use crate::runs::project::project_of;
 use crate::runs::requests::{CANCEL, DRY_RUN, FORK, RESUME, RUN, SHOW_ERROR};
 use crate::testing::commands::TEST;
@@ -196,7 +196,7 @@ impl Lenses<'_> {
         let Some(last) = last.filter(|_| self.can_run) else { return };
         let (Some(line), Some(before)) = (last.failed_line(), last.program()) else { return };
         let text = &view.snapshot.text;
-        let line = LineMap::new(&before, text).nearest_now(line - 1);
+        let line = line_map(&before, text).nearest_now(line - 1);
         if line >= text.len_lines() {
             return;
         }

@@ -7,7 +7,7 @@ use crate::protocol::lsp;
 use crate::protocol::uri::uri_of_path;
 use crate::reads::views::View;
 use crate::runs::history::{AskedSession, LastRun};
-use crate::runs::lines::LineMap;
+use crate::runs::lines::line_map;
 use crate::runs::project::project_of;
 use crate::runs::requests::FORK;
 
@@ -54,7 +54,7 @@ pub(super) fn last_session(view: &View<'_>, line: u32) -> Option<(LastRun, Asked
         project_of(path, origin, &snapshot.config, view.session).filter(|_| *origin == Origin::Local)?;
     let last = view.runs.last_runs(&project, path).into_iter().find(|last| last.block.is_none())?;
     let line = (line as usize).checked_sub(snapshot.shown.first_line())?;
-    let before = LineMap::new(&last.program()?, &snapshot.text).nearest_before(u32::try_from(line).ok()?) + 1;
+    let before = line_map(&last.program()?, &snapshot.text).nearest_before(u32::try_from(line).ok()?) + 1;
     let asked = view.runs.asked_sessions(&last);
     // Of several sessions around a line, the shortest is the innermost.
     let around = asked.iter().filter(|session| session.lines.contains(&before));

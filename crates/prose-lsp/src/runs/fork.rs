@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use prose_run::{ForkPlan, ForkRequest, Point, RunRequest, Start, describe_fork, plan_fork};
+use prose_run::{ForkPlan, ForkRequest, LineMap, Point, RunRequest, Start, describe_fork, plan_fork};
 use prose_vm::questions::AnswerSource;
 use prose_vm::value::Value as ProgramValue;
-use ropey::Rope;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::protocol::client_requests::ClientRequests;
 use crate::protocol::lsp::MessageType;
-use crate::runs::lines::LineMap;
 use crate::runs::registry::Stop;
 use crate::runs::requests::RunArguments;
 
@@ -87,12 +85,13 @@ impl ForkOrder {
         let recorded = from.recorded.clone();
         if let Some(line) = self.line {
             let before = recorded.program.as_deref().unwrap_or_default();
-            let map = LineMap::new(before, &Rope::from_str(&request.program.text));
+            let map = LineMap::new(before, &request.program.text);
             self.request.from = Some(Point::Line(map.nearest_before(line - 1) + 1));
         }
         let fork = plan_fork(recorded, self.request).map_err(|error| error.to_string())?;
         request.start = Start::From(Box::new(fork.from.clone()));
         let plan = describe_fork(&fork, request, u32::try_from(first_line).unwrap_or_default());
+        let plan = plan.map_err(|error| error.to_string())?;
         match self.consent {
             Consent::Given => Ok(Decision::Start),
             Consent::PlanOnly => {

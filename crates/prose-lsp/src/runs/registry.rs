@@ -19,7 +19,7 @@ use crate::protocol::notification::Notification;
 use crate::protocol::request::Failure;
 use crate::protocol::uri::DocumentUri;
 use crate::runs::history::{AskedSession, History, LastRun};
-use crate::runs::lines::LineMap;
+use crate::runs::lines::line_map;
 use crate::runs::recorded_views::RecordedViews;
 use crate::runs::requests::RunMessage;
 use crate::runs::trace;
@@ -207,7 +207,7 @@ impl Runs {
             let failed = Failed::of(&run.view).filter(|_| run.is_over)?;
             Some((Arc::clone(&run.text), failed))
         })??;
-        let map = LineMap::new(&text, now);
+        let map = line_map(&text, now);
         let lines: Option<Vec<usize>> =
             (failed.span.first..=failed.span.last).map(|line| map.line(line)).collect();
         Some((*lines?.first()?, failed.message))
@@ -217,7 +217,7 @@ impl Runs {
     pub(crate) fn marks(&self, uri: &DocumentUri, now: &Rope) -> Vec<(usize, String)> {
         let marks = self.of_document(uri, |run| (Arc::clone(&run.text), trace::marks(&run.view)));
         let Some((before, marks)) = marks else { return Vec::new() };
-        let map = LineMap::new(&before, now);
+        let map = line_map(&before, now);
         let marks = marks.into_iter().filter_map(|(line, mark)| Some((map.line(line)?, mark)));
         // The call that runs a block on its own comes after the last line of the document, where nothing is written.
         let is_written = |line: usize| {

@@ -20,6 +20,8 @@ pub struct NearestRequest {
     pub line: u32,
     /// What it asks, as [`asked_text`] writes it.
     pub text: String,
+    /// Whether the run has an outcome of it: it may have stopped before.
+    pub is_answered: bool,
 }
 
 /// The recorded request that is most like a request: of the same kind, best at the same place, else the one whose text is most alike. `None` if the run
@@ -30,22 +32,42 @@ pub fn nearest_request(
 ) -> Result<Option<NearestRequest>, StateError> {
     let asked = asked_text(&request.effect);
     let asked = words(&asked);
-    let (mut nearest, mut best) = (None, (false, 0.0));
+    let (mut nearest, mut best) = (None::<NearestRequest>, (false, 0.0));
+    let mut asked_by = None;
     for event in recorded.events()? {
         let Ok(event) = event else { break };
         let place = &event.place;
-        let text = match (&event.kind, &request.effect) {
-            (EventKind::SessionStarted { task, .. }, Effect::Session(_)) => text_of_session(task),
-            (EventKind::ConditionAsked { text, request: Some(_), .. }, Effect::Judge(_)) => text.to_string(),
-            (EventKind::Chosen { criterion, .. }, Effect::Choose(_)) => criterion.to_string(),
-            (EventKind::InputAsked { prompt, .. }, Effect::Input(_)) => prompt.to_string(),
+        if let EventKind::Effect { request, .. } = &event.kind
+            && asked_by == Some(*request)
+            && let Some(nearest) = &mut nearest
+        {
+            nearest.is_answered = true;
+        }
+        // A choice is known by its result alone.
+        let (id, text) = match (&event.kind, &request.effect) {
+            (EventKind::SessionStarted { request, task }, Effect::Session(_)) => {
+                (Some(*request), text_of_session(task))
+            }
+            (EventKind::ConditionAsked { text, request: Some(request), .. }, Effect::Judge(_)) => {
+                (Some(*request), text.to_string())
+            }
+            (EventKind::Chosen { criterion, .. }, Effect::Choose(_)) => (None, criterion.to_string()),
+            (EventKind::InputAsked { request, prompt, .. }, Effect::Input(_)) => {
+                (Some(*request), prompt.to_string())
+            }
             _ => continue,
         };
         let likeness = (*place == request.place, likeness(&asked, &words(&text)));
         if nearest.is_none() || likeness > best {
-            best = likeness;
+            (best, asked_by) = (likeness, id);
             let line = event.site.map_or(0, |site| site.line);
-            nearest = Some(NearestRequest { seq: event.seq, place: place.clone(), line, text });
+            nearest = Some(NearestRequest {
+                seq: event.seq,
+                place: place.clone(),
+                line,
+                text,
+                is_answered: id.is_none(),
+            });
         }
     }
     Ok(nearest)

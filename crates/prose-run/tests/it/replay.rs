@@ -497,7 +497,7 @@ fn check_refused(fork: ForkRequest, expected: Expect) {
 #[test]
 fn points_that_do_not_exist_are_refused() {
     let at = |point| ForkRequest { from: Some(point), ..ForkRequest::default() };
-    check_refused(at(Point::Line(40)), expect!["run RUN has not executed a statement at line 40"]);
+    check_refused(at(Point::Line(40)), expect!["line 40 was not executed in run RUN; line 23 was"]);
     check_refused(
         at("s99".parse().unwrap()),
         expect!["run RUN has no place `s99`; `prose runs show RUN --json` lists the places of its requests"],

@@ -27,7 +27,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use prose_analysis::model::{Stmt, StmtId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use crate::effect::{Binding, Effect, Outcome, RequestId, SummaryLength};
@@ -109,6 +109,8 @@ pub(crate) struct Run {
     summaries: RefCell<Summaries>,
     /// The number of working trees.
     trees: Cell<u32>,
+    /// The numbers of the variables that were set at the statements at which a person wants them to be, among those of the settings.
+    changed: RefCell<FxHashSet<usize>>,
     /// Agents whose fresh start with a memory was told (C3).
     told_fresh: RefCell<Vec<SmolStr>>,
 }
@@ -311,11 +313,15 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         segments: RefCell::default(),
         summaries: RefCell::default(),
         trees: Cell::default(),
+        changed: RefCell::default(),
         told_fresh: RefCell::default(),
     });
     let inputs = settings.inputs.clone();
     let cx = Cx::start(Rc::clone(&run), Instance::new(0, program, "".into(), inputs), Place::root());
     let result = cx.program_to_its_end().await;
+    for message in cx.not_changed() {
+        world.emit(start(EventKind::Warning { message }));
+    }
     let outputs = cx.instance.root.outputs.borrow().clone();
     let (status, value, error) = match result {
         Ok(value) => (RunStatus::Completed, value, None),

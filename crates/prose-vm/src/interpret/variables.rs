@@ -98,7 +98,9 @@ impl Cx {
     pub(super) fn change_variables(&self) {
         let settings = &self.run.world.settings;
         let of_fork = settings.earlier.iter().flat_map(|earlier| &earlier.variables);
-        for changed in of_fork.chain(&settings.changed).filter(|changed| changed.place == self.place) {
+        let all = of_fork.chain(&settings.changed).enumerate();
+        for (nth, changed) in all.filter(|(_, changed)| changed.place == self.place) {
+            self.run.changed.borrow_mut().insert(nth);
             let scope = self.scope.to_assign(&changed.name);
             let known = scope.get(&changed.name);
             let kind = known.as_ref().map_or(BindingKind::Let, |known| known.kind);
@@ -106,6 +108,22 @@ impl Cx {
             let target = self.target(&scope, changed.name.clone(), kind, mutable);
             self.bind(&target, changed.value.clone(), None);
         }
+    }
+
+    /// A warning for each variable that a person wants to be set at a statement that was not executed.
+    pub(super) fn not_changed(&self) -> Vec<String> {
+        let settings = &self.run.world.settings;
+        let of_fork = settings.earlier.iter().flat_map(|earlier| &earlier.variables);
+        let all = of_fork.chain(&settings.changed).enumerate();
+        let missing = all.filter(|(nth, _)| !self.run.changed.borrow().contains(nth));
+        missing
+            .map(|(_, changed)| {
+                format!(
+                    "`{}` was not set as requested, because the statement at {} was not executed",
+                    changed.name, changed.place
+                )
+            })
+            .collect()
     }
 
     pub(super) fn name_text(&self, name: NameId) -> SmolStr {

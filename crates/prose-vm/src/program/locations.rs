@@ -1,6 +1,9 @@
 //! The places of a program at which a debugger can stop.
 
 use prose_analysis::model::{ExprId, Stmt, StmtId};
+use prose_syntax::lines::line_start;
+
+use smol_str::{SmolStr, format_smolstr};
 
 use super::{At, Program};
 
@@ -35,6 +38,27 @@ pub enum LocationKind {
 }
 
 impl Program {
+    /// The step of a [`Place`](crate::place::Place) for the statement that starts in a line, from 1, after a number of bytes of that line; of several, for
+    /// the one around the others. Statements that are values count, too.
+    pub fn step_at(&self, line: u32, column: u32) -> Option<SmolStr> {
+        let column_of = |start: u32| start as usize - line_start(&self.text, start as usize);
+        let mut found: Option<(u32, SmolStr)> = None;
+        for (top, statement) in (0..).zip(&self.statements) {
+            for (stmt, _) in statement.body.stmts() {
+                let site = self.site(0, At { top, stmt });
+                let is_here = site.line == line && column_of(site.start) == column as usize;
+                if is_here && found.as_ref().is_none_or(|(end, _)| *end < site.end) {
+                    let step = match stmt {
+                        StmtId::ROOT => format_smolstr!("s{top}"),
+                        nested => format_smolstr!("{}", nested.index()),
+                    };
+                    found = Some((site.end, step));
+                }
+            }
+        }
+        found.map(|(_, step)| step)
+    }
+
     /// Its places, in the order of their lines; those around others come first.
     pub fn locations(&self) -> Vec<Location> {
         let mut locations = Vec::new();

@@ -169,7 +169,7 @@ fn an_export_of_another_program_is_no_answer_and_a_newer_one_is_refused() {
              [task]
             -First
             +Something else
-            help: `prose run other.prose --replay EARLIER --live` asks the harness from there on
+            help: `prose run other.prose --replay run.prose-run --live` asks the harness from there on
         "#]],
     );
     let newer = workspace.read("run.prose-run").replacen("\"prose-run\":1", "\"prose-run\":2", 1);
@@ -211,4 +211,234 @@ fn a_journal_that_is_being_written_is_forked_compared_and_exported_up_to_its_las
     let replay = workspace.prose(&["run", "main.prose", "--replay", "part.prose-run", "--quiet"]);
     assert_eq!(replay.status, 6, "{replay:?}");
     assert!(workspace.read(&journal).starts_with(&lines[..cut].concat()), "nothing recorded is lost");
+}
+
+const GO_ON: &str =
+    "let o = session \"One\"\nlet a = session \"Two {o}\"\noutput c = session \"Three {o}\"\n";
+
+/// A workspace with a run of [`GO_ON`], and an edited program.
+fn edited(program: &str) -> (Workspace, String) {
+    let answers = "[[session]]\nlabel = \"One\"\nreply = \"A\"\n[[session]]\npattern = \"Two\"\nreply = \"two\"\n[[session]]\npattern = \"Three A\"\nreply = \"three\"\n";
+    let workspace =
+        Workspace::new(&[("main.prose", GO_ON), ("edited.prose", program), ("answers.toml", answers)]);
+    workspace.prose(&["run", "main.prose", "--script", "answers.toml", "--quiet"]).ended(0);
+    let now = "[[session]]\nlabel = \"New\"\nreply = \"new\"\n[[session]]\npattern = \"Two B\"\nreply = \"two B\"\n[[session]]\npattern = \"Three B\"\nreply = \"three B\"\n[[session]]\npattern = \"Four B\"\nreply = \"four B\"\n";
+    workspace.write("answers.toml", now.as_bytes());
+    let id = last(&workspace);
+    (workspace, id)
+}
+
+#[track_caller]
+fn check_edited(program: &str, arguments: &[&str], expected: Expect) {
+    let (workspace, id) = edited(program);
+    let fixed = ["runs", "fork", &id, "--program", "edited.prose", "--script", "answers.toml", "--quiet"];
+    check(&workspace.prose(&[&fixed, arguments].concat()), &id, expected);
+}
+
+#[test]
+fn a_variable_is_set_at_its_statement_also_where_that_has_moved() {
+    let moved = format!("# Edited\nsession \"New\"\n{GO_ON}");
+    check_edited(
+        &moved,
+        &["--from", "3", "--set", "o=B"],
+        expect![[r#"
+        status: 0
+        c: three B
+        ---- stderr
+    "#]],
+    );
+    let into_a_loop = "let o = session \"One\"\nrepeat 1:\n  let a = session \"Two {o}\"\n  output c = session \"Three {o}\"\n";
+    check_edited(
+        into_a_loop,
+        &["--from", "3", "--set", "o=B"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `o` cannot be set: the statement at line 3 (s2) of run EARLIER is not in the edited program, or not in the same body
+    "#]],
+    );
+    // An edited statement is the one that was there.
+    let asks_something_else = GO_ON.replace("Three", "Four");
+    check_edited(
+        &asks_something_else,
+        &["--from", "3", "--set", "o=B"],
+        expect![[r#"
+        status: 0
+        c: four B
+        ---- stderr
+    "#]],
+    );
+    let without_it = "let o = session \"One\"\noutput a = session \"Two {o}\"\n";
+    check_edited(
+        without_it,
+        &["--from", "3", "--set", "o=B"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `o` cannot be set: the statement at line 3 (s2) of run EARLIER is not in the edited program, or not in the same body
+    "#]],
+    );
+}
+
+#[test]
+fn a_variable_that_is_not_set_is_reported() {
+    let not_reached = GO_ON.replace("let a", "throw \"no\"\nlet a");
+    check_edited(
+        &not_reached,
+        &["--from", "3", "--set", "o=B"],
+        expect![[r#"
+            status: 1
+            ---- stderr
+            warning: `o` was not set as requested, because the statement at s3 was not executed
+            error: the program failed at line 2: no
+            help: fix the program, then run `prose resume NEW --accept-changes`
+        "#]],
+    );
+}
+
+#[test]
+fn a_reply_is_changed_also_where_its_session_has_moved_or_asks_something_else() {
+    let edited =
+        format!("session \"New\"\n{GO_ON}").replace("Two", "Twice").replace("Three {o}", "Three {a}");
+    check_edited(
+        &edited,
+        &["--reply", "2=B"],
+        expect![[r#"
+        status: 0
+        c: three B
+        ---- stderr
+        warning: line 3: the reply was given by ada on the command line, not by an agent
+    "#]],
+    );
+    let ambiguous = format!("session \"New\"\n{GO_ON}").replace("\"One\"", "\"Another one\"");
+    check_edited(
+        &ambiguous,
+        &["--reply", "1=B"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the reply of the session at s0/1 cannot be replaced: the statement at line 1 (s0/1) of run EARLIER is not in the edited program, or not in the same body
+    "#]],
+    );
+}
+
+/// A workspace with a run of a program whose condition is not met, and its id.
+fn run_of(program: &str) -> (Workspace, String) {
+    let workspace = Workspace::new(&[("main.prose", program)]);
+    workspace.prose(&["run", "main.prose", "--harness", "offline", "--quiet"]);
+    let id = last(&workspace);
+    (workspace, id)
+}
+
+#[track_caller]
+fn check_fork(program: &str, arguments: &[&str], expected: Expect) {
+    let (workspace, id) = run_of(program);
+    let fixed = ["runs", "fork", &id, "--harness", "offline", "--quiet"];
+    check(&workspace.prose(&[&fixed, arguments].concat()), &id, expected);
+}
+
+#[test]
+fn a_line_that_was_not_executed_is_no_point() {
+    let program = "let a = \"no\"\nif a == \"yes\":\n  session \"A\"\n    context: a\n\n  session \"B\"\nelse:\n  output b = \"b\"\nsession \"C\"\n  model: opus\n";
+    check_fork(
+        program,
+        &["--from", "3"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: line 3 was not executed in run EARLIER; lines 2 and 8 were
+    "#]],
+    );
+    check_fork(
+        program,
+        &["--from", "4"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: line 4 was not executed in run EARLIER; lines 2 and 8 were
+    "#]],
+    );
+    check_fork(
+        program,
+        &["--from", "10"],
+        expect![[r#"
+        status: 0
+        b: b
+        ---- stderr
+    "#]],
+    );
+    check_fork(
+        program,
+        &["--from", "90"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: line 90 was not executed in run EARLIER; line 9 was
+    "#]],
+    );
+}
+
+#[test]
+fn parameters_are_set_and_names_of_bodies_are_not() {
+    let program = "block greet(name):\n  output hello = \"Hello {name}\"\noutput first = do greet(\"Ada\")\nfor item in [\"a\", \"b\"]:\n  do greet(item)\noutput end = do greet(\"Eve\")\n";
+    check_fork(
+        program,
+        &["--from", "2", "--set", "name=Bo"],
+        expect![[r#"
+            status: 0
+            first: Hello Bo
+            end: Hello Eve
+            ---- stderr
+        "#]],
+    );
+    check_fork(
+        program,
+        &["--from", "5", "--set", "item=c"],
+        expect![[r#"
+            status: 2
+            ---- stderr
+            error: `item` cannot be set: it is the item of the loop at line 4, which gives it its value; set what that line uses, from line 4 on
+        "#]],
+    );
+    check_fork(
+        program,
+        &["--from", "6", "--set", "item=c"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `item` has no value before the point in run EARLIER
+    "#]],
+    );
+    check_fork(
+        program,
+        &["--from", "6", "--set", "name=c"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `name` has no value before the point in run EARLIER
+    "#]],
+    );
+}
+
+#[test]
+fn two_values_for_one_thing_are_refused() {
+    let program = "let a = session \"One\"\noutput b = session \"Two {a}\"\n";
+    check_fork(
+        program,
+        &["--reply", "1=x", "--reply", "s0=y"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: the reply of the session at s0/1 is replaced twice; pass one reply
+    "#]],
+    );
+    check_fork(
+        program,
+        &["--from", "2", "--set", "a=x", "--set", "a=y"],
+        expect![[r#"
+        status: 2
+        ---- stderr
+        error: `a` is set twice; pass one value
+    "#]],
+    );
 }

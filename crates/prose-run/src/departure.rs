@@ -1,0 +1,70 @@
+//! Notices where a run with the answers of a redacted one takes another way than that did.
+//!
+//! A program that compares texts, such as `if draft == "…"`, gets another result with a redacted text. What it then leaves out or asks nothing for would be
+//! shown as what the run did.
+
+use std::collections::HashMap;
+
+use prose_state::StateError;
+use prose_vm::event::{Event, EventKind, RunStatus};
+use prose_vm::place::Place;
+
+use crate::FromRun;
+
+/// The statements of a redacted run that were not executed again yet.
+pub(crate) struct Departure {
+    run: String,
+    /// With the numbers of their events and their lines, 0 in an imported program.
+    left: HashMap<Place, (u64, u32)>,
+    is_found: bool,
+}
+
+impl Departure {
+    /// The statements that the answers were recorded for; `None` if no text of the run is redacted.
+    pub(crate) fn of(from: &FromRun) -> Result<Option<Self>, StateError> {
+        if !from.recorded.is_redacted {
+            return Ok(None);
+        }
+        let mut left = HashMap::new();
+        for event in from.recorded.events()? {
+            let Ok(event) = event else { break };
+            if from.before.is_some_and(|before| event.seq >= before) {
+                break;
+            }
+            if let EventKind::StatementStarted { .. } = event.kind {
+                let line = event.site.filter(|site| site.program == 0).map_or(0, |site| site.line);
+                left.insert(event.place, (event.seq, line));
+            }
+        }
+        let run = from.recorded.head.run.to_string();
+        Ok(Some(Self { run, left, is_found: false }))
+    }
+
+    /// A warning before the event with which the run departs from the recorded one.
+    pub(crate) fn warning_before(&mut self, event: &Event) -> Option<String> {
+        if self.is_found {
+            return None;
+        }
+        let how = match &event.kind {
+            // Behind the point of a fork there is nothing to depart from.
+            EventKind::StatementStarted { .. } if self.left.is_empty() => return None,
+            EventKind::StatementStarted { .. } => match self.left.remove(&event.place) {
+                Some(_) => return None,
+                None => "executes a statement here that was not executed".to_owned(),
+            },
+            EventKind::RunEnded(end) if end.status == RunStatus::Completed => {
+                let (_, line) = self.left.values().min()?;
+                match line {
+                    0 => "has not executed a statement of an imported program that was executed".to_owned(),
+                    line => format!("has not executed line {line}, which was executed"),
+                }
+            }
+            _ => return None,
+        };
+        self.is_found = true;
+        Some(format!(
+            "the program {how} in run {}: texts of that run are redacted, so comparisons can have other results, and so can this run",
+            self.run
+        ))
+    }
+}

@@ -1,0 +1,109 @@
+//! Where the statements that a recorded run has executed are in an edited program.
+
+use std::collections::{HashMap, HashSet};
+
+use prose_state::StateError;
+use prose_state::replay::RecordedRun;
+use prose_syntax::lines::line_start;
+use prose_vm::event::RunHead;
+use prose_vm::place::{Place, Site};
+use prose_vm::program::Program;
+
+use crate::line_map::LineMap;
+
+/// Finds places of a recorded run in a program.
+pub(crate) struct MovedPlaces<'a> {
+    recorded: &'a RecordedRun,
+    program: &'a Program,
+    /// `None` for the program of the recorded run, where every place is what it was.
+    edits: Option<Edits>,
+}
+
+/// What has changed since the recorded run.
+struct Edits {
+    lines: LineMap,
+    /// Where the statements at the places, and those around them, are in the program of the recorded run.
+    sites: HashMap<Place, Site>,
+}
+
+impl<'a> MovedPlaces<'a> {
+    /// Looks at what has changed around `places`.
+    pub(crate) fn new<'p>(
+        recorded: &'a RecordedRun,
+        program: &'a Program,
+        places: impl IntoIterator<Item = &'p Place>,
+    ) -> Result<Self, StateError> {
+        let around: HashSet<Place> = places.into_iter().flat_map(steps).map(|(around, _)| around).collect();
+        if around.is_empty() || is_same_program(&recorded.head, program) {
+            return Ok(Self { recorded, program, edits: None });
+        }
+        let mut sites = HashMap::new();
+        for event in recorded.events()? {
+            let Ok(event) = event else { break };
+            if let Some(site) = event.site
+                && around.contains(&event.place)
+            {
+                sites.entry(event.place).or_insert(site);
+            }
+        }
+        let before = recorded.program.as_deref().unwrap_or_default();
+        let edits = Edits { lines: LineMap::new(before, &program.text), sites };
+        Ok(Self { recorded, program, edits: Some(edits) })
+    }
+
+    /// The place that a place of the recorded run has in the program; `None` if a statement of it is gone.
+    pub(crate) fn find(&self, place: &Place) -> Option<Place> {
+        let Some(edits) = &self.edits else { return Some(place.clone()) };
+        let mut moved = Place::root();
+        for (around, step) in steps(place) {
+            // Only statements are counted in the text: iterations, branches and calls are counted by the execution.
+            let is_statement = step.trim_start_matches('s').bytes().all(|byte| byte.is_ascii_digit());
+            moved = match is_statement {
+                true => moved.step(self.step_of(edits.sites.get(&around)?, edits, step)?),
+                false => moved.step(step),
+            };
+        }
+        Some(moved)
+    }
+
+    /// Why a place is not in the program, in words.
+    pub(crate) fn gone(&self, place: &Place) -> String {
+        let site = self.edits.as_ref().and_then(|edits| edits.sites.get(place));
+        let place = match site.filter(|site| site.program == 0) {
+            Some(site) => format!("line {} ({place})", site.line),
+            None => place.to_string(),
+        };
+        format!(
+            "the statement at {place} of run {} is not in the edited program, or not in the same body",
+            self.recorded.head.run
+        )
+    }
+
+    fn step_of(&self, site: &Site, edits: &Edits, step: &str) -> Option<String> {
+        if site.program != 0 {
+            return (self.recorded.head.imports == self.program.imported()).then(|| step.to_owned());
+        }
+        let text = self.recorded.program.as_deref()?;
+        let start = site.start as usize;
+        let column = text.is_char_boundary(start).then(|| start - line_start(text, start))?;
+        let before = site.line.checked_sub(1)?;
+        let now = edits.lines.line_or_edited(before)?;
+        let moved = self.program.step_at(u32::try_from(now).ok()? + 1, u32::try_from(column).ok()?)?;
+        // A statement that was moved into the body of another one, or out of it, is executed at another time.
+        (moved.starts_with('s') == step.starts_with('s')).then(|| moved.into())
+    }
+}
+
+/// The places around a place, from the outermost to itself, each with its last step.
+fn steps(place: &Place) -> impl Iterator<Item = (Place, &str)> {
+    let mut around = Place::root();
+    place.as_str().split('/').filter(|step| !step.is_empty()).map(move |step| {
+        around = around.step(step);
+        (around.clone(), step)
+    })
+}
+
+/// Whether a program with its imports is the one that a run was started with.
+pub(crate) fn is_same_program(head: &RunHead, program: &Program) -> bool {
+    head.sha256 == program.sha256 && head.imports == program.imported()
+}
