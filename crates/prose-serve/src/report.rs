@@ -14,9 +14,7 @@ pub(crate) fn ending(end: &RunEnd) -> String {
 
 /// What a run has used, and how long it took.
 pub(crate) fn used(view: &View) -> String {
-    let root = view.root();
-    let usage = root.and_then(|root| root.usage);
+    let usage = view.root().and_then(|root| root.usage);
     let usage = usage.map_or(String::new(), |usage| format!("{}, ", usage_text(usage)));
-    let took = root.map_or(0, |root| view.now().saturating_sub(root.from));
-    format!("{usage}{}", duration(took))
+    format!("{usage}{}", duration(view.times().work))
 }

@@ -233,7 +233,13 @@ impl Steps {
     }
 
     fn add(&mut self, event: Event) {
+        // The node of a request is open until its outcome.
+        let node = match &event.kind {
+            EventKind::Effect { request, .. } => self.view.node_of(*request),
+            _ => None,
+        };
         self.view.apply(&event);
+        let waited = node.and_then(|id| self.view.node(id)).map_or(0, |node| self.view.waited_by(node));
         let at = self.view.time(&event);
         let usage = event.kind.usage();
         let site = event.site;
@@ -282,7 +288,7 @@ impl Steps {
                 // The run may have waited after that.
                 let idle = event.paused + self.view.waits.attended;
                 let began = began.map(|at| at.saturating_sub(idle));
-                let took = began.max(since).map(|since| at.saturating_sub(since));
+                let took = began.max(since).map(|since| at.saturating_sub(since).saturating_sub(waited));
                 let result = result_of(&outcome);
                 self.steps.push(Step {
                     agent,

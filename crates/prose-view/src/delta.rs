@@ -101,6 +101,10 @@ impl Serialize for Delta<'_> {
         if view.waits.since.is_some() {
             map.serialize_entry("waits", &true)?;
         }
+        let times = view.times();
+        if times.waiting > 0 || times.stopped > 0 {
+            map.serialize_entry("times", &times)?;
+        }
         map.serialize_entry("ended", &view.sessions_ended)?;
         map.serialize_entry("harness", &view.harness)?;
         if let Some(pause) = &view.pause {
@@ -163,6 +167,9 @@ impl Serialize for ShownNode<'_> {
         let error = node.error.as_ref().map(|error| shortened(&error.message));
         optional(&mut map, "error", &error)?;
         optional(&mut map, "usage", &node.usage)?;
+        if node.waiting.is_any() {
+            map.serialize_entry("waiting", &node.waiting)?;
+        }
         if node.sessions != Counts::default() {
             map.serialize_entry("sessions", &node.sessions)?;
         }
@@ -176,6 +183,9 @@ impl Serialize for ShownNode<'_> {
                 map.serialize_entry("attempts", &session.attempts)?;
                 if !session.pauses.is_empty() {
                     map.serialize_entry("pauses", &session.pauses)?;
+                }
+                if !session.waits.is_empty() {
+                    map.serialize_entry("waits", &session.waits)?;
                 }
             }
             NodeKind::Parallel { strategy, .. } => map.serialize_entry("strategy", strategy)?,

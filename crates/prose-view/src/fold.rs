@@ -234,6 +234,7 @@ impl View {
                 self.change(id, |node| {
                     (node.status, node.waits_for) = (Status::Waiting, Some(WaitsFor::Input));
                 });
+                self.note_standing(id);
             }
             EventKind::InputGiven { value, .. } => {
                 let Some(id) = self.asked.remove(place) else { return };
@@ -304,12 +305,12 @@ impl View {
                 }
             }
 
+            EventKind::QuestionsOpen { questions } => self.questions_open(questions),
             EventKind::InputsReceived { .. }
             | EventKind::Imported { .. }
             | EventKind::Resolved { .. }
             | EventKind::Raised { .. }
             | EventKind::Commanded { .. }
-            | EventKind::QuestionsOpen { .. }
             | EventKind::MemoryWritten { .. } => {}
         }
     }
@@ -325,9 +326,14 @@ impl View {
         let at = self.time(event);
         self.end = None;
         self.change(NodeId::ROOT, |root| (root.status, root.to) = (Status::Running, None));
+        self.questions_open(&[]);
         // The sessions that were open when the run stopped are asked once more.
+        let now = self.clocks();
         for request in self.sessions.keys().copied().collect::<Vec<_>>() {
-            self.note_attempt(request, |attempt| attempt.again = Some(at));
+            self.change_attempt(request, |node, attempt| {
+                (attempt.again, attempt.waited_before) = (Some(at), node.waiting.at(now).view);
+                None
+            });
         }
     }
 
@@ -367,6 +373,7 @@ impl View {
         self.stop_executions("", at);
         self.memories.clear();
         self.conditions.clear();
+        self.questioned.clear();
         // Requests at work have an expense; the others were never started.
         let never_started =
             |request: &RequestId| !self.used.contains_key(request) && !self.expenses.contains_key(request);

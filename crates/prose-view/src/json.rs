@@ -12,6 +12,11 @@ pub(crate) fn optional<M: SerializeMap>(
     value.as_ref().map_or(Ok(()), |value| map.serialize_entry(key, value))
 }
 
+/// Whether a stretch of time says nothing.
+pub(crate) fn is_zero_time(time: &u64) -> bool {
+    *time == 0
+}
+
 /// Whether a count says nothing.
 pub(crate) fn is_zero(count: &u32) -> bool {
     *count == 0

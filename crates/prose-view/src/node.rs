@@ -10,8 +10,9 @@ use prose_vm::place::{Place, Site};
 use serde::{Serialize, Serializer};
 use smol_str::SmolStr;
 
-use crate::json::is_zero;
+use crate::json::{is_zero, is_zero_time};
 use crate::text::shortened;
+use crate::times::{Standing, Waiting};
 
 /// The index of a node in its view, from 0 for the run itself. It is greater than the index of the node's parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize)]
@@ -145,6 +146,8 @@ pub struct Session {
     pub attempts: Vec<Attempt>,
     /// The pauses between the attempts.
     pub pauses: Vec<Span>,
+    /// When it waited for a person. A stretch without a length is one in which the whole run waited.
+    pub waits: Vec<Span>,
     /// The execution id of the frame in which its result is bound.
     pub(crate) frame: u32,
     /// The index of the failure that a retry handles.
@@ -183,6 +186,12 @@ pub struct Attempt {
     /// When it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<u64>,
+    /// How long it waited for people after it started, or started once more, on the clock of the view; set when it ends.
+    #[serde(skip_serializing_if = "is_zero_time")]
+    pub waited: u64,
+    /// How long its session had waited when it started.
+    #[serde(skip)]
+    pub(crate) waited_before: u64,
     /// How it goes.
     pub status: Status,
     /// Why it failed.
@@ -303,6 +312,10 @@ pub struct Node {
     pub usage: Option<Usage>,
     /// How the sessions in it stand.
     pub sessions: Counts,
+    /// How long it has only waited for people; see [`View::times_of`](crate::View::times_of).
+    pub(crate) waiting: Waiting,
+    /// How it stands itself, if it is a request.
+    pub(crate) standing: Standing,
     /// The beginning of the places in it, if anything can be in it.
     pub(crate) key: Option<Place>,
 }

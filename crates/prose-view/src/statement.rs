@@ -8,6 +8,7 @@ use prose_vm::place::{Place, Site};
 use smol_str::SmolStr;
 
 use crate::node::{NodeId, Status};
+use crate::times::Waiting;
 
 /// The index of an execution in its view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -32,6 +33,8 @@ pub struct Execution {
     pub from: u64,
     /// When it ended.
     pub to: Option<u64>,
+    /// How long it has only waited for people.
+    pub(crate) waiting: Waiting,
     /// The first line of the value that it gave, with an ellipsis if there is more; may be empty.
     pub value: SmolStr,
     /// The file with that value, relative to the folder of the run.

@@ -57,6 +57,8 @@ pub struct View {
     pub(crate) constructs: BTreeSet<NodeId>,
     pub(crate) asked: FxHashMap<Place, NodeId>,
     pub(crate) inputs: Vec<NodeId>,
+    /// The sessions and conditions that wait for a permission or at a limit, as far as it is recorded.
+    pub(crate) questioned: BTreeSet<NodeId>,
     pub(crate) sessions: BTreeMap<RequestId, OpenSession>,
     /// The cancelled sessions, whose usage may be reported later.
     pub(crate) cancelled: BTreeMap<RequestId, NodeId>,
@@ -201,6 +203,29 @@ impl View {
         let work = self.root().map_or(0, |root| root.to.unwrap_or(self.now).saturating_sub(root.from));
         let waiting = self.waits.attended + self.waits.unattended;
         Times { work, waiting, stopped: self.paused.saturating_sub(self.waits.unattended) }
+    }
+
+    /// What the time of a part of the run was taken up by, without the time for which the run was stopped.
+    pub fn times_of(&self, node: &Node) -> Times {
+        let waited = node.waiting.at(self.clocks());
+        let first = node.session().and_then(|session| session.attempts.first());
+        let from = first.and_then(|attempt| attempt.began).unwrap_or(node.from);
+        let whole = node.to.unwrap_or(self.now).saturating_sub(from);
+        Times { work: whole.saturating_sub(waited.view), waiting: waited.whole, stopped: 0 }
+    }
+
+    /// How long an attempt of a session took up to now: without the time in which it waited for an agent or a person, or ran before the run was resumed.
+    pub fn work_of(&self, node: &Node, attempt: &Attempt) -> u64 {
+        let from = attempt.started().max(attempt.began.unwrap_or_default());
+        let waited = if attempt.to.is_some() { attempt.waited } else { self.waited_by(node) };
+        attempt.to.unwrap_or(self.now).saturating_sub(from).saturating_sub(waited)
+    }
+
+    /// How long the last attempt in a node has waited for people, on the clock of the view.
+    pub(crate) fn waited_by(&self, node: &Node) -> u64 {
+        let last = node.session().and_then(|session| session.attempts.last());
+        let before = last.map_or(0, |attempt| attempt.waited_before);
+        node.waiting.at(self.clocks()).view.saturating_sub(before)
     }
 
     /// What the run is; none before its first event.

@@ -73,10 +73,11 @@ export class Details {
 }
 
 function attemptPart(session: Session): Part {
-  const { attempt, retries, status, error, ended, began, started, usage, model } = session;
+  const { attempt, retries, status, error, ended, took, waited, usage, model } = session;
   const facts = [
     status ?? "running",
-    ended === null ? "" : durationText(ended - (began ?? started)),
+    ended === null || took === null ? "" : durationText(took),
+    waited > 0 ? `waited ${durationText(waited)} for answers` : "",
     model === null ? "" : model,
     usageText(usage ?? undefined),
   ];

@@ -230,8 +230,23 @@ export function bars(item: Item, now: number): Bar[] {
     const to = attempt.to ?? now;
     const began = attempt.queued ? to : (attempt.began ?? attempt.from);
     if (began > attempt.from) found.push({ kind: "queued", status: "waiting", from: attempt.from, to: began });
-    if (to >= began && !attempt.queued) found.push({ kind: "work", status: attempt.status, from: began, to });
+    if (to >= began && !attempt.queued) found.push(...worked(item.waits ?? [], { from: began, to }, attempt.status, now));
   }
+  return found;
+}
+
+/** The bars of an attempt that works, and waits for people in between. */
+function worked(waits: readonly Span[], { from, to }: TimeWindow, status: Status, now: number): Bar[] {
+  const found: Bar[] = [];
+  let at = from;
+  for (const wait of waits) {
+    const [start, end] = [wait.from, wait.to ?? now];
+    if (start < from || start > to) continue;
+    if (start > at) found.push({ kind: "work", status, from: at, to: start });
+    found.push({ kind: "wait", status: "waiting", from: start, to: end });
+    at = end;
+  }
+  if (to > at || found.length === 0) found.push({ kind: "work", status, from: at, to });
   return found;
 }
 

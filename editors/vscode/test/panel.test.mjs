@@ -43,7 +43,7 @@ const row = (page, label) => page.locator(`[role=treeitem].row:visible[aria-labe
 const session = (others) => ({
   request: 1, line: 3, agent: "reader", model: "sonnet", skills: [], permissions: [], attempt: 0, retries: 0, task: "Look for facts", prompt: "Look for facts about tides",
   system: null, context: [{ name: "outline", text: "1. The moon", file: null }], memory: null, name: "facts", file: null, reply: "It is the moon.", usage: null, calls: 1,
-  denials: [], agentSession: null, log: null, warnings: [], error: null, status: "complete", started: 0, began: 0, ended: 5, ...others,
+  denials: [], agentSession: null, log: null, warnings: [], error: null, status: "complete", started: 0, began: 0, ended: 5, took: 5, waited: 0, ...others,
 });
 
 test("rules for accessible pages hold, wide and narrow, with everything open", async () => {

@@ -169,7 +169,7 @@ const SESSION: Session = {
   memory: { scope: "project", resumes: true, before: "Nothing yet.", after: "Tides.", file: null },
   name: "facts", file: null, reply: "All true.", usage: { input_tokens: 10, output_tokens: 5, cost: 0.25 },
   calls: 2, denials: [{ title: "git push", reason: "execute: deny" }], agentSession: { id: "abc", model: "small-1" }, log: null,
-  warnings: ["no file"], error: null, status: "complete", started: 1000, began: 3000, ended: 4500,
+  warnings: ["no file"], error: null, status: "complete", started: 1000, began: 3000, ended: 4500, took: 1500, waited: 0,
 };
 
 test("a session is a document with its prompt, its context, its memory and its reply", () => {

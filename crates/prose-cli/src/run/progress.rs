@@ -215,11 +215,11 @@ impl<'a> Progress<'a> {
             EventKind::SessionEnded { request, status, error } => {
                 let why =
                     error.as_ref().map_or(String::new(), |error| format!(": {}", beginning(&error.message)));
-                if let (Some((_, attempt)), Some(task), true) =
+                if let (Some((node, attempt)), Some(task), true) =
                     (view.attempt(*request), view.task(*request), self.is_now.get())
                 {
                     let line = session_line(event.nesting, task);
-                    let took = view.now().saturating_sub(attempt.started());
+                    let took = view.work_of(node, attempt);
                     self.session_ended(*request, *status, &line, &why, took);
                 }
             }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use prose_state::agent_log;
-use prose_view::{Attempt, Node, Session, Status, View, duration, usage_text};
+use prose_view::{Attempt, Node, Session, Status, Times, View, duration, usage_text};
 use prose_vm::activity::AskedPermission;
 
 use crate::terminal::{BOLD, WARNING, counted, first_line, one_line, time};
@@ -24,7 +24,7 @@ pub(super) fn write(view: &View, folder: &Path, shows_all: bool, out: &mut impl 
     let max = if shows_all { usize::MAX } else { MAX_LISTED };
     for index in listed(&sessions, max) {
         let (node, session) = sessions[index];
-        write_session(node, session, (view.now(), view.end().is_some()), out)?;
+        write_session(node, session, (view.times_of(node), view.end().is_some()), out)?;
         for (number, attempt) in session.attempts.iter().enumerate() {
             write_attempt(attempt, number, session, folder, out)?;
         }
@@ -49,11 +49,11 @@ fn listed(sessions: &[(&Node, &Session)], max: usize) -> Vec<usize> {
     listed
 }
 
-/// `line 4: facts (historian): complete, 2 attempts, 3 tool calls, 1.2k tokens, $0.03, 1.4 s`
+/// `line 4: facts (historian): complete, 2 attempts, 3 tool calls, 1.2k tokens, $0.03, 1.4 s, waited 2 m 5 s for answers`
 fn write_session(
     node: &Node,
     session: &Session,
-    (now, has_end): (u64, bool),
+    (times, has_end): (Times, bool),
     out: &mut impl Write,
 ) -> io::Result<()> {
     let line = node.site.map_or(String::new(), |site| format!("line {}: ", site.line));
@@ -71,8 +71,8 @@ fn write_session(
         (calls > 0).then(|| counted(calls as usize, "tool call")),
         node.usage.map(usage_text),
         // The time at which a process was killed is not recorded.
-        (node.status != Status::Interrupted || has_end)
-            .then(|| duration(node.to.unwrap_or(now).saturating_sub(node.from))),
+        (node.status != Status::Interrupted || has_end).then(|| duration(times.work)),
+        (times.waiting > 0).then(|| format!("waited {} for answers", duration(times.waiting))),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
     writeln!(out, "  {line}{}{agent}: {}", first_line(label), facts.join(", "))

@@ -202,8 +202,10 @@ struct SessionRecord {
 pub(crate) fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
     let path = journal_of(folder);
     let mut told = SessionRecord::default();
+    let mut view = View::default();
     for event in JournalReader::open(&path).map_err(|error| error.to_string())? {
         let Ok(event) = event else { break };
+        view.apply(&event);
         match &event.kind {
             EventKind::SessionStarted { request, task } if *request == wanted => {
                 let task = Arc::clone(task);
@@ -234,6 +236,10 @@ pub(crate) fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
     let Some((start, task)) = &told.started else {
         return Err(format!("{} has no session {}", path.display(), wanted.0));
     };
+    let sessions = view.nodes().filter_map(|(_, node)| Some((node, node.session()?)));
+    let attempt = sessions
+        .flat_map(|(node, session)| session.attempts.iter().map(move |attempt| (node, attempt)))
+        .rfind(|(_, attempt)| attempt.request == wanted);
     let root = root_of(folder).unwrap_or(folder);
     let existing = |path: PathBuf| path.exists().then(|| uri_of_path(&path)).flatten();
     let (outcome, began) = told.effect.clone().unzip();
@@ -297,6 +303,8 @@ pub(crate) fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
         "started": start.at,
         "began": began.flatten(),
         "ended": told.ended.map(|(at, _)| at),
+        "took": attempt.map(|(node, attempt)| view.work_of(node, attempt)),
+        "waited": attempt.map_or(0, |(node, _)| view.times_of(node).waiting),
     }))
 }
 

@@ -12,7 +12,7 @@ use crate::view::{EntryKind, View};
 
 impl View {
     /// The open node of a request. Choices, extractions and summaries have none while they are at work.
-    fn node_of(&self, request: RequestId) -> Option<NodeId> {
+    pub(crate) fn node_of(&self, request: RequestId) -> Option<NodeId> {
         let session = self.sessions.get(&request).map(|open| open.node);
         let session = session.or_else(|| self.cancelled.get(&request).copied());
         session.or_else(|| self.conditions.get(&request).copied())
@@ -39,6 +39,7 @@ impl View {
                 Some(if has_questions { Status::Waiting } else { Status::Running })
             });
         }
+        self.note_standing(node);
         match activity {
             Activity::Agent(agent) => {
                 self.note_attempt(request, |attempt| attempt.session = Some(Box::new(agent.clone())));
@@ -225,6 +226,7 @@ impl View {
     pub(super) fn close_activity(&mut self, node: NodeId) {
         let Some(slot) = self.activity_of.remove(&node) else { return };
         self.free_activities.push(slot);
+        self.note_standing(node);
         let calls = self.activities.get(slot).map_or(0, |activity| activity.calls);
         if calls > 0 {
             self.change(node, |node| {

@@ -68,6 +68,7 @@ impl View {
         if is_logged {
             self.log(event, EntryKind::Node(id));
         }
+        self.note_standing(id);
         id
     }
 
@@ -89,6 +90,7 @@ impl View {
     }
 
     pub(super) fn set_status(&mut self, id: NodeId, status: Status) {
+        self.note_standing(id);
         let Some(node) = self.node(id) else { return };
         let (before, is_session) = (node.status, node.session().is_some());
         if before == status {
@@ -146,7 +148,9 @@ impl View {
 
     pub(super) fn close(&mut self, id: NodeId, at: u64, status: Status, error: Option<&Arc<RuntimeError>>) {
         self.close_activity(id);
+        let now = self.clocks();
         let closed = self.change(id, |node| {
+            let waited = node.waiting.at(now).view;
             (node.to, node.waits_for) = (Some(at), None);
             if let Some(error) = error {
                 node.error = Some(Arc::clone(error));
@@ -158,6 +162,7 @@ impl View {
                 if attempt.to.is_none() {
                     (attempt.to, attempt.status, attempt.queued) = (Some(at), status, false);
                 }
+                attempt.waited = waited.saturating_sub(attempt.waited_before);
                 attempt.request
             });
             if let Some(pause) = session.pauses.last_mut() {

@@ -15,7 +15,7 @@ use crate::view::{EntryKind, OpenSession, View};
 impl View {
     pub(super) fn session_started(&mut self, event: &Event, request: RequestId, task: &Arc<SessionTask>) {
         let at = self.time(event);
-        let attempt = Attempt { request, from: at, ..Attempt::default() };
+        let mut attempt = Attempt { request, from: at, ..Attempt::default() };
         let before = (task.attempt > 0).then(|| self.asked.get(base(&event.place)).copied()).flatten();
         let node = before.unwrap_or_else(|| {
             let session = Session {
@@ -45,12 +45,15 @@ impl View {
         if before.is_some() {
             self.session_tried_again(node);
         }
+        let now = self.clocks();
         let count = self.change(node, |node| {
             (node.to, node.error, node.waits_for) = (None, None, None);
+            let waited = node.waiting.at(now).view;
             let Some(session) = node.session_mut() else { return 0 };
             if let Some(pause) = session.pauses.last_mut() {
                 pause.to.get_or_insert(at);
             }
+            attempt.waited_before = waited;
             session.attempts.push(attempt);
             session.attempts.len() as u32
         });

@@ -13,6 +13,7 @@ use smol_str::SmolStr;
 use crate::node::Status;
 use crate::statement::{Execution, ExecutionId, Outcome, Statement};
 use crate::text::beginning;
+use crate::times::Waiting;
 use crate::view::{BoundName, Program, View, is_in, nearest, outer};
 
 impl View {
@@ -87,6 +88,7 @@ impl View {
             status: Status::Running,
             from: self.time(event),
             to: None,
+            waiting: Waiting::default(),
             value: SmolStr::default(),
             file: None,
         };
@@ -110,13 +112,10 @@ impl View {
         status: Status,
         error: Option<&Arc<RuntimeError>>,
     ) {
-        let outcome = |execution: &Execution| {
-            let took = at.saturating_sub(execution.from);
-            match status {
-                Status::Failed => Outcome::Failed { took, error: error.cloned() },
-                Status::Skipped => Outcome::Stopped,
-                _ => Outcome::Done { took, value: execution.value.clone() },
-            }
+        let outcome = |execution: &Execution, took: u64| match status {
+            Status::Failed => Outcome::Failed { took, error: error.cloned() },
+            Status::Skipped => Outcome::Stopped,
+            _ => Outcome::Done { took, value: execution.value.clone() },
         };
         let site = self.close_execution(id, at, status, outcome, true);
         if let (Some(site), Some(error)) = (site, error)
@@ -135,7 +134,7 @@ impl View {
         let inside: Vec<_> =
             near.filter(|(open, _)| is_in(open.as_str(), place)).map(|(_, id)| *id).collect();
         for id in inside.into_iter().rev() {
-            let site = self.close_execution(id, at, Status::Skipped, |_| Outcome::Stopped, false);
+            let site = self.close_execution(id, at, Status::Skipped, |_, _| Outcome::Stopped, false);
             let program = site.and_then(|site| self.programs.get_mut(&site.program));
             if let Some(program) = program {
                 (program.updated, program.revision) = (at + self.paused, self.revision);
@@ -148,18 +147,20 @@ impl View {
         id: ExecutionId,
         at: u64,
         status: Status,
-        outcome: impl FnOnce(&Execution) -> Outcome,
+        outcome: impl FnOnce(&Execution, u64) -> Outcome,
         is_own_end: bool,
     ) -> Option<Site> {
-        let revision = self.revision;
+        let (revision, now) = (self.revision, self.clocks());
         let (place, around, site) = self.change_execution(id, |execution, statement| {
             (execution.status, execution.to) = (status, Some(at));
-            statement.outcome = Some(outcome(execution));
+            let waited = execution.waiting.at(now).view;
+            let took = at.saturating_sub(execution.from).saturating_sub(waited);
+            statement.outcome = Some(outcome(execution, took));
             statement.ended_at = revision;
             statement.retrying = None;
             statement.running = statement.running.saturating_sub(1);
             statement.ended += u32::from(is_own_end);
-            statement.took += at.saturating_sub(execution.from);
+            statement.took += took;
             match status {
                 Status::Failed => statement.failed += 1,
                 Status::Complete => statement.complete += 1,

@@ -1,5 +1,6 @@
 //! Work, waiting for people, and stopped time.
 
+use expect_test::expect;
 use prose_view::{NodeKind, Outcome, Times, View, compare};
 use prose_vm::event::Event;
 use serde_json::{Value, json};
@@ -158,4 +159,91 @@ fn a_comparison_counts_no_waiting_either() {
     assert_eq!((comparison.a.took, comparison.b.took), (3_500, 3_500));
     let took = |pair: &prose_view::Pair| pair.b.as_ref().and_then(|step| step.took);
     assert_eq!(comparison.steps.iter().map(took).collect::<Vec<_>>(), [Some(3_000), Some(0)]);
+}
+
+/// A branch that asks for a permission from 1 s to 9 s while the other one works for 10 s, with the events that tell so.
+fn a_branch_that_asks(asks: Value, answered: Value) -> View {
+    let parallel = json!({ "event": "parallel-started", "branches": ["a", "b"], "strategy": "all", "policy": "fail-fast", "count": 2, "is_loop": false });
+    let branch = |index: u32, name: &str| json!({ "event": "branch-started", "index": index, "name": name });
+    let left = |index: u32, name: &str| json!({ "event": "branch-ended", "index": index, "name": name, "status": "complete", "value": null });
+    View::of(&told(vec![
+        (0, 0, "s0", statement()),
+        (0, 0, "s0", parallel),
+        (0, 0, "s0/b0", branch(0, "a")),
+        (0, 0, "s0/b0/0", statement()),
+        (0, 0, "s0/b0/0", session(1, "asks")),
+        (0, 0, "s0/b1", branch(1, "b")),
+        (0, 0, "s0/b1/0", session(2, "works")),
+        (1_000, 0, "", asks),
+        (9_000, 0, "", answered),
+        (9_500, 0, "s0/b0/0", replied(1, json!(null))),
+        (9_500, 0, "s0/b0/0", ended(1, "complete")),
+        (9_500, 0, "s0/b0/0", done()),
+        (9_500, 0, "s0/b0", left(0, "a")),
+        (10_000, 0, "s0/b1/0", replied(2, json!(null))),
+        (10_000, 0, "s0/b1/0", ended(2, "complete")),
+        (10_000, 0, "s0/b1", left(1, "b")),
+        (
+            10_000,
+            0,
+            "s0",
+            json!({ "event": "parallel-ended", "bound": [], "failures": [], "status": "complete" }),
+        ),
+        (10_000, 0, "s0", done()),
+        (10_000, 0, "", run_ended("completed")),
+    ]))
+}
+
+#[test]
+fn a_branch_that_waits_for_a_person_does_not_work_while_another_one_does() {
+    let question = json!([{ "id": 1, "kind": "approval", "rule": "execute: prompt", "title": "git push", "prompt": "Allow it?", "since": 1_000, "asked_at": "s0/b0/0" }]);
+    let open = |questions: Value| json!({ "event": "questions-open", "questions": questions });
+    let asked = json!({ "activity": "asked", "id": "q", "title": "git push", "rule": "execute: prompt" });
+    let answered = json!({ "activity": "answered", "id": "q", "is_allowed": true, "from": "terminal" });
+    // What agents report is not recorded, so that a run that is read again has other events than one that is watched.
+    for (asks, answered) in [(reports(asked), reports(answered)), (open(question), open(json!([])))] {
+        let view = a_branch_that_asks(asks, answered);
+        let parts = view.nodes().map(|(_, node)| {
+            let Times { work, waiting, .. } = view.times_of(node);
+            format!("{} {}: {work} ms, waited {waiting} ms\n", node.kind.name(), node.label)
+        });
+        expect![[r#"
+            run race.prose: 10000 ms, waited 0 ms
+            parallel parallel: 10000 ms, waited 0 ms
+            branch a: 1500 ms, waited 8000 ms
+            session asks: 1500 ms, waited 8000 ms
+            branch b: 10000 ms, waited 0 ms
+            session works: 10000 ms, waited 0 ms
+        "#]].assert_eq(&parts.collect::<String>());
+        assert_eq!(view.times(), times(10_000, 0, 0));
+        let session = view.nodes().find(|(_, node)| node.label == "asks").unwrap().1.session().unwrap();
+        assert_eq!(session.attempts[0].waited, 8_000);
+        let took = view.executions().map(|execution| execution.to);
+        assert_eq!(took.collect::<Vec<_>>(), [Some(10_000), Some(9_500)]);
+        // Both statements stand in the same lines.
+        assert_eq!(view.statements(0).map(|statement| statement.took).collect::<Vec<_>>(), [11_500]);
+    }
+}
+
+#[test]
+fn a_loop_whose_only_branch_asks_has_not_worked_meanwhile() {
+    let events = told(vec![
+        (0, 0, "s0", json!({ "event": "loop-started", "kind": "repeat", "header": "2 times", "max": 2 })),
+        (0, 0, "s0/i0", json!({ "event": "iteration-started", "number": 1, "max": 2 })),
+        (100, 0, "s0/i0/0", asked("topic")),
+        (100, 0, "s1", session(1, "meanwhile")),
+        (5_000, 0, "s0/i0/0", given("topic")),
+        (5_300, 0, "s0", json!({ "event": "loop-ended", "iterations": 1, "why": "left" })),
+    ]);
+    let mut view = View::default();
+    events[..6].iter().for_each(|event| view.apply(event));
+    let shown = json!(view.since(0));
+    let waiting = |index: usize| shown["nodes"][index]["waiting"].clone();
+    assert_eq!([waiting(0), waiting(1)], [json!(null), json!({ "total": 4_900, "within": 4_900 })]);
+    view.apply(&events[6]);
+    let of = |kind: &str| view.times_of(view.nodes().find(|(_, node)| node.kind.name() == kind).unwrap().1);
+    assert_eq!(
+        [of("loop"), of("iteration"), of("input")],
+        [times(400, 4_900, 0), times(400, 4_900, 0), times(0, 4_900, 0)]
+    );
 }

@@ -85,7 +85,12 @@ local function paused_text(pause)
 end
 
 local function took(node, attempt)
-  local parts = { duration(attempt.to - (attempt.again or attempt.from)) }
+  -- Without the time in which it waited for an agent or for people.
+  local from = math.max(attempt.again or attempt.from, attempt.began or 0)
+  local parts = { duration(attempt.to - from - (attempt.waited or 0)) }
+  if attempt.waited then
+    table.insert(parts, ("waited %s for answers"):format(duration(attempt.waited)))
+  end
   if attempt.calls then
     table.insert(parts, M.count(attempt.calls, "tool call"))
   end

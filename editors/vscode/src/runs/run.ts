@@ -71,6 +71,8 @@ export interface Attempt extends Span {
   calls?: number;
   denials?: Denial[];
   session?: AgentSession;
+  /** How long it waited for people. */
+  waited?: number;
 }
 
 /** What the agent of an open session reports. */
@@ -117,6 +119,10 @@ export interface Item {
   attempts: Attempt[];
   /** The pauses between them. */
   pauses: Span[];
+  /** When a session waited for a person; without a length where the whole run waited. */
+  waits?: Span[];
+  /** How long only people were waited for: in total, and as a part of the time between start and end; and since when it is so. */
+  waiting?: { total: number; within: number; since?: number };
   usage?: Usage;
   /** What the agent of an open session does. */
   activity?: Activity;
@@ -166,6 +172,13 @@ export interface Entry {
   silent?: number;
 }
 
+/** What the time of a run was taken up by, in milliseconds. */
+export interface Times {
+  work: number;
+  waiting: number;
+  stopped: number;
+}
+
 /** The pause of a run: since when, by which user and from where. */
 export interface Pause {
   /** In milliseconds since 1970. */
@@ -193,6 +206,8 @@ export interface RunDelta {
   paused: number;
   /** While the run only waits for people. */
   waits?: boolean | undefined;
+  /** What the time of the run was taken up by, if it has waited for people or was stopped. */
+  times?: Times | undefined;
   harness: string;
   /** Only of a paused run. */
   pause?: Pause;
@@ -222,6 +237,8 @@ const UNSAID = {
   agent: undefined,
   model: undefined,
   usage: undefined,
+  waits: undefined,
+  waiting: undefined,
 };
 
 /** A run. */
@@ -249,6 +266,8 @@ export class Run {
   depth = 0;
   /** The time of the last event. */
   last = 0;
+  /** What its time was taken up by, if it has waited for people or was stopped. */
+  times: Times | undefined;
   private paused = 0;
   private waits = false;
 
@@ -285,6 +304,7 @@ export class Run {
     this.last = delta.now;
     this.paused = delta.paused;
     this.waits = delta.waits ?? false;
+    this.times = delta.times;
     for (const node of delta.nodes) this.put(node);
     for (const activity of delta.activities ?? []) {
       const item = this.items[activity.node];
@@ -318,6 +338,7 @@ export class Run {
       now: this.last,
       paused: this.paused,
       ...(this.waits ? { waits: true } : {}),
+      ...(this.times === undefined ? {} : { times: this.times }),
       harness: this.harness,
       inputs: this.inputs,
       nodes: this.items.map(({ children: _, ...node }) => node),
@@ -357,10 +378,24 @@ export function counted(count: number, one: string, several: string): string {
   return `${count} ${count === 1 ? one : several}`;
 }
 
-/** A duration, without the time of waiting for an agent. */
+/** A duration, without the time of waiting for an agent or only for people. */
 export function duration(item: Item, now: number): number {
   const began = item.kind === "session" ? (item.attempts[0]?.began ?? item.from) : item.from;
-  return Math.max(0, (item.to ?? now) - began);
+  const { within = 0, since = now } = item.waiting ?? {};
+  return Math.max(0, (item.to ?? now) - began - within - Math.max(0, now - since));
+}
+
+/** `waited 3 m 10 s for answers`; empty for a part that has waited for no one. */
+export function waitedText({ waiting }: Item, now: number): string {
+  const { total = 0, since = now } = waiting ?? {};
+  const waited = total + Math.max(0, now - since);
+  return waited === 0 ? "" : `waited ${durationText(waited)} for answers`;
+}
+
+/** `waited 3 m 10 s for answers`, `stopped for 2 h 5 m` */
+export function idleTexts({ times }: Run): string[] {
+  const { waiting = 0, stopped = 0 } = times ?? {};
+  return [waiting > 0 ? `waited ${durationText(waiting)} for answers` : "", stopped > 0 ? `stopped for ${durationText(stopped)}` : ""].filter(Boolean);
 }
 
 /** `12 ms`, `1.2 s`, `3 m 10 s`, `2 h 5 m` */

@@ -32,6 +32,10 @@ export interface Session {
   started: number;
   began: number | null;
   ended: number | null;
+  /** How long the attempt took, without the time of waiting for an agent or for people. */
+  took: number | null;
+  /** How long the session waited for people. */
+  waited: number;
 }
 
 /** The attempts of a session as one document: the last prompt and reply, and the errors of earlier attempts. */
@@ -80,13 +84,14 @@ const SCOPES: Record<string, string> = {
 };
 
 function factsOf(session: Session): string[] {
-  const { line, model, retries, attempt, began, started, ended, usage, calls, agentSession, status, skills, permissions, name } = session;
+  const { line, model, retries, attempt, began, started, ended, took, waited, usage, calls, agentSession, status, skills, permissions, name } = session;
   const rules = permissions.map(({ about, rule }) => `${about}: ${typeof rule === "string" ? rule : rule.patterns.join(", ")}`);
   return [
     status ?? "running",
     model === null ? "" : `model ${model}`,
     line === null ? "" : `line ${line}`,
-    ended === null ? "" : `took ${durationText(ended - (began ?? started))}`,
+    ended === null || took === null ? "" : `took ${durationText(took)}`,
+    waited > 0 ? `waited ${durationText(waited)} for answers` : "",
     began === null ? "" : `waited ${durationText(began - started)}`,
     retries === 0 ? "" : `attempt ${attempt + 1} of ${retries + 1}`,
     usage === null ? "" : `${usage.input_tokens} tokens read, ${usage.output_tokens} written${usage.cost === undefined ? "" : `, ${usageText(usage).split(", ")[1]}`}`,
