@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// The scopes under which the grammar puts words of the language. Symbols have scopes under `keyword.operator` too,
 /// but a symbol holds no word.
-const WORD_SCOPES: &[&str] = &["keyword.", "storage.", "constant.language."];
+const WORD_SCOPES: &[&str] = &["keyword."];
 
 #[test]
 fn the_grammar_knows_every_keyword_and_no_other() {

@@ -214,7 +214,8 @@ fn a_branch_that_waits_for_a_person_does_not_work_while_another_one_does() {
             session asks: 1500 ms, waited 8000 ms
             branch b: 10000 ms, waited 0 ms
             session works: 10000 ms, waited 0 ms
-        "#]].assert_eq(&parts.collect::<String>());
+        "#]]
+        .assert_eq(&parts.collect::<String>());
         assert_eq!(view.times(), times(10_000, 0, 0));
         let session = view.nodes().find(|(_, node)| node.label == "asks").unwrap().1.session().unwrap();
         assert_eq!(session.attempts[0].waited, 8_000);

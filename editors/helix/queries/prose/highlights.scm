@@ -33,6 +33,7 @@
 (block_definition name: (identifier) @function)
 (do_call block: (identifier) @function)
 (call function: (identifier) @function)
+(call function: (field_expression object: (identifier) @function))
 
 (property name: (identifier) @attribute)
 ((property value: (identifier) @constant.builtin)

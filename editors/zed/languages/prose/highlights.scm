@@ -33,6 +33,7 @@
 (block_definition name: (identifier) @function)
 (do_call block: (identifier) @function)
 (call function: (identifier) @function)
+(call function: (field_expression object: (identifier) @function))
 
 (property name: (identifier) @property)
 ((property value: (identifier) @constant)
@@ -48,7 +49,7 @@
 (number) @number
 (duration) @number
 (boolean) @boolean
-(null) @constant
+(null) @constant.builtin
 (placeholder) @comment
 
 ; Keywords
