@@ -207,14 +207,8 @@ fn the_textmate_grammar_has_the_colours_of_the_semantic_tokens() {
 fn helix_and_zed_have_the_same_colours_as_the_others() {
     let programs = examples();
     for (query, expected) in [
-        (
-            "editors/helix/queries/prose/highlights.scm",
-            expect![""],
-        ),
-        (
-            "editors/zed/languages/prose/highlights.scm",
-            expect![""],
-        ),
+        ("editors/helix/queries/prose/highlights.scm", expect![""]),
+        ("editors/zed/languages/prose/highlights.scm", expect![""]),
     ] {
         let query = fs::read_to_string(repository().join(query)).unwrap();
         let texts = programs.iter().map(|(name, text)| (name.as_str(), text.as_str()));
@@ -227,14 +221,8 @@ fn helix_and_zed_have_the_same_colours_as_the_others() {
 fn helix_and_zed_colour_the_official_programs_as_the_others_do() {
     let programs = sound_official_programs();
     for (query, expected) in [
-        (
-            "editors/helix/queries/prose/highlights.scm",
-            expect![""],
-        ),
-        (
-            "editors/zed/languages/prose/highlights.scm",
-            expect![""],
-        ),
+        ("editors/helix/queries/prose/highlights.scm", expect![""]),
+        ("editors/zed/languages/prose/highlights.scm", expect![""]),
     ] {
         let query = fs::read_to_string(repository().join(query)).unwrap();
         let texts = programs.iter().map(|(name, text)| (name.as_str(), text.as_str()));
