@@ -331,7 +331,7 @@ fn a_program_from_standard_input_leaves_no_files_in_a_folder_that_is_no_project(
         .refuses(&["resume"], expect!["there are no runs in FOLDER/.prose/runs; start one with `prose run`"]);
     let shown = workspace.prose(&["runs", "show", id]).ended(0);
     assert!(shown.stdout.contains("prose/unsaved/"), "{shown:?}");
-    let resumed = workspace.prose(&["resume", id]).ended(0);
+    let resumed = workspace.prose(&["resume", id, "--max-sessions", "9"]).ended(0);
     assert!(resumed.stdout.starts_with("c: "), "{resumed:?}");
     assert!(!workspace.path(".prose").exists());
     // A folder that has runs is a project.
