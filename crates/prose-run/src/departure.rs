@@ -16,6 +16,8 @@ pub(crate) struct Departure {
     run: String,
     /// With the numbers of their events and their lines, 0 in an imported program.
     left: HashMap<Place, (u64, u32)>,
+    /// Whether these are all of a program that came to its end, so that it executes no others.
+    is_whole: bool,
     is_found: bool,
 }
 
@@ -25,19 +27,23 @@ impl Departure {
         if !from.recorded.is_redacted {
             return Ok(None);
         }
-        let mut left = HashMap::new();
+        let (mut left, mut is_whole) = (HashMap::new(), false);
         for event in from.recorded.events()? {
             let Ok(event) = event else { break };
             if from.before.is_some_and(|before| event.seq >= before) {
                 break;
             }
-            if let EventKind::StatementStarted { .. } = event.kind {
-                let line = event.site.filter(|site| site.program == 0).map_or(0, |site| site.line);
-                left.insert(event.place, (event.seq, line));
+            match event.kind {
+                EventKind::StatementStarted { .. } => {
+                    let line = event.site.filter(|site| site.program == 0).map_or(0, |site| site.line);
+                    left.insert(event.place, (event.seq, line));
+                }
+                EventKind::RunEnded(end) => is_whole = !end.status.is_stopped(),
+                _ => {}
             }
         }
         let run = from.recorded.head.run.to_string();
-        Ok(Some(Self { run, left, is_found: false }))
+        Ok(Some(Self { run, left, is_whole, is_found: false }))
     }
 
     /// A warning before the event with which the run departs from the recorded one.
@@ -46,8 +52,8 @@ impl Departure {
             return None;
         }
         let how = match &event.kind {
-            // Behind the point of a fork there is nothing to depart from.
-            EventKind::StatementStarted { .. } if self.left.is_empty() => return None,
+            // After the point of a fork, or where the recorded run stopped, there is nothing to depart from.
+            EventKind::StatementStarted { .. } if self.left.is_empty() && !self.is_whole => return None,
             EventKind::StatementStarted { .. } => match self.left.remove(&event.place) {
                 Some(_) => return None,
                 None => "executes a statement here that was not executed".to_owned(),

@@ -13,12 +13,12 @@ use prose_state::{StateError, portable};
 use prose_vm::budget::Budget;
 use prose_vm::command::Commands;
 use prose_vm::earlier::{ChangedVariable, EarlierRun};
-use prose_vm::event::{EventKind, RunHead};
+use prose_vm::event::RunHead;
 use prose_vm::harness::{Capabilities, Harness};
 use prose_vm::machine::Machine;
 use prose_vm::place::Place;
 use prose_vm::program::Program;
-use prose_vm::questions::{QuestionKind, RecordedAnswer};
+use prose_vm::questions::RecordedAnswer;
 use prose_vm::runner::{self, Trees};
 use prose_vm::settings::Settings;
 use prose_vm::value::Value;
@@ -94,7 +94,7 @@ impl FromRun {
             }
         }
         variables.extend(changes.variables);
-        let answers = self.answers(&request.program)?;
+        let answers = self.answers_for(&request.program, recording.answered_inputs()?)?;
         let recording = AnyRecording::Replayed(Box::new(recording));
         // An edited program goes its own way anyway.
         let departure = match is_same_program(head, &request.program) {
@@ -128,33 +128,22 @@ impl FromRun {
         })
     }
 
-    /// The answers to inputs that a person gave before the point while the run was stopped: until it is resumed, it has no outcomes with them.
-    fn answers(&self, program: &Program) -> Result<Vec<(Place, RecordedAnswer)>, StateError> {
-        let is_edited = !is_same_program(&self.recorded.head, program);
-        let mut answers = Vec::new();
-        // An edited program may ask something else, which a replay must not wait for.
-        if is_edited && !self.is_live {
+    /// Those answers to inputs that hold for a program, at its places.
+    fn answers_for(
+        &self,
+        program: &Program,
+        answers: Vec<(Place, RecordedAnswer)>,
+    ) -> Result<Vec<(Place, RecordedAnswer)>, StateError> {
+        if is_same_program(&self.recorded.head, program) {
             return Ok(answers);
         }
-        for event in self.recorded.events()? {
-            let Ok(event) = event else { break };
-            if self.before.is_some_and(|before| event.seq >= before) {
-                break;
-            }
-            if let EventKind::Answered(answer) = event.kind
-                && let QuestionKind::Input { .. } = answer.kind
-            {
-                answers.push((event.place, answer));
-            }
+        // An edited program may ask something else, which a replay must not wait for.
+        if !self.is_live {
+            return Ok(Vec::new());
         }
-        if is_edited {
-            let moved = MovedPlaces::new(&self.recorded, program, answers.iter().map(|(place, _)| place))?;
-            answers = answers
-                .into_iter()
-                .filter_map(|(place, answer)| Some((moved.find(&place)?, answer)))
-                .collect();
-        }
-        Ok(answers)
+        let moved = MovedPlaces::new(&self.recorded, program, answers.iter().map(|(place, _)| place))?;
+        let found = answers.into_iter().filter_map(|(place, answer)| Some((moved.find(&place)?, answer)));
+        Ok(found.collect())
     }
 
     /// The settings of the new run, as those of the recorded one, by which its prompts were made.

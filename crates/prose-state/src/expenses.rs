@@ -34,14 +34,15 @@ impl Expenses {
                         Outcome::Failed(failure) => Some(Box::new(failure)),
                         _ => None,
                     };
-                    let is_spent = effect == "session" || usage.is_some() || failure.is_some();
-                    if event.seq >= seq && is_spent && !work.is_reused {
+                    let is_spent = effect == "session" || usage.is_some();
+                    if event.seq >= seq && (is_spent || failure.is_some()) && !work.is_reused {
                         let work = Work { usage, ..*work };
                         each.push(Expense {
                             request: Some(request),
                             effect,
                             agent,
-                            requests: 1,
+                            // What has used nothing is only known to have failed.
+                            requests: u32::from(is_spent),
                             work,
                             failure,
                         });
@@ -57,7 +58,7 @@ impl Expenses {
     /// One for each agent and kind of effect.
     pub(crate) fn total(self) -> Vec<Expense> {
         let mut total: Vec<Expense> = Vec::new();
-        for expense in self.each {
+        for expense in self.each.into_iter().filter(|each| each.requests > 0 || each.work.usage.is_some()) {
             let same =
                 |other: &&mut Expense| (&other.agent, &other.effect) == (&expense.agent, &expense.effect);
             match total.iter_mut().find(same) {

@@ -12,7 +12,7 @@ use prose_vm::earlier::ChangedVariable;
 use prose_vm::effect::{Effect, Outcome, Reply, Request, RequestId, fingerprint};
 use prose_vm::event::{EventKind, RunHead};
 use prose_vm::place::Place;
-use prose_vm::questions::Attribution;
+use prose_vm::questions::{Attribution, QuestionKind, RecordedAnswer};
 use prose_vm::store::{PendingRequests, Recording};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
@@ -113,6 +113,8 @@ pub struct ReplayedRecording {
     last_work: Work,
     /// Where the lines start that say that a person has set a variable.
     changes: Vec<u64>,
+    /// Where the lines start that say that a person has answered a question.
+    answers: Vec<u64>,
     damage: Option<Damage>,
     problem: Option<StateError>,
 }
@@ -131,6 +133,7 @@ impl ReplayedRecording {
             seen: None,
             last_work: Work::default(),
             changes: Vec::new(),
+            answers: Vec::new(),
             damage: None,
             problem: None,
         };
@@ -159,6 +162,10 @@ impl ReplayedRecording {
             }
             if header.event == EventKind::VARIABLE_SET {
                 self.changes.push(lines.start());
+                continue;
+            }
+            if header.event == "answered" {
+                self.answers.push(lines.start());
                 continue;
             }
             if header.event != "effect" {
@@ -216,6 +223,20 @@ impl ReplayedRecording {
     /// The variables that a person has set in the run before the point, in the order in which they did.
     pub fn changed_variables(&mut self) -> Result<Vec<ChangedVariable>, StateError> {
         self.places.changed_variables(&self.changes)
+    }
+
+    /// The answers to inputs before the point. Those that were given while the run was stopped are in no outcome until it is resumed.
+    pub fn answered_inputs(&mut self) -> Result<Vec<(Place, RecordedAnswer)>, StateError> {
+        let mut answers = Vec::new();
+        for offset in &self.answers {
+            let event = self.places.event_at(*offset)?;
+            if let EventKind::Answered(answer) = event.kind
+                && let QuestionKind::Input { .. } = answer.kind
+            {
+                answers.push((event.place, answer));
+            }
+        }
+        Ok(answers)
     }
 
     /// The damaged line at which the journal could not be read any further.

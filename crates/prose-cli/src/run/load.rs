@@ -143,7 +143,7 @@ fn write_problems_of_settings(
     let index = Positions::new(&project.text);
     for Diagnosed { diagnostic, .. } in rules.problems() {
         let start = index.position(diagnostic.range.start());
-        if refused == Some((start.line as usize, &diagnostic.message)) {
+        if refused == Some((start.line, &diagnostic.message)) {
             continue;
         }
         let (path, message) = (path.to_string_lossy(), one_line(&diagnostic.message));

@@ -12,6 +12,7 @@ mod census;
 mod control;
 mod databases;
 mod estimates;
+mod exported;
 mod folders;
 #[cfg(unix)]
 mod forged;

@@ -43,7 +43,11 @@ fn junit_has_a_suite_for_each_file() {
             <testsuite name="main.test.toml" tests="4" skipped="1" errors="0" failures="2">
                 <testcase name="passes" classname="main.test.toml" time="0"/>
                 <testcase name="fails &amp; says so" classname="main.test.toml" time="0">
-                    <failure message="10:16: output `text` differs from the expected value">10:16: output `text` differs from the expected value</failure>
+                    <failure message="10:16: output `text` differs from the expected value">10:16: output `text` differs from the expected value
+        expected:
+        hello
+        actual:
+        &lt;/hello&gt;</failure>
                 </testcase>
                 <testcase name="has no answer" classname="main.test.toml" time="0">
                     <failure message="12:8: the run failed at line 1: main.test.toml has no reply for this session:">12:8: the run failed at line 1: main.test.toml has no reply for this session:

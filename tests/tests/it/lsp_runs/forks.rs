@@ -157,7 +157,7 @@ fn a_plan_says_what_is_reused_and_asked_and_starts_nothing() {
     };
     check(
         &refused(&mut workspace, json!({ "line": 3 })),
-        expect!["run EARLIER has not executed a statement at line 3"],
+        expect!["line 3 was not executed in run EARLIER; line 2 was"],
     );
     check(
         &refused(&mut workspace, json!({ "line": 1, "from": "1" })),
