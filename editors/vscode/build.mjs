@@ -14,7 +14,7 @@ if (process.argv.includes("--tests")) {
   const tests = readdirSync("test").filter((name) => name.endsWith(".test.ts"));
   await build({
     ...shared,
-    entryPoints: [...tests.map((name) => `test/${name}`), "src/runs.ts", "src/runs/view.ts", "src/settings.ts", "src/testing.ts", "src/flow.ts", "src/status.ts"],
+    entryPoints: [...tests.map((name) => `test/${name}`), "src/runs.ts", "src/runs/view.ts", "src/settings.ts", "src/testing.ts", "src/flow.ts", "src/status.ts", "src/description.ts"],
     outdir: "dist-tests",
     external: ["vscode"],
     sourcemap: "inline",

@@ -64,6 +64,7 @@ pub(crate) enum Command {
     Run(run::RunArgs),
     Resume(run::ResumeArgs),
     Estimate(run::EstimateArgs),
+    Describe(run::DescribeArgs),
     Test(test::TestArgs),
     Runs(runs::RunsArgs),
     Trust(run::TrustArgs),

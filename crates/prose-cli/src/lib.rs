@@ -72,6 +72,9 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Init(args) => init::run(args, terminal).context(UNWRITABLE)?,
         Command::Run(args) => return Ok(run::run(args, terminal).context(UNWRITABLE)?.into()),
         Command::Resume(args) => return Ok(run::resume(args, terminal).context(UNWRITABLE)?.into()),
+        Command::Describe(args) => {
+            return Ok(run::estimate::describe(args, terminal).context(UNWRITABLE)?.into());
+        }
         Command::Estimate(args) => return Ok(run::estimate::run(args, terminal).context(UNWRITABLE)?.into()),
         Command::Test(args) => return test::run(args, terminal).context(UNWRITABLE),
         Command::Runs(RunsArgs { command: RunsCommand::Answer(args) }) => {

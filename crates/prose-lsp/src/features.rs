@@ -5,6 +5,7 @@ pub(crate) mod code_actions;
 pub(crate) mod code_lenses;
 pub(crate) mod completions;
 pub(crate) mod definition;
+pub(crate) mod description;
 pub(crate) mod diagnostics;
 pub(crate) mod document_highlights;
 pub(crate) mod document_links;

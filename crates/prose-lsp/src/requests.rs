@@ -12,10 +12,10 @@ use crate::features::completions::CompletionData;
 use crate::features::lens_resolution::LensData;
 use crate::features::semantic_tokens::TokensWanted;
 use crate::features::{
-    call_hierarchy, code_lenses, completions, definition, diagnostics, document_highlights, document_links,
-    document_symbols, flow_graph, folding_ranges, formatting, harness, hover, inlay_hints, inline_values,
-    lens_resolution, linked_editing_ranges, prompt_preview, references, rename, selection_ranges,
-    semantic_tokens, signature_help, syntax_tree, workspace_symbols,
+    call_hierarchy, code_lenses, completions, definition, description, diagnostics, document_highlights,
+    document_links, document_symbols, flow_graph, folding_ranges, formatting, harness, hover, inlay_hints,
+    inline_values, lens_resolution, linked_editing_ranges, prompt_preview, references, rename,
+    selection_ranges, semantic_tokens, signature_help, syntax_tree, workspace_symbols,
 };
 use crate::protocol::json::{Json, joined, json as text};
 use crate::protocol::lsp::{
@@ -261,6 +261,10 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         Ok(ReadParams::at(&at.text_document.uri, at.position, move |view, offset| {
             prompt_preview::prompt_preview(view, offset, &values)
         }))
+    }),
+    ("prose/describe", |params| {
+        let work = Work::Analysis(Arc::new(description::description));
+        Ok(ReadParams::new(&document(params)?, work))
     }),
     ("prose/flowGraph", |params| Ok(ReadParams::all(&document(params)?, flow_graph::flow_graph))),
     ("textDocument/formatting", |params| Ok(ReadParams::tree(&document(params)?, formatting::whole))),

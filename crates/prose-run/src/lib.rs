@@ -5,6 +5,7 @@
 mod changes;
 pub mod control;
 mod departure;
+mod describe;
 mod dry_run;
 mod earlier;
 mod error;
@@ -69,6 +70,7 @@ use prose_vm::secrets::Secrets;
 use prose_vm::settings::Settings;
 
 use crate::departure::Departure;
+pub use crate::describe::describe;
 pub use crate::dry_run::{DryRun, DryRunPrompt};
 pub use crate::earlier::{NearestRequest, asked_text, nearest_request, recorded_run};
 pub use crate::error::{RunFailure, Unconfirmed, Untrusted};

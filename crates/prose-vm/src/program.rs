@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
 
 mod coverage;
+mod description;
 mod excerpts;
 mod inputs;
 mod locations;
@@ -27,6 +28,7 @@ mod permissions;
 mod preconditions;
 
 pub use self::coverage::{Coverable, CoverableBranch, Decision};
+pub use self::description::{DescribedAgent, FlowStep};
 use self::excerpts::Excerpt;
 use self::inputs::UnnamedInput;
 pub(crate) use self::inputs::is_optional;

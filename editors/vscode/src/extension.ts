@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { Server } from "./client";
 import { commands } from "./commands";
 import { debugging } from "./debug";
+import { descriptions } from "./description";
 import { explanations } from "./explain";
 import { opensFence } from "./fences";
 import { FlowPanel } from "./flow";
@@ -46,6 +47,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     new PromptPreview(() => created.client),
     ...commands(context.extension, created, output, lastLines),
     ...explanations(context.extensionPath),
+    ...descriptions(() => created.client),
     ...debugging(context.extensionPath),
     vscode.workspace.onDidOpenTextDocument((document) => {
       if (hasProgram(document)) void created.start();

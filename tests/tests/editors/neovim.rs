@@ -422,6 +422,8 @@ fn look(version: Version) {
     assert_eq!(seen["hover"], hover);
     assert!(seen["completion"].as_array().unwrap().contains(&json!("topic}")), "{}", seen["completion"]);
     assert_eq!(seen["indented"], "  a");
+    let page = seen["description"].as_str().unwrap();
+    assert!(page.contains("\n### writer (line ") && page.contains("\n## Flow\n"), "{page}");
     let tags = seen["tags"].as_array().unwrap();
     assert!(tags.contains(&json!(":Prose")) && tags.contains(&json!("prose-keys")), "{tags:?}");
     assert!(seen["help"].as_str().unwrap().contains("*:Prose*"), "{}", seen["help"]);

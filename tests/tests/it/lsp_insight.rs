@@ -293,3 +293,17 @@ fn regions_fold() {
     assert_eq!((&folds[0]["kind"], &folds[0]["endLine"]), (&json!("region"), &json!(3)));
     client.shut_down();
 }
+
+#[test]
+fn a_program_is_explained_as_on_the_command_line() {
+    let mut workspace = workspace(json!({}), json!({}));
+    let page = ask(&mut workspace, "prose/describe", json!({}));
+    let shown = workspace.prose().args(["describe", "main.prose"]).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert_eq!(page["text"].as_str().unwrap(), shown);
+    assert!(shown.contains("\n### writer (line 2)\n"), "{shown}");
+    workspace.replace("main.prose", 2, "session: nobody\n");
+    let params = json!({ "textDocument": { "uri": workspace.uri("main.prose") } });
+    let refused = workspace.client.request("prose/describe", params);
+    assert_eq!(refused["error"]["message"], "`main.prose` has 1 error and is not run");
+}

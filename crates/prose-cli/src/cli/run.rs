@@ -267,6 +267,33 @@ pub(crate) struct EstimateArgs {
     pub(crate) offline: bool,
 }
 
+/// Explain a program on one page of Markdown
+///
+/// The page has the inputs and outputs of the program, its agents with their rights and memories, its steps, the most that a run can ask for, and its
+/// imports with the rights that they request. Nothing runs.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  the page was written
+  2  wrong usage, or the program has errors
+
+Examples:
+  prose describe review.prose
+  prose describe alice/research --harness claude > research.md")]
+pub(crate) struct DescribeArgs {
+    /// The program: a file, `-` for standard input, `handle/slug` of the registry, or an address; `README.md#2` is the second program of a Markdown
+    /// document
+    #[arg(value_name = "PROGRAM")]
+    pub(crate) program: String,
+
+    /// The backend to estimate for; overrides `run.harness` in `prose.toml`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) harness: Option<String>,
+
+    /// Fetch nothing; use cached copies of imported programs, however old
+    #[arg(long)]
+    pub(crate) offline: bool,
+}
+
 /// Trust a project, so that its programs can start agents
 ///
 /// Runs that start an agent need a trusted project. Reading, checking and formatting programs does not, nor do runs with the harnesses `offline` and

@@ -71,12 +71,23 @@ pub(crate) fn resolved(views: &Views, lens: &Value, data: &LensData) -> Result<J
 
 /// Without a command it can be read and does nothing.
 fn estimate(view: &View<'_>, block: Option<&str>) -> Option<Value> {
+    with_request(view, |request| {
+        let estimate = match block {
+            Some(block) => estimate_block(request, block)?,
+            None => estimate_run(request),
+        };
+        Some(json!({ "title": estimate.title(), "command": "" }))
+    })?
+}
+
+/// Asks about a run of a program with its settings and its earlier runs; none for a program of the cache while no folder is open.
+pub(crate) fn with_request<T>(view: &View<'_>, ask: impl FnOnce(&EstimateRequest<'_>) -> T) -> Option<T> {
     let (file, config) = (view.snapshot.file, &view.snapshot.config);
     let project = project_of(file.path(view.db), file.origin(view.db), config, view.session)?;
     let run = config.run();
     let program = Program::new(view.db, file);
     let history = view.runs.used_before(&project, &program);
-    let request = EstimateRequest {
+    Some(ask(&EstimateRequest {
         program: &program,
         harness: run.harness.as_str(),
         money: &config.money(),
@@ -84,12 +95,7 @@ fn estimate(view: &View<'_>, block: Option<&str>) -> Option<Value> {
         routes: &config.routes(),
         inputs: &[],
         history: &history,
-    };
-    let estimate = match block {
-        Some(block) => estimate_block(&request, block)?,
-        None => estimate_run(&request),
-    };
-    Some(json!({ "title": estimate.title(), "command": "" }))
+    }))
 }
 
 fn found_references(view: &View<'_>, position: lsp::Position) -> Option<Value> {

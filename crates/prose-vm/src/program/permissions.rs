@@ -101,7 +101,7 @@ impl Program {
         }
     }
 
-    fn merged_permissions(
+    pub(super) fn merged_permissions(
         &self,
         agent: Option<At>,
         at: At,
@@ -124,7 +124,7 @@ impl Program {
     }
 
     /// The skills of a session, or those of its agent (R27).
-    fn written_skills(
+    pub(super) fn written_skills(
         &self,
         agent: Option<At>,
         at: At,

@@ -64,6 +64,13 @@ function actions.prompt(words)
   require("prose.preview").open(argument.inputs)
 end
 
+function actions.describe(words)
+  if #words > 0 then
+    error("`:Prose describe` takes no arguments; it explains the program in the buffer", 0)
+  end
+  require("prose.description").open()
+end
+
 actions["dry-run"] = function(words)
   local argument, plain = read(words)
   argument.block = at_most_one(plain, "block")

@@ -62,6 +62,12 @@ player.play(function(seen)
   seen.hover = player.wait_for_float("markdown", "Write warmly")
   player.type_keys("<Esc>h")
 
+  vim.cmd("Prose describe")
+  seen.description = player.wait_for("the page of the program", function()
+    return vim.bo.filetype == "markdown" and player.text()
+  end)
+  vim.cmd("close")
+
   player.type_keys('Go<CR>session "About {<C-x><C-o>')
   seen.completion = player.wait_for("completion", function()
     local items = vim.fn.complete_info({ "items" }).items
