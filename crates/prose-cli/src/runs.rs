@@ -170,6 +170,8 @@ fn fitted(line: &str, columns: usize) -> String {
 
 fn as_json(run: &RunSummary) -> serde_json::Value {
     serde_json::json!({
+        "run": run.id,
+        // Its name in earlier versions.
         "id": run.id,
         "program": run.program,
         "part": run.part,

@@ -92,7 +92,7 @@ impl Arguments {
         let project = project_at(of_program, &folder, &options.trust);
         let named = folder.join(run);
         let name = if named.is_file() { named.to_string_lossy().into_owned() } else { run.to_owned() };
-        let recorded = recorded_run(&project, &name).map_err(|error| error.to_string())?;
+        let recorded = recorded_run(&project, &name).map_err(|error| error.for_editor())?;
         let recorded = Box::new(recorded);
         let is_live = recorded.path.parent().map(Client::connect);
         match is_live {

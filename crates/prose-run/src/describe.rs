@@ -73,7 +73,7 @@ fn agents(program: &Program, page: &mut String) {
             let _ = writeln!(page, "- model: {}", code(model));
         }
         let memory = match memory.as_deref() {
-            None => "none; each session starts anew".to_owned(),
+            None => "none".to_owned(),
             Some("true") => "kept with the run".to_owned(),
             Some("project") => "kept with the project".to_owned(),
             Some("user") => "kept with the user, for all projects".to_owned(),

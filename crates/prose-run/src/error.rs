@@ -268,24 +268,10 @@ impl RunFailure {
             RunFailure::Unconfirmed(unconfirmed) => {
                 format!("{}. If that is right, resume it with that as `harness`", unconfirmed.reason())
             }
-            RunFailure::State(StateError::Outside { folder, agent, project }) => format!(
-                "`{folder}` is refused: agent `{agent}` would keep its memory outside the project {}. Name a folder inside it, or allow that \
-                with the setting `prose.run.allowOutside` of the editor",
-                project.display()
-            ),
-            RunFailure::State(StateError::Ended { run, error: Some((line, error)) }) => format!(
-                "the run {run} failed at line {line} of its program: {error}. It would fail there again: change the program, then resume the run"
-            ),
-            RunFailure::State(StateError::NoRun { run, folder }) => {
-                format!("run `{run}` does not exist in {}", folder.display())
-            }
-            RunFailure::State(StateError::NotOpen { run, question }) => {
-                format!("the run {run} has no open question {question}")
-            }
+            RunFailure::State(error) => error.for_editor(),
             RunFailure::NotGranted(missing) => missing.for_editor(),
             RunFailure::Unenforced(unenforced) => unenforced.for_editor(),
-            RunFailure::State(_)
-            | RunFailure::Harness(_)
+            RunFailure::Harness(_)
             | RunFailure::Input(_)
             | RunFailure::Change(_)
             | RunFailure::Isolation(_)

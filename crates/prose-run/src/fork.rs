@@ -139,6 +139,16 @@ impl fmt::Display for ForkError {
     }
 }
 
+impl ForkError {
+    /// The error with the fix in an editor.
+    pub fn for_editor(&self) -> String {
+        match self {
+            ForkError::State(error) => error.for_editor(),
+            ForkError::Request(why) => why.clone(),
+        }
+    }
+}
+
 impl std::error::Error for ForkError {}
 
 impl From<StateError> for ForkError {

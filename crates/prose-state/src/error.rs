@@ -62,6 +62,15 @@ pub enum StateError {
         /// The number of the question.
         question: u64,
     },
+    /// The project has a run of that id already.
+    Taken {
+        /// What was to be added, as the user names it.
+        path: PathBuf,
+        /// The run.
+        run: String,
+        /// Where runs of this project lie.
+        folder: PathBuf,
+    },
     /// The journal is one of a later version.
     Version {
         /// The journal.
@@ -185,6 +194,12 @@ impl fmt::Display for StateError {
                     "run {run} has no open question {question}; `prose runs show {run}` lists its questions"
                 )
             }
+            Self::Taken { path, run, folder } => write!(
+                f,
+                "cannot use `{}`: the run {run} is already in {}; to replace it, remove it first with `prose runs rm {run}`",
+                path.display(),
+                folder.display()
+            ),
             Self::Damaged(damage) => write!(f, "{damage}"),
             Self::Outside { folder, agent, project } => write!(
                 f,
@@ -193,6 +208,39 @@ impl fmt::Display for StateError {
                 project.display()
             ),
             Self::Unsafe { path, why } => write!(f, "cannot use `{path}`: {why}"),
+        }
+    }
+}
+
+impl StateError {
+    /// The error with the fix in an editor, without commands and options of the command line.
+    pub fn for_editor(&self) -> String {
+        match self {
+            Self::Outside { folder, agent, project } => format!(
+                "`{folder}` is refused: agent `{agent}` would keep its memory outside the project {}. Name a folder inside it, or allow that \
+                with the setting `prose.run.allowOutside` of the editor",
+                project.display()
+            ),
+            Self::Ended { run, error: Some((line, error)) } => format!(
+                "the run {run} failed at line {line} of its program: {error}. It would fail there again: change the program, then resume the run"
+            ),
+            Self::NoRun { run, folder } => format!("run `{run}` does not exist in {}", folder.display()),
+            Self::NoName => "the run id is empty".to_owned(),
+            Self::NotOpen { run, question } => format!("the run {run} has no open question {question}"),
+            Self::Taken { run, folder, .. } => {
+                format!(
+                    "the run {run} is already in {}; remove its folder first to replace it",
+                    folder.display()
+                )
+            }
+            Self::Io { .. }
+            | Self::Ambiguous { .. }
+            | Self::Ended { error: None, .. }
+            | Self::Locked { .. }
+            | Self::Version { .. }
+            | Self::NewerDatabase { .. }
+            | Self::Damaged(_)
+            | Self::Unsafe { .. } => self.to_string(),
         }
     }
 }
@@ -217,6 +265,7 @@ impl From<StateError> for io::Error {
             | StateError::Unsafe { .. }
             | StateError::Outside { .. }
             | StateError::Ambiguous { .. }
+            | StateError::Taken { .. }
             | StateError::NoName
             | StateError::Ended { .. } => io::ErrorKind::InvalidInput,
             StateError::Version { .. } | StateError::NewerDatabase { .. } | StateError::Damaged(_) => {
@@ -224,5 +273,30 @@ impl From<StateError> for io::Error {
             }
         };
         io::Error::new(kind, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn editors_get_no_commands_of_the_command_line() {
+        let (run, folder) = (|| "20240101-000001-aaaaaa".to_owned(), || PathBuf::from("/p/.prose/runs"));
+        let errors = [
+            StateError::NoRun { run: run(), folder: folder() },
+            StateError::NoName,
+            StateError::Ambiguous { part: "2024".to_owned(), runs: vec![run()] },
+            StateError::Ended { run: run(), error: None },
+            StateError::Ended { run: run(), error: Some((3, "No".to_owned())) },
+            StateError::Locked { run: run(), process: Some(7) },
+            StateError::NotOpen { run: run(), question: 2 },
+            StateError::Taken { path: folder(), run: run(), folder: folder() },
+            StateError::Outside { folder: "../notes".to_owned(), agent: "a".to_owned(), project: folder() },
+        ];
+        let of_terminal = |text: &str| text.contains("`prose ") || text.contains("`--");
+        assert_eq!(errors.iter().filter(|error| of_terminal(&error.to_string())).count(), 6);
+        let shown: Vec<String> = errors.iter().map(StateError::for_editor).collect();
+        assert!(!shown.iter().any(|text| of_terminal(text)), "{shown:#?}");
     }
 }

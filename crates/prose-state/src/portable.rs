@@ -273,15 +273,7 @@ fn add(
     program: Option<&Path>,
 ) -> Result<SmolStr, StateError> {
     let id = run.head.run.clone();
-    let taken = || {
-        StateError::refused(
-            path.display().to_string(),
-            format!(
-                "the run {id} is already in {}; to replace it, remove it first with `prose runs rm {id}`",
-                project.runs().display()
-            ),
-        )
-    };
+    let taken = || StateError::Taken { path: path.to_owned(), run: id.to_string(), folder: project.runs() };
     if project.existing_run(&id).is_ok() {
         return Err(taken());
     }

@@ -86,7 +86,7 @@ output result = draft
 
             You \`check\`
 
-            - memory: none; each session starts anew
+            - memory: none
             - rights: those of the backend; the program restricts nothing
 
             ## Flow

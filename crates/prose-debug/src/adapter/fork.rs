@@ -29,7 +29,7 @@ impl<W: Write> Adapter<W> {
         };
         let run = recorded.head.run.clone();
         let offset = self.sources.find(&recorded.head.from).map_or(0, |(_, source)| source.offset);
-        let fork = plan_fork(recorded, change).map_err(|error| error.to_string())?;
+        let fork = plan_fork(recorded, change).map_err(|error| error.for_editor())?;
         if fork.is_edited(&request.program) {
             return Err(format!(
                 "the program has changed since run {run}; `prose runs fork {run} --program FILE` makes a new run with it as it is now"
@@ -55,7 +55,7 @@ impl<W: Write> Adapter<W> {
                 return self.recorded.clone().ok_or_else(|| "nothing is debugged yet".to_owned());
             }
         };
-        folder.and_then(|folder| RecordedRun::in_folder(&folder)).map_err(|error| error.to_string())
+        folder.and_then(|folder| RecordedRun::in_folder(&folder)).map_err(|error| error.for_editor())
     }
 
     /// Another execution would ask again what is at work now.

@@ -70,7 +70,7 @@ impl<W: Write> Adapter<W> {
             Target::Recorded(recorded, project) => {
                 let mut debuggee = self.shared.lock();
                 let mut damage = None;
-                for event in recorded.events().map_err(|error| error.to_string())? {
+                for event in recorded.events().map_err(|error| error.for_editor())? {
                     match event {
                         Ok(event) => debuggee.push(event),
                         Err(error) => {

@@ -1,11 +1,14 @@
 //! `prose/prompt`: the prompts of the session, the condition, the choice or the block at a place as a run would send them.
 
+use std::path::PathBuf;
+
 use prose_analysis::location::Origin;
 use prose_ide::fenced;
-use prose_run::{Preview, PreviewPrompt, PreviewValue, Project, RunRequest, Start, preview};
+use prose_run::{Preview, PreviewPrompt, PreviewValue, Project, RunRequest, Start, ValueOrigin, preview};
 use prose_syntax::TextSize;
 use prose_syntax::text::beginning;
 use prose_vm::budget::{dollars, grouped};
+use prose_vm::effect::RequestId;
 use prose_vm::program::Program;
 use prose_vm::value::Value as ProgramValue;
 use serde_json::{Map, Value, json};
@@ -44,83 +47,88 @@ pub(crate) fn prompt_preview(
     let request = config.run_request(program, project.unwrap_or_else(|| Project::new("")), Start::Dry);
     let (noun, line) = (part.noun.clone(), first_line + part.line as usize);
     let request = RunRequest { part: Some(part), inputs: given, ..request };
-    let Preview { run, values, prompts, error } =
-        preview(request).map_err(|failure| Failure::Refused(failure.for_editor()))?;
+    let preview = preview(request).map_err(|failure| Failure::Refused(failure.for_editor()))?;
     let last = u32::try_from(line - 1).ok().and_then(|line| last_session(view, line));
     let last = last.map(|(last, session)| {
         let summary = last.details.summary;
         let record = told(&summary.folder, session.request).unwrap_or_default();
-        json!({
-            "run": summary.id,
-            "folder": uri_of_path(&summary.folder).as_deref(),
-            "request": session.request,
-            "reply": record["reply"],
-            "error": record["error"],
-        })
+        let text = |key: &str| record[key].as_str().map(str::to_owned);
+        let (reply, error) = (text("reply"), text("error"));
+        LastReply { run: summary.id, folder: summary.folder, request: session.request, reply, error }
     });
-    let mut shown = json!({
+    Ok(text(&json!({
         "noun": noun,
         "line": line,
-        "run": run,
-        "values": values.iter().map(shown_value).collect::<Vec<_>>(),
-        "prompts": prompts.iter().map(shown_prompt).collect::<Vec<_>>(),
-        "failed": error.map(|error| error.to_string()),
-        "last": last,
-    });
-    shown["text"] = json!(as_markdown(&shown));
-    Ok(text(&shown))
+        "run": preview.run,
+        "values": preview.values.iter().map(shown_value).collect::<Vec<_>>(),
+        "prompts": preview.prompts.iter().map(shown_prompt).collect::<Vec<_>>(),
+        "failed": preview.error.as_ref().map(ToString::to_string),
+        "last": last.as_ref().map(shown_reply),
+        "text": as_markdown(&format!("{noun} at line {line}"), &preview, last.as_ref()),
+    })))
 }
 
-/// The preview as a text.
-fn as_markdown(preview: &Value) -> String {
-    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let mut text = format!("# Prompt of the {} at line {}\n", word(&preview["noun"]), preview["line"]);
-    let values = list(&preview["values"]);
-    if !values.is_empty() {
+/// What came of a session in its last run.
+struct LastReply {
+    run: SmolStr,
+    folder: PathBuf,
+    request: RequestId,
+    reply: Option<String>,
+    error: Option<String>,
+}
+
+/// The preview of a part as a text.
+fn as_markdown(part: &str, preview: &Preview, last: Option<&LastReply>) -> String {
+    let mut text = format!("# Prompt of the {part}\n");
+    if !preview.values.is_empty() {
         text.push_str("\n## Values\n\n");
     }
-    for value in values {
-        let from = match value["from"].as_str() {
-            Some("run") => format!("from run {}", word(&preview["run"])),
-            Some("given") => "given".to_owned(),
-            _ => "sample, since no run has a value".to_owned(),
+    for PreviewValue { name, value, origin } in &preview.values {
+        let from = match origin {
+            ValueOrigin::LastRun => format!("from run {}", preview.run.as_deref().unwrap_or_default()),
+            ValueOrigin::Given => "given".to_owned(),
+            ValueOrigin::Sample => "sample, since no run has a value".to_owned(),
         };
-        let shown = ProgramValue::from_json(&value["value"]).to_string();
-        text.push_str(&format!("- {} = {} ({from})\n", word(&value["name"]), beginning(&shown, MAX_VALUE)));
+        text.push_str(&format!("- {name} = {} ({from})\n", beginning(&value.to_string(), MAX_VALUE)));
     }
-    let prompts = list(&preview["prompts"]);
-    for (nth, prompt) in prompts.iter().enumerate() {
-        let number = if prompts.len() > 1 { format!(" {}", nth + 1) } else { String::new() };
-        let facts: Vec<String> = ["agent", "model"]
-            .into_iter()
-            .filter_map(|fact| Some(format!("{fact} {}", prompt[fact].as_str()?)))
-            .collect();
-        let facts = if facts.is_empty() { String::new() } else { format!(": {}", facts.join(", ")) };
-        text.push_str(&format!(
-            "\n## Prompt{number}{facts}\n\n{}\n",
-            fenced("text", &word(&prompt["prompt"]))
-        ));
-        if let Some(system) = prompt["system"].as_str() {
+    for (nth, prompt) in preview.prompts.iter().enumerate() {
+        let PreviewPrompt { agent, model, prompt, system, tokens, costs, .. } = prompt;
+        let number = if preview.prompts.len() > 1 { format!(" {}", nth + 1) } else { String::new() };
+        let facts = [("agent", agent), ("model", model)].into_iter();
+        let facts = facts.filter_map(|(fact, value)| Some(format!("{fact} {}", value.as_ref()?)));
+        let facts = facts.collect::<Vec<_>>().join(", ");
+        let facts = if facts.is_empty() { facts } else { format!(": {facts}") };
+        text.push_str(&format!("\n## Prompt{number}{facts}\n\n{}\n", fenced("text", prompt)));
+        if let Some(system) = system {
             text.push_str(&format!("\n### System\n\n{}\n", fenced("text", system)));
         }
-        let tokens = prompt["tokens"].as_u64().unwrap_or_default();
-        text.push_str(&format!("\nAbout {} tokens", grouped(tokens)));
-        for (nth, cost) in list(&prompt["costs"]).iter().enumerate() {
-            let price = cost["cost"].as_f64().map_or_else(|| "price unknown".to_owned(), dollars);
+        text.push_str(&format!("\nAbout {} tokens", grouped(*tokens)));
+        for (nth, (model, cost)) in costs.iter().enumerate() {
+            let price = cost.map_or_else(|| "price unknown".to_owned(), dollars);
             let separator = if nth == 0 { ":" } else { "," };
-            text.push_str(&format!("{separator} {price} with {}", word(&cost["model"])));
+            text.push_str(&format!("{separator} {price} with {model}"));
         }
         text.push_str(", without the reply\n");
     }
-    if let Some(failed) = preview["failed"].as_str() {
-        text.push_str(&format!("\nWith these values, it fails: {failed}\n"));
+    if let Some(error) = &preview.error {
+        text.push_str(&format!("\nWith these values, it fails: {error}\n"));
     }
-    if let Some(outcome) = preview["last"]["reply"].as_str().or(preview["last"]["error"].as_str()) {
-        let run = word(&preview["last"]["run"]);
+    if let Some(LastReply { run, reply, error, .. }) = last
+        && let Some(outcome) = reply.as_ref().or(error.as_ref())
+    {
         text.push_str(&format!("\n## Last reply, in run {run}\n\n{}\n", fenced("text", outcome)));
     }
     text
+}
+
+fn shown_reply(last: &LastReply) -> Value {
+    json!({
+        "run": last.run,
+        "folder": uri_of_path(&last.folder).as_deref(),
+        "request": last.request,
+        "reply": last.reply,
+        "error": last.error,
+    })
 }
 
 fn shown_value(value: &PreviewValue) -> Value {

@@ -244,7 +244,7 @@ impl Owner {
             )));
         }
         let kept = prose_run::keep_run(&from, run, &to, path);
-        let id = kept.map_err(|error| Failure::Refused(error.to_string()))?;
+        let id = kept.map_err(|error| Failure::Refused(error.for_editor()))?;
         let folder = to.existing_run(&id).ok().and_then(|folder| uri_of_path(&folder));
         Ok(json(&serde_json::json!({ "run": id, "folder": folder.as_deref() })))
     }
@@ -269,7 +269,7 @@ impl Owner {
             };
         };
         let run = &project.find_run(run).map_err(|error| RunFailure::from(error).for_editor())?;
-        let details = project.show_run(run).map_err(|error| error.to_string())?;
+        let details = project.show_run(run).map_err(|error| error.for_editor())?;
         match details.head {
             // A run of another machine has only the name of its program.
             None => Ok((run.clone(), None, None)),
@@ -371,6 +371,6 @@ fn part_at(program: &Program, name: &str, line: u32, snapshot: &Snapshot) -> Res
 fn recorded(project: &Project, run: &str) -> Result<FromRun, String> {
     let folder = project.existing_run(run);
     let recorded =
-        folder.and_then(|folder| RecordedRun::in_folder(&folder)).map_err(|error| error.to_string())?;
+        folder.and_then(|folder| RecordedRun::in_folder(&folder)).map_err(|error| error.for_editor())?;
     Ok(FromRun { is_live: true, ..FromRun::replay(recorded) })
 }

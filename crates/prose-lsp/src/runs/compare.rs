@@ -36,6 +36,6 @@ fn overview(comparison: &Comparison) -> Value {
 /// The events of a run, up to the line that is being written if its process is at work.
 fn events(folder: &Path) -> Result<impl Iterator<Item = Event>, String> {
     details(folder)?;
-    let recorded = RecordedRun::in_folder(folder).map_err(|error| error.to_string())?;
-    Ok(recorded.events().map_err(|error| error.to_string())?.map_while(Result::ok))
+    let recorded = RecordedRun::in_folder(folder).map_err(|error| error.for_editor())?;
+    Ok(recorded.events().map_err(|error| error.for_editor())?.map_while(Result::ok))
 }

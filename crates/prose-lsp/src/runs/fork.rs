@@ -88,7 +88,7 @@ impl ForkOrder {
             let map = LineMap::new(before, &request.program.text);
             self.request.from = Some(Point::Line(map.nearest_before(line - 1) + 1));
         }
-        let fork = plan_fork(recorded, self.request).map_err(|error| error.to_string())?;
+        let fork = plan_fork(recorded, self.request).map_err(|error| error.for_editor())?;
         request.start = Start::From(Box::new(fork.from.clone()));
         let plan = describe_fork(&fork, request, u32::try_from(first_line).unwrap_or_default());
         let plan = plan.map_err(|error| error.to_string())?;

@@ -63,7 +63,7 @@ fn list(projects: Vec<PathBuf>, folders: &[PathBuf], runs: &Arc<Runs>, session: 
     for root in roots {
         match Project::new(&root).list_runs() {
             Ok(list) => found.extend(list),
-            Err(error) => problems.push(error.to_string()),
+            Err(error) => problems.push(error.for_editor()),
         }
     }
     found.sort_by(|a, b| (b.started, &b.id).cmp(&(a.started, &a.id)));
@@ -155,7 +155,7 @@ fn view(folder: &Path, after: u64, at: Option<u64>, runs: &Runs) -> Result<Value
     let path = journal_of(folder);
     let (view, problem) = match live {
         Some(view) => (view, None),
-        None if path.exists() => runs.recorded_views.latest(&path).map_err(|error| error.to_string())?,
+        None if path.exists() => runs.recorded_views.latest(&path).map_err(|error| error.for_editor())?,
         None => (View::default(), None),
     };
     let mut answer = known(folder, &summary, problem, runs);
@@ -169,7 +169,7 @@ fn recorded(folder: &Path, runs: &Runs, mut take: impl FnMut(Event)) -> Result<V
     let path = journal_of(folder);
     let mut problem = None;
     if path.exists() {
-        for event in JournalReader::open(&path).map_err(|error| error.to_string())? {
+        for event in JournalReader::open(&path).map_err(|error| error.for_editor())? {
             match event {
                 Ok(event) => take(event),
                 // The last line of an active run may be incomplete.
@@ -203,7 +203,7 @@ pub(crate) fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
     let path = journal_of(folder);
     let mut told = SessionRecord::default();
     let mut view = View::default();
-    for event in JournalReader::open(&path).map_err(|error| error.to_string())? {
+    for event in JournalReader::open(&path).map_err(|error| error.for_editor())? {
         let Ok(event) = event else { break };
         view.apply(&event);
         match &event.kind {

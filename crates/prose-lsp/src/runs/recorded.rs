@@ -15,7 +15,7 @@ pub(super) fn details(folder: &Path) -> Result<RunDetails, String> {
     let missing = || format!("{} is not the folder of a run; `prose/runs` lists them", folder.display());
     let id = folder.file_name().and_then(|id| id.to_str()).ok_or_else(missing)?;
     let project = root_of(folder).map(Project::new).ok_or_else(missing)?;
-    project.show_run(id).map_err(|error| error.to_string())
+    project.show_run(id).map_err(|error| error.for_editor())
 }
 
 /// The folder that holds `.prose/runs` with the folder of a run.

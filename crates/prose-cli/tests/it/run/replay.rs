@@ -23,7 +23,9 @@ pub(super) fn last(workspace: &Workspace) -> String {
 fn ids(workspace: &Workspace) -> Vec<String> {
     let list = workspace.prose(&["runs", "list", "--json"]);
     let list: serde_json::Value = serde_json::from_str(&list.stdout).unwrap();
-    list.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap().to_owned()).collect()
+    // The name in earlier versions.
+    assert!(list.as_array().unwrap().iter().all(|run| run["id"] == run["run"]));
+    list.as_array().unwrap().iter().map(|run| run["run"].as_str().unwrap().to_owned()).collect()
 }
 
 /// What a user sees, with names for the ids of runs and without times.
