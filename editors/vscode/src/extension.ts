@@ -46,8 +46,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     testing,
     new PromptPreview(() => created.client),
     ...commands(context.extension, created, output, lastLines),
-    ...explanations(context.extensionPath),
     ...descriptions(() => created.client),
+    ...explanations(context.extensionPath),
     ...debugging(context.extensionPath),
     vscode.workspace.onDidOpenTextDocument((document) => {
       if (hasProgram(document)) void created.start();
