@@ -25,9 +25,10 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of a number of sessions.
+    /// A budget of a number of sessions, as a flag gives it.
     pub fn sessions(maximum: u32) -> Self {
-        Self { limits: vec![Limit::hard(LimitScope::Run, Maximum::Sessions(maximum), "`--max-sessions`")] }
+        let limit = Limit::hard(LimitScope::Run, Maximum::Sessions(maximum), "`--max-sessions`");
+        Self { limits: vec![Limit { is_of_flag: true, ..limit }] }
     }
 }
 

@@ -196,7 +196,7 @@ fn a_branch_that_asks(asks: Value, answered: Value) -> View {
 
 #[test]
 fn a_branch_that_waits_for_a_person_does_not_work_while_another_one_does() {
-    let question = json!([{ "id": 1, "kind": "approval", "rule": "execute: prompt", "title": "git push", "prompt": "Allow it?", "since": 1_000, "asked_at": "s0/b0/0" }]);
+    let question = json!([{ "id": 1, "about": "approval", "rule": "execute: prompt", "title": "git push", "prompt": "Allow it?", "since": 1_000, "asked_at": "s0/b0/0" }]);
     let open = |questions: Value| json!({ "event": "questions-open", "questions": questions });
     let asked = json!({ "activity": "asked", "id": "q", "title": "git push", "rule": "execute: prompt" });
     let answered = json!({ "activity": "answered", "id": "q", "is_allowed": true, "from": "terminal" });

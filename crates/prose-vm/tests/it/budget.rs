@@ -191,7 +191,7 @@ fn a_soft_limit_asks_the_person() {
     "#]]
     .assert_eq(&run(None));
     expect![[r#"
-        5 sessions, 50 tokens, $2.00, Interrupted: the limit of $2.00 is reached (`--max-cost`): $2.00 used
+        6 sessions, 60 tokens, $2.40, Interrupted: the limit of $2.20 is reached (`--max-cost`): $2.40 used
     "#]]
     .assert_eq(&run(Some(Arc::new(Allowing(1, AtomicUsize::new(0))))));
     expect![[r#"
