@@ -70,7 +70,7 @@ fn what_cannot_be_debugged_says_why() {
         expect![[r#"
         `main.prose` has 1 error and is not run; line 1: variable `topc` is not defined; did you mean `topic`?
         `missing.prose` does not exist
-        run `k3x9` does not exist in FOLDER/.prose/runs; list the runs with `prose runs list`
+        run `k3x9` does not exist in FOLDER/.prose/runs
         cannot read missing.prose-run: No such file or directory (os error 2)
         the program has no input `topc`; did you mean `topic`?
         harness `ofline` does not exist; did you mean `offline`?"#]],
