@@ -236,19 +236,22 @@ fn runs(project: &Project, report: &mut Report<'_>) -> io::Result<()> {
         }
     };
     for run in &runs {
-        let why = match run.status {
-            RunState::Damaged => "cannot be read",
-            RunState::Newer => "are of a newer version of `prose`",
-            _ => continue,
-        };
-        report.problem(
-            ABOUT,
-            format_args!("the files of {} {why}", run.id),
-            format_args!(
-                "run `prose runs show {0}` for details, or remove them with `prose runs rm {0}`",
-                run.id
-            ),
-        )?;
+        let id = &run.id;
+        match run.status {
+            RunState::Damaged => report.problem(
+                ABOUT,
+                format_args!("the files of {id} cannot be read"),
+                format_args!(
+                    "run `prose runs show {id}` for details, or remove them with `prose runs rm {id}`"
+                ),
+            )?,
+            RunState::Newer => report.problem(
+                ABOUT,
+                format_args!("the files of {id} are of a later version of `prose`"),
+                "use the `prose` that wrote them, or a newer one",
+            )?,
+            _ => {}
+        }
     }
     let open: Vec<_> = runs.iter().filter(|run| run.status.can_be_resumed()).collect();
     if let Some(last) = open.first() {
