@@ -18,13 +18,13 @@ use prose_vm::value::Value;
 use crate::cli::run::{ResumeArgs, RunnerArgs};
 use crate::cli::runs::AnswerArgs;
 use crate::run::ended::Ended;
-use crate::run::project::project_of_run;
+use crate::run::project::present_project;
 use crate::run::waiting::shown;
 use crate::terminal::{ERROR, Terminal, one_line};
 
 /// Records an answer, or passes it to the process of the run, and resumes a run without a process.
 pub(crate) fn run(args: &AnswerArgs, terminal: &Terminal) -> io::Result<Ended> {
-    let project = Project { allows_outside: args.runner.allow_outside, ..project_of_run(Some(&args.run)) };
+    let project = Project { allows_outside: args.runner.allow_outside, ..present_project() };
     let answered = match crate::runs::details(&project, Some(&args.run)) {
         Ok(details) => answer(&project, &details.summary, args, terminal),
         Err(message) => Err(message),

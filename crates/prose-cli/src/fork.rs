@@ -20,14 +20,14 @@ use crate::cli::runs::ForkArgs;
 use crate::run::ended::{Ended, refuse};
 use crate::run::interrupt::Interrupts;
 use crate::run::load::load;
-use crate::run::project::{present_project, project_of_run};
+use crate::run::project::present_project;
 use crate::run::resumed::{self, Original};
 use crate::run::{execute, options, run_request};
 use crate::terminal::{HELP, Terminal, WARNING, one_line};
 
 /// Plans the fork, says what it reuses and asks, and starts it.
 pub(crate) fn run(args: &ForkArgs, terminal: &Terminal) -> io::Result<Ended> {
-    let project = Project { allows_outside: args.runner.allow_outside, ..project_of_run(Some(&args.run)) };
+    let project = Project { allows_outside: args.runner.allow_outside, ..present_project() };
     let details = match crate::runs::details(&project, Some(&args.run)) {
         Ok(details) => details,
         Err(message) => return refuse(terminal, &message),
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &ForkArgs, terminal: &Terminal) -> io::Result<Ended> {
         return refuse(terminal, &message);
     }
     let mut request = RunRequest {
-        subject: TrustSubject::new(&present_project().root, &loaded.config),
+        subject: TrustSubject::new(&project.root, &loaded.config),
         project,
         ..run_request(&args.runner, &loaded, Start::From(Box::new(fork.from.clone())))
     };

@@ -37,7 +37,7 @@ use self::ended::{Ended, refuse};
 pub(crate) use self::execution::execute;
 use self::interrupt::Interrupts;
 use self::load::{Loaded, load};
-use self::project::{present_project, project_of, project_of_run, project_of_stdin};
+use self::project::{present_project, project_of};
 use crate::cli::run::{LimitArgs, Narration, ResumeArgs, RunArgs, RunnerArgs, State};
 use crate::keyboard;
 use crate::terminal::{BOLD, Terminal, WARNING, one_line};
@@ -181,18 +181,6 @@ fn run_loaded(
         Some(State::Sqlite) => StateMode::Sqlite,
         _ => request.state,
     };
-    if loaded.is_stdin && request.start == Start::New && !is_in_context {
-        let project = match project_of_stdin(loaded.project.clone()) {
-            Ok(project) => project,
-            Err(error) => return refuse(terminal, &format!("the files of the run have no folder: {error}")),
-        };
-        if project.root != request.project.root && !args.runner.quiet {
-            let folder = one_line(&project.root.to_string_lossy()).into_owned();
-            let note = format!("this folder has no `prose.toml`; the run works in {folder}");
-            writeln!(terminal.stderr(), "{WARNING}note{WARNING:#}: {note}")?;
-        }
-        request.project.root = project.root;
-    }
     request.take_last_values();
     if let Some(message) = only::missing(&request, args) {
         return refuse(terminal, &message);
@@ -212,8 +200,7 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     if let Some(path) = &args.transcript {
         return resume_transcript(path, args, terminal);
     }
-    let project =
-        Project { allows_outside: args.runner.allow_outside, ..project_of_run(args.run.as_deref()) };
+    let project = Project { allows_outside: args.runner.allow_outside, ..present_project() };
     let details = match crate::runs::details(&project, args.run.as_deref()) {
         Ok(details) => details,
         Err(message) => return refuse(terminal, &message),
@@ -251,8 +238,7 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     }
     let start = Start::Resume { run, accept_changes: args.accept_changes };
     let request = RunRequest {
-        // A temporary project is trusted as the folder is in which its program was run.
-        subject: TrustSubject::new(&present_project().root, &loaded.config),
+        subject: TrustSubject::new(&project.root, &loaded.config),
         project,
         names_program: args.program.is_some(),
         ..run_request(&args.runner, &loaded, start)

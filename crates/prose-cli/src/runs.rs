@@ -30,7 +30,7 @@ use textwrap::core::display_width;
 use crate::cli::run::Narration;
 use crate::cli::runs::{RunsArgs, RunsCommand, RunsListArgs};
 use crate::command_error::CommandError;
-use crate::run::project::project_of_run;
+use crate::run::project::present_project;
 use crate::run::waiting;
 use crate::runs::attach::Attach;
 pub(crate) use crate::runs::details::details;
@@ -42,7 +42,7 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// Does what the arguments say with the runs of the present folder.
 pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
-    let project = project_of_run(args.command.run());
+    let project = present_project();
     let done = match &args.command {
         RunsCommand::List(args) => list(&project, args, terminal),
         RunsCommand::Show { run, json: true, .. } => show_view(&project, run.as_deref(), terminal),

@@ -86,7 +86,7 @@ pub use crate::origin::{check_trust, harness_of, is_confirmed};
 pub use crate::parallelism::{Machine as MachineResources, Parallelism};
 pub use crate::permissions::{Unenforced, UnenforcedRule};
 pub use crate::preview::{Preview, PreviewPrompt, PreviewValue, ValueOrigin, preview};
-pub use crate::project::{TemporaryProject, keep_run, project_at, project_of_text, project_with_run};
+pub use crate::project::{TemporaryProject, keep_run, project_at};
 use crate::questions::user;
 pub use crate::questions::{ApprovalAnswer, Questions};
 pub use crate::redaction::Redaction;

@@ -19,42 +19,13 @@ const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// The project of a program: the folder of its `prose.toml`, else that of the `prose.toml` around a working folder, else this one.
 pub fn project_at(folder: Option<PathBuf>, here: &Path, trust: &UserTrust) -> Project {
-    let root = folder.or_else(|| folder_of_settings(here, trust)).unwrap_or_else(|| here.to_owned());
+    let root = folder.unwrap_or_else(|| {
+        let store = trust.store();
+        let found =
+            prose_config::find_accepted(&here.join("program.prose"), |file| accepts_settings(&store, file));
+        found.and_then(|file| file.parent().map(Path::to_owned)).unwrap_or_else(|| here.to_owned())
+    });
     Project { home: std::env::home_dir(), ..Project::new(root) }
-}
-
-fn folder_of_settings(here: &Path, trust: &UserTrust) -> Option<PathBuf> {
-    let store = trust.store();
-    let found =
-        prose_config::find_accepted(&here.join("program.prose"), |file| accepts_settings(&store, file));
-    found.and_then(|file| file.parent().map(Path::to_owned))
-}
-
-/// The project of a program that is no file, such as one from standard input: that of the working folder if there is one, which then has a `prose.toml` in
-/// it or around it, or runs; else a temporary one, so that no folder gets a `.prose` by the way.
-pub fn project_of_text(
-    folder: Option<PathBuf>,
-    here: &Path,
-    trust: &UserTrust,
-) -> Result<Project, FileError> {
-    let is_project = folder.is_some()
-        || folder_of_settings(here, trust).is_some()
-        || Project::new(here).runs().parent().is_some_and(Path::is_dir);
-    match is_project {
-        true => Ok(project_at(folder, here, trust)),
-        false => TemporaryProject::new(trust.files.clone()).create(),
-    }
-}
-
-/// The project with a run: this one, or a temporary one if only that has a run of this name.
-pub fn project_with_run(project: Project, run: &str, files: &UserFiles) -> Project {
-    if project.find_run(run).is_ok() {
-        return project;
-    }
-    let all = files.path(TEMPORARY).and_then(|all| std::fs::read_dir(all).ok());
-    let temporary = all.into_iter().flatten().flatten().map(|entry| Project::new(entry.path()));
-    let found = temporary.into_iter().find(|temporary| temporary.find_run(run).is_ok());
-    found.map(|found| Project { root: found.root, ..project.clone() }).unwrap_or(project)
 }
 
 /// The project of programs that are in no folder, such as those of an editor that were never saved. It is a private folder of the user, with a name of its

@@ -162,33 +162,6 @@ pub(crate) enum RunsCommand {
     },
 }
 
-impl RunsCommand {
-    /// The run that it names, if it names one.
-    pub(crate) fn run(&self) -> Option<&str> {
-        match self {
-            RunsCommand::Show { run, .. }
-            | RunsCommand::Tail { run, .. }
-            | RunsCommand::Attach { run, .. } => run.as_deref(),
-            RunsCommand::Export { run, .. }
-            | RunsCommand::Pause { run }
-            | RunsCommand::Continue { run }
-            | RunsCommand::Stop { run }
-            | RunsCommand::Skip { run, .. }
-            | RunsCommand::Retry { run, .. }
-            | RunsCommand::SetLimit { run, .. } => Some(run),
-            RunsCommand::Rm { runs } => match runs.as_slice() {
-                [run] => Some(run),
-                _ => None,
-            },
-            RunsCommand::List(_)
-            | RunsCommand::Answer(_)
-            | RunsCommand::Fork(_)
-            | RunsCommand::Diff { .. }
-            | RunsCommand::Import { .. } => None,
-        }
-    }
-}
-
 /// Answer a question of a run that waits, and resume the run
 #[derive(Debug, Args)]
 #[command(after_help = "The answer is recorded with your name. A run without a process is resumed here.

@@ -27,8 +27,6 @@ pub(crate) struct Loaded {
     pub(crate) grants: Grants,
     /// The folder of its `prose.toml`.
     pub(crate) project: Option<PathBuf>,
-    /// Whether it comes from standard input.
-    pub(crate) is_stdin: bool,
     /// Warnings about the program, a line for each.
     pub(crate) warnings: Vec<String>,
 }
@@ -103,7 +101,6 @@ pub(crate) fn load(what: &str, options: ImportOptions, terminal: &Terminal) -> i
         config: rules.config().clone(),
         grants: rules.config().grants(),
         project: rules.folder().map(identity),
-        is_stdin: what == "-",
         warnings,
     }))
 }

@@ -274,8 +274,7 @@ fn several_programs_run_one_after_the_other() {
 
 #[test]
 fn a_program_comes_over_standard_input() {
-    let workspace =
-        Workspace::new(&[("lib.prose", "output text = \"from the library\"\n"), ("prose.toml", "")]);
+    let workspace = Workspace::new(&[("lib.prose", "output text = \"from the library\"\n")]);
     let program = b"use \"./lib.prose\" as lib\nlet r = lib()\noutput text = r.text\nthrow \"stop\"\n";
     workspace.shows(
         workspace.prose_with_input(&["run", "-"], program),
@@ -315,31 +314,4 @@ fn a_program_comes_over_standard_input() {
     workspace.prose_with_input(&["run", "-", "-q", "--max-sessions", "1"], program).ended(3);
     let run = workspace.prose(&["resume", "--max-sessions", "9"]);
     assert!(run.stderr.contains("Reused 1 result from the earlier execution, ran 1."), "{run:?}");
-}
-
-#[test]
-fn a_program_from_standard_input_leaves_no_files_in_a_folder_that_is_no_project() {
-    let workspace = Workspace::new(&[("lib.prose", "output text = \"from the library\"\n")]);
-    let program = b"let b = session \"B\"\noutput c = b\n";
-    let run = workspace.prose_with_input(&["run", "-", "--max-sessions", "0"], program).ended(3);
-    assert!(run.stderr.contains("note: this folder has no `prose.toml`; the run works in "), "{run:?}");
-    assert!(!workspace.path(".prose").exists());
-    let id = run.stderr.lines().find_map(|line| line.strip_prefix("Run ")).unwrap();
-    let id = id.split(' ').next().unwrap();
-    // Only its name finds it again.
-    workspace
-        .refuses(&["resume"], expect!["there are no runs in FOLDER/.prose/runs; start one with `prose run`"]);
-    let shown = workspace.prose(&["runs", "show", id]).ended(0);
-    assert!(shown.stdout.contains("prose/unsaved/"), "{shown:?}");
-    let resumed = workspace.prose(&["resume", id, "--max-sessions", "9"]).ended(0);
-    assert!(resumed.stdout.starts_with("c: "), "{resumed:?}");
-    assert!(!workspace.path(".prose").exists());
-    // A folder that has runs is a project.
-    workspace.prose(&["run", "lib.prose"]).ended(0);
-    workspace.prose_with_input(&["run", "-", "-q"], b"output a = 1\n").ended(0);
-    assert_eq!(workspace.runs().len(), 2);
-    // A dry run has no files.
-    let dry = Workspace::new(&[]);
-    let run = dry.prose_with_input(&["run", "-", "--dry-run"], b"session \"A\"\n").ended(0);
-    assert!(!run.stderr.contains("note"), "{run:?}");
 }
