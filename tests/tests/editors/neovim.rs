@@ -245,6 +245,7 @@ fn run(version: Version) {
             "attach",
             "cancel",
             "continue",
+            "describe",
             "diff",
             "dry-run",
             "fork",
