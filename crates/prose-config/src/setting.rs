@@ -127,8 +127,8 @@ pub struct NamedInSettings {
 
 /// The tables that say how programs are run, what they may use and what that costs.
 const RUN_TABLES: [&str; 5] = ["run", "agents", "mcp", LIMITS, PRICES];
-/// A limit that is not understood would not be held, and costs by a price that is not understood are wrong. So a key that is none is no less an error
-/// in these tables than a value.
+/// A limit or a permission that is not understood would not be held, and costs by a price that is not understood are wrong. So a key that is none is no
+/// less an error in these tables than a value.
 const LIMITS: &str = "limits";
 const PRICES: &str = "prices";
 
@@ -342,8 +342,11 @@ impl<'a> Reader<'a> {
         let all = (self.schema)();
         let is_limit = keys(&all["properties"][LIMITS]["properties"]["run"]).contains(&&*folded(name));
         let meant = meant_word(name, known.iter().copied());
-        let is_in = |table: &str| self.path.len() > 1 && self.path[0] == table || meant == Some(table);
-        let is_about_money = is_limit || is_in(LIMITS) || is_in(PRICES);
+        // At the top, only a table of money that is written wrongly is known to be about runs.
+        let is_about_runs = match parent {
+            [] => meant == Some(LIMITS) || meant == Some(PRICES),
+            [table, ..] => RUN_TABLES.contains(&table.as_str()),
+        };
         let (hint, fix) = if let Some(meant) = meant {
             (format!("did you mean `{meant}`?"), self.rename(key, meant))
         } else if is_limit {
@@ -354,7 +357,7 @@ impl<'a> Reader<'a> {
             (format!("the keys of `{table}` are {}", enumerated(known.into_iter().map(quoted), "and")), None)
         };
         let message = format!("`{}` is not a setting; {hint}", self.name());
-        match is_about_money {
+        match is_limit || is_about_runs {
             true => self.report_about_runs(key.span(), message, fix),
             false => self.report(Code::W141, key.span(), message, fix),
         }

@@ -10,10 +10,10 @@ use prose_state::filesystem::ReplayMode;
 use prose_state::folder::Project;
 use prose_state::replay::{ChangedReply, RecordedRun, ReplayedRecording, Taken};
 use prose_state::{StateError, portable};
-use prose_vm::budget::Budget;
-use prose_vm::command::Commands;
+use prose_vm::budget::{Budget, Maximum};
+use prose_vm::command::{Command, Commands};
 use prose_vm::earlier::{ChangedVariable, EarlierRun};
-use prose_vm::event::RunHead;
+use prose_vm::event::{EventKind, RunHead};
 use prose_vm::harness::{Capabilities, Harness};
 use prose_vm::machine::Machine;
 use prose_vm::place::Place;
@@ -47,6 +47,20 @@ pub fn recorded_run(project: &Project, name: &str) -> Result<RecordedRun, StateE
 }
 
 impl FromRun {
+    /// The limits that a person has given to the earlier run, the last one for each thing last: with its start, or while it was executed.
+    fn limits(&self) -> Vec<Maximum> {
+        let mut limits = self.recorded.head.caps.clone();
+        // A replay uses nothing.
+        let events = self.recorded.events().ok().filter(|_| self.is_live);
+        limits.extend(events.into_iter().flatten().map_while(Result::ok).filter_map(
+            |event| match event.kind {
+                EventKind::Commanded { command: Command::SetLimit { limit }, .. } => Some(limit),
+                _ => None,
+            },
+        ));
+        limits
+    }
+
     /// How the store of the new run behaves.
     pub(crate) fn mode(&self) -> ReplayMode {
         if self.is_live { ReplayMode::Live } else { ReplayMode::Offline }
@@ -153,7 +167,7 @@ impl FromRun {
             run: opened.run.clone(),
             origin: None,
             state: opened.state,
-            caps: request.money.caps.over(&head.caps),
+            caps: request.money.caps.over(&self.limits()),
             inputs: inputs(head, &request.inputs),
             earlier: Some(Box::new(EarlierRun {
                 run: head.run.clone(),

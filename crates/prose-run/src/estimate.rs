@@ -79,7 +79,8 @@ pub fn estimate_block(request: &EstimateRequest<'_>, name: &str) -> Option<RunEs
 pub struct History {
     runs: usize,
     iterations: HashMap<Spot, (f64, u32)>,
-    uses: HashMap<(Spot, SmolStr), Vec<Used>>,
+    /// By place, kind of request and harness of the run: another agent uses another amount for the same.
+    uses: HashMap<(Spot, SmolStr, SmolStr), Vec<Used>>,
     /// The sessions and their attempts.
     attempts: HashMap<Spot, (u32, u32)>,
 }
@@ -110,6 +111,7 @@ impl History {
     pub fn add(&mut self, program: &Program, events: impl IntoIterator<Item = Event>) {
         let mut programs = HashMap::from([(0, SmolStr::from(program.sha256.as_str()))]);
         self.runs += 1;
+        let mut harness = SmolStr::default();
         for event in events {
             let spot = |site: Option<Site>| {
                 let site = site?;
@@ -123,6 +125,7 @@ impl History {
                 }
             };
             match &event.kind {
+                EventKind::RunStarted(head) => harness.clone_from(&head.harness),
                 EventKind::ImportCalled { program: number, text, .. } => {
                     if let Some(found) = find(program, text) {
                         programs.insert(*number, found);
@@ -141,7 +144,7 @@ impl History {
                     if let (Some(at), Some(usage)) = (at, event.kind.usage()) {
                         let tokens = (usage.input_tokens + usage.output_tokens) as f64;
                         let used = Used { tokens, cost: usage.cost };
-                        self.uses.entry((at, effect.clone())).or_default().push(used);
+                        self.uses.entry((at, effect.clone(), harness.clone())).or_default().push(used);
                     }
                 }
                 _ => {}
@@ -255,7 +258,8 @@ impl Assumptions for Assumed<'_> {
             (input + output, self.cost(model, input, output).unwrap_or_default())
         };
         let [least, most, expected] = assumed.map(one);
-        let used = self.request.history.uses.get(&(work.spot.clone(), effect.into()));
+        let key = (work.spot.clone(), effect.into(), self.request.harness.into());
+        let used = self.request.history.uses.get(&key);
         let is_paid = used.is_some_and(|used| used.iter().any(|used| used.cost.is_some()));
         if !is_paid && self.cost(model, 1.0, 1.0).is_none() {
             self.is_priced.set(false);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use prose_config::{Config, Word};
-use prose_vm::secrets::Secrets;
+use prose_vm::secrets::{Secrets, written_forms};
 
 /// What stands for a redacted text.
 const REDACTED: &str = "[redacted]";
@@ -58,9 +58,16 @@ impl Redaction {
             None => Some(text.to_owned()),
         }));
         texts.retain(|text| !text.is_empty());
+        let mut texts: Vec<String> = texts.iter().flat_map(|text| written_forms(text)).collect();
         texts.sort_by(|a, b| (b.len(), a).cmp(&(a.len(), b)));
         texts.dedup();
         Self { secrets: Secrets::of_variables(all), texts }
+    }
+
+    /// The variables that `run.redact` names and this process does not have: their values cannot be found.
+    pub fn missing_variables(config: &Config) -> Vec<String> {
+        let named = config.run.redact.iter().filter_map(|text| text.as_str().strip_prefix('$'));
+        named.filter(|name| std::env::var_os(name).is_none()).map(str::to_owned).collect()
     }
 
     /// A text without what is redacted; `None` if it has nothing of that.
@@ -108,5 +115,19 @@ mod tests {
             "[masked] of [redacted] in [redacted] at [redacted], 1 in /home/ada"
         );
         assert_eq!(redaction.of_text("nothing of that"), None);
+    }
+
+    #[test]
+    fn what_is_redacted_is_found_in_json() {
+        let text = "[run]\nredact = ['pass\"word', \"$KEY\"]\n";
+        let config = prose_config::Project::parse(Some("prose.toml".into()), text.to_owned()).config;
+        let key = "-----BEGIN\nabc\"def\nEND-----";
+        let variables = vec![("DEPLOY_KEY".to_owned(), key.to_owned())];
+        let redaction = Redaction::new(&config, &|_| Some(key.to_owned()), variables);
+        let object = serde_json::json!({ "key": key, "word": "pass\"word" });
+        for text in [object.to_string(), serde_json::Value::from(object.to_string()).to_string()] {
+            let redacted = redaction.of_text(&text).unwrap();
+            assert!(!redacted.contains("abc") && !redacted.contains("pass"), "{redacted}");
+        }
     }
 }

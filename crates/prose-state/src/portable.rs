@@ -139,7 +139,7 @@ fn json_line(value: &impl Serialize) -> String {
 /// The event with redacted texts, or why it cannot be redacted; `None` if nothing is.
 fn redacted(event: &Event, redact: Redact<'_>) -> Option<Result<Event, String>> {
     let mut json = serde_json::to_value(event).ok()?;
-    if !redact_json(&mut json, redact) {
+    if !redact_json(&mut json, false, redact) {
         return None;
     }
     Some(serde_json::from_value(json).map_err(|_| {
@@ -147,8 +147,18 @@ fn redacted(event: &Event, redact: Redact<'_>) -> Option<Result<Event, String>> 
     }))
 }
 
-fn redact_json(json: &mut serde_json::Value, redact: Redact<'_>) -> bool {
+/// The fields of events that have values of the program, in which also a number may be what is redacted.
+const VALUES: [&str; 7] = ["answer", "arguments", "inputs", "item", "outputs", "value", "was"];
+
+fn redact_json(json: &mut serde_json::Value, is_value: bool, redact: Redact<'_>) -> bool {
     match json {
+        serde_json::Value::Number(number) if is_value => match redact(&number.to_string()) {
+            Some(redacted) => {
+                *json = redacted.into();
+                true
+            }
+            None => false,
+        },
         serde_json::Value::String(text) => match redact(text) {
             Some(redacted) => {
                 *text = redacted;
@@ -157,7 +167,7 @@ fn redact_json(json: &mut serde_json::Value, redact: Redact<'_>) -> bool {
             None => false,
         },
         serde_json::Value::Array(items) => {
-            items.iter_mut().fold(false, |changed, item| redact_json(item, redact) | changed)
+            items.iter_mut().fold(false, |changed, item| redact_json(item, is_value, redact) | changed)
         }
         serde_json::Value::Object(entries) => {
             let keys: Vec<String> = entries.keys().filter(|key| redact(key).is_some()).cloned().collect();
@@ -167,8 +177,8 @@ fn redact_json(json: &mut serde_json::Value, redact: Redact<'_>) -> bool {
                     entries.insert(redacted, value);
                 }
             }
-            for value in entries.values_mut() {
-                changed |= redact_json(value, redact);
+            for (key, value) in entries.iter_mut() {
+                changed |= redact_json(value, is_value || VALUES.contains(&key.as_str()), redact);
             }
             changed
         }

@@ -403,7 +403,11 @@ impl Meter {
     /// An earlier execution has recorded that the user lets the run use more, after what is counted up to now.
     pub(crate) fn repeat_raise(&mut self, rule: &str) {
         let Some(number) = (0..self.set.len()).find(|number| self.rule(*number) == rule) else { return };
-        self.raise(number);
+        // What is used today is known as a whole only, with what came after that answer.
+        match self.set.get(number).is_some_and(|limit| limit.scope == LimitScope::Day) {
+            true => self.raise_from(number, Spent::default()),
+            false => self.raise(number),
+        }
         if let Some(times) = self.repeated.get_mut(number) {
             *times += 1;
         }
@@ -420,14 +424,13 @@ impl Meter {
 
     /// A person sets the maximum of the run, in place of the limits from flags and settings for the same thing.
     pub(crate) fn set_limit(&mut self, maximum: Maximum) {
-        if self
-            .limits
-            .iter()
-            .any(|limit| limit.is_of_run_for(maximum) && limit.maximum == maximum && !limit.is_soft)
-        {
-            return;
-        }
-        let set = Limit::hard(LimitScope::Run, maximum, "`prose runs set-limit`");
+        // The flag of `prose resume` and of `prose runs set-limit`.
+        let flag = match maximum {
+            Maximum::Cost(_) => "`--max-cost`",
+            Maximum::Tokens(_) => "`--max-tokens`",
+            Maximum::Sessions(_) => "`--max-sessions`",
+        };
+        let set = Limit::hard(LimitScope::Run, maximum, flag);
         let kept: Vec<bool> = self.limits.iter().map(|limit| !limit.is_of_run_for(maximum)).collect();
         retain(&mut self.limits, &kept);
         retain(&mut self.set, &kept);

@@ -246,7 +246,7 @@ impl<'a> Walk<'a> {
     /// Notes a loop that ends by itself, or at the limit of the settings.
     fn limited_by_setting(&self, at: At) {
         let most = grouped(self.found.assumptions.max_iterations().into());
-        let reason = format!("nothing but `run.max-iterations` ({most}) limits the loop; `max: 5` does");
+        let reason = format!("nothing but `run.max-iterations` ({most}) limits the loop; `(max: 5)` would");
         self.note(&self.found.limited_by_setting, at, reason);
     }
 

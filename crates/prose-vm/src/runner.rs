@@ -276,6 +276,12 @@ impl Runner<'_> {
                 self.deliver(machine, id, outcome)?;
                 continue;
             }
+            // A limit that a person has set counts before anything starts, or does not.
+            if !self.replays
+                && let Some(reason) = self.take_commands()?
+            {
+                return self.interrupt(reason);
+            }
             if let Some(reason) = self.start()? {
                 return self.interrupt_by(ErrorKind::Budget, reason).await;
             }

@@ -23,7 +23,8 @@ impl Secrets {
     /// Masks these texts, except those that are too short to be secrets.
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
         let long = secrets.into_iter().filter(|secret| secret.len() >= MIN_LENGTH);
-        let mut secrets: Vec<Box<str>> = long.map(String::into_boxed_str).collect();
+        let forms = long.flat_map(|secret| written_forms(&secret));
+        let mut secrets: Vec<Box<str>> = forms.map(String::into_boxed_str).collect();
         // A secret that contains another one is masked as a whole.
         secrets.sort_by(|a, b| (b.len(), a).cmp(&(a.len(), b)));
         secrets.dedup();
@@ -59,6 +60,17 @@ impl Secrets {
         };
         self.0.iter().filter_map(|secret| open(secret)).map(|(at, _)| at).min().unwrap_or(text.len())
     }
+}
+
+/// How a text can stand in what agents receive and report: as it is, in an object that is passed as JSON, and in JSON that is a text in JSON.
+pub fn written_forms(text: &str) -> [String; 3] {
+    let in_json = |text: &str| {
+        let json = serde_json::Value::from(text).to_string();
+        json[1..json.len() - 1].to_owned()
+    };
+    let once = in_json(text);
+    let twice = in_json(&once);
+    [text.to_owned(), once, twice]
 }
 
 /// Whether a variable holds a secret, as far as its name tells.

@@ -6,8 +6,10 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use prose_project::Settings;
+use prose_project::runnable::{Refusal, check_settings};
 use prose_run::{Project, Redaction, recorded_run};
 use prose_state::portable;
+use prose_syntax::text::enumerated;
 use prose_vm::event::StateMode;
 
 use crate::cli::runs::ImportedState;
@@ -31,6 +33,23 @@ pub(crate) fn export(
         )));
     }
     let rules = Settings::default().of(&project.root.join("program.prose"));
+    // A mistake in the settings could be one in what is to be redacted.
+    check_settings(&rules).map_err(|refusal| {
+        CommandError::Message(match refusal {
+            Refusal::Settings { path, line, column, message } => {
+                format!("run {id} is not exported: fix {}:{line}:{column}: {message}", path.display())
+            }
+            other => format!("run {id} {other}"),
+        })
+    })?;
+    let missing = Redaction::missing_variables(rules.config());
+    if !missing.is_empty() {
+        return Err(CommandError::Message(format!(
+            "`run.redact` names {}, which {} not set here, so that its value cannot be found in the run; set it, or remove the name",
+            enumerated(missing.iter().map(|name| format!("`${name}`")), "and"),
+            if missing.len() == 1 { "is" } else { "are" }
+        )));
+    }
     let redaction = Redaction::of(rules.config());
     // A part of a run under the name of the file would look like a whole one.
     let partial = file.with_file_name(format!(

@@ -273,7 +273,7 @@ fn unknown_keys_are_reported_at_every_level() {
         #<^^^^^ warning[W141] `registry.token` is not a setting; the keys of `[registry]` are `fetch`, `url` and `vendor`
         [run]
         max_parallel = 3
-        #<^^^^^^^^^^^^ warning[W141] `run.max_parallel` is not a setting; did you mean `max-parallel`? (fix: Change to `max-parallel`)
+        #<^^^^^^^^^^^^ error[E142] `run.max_parallel` is not a setting; did you mean `max-parallel`? (fix: Change to `max-parallel`)
         max-iterations = 5
         [format]
         #^^^^^^ warning[W141] `format` is not a setting; the keys of `prose.toml` are `agents`, `check`, `imports`, `limits`, `markdown`, `mcp`, `models`, `prices`, `registry` and `run`
@@ -290,7 +290,7 @@ fn no_fix_makes_a_second_key_of_one_name() {
     check(expect![[r#"
         [run]
         max_parallel = 3
-        #<^^^^^^^^^^^^ warning[W141] `run.max_parallel` is not a setting; did you mean `max-parallel`?
+        #<^^^^^^^^^^^^ error[E142] `run.max_parallel` is not a setting; did you mean `max-parallel`?
         max-parallel = 4
         [check.levels]
         w101 = "off"

@@ -212,7 +212,7 @@ fn a_run_about_to_stop_at_its_limit_continues_with_a_higher_one() {
     running.wait_for_session(1);
     let mut client = running.client();
     client.command(Command::SetLimit { limit: Maximum::Sessions(2) }, &ada()).unwrap();
-    assert_eq!(client.status().unwrap().limits, ["2 sessions (`prose runs set-limit`)"]);
+    assert_eq!(client.status().unwrap().limits, ["2 sessions (`--max-sessions`)"]);
     running.wait(|kind| matches!(kind, EventKind::Effect { request, .. } if request.0 == 2));
     client.command(Command::Skip { request: RequestId(1) }, &ada()).unwrap();
     assert_eq!(running.finish().end.status, RunStatus::Completed);

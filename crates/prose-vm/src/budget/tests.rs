@@ -133,6 +133,16 @@ fn an_earlier_answer_raises_a_limit_once() {
 }
 
 #[test]
+fn an_earlier_answer_about_the_day_allows_no_more_when_the_run_is_resumed() {
+    let limit = Limit::hard(LimitScope::Day, Maximum::Sessions(2), "`limits.day.ask-sessions`");
+    let used = |sessions| Spent { sessions, ..Spent::default() };
+    let mut meter = Meter::new(Budget { limits: vec![Limit { is_soft: true, ..limit }] }, used(4));
+    let (_, rule) = meter.question(0);
+    meter.repeat_raise(&rule);
+    assert!(reason(&meter, None).starts_with("the limit of 4 sessions per day is reached"));
+}
+
+#[test]
 fn other_runs_of_the_day_count_against_the_limit_of_the_day() {
     let mut meter = Meter::new(
         Budget { limits: vec![Limit::hard(LimitScope::Day, Maximum::Cost(10.0), "`limits.day.max-cost`")] },

@@ -217,7 +217,7 @@ fn a_lower_limit_stops_a_run() {
             600: SetLimit { limit: Sessions(2) } by ada at the terminal
             1000: session 1 replies "ok"
             2000: session 2 replies "ok"
-            2000: Interrupted with Null: the limit of 2 sessions is reached (`prose runs set-limit`)
+            2000: Interrupted with Null: the limit of 2 sessions is reached (`--max-sessions`)
             refused: a limit is a number from 0 on
         "#]],
     );
@@ -251,7 +251,7 @@ fn a_resumed_run_obeys_the_commands_that_are_recorded() {
         11000: Pause by ada at the terminal
         11500: Stop by ada at the terminal
         1000: session 3 replies "ok"
-        1000: Interrupted with Null: the limit of 4 sessions is reached (`prose runs set-limit`)
+        1000: Interrupted with Null: the limit of 4 sessions is reached (`--max-sessions`)
     "#]]
     .assert_eq(&shown(&second, &answers));
     // A flag of the later execution is the later word.

@@ -116,14 +116,14 @@ fn loops_that_only_the_settings_limit_are_listed() {
     workspace.check(
         &["estimate", "main.prose"],
         expect![[r#"
-        status: 0
-        ---- stdout
-        1–1,000 sessions
-                         least    expected        most
-        sessions             1           3       1,000
-        decisions            1           3       1,000
-        note: main.prose:1: nothing but `run.max-iterations` (1,000) limits the loop; `max: 5` does
-    "#]],
+            status: 0
+            ---- stdout
+            1–1,000 sessions
+                             least    expected        most
+            sessions             1           3       1,000
+            decisions            1           3       1,000
+            note: main.prose:1: nothing but `run.max-iterations` (1,000) limits the loop; `(max: 5)` would
+        "#]],
     );
 }
 

@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 
 use super::replay::{check, last};
-use crate::common::Workspace;
+use crate::common::{Run, Workspace};
 
 /// Replays an exported run whose text `Ada` is redacted.
 #[track_caller]
@@ -176,4 +176,29 @@ fn a_fork_of_an_imported_run_says_how_to_name_its_program() {
         error: the text of the program of run EARLIER was redacted when the run was exported; pass the program with `--program FILE`, or fork with the redacted text by `--program .prose/runs/EARLIER/program.prose`
     "#]],
     );
+}
+
+#[test]
+fn what_is_redacted_is_in_no_object_of_the_exported_file() {
+    let program = "input key: \"The key\"\nlet o = { key: key, pin: 99118822 }\nlet r = session \"Use it\"\n  context: o\noutput all = o\n";
+    let settings = "[run]\nredact = [\"99118822\"]\nenvironment = [\"PLANTED\"]\n";
+    let workspace = Workspace::new(&[("main.prose", program), ("prose.toml", settings)]);
+    let key = "-----BEGIN\nabc\"def\\ghi\nEND-----";
+    workspace.prose(&["run", "main.prose", "--input", &format!("key={key}"), "--quiet"]).ended(0);
+    let mut export = workspace.command();
+    export.args(["runs", "export", "2", "run.prose-run"]).env("PLANTED", key);
+    Run::of(&mut export).ended(0);
+    let file = workspace.read("run.prose-run");
+    assert!(!file.contains("abc") && !file.contains("99118822"), "{file}");
+    workspace.prose(&["run", "main.prose", "--replay", "run.prose-run", "--quiet"]).ended(0);
+}
+
+#[test]
+fn nothing_is_exported_where_the_settings_do_not_say_what_is_redacted() {
+    let workspace = Workspace::new(&[("main.prose", "output a = 1\n")]);
+    workspace.prose(&["run", "main.prose", "--quiet"]).ended(0);
+    workspace.write("prose.toml", b"[run]\nredacts = [\"Ada\"]\n");
+    workspace.refuses(&["runs", "export", "2", "run.prose-run"], expect!["run ID is not exported: fix FOLDER/prose.toml:2:1: `run.redacts` is not a setting; did you mean `redact`?"]);
+    workspace.write("prose.toml", b"[run]\nredact = [\"$PLANTED_NOWHERE\"]\n");
+    workspace.refuses(&["runs", "export", "2", "run.prose-run"], expect!["`run.redact` names `$PLANTED_NOWHERE`, which is not set here, so that its value cannot be found in the run; set it, or remove the name"]);
 }

@@ -173,6 +173,7 @@ fn a_run_of_an_earlier_version_goes_on_where_nothing_is_started() {
             Run ID with offline (placeholder replies)
             … Second
             Recorded results reused; the run continues.
+            the limit is 0 sessions now, set by ada on the command line
             Reused 1 result from the earlier execution, ran 0.
             Stopped: 1 session done, 1 not asked, 1 reused
             stopped: the limit of 0 sessions is reached (`--max-sessions`)

@@ -119,7 +119,7 @@ fn a_limit_from_a_flag_holds_until_another_one_is_given() {
         expect![[r#"
             status: 3
             ---- stderr
-            stopped: the limit of 4 sessions is reached (`prose runs set-limit`)
+            stopped: the limit of 4 sessions is reached (`--max-sessions`)
             help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
         "#]],
     );
@@ -128,4 +128,39 @@ fn a_limit_from_a_flag_holds_until_another_one_is_given() {
         ---- stdout
         Here is what Work comes down to. The evidence on the rest is mixed, so Work deserves a second look. Nothing stands in the way of the details. [offline]
     "#]]);
+}
+
+/// The number of sessions of the last run that have ended with a result.
+fn sessions(workspace: &Workspace) -> u64 {
+    let list = workspace.prose(&["runs", "list", "--json"]).stdout;
+    let list: serde_json::Value = serde_json::from_str(&list).expect("it is JSON");
+    list[0]["sessions"].as_u64().expect("it has a number of sessions")
+}
+
+#[test]
+fn a_lower_limit_of_a_resumed_run_holds_although_it_let_nothing_start() {
+    let workspace = Workspace::new(&[("five.prose", FIVE)]);
+    workspace.prose(&["run", "five.prose", "-q", "--max-sessions", "3"]).ended(3);
+    workspace.prose(&["resume", "-q", "--max-sessions", "2"]).ended(3);
+    let resumed = workspace.prose(&["resume", "-q"]).ended(3);
+    assert!(resumed.stderr.contains("the limit of 2 sessions is reached (`--max-sessions`)"), "{resumed:?}");
+    assert_eq!(sessions(&workspace), 3);
+}
+
+#[test]
+fn a_fork_keeps_the_last_limit_of_its_run() {
+    let workspace = Workspace::new(&[("five.prose", FIVE)]);
+    workspace.prose(&["run", "five.prose", "-q", "--max-sessions", "2"]).ended(3);
+    workspace.prose(&["resume", "-q", "--max-sessions", "3"]).ended(3);
+    let fork = workspace.prose(&["runs", "fork", "2", "--from", "2", "--yes"]).ended(3);
+    assert!(fork.stderr.contains("the limit of 3 sessions is reached (`--max-sessions`)"), "{fork:?}");
+}
+
+#[test]
+fn a_limit_that_a_run_is_resumed_with_comes_before_a_question_about_a_lower_one() {
+    let workspace =
+        Workspace::new(&[("five.prose", FIVE), ("prose.toml", "[limits.run]\nask-sessions = 2\n")]);
+    workspace.prose(&["run", "five.prose", "-q"]).ended(5);
+    workspace.prose(&["resume", "-q", "--max-sessions", "4"]).ended(3);
+    assert_eq!(sessions(&workspace), 4);
 }

@@ -111,7 +111,7 @@ fn settings_that_are_not_understood() {
         expect![[r#"
             status: 2
             ---- stderr
-            warning[W141]: prose.toml:3:1: `run.max-paralel` is not a setting; did you mean `max-parallel`?
+            warning[E142]: prose.toml:3:1: `run.max-paralel` is not a setting; did you mean `max-parallel`?
             warning[E142]: prose.toml:4:16: `run.max-parallel` must be a whole number from 1 to 4294967295, not `0`
             error: `two.prose` is not run: fix prose.toml:2:11: `run.harness` must be `"offline"`, `"script"`, `"claude"`, `"codex"`, `"opencode"`, `"claude-agent-acp"`, `"codex-acp"`, `"gemini"`, `"opencode-acp"`, `"qwen"`, `"acp"`, `"command"` or `"provider"`, not the string "claud"; did you mean "claude"?
         "#]],
@@ -126,14 +126,14 @@ fn settings_that_are_not_understood() {
     );
     assert!(workspace.runs().is_empty());
     check(
-        "[run]\nmax-paralel = 3\n[check]\nprofile = \"x\"\n",
+        "[check]\nprofil = 3\nprofile = \"x\"\n",
         expect![[r#"
             status: 0
             ---- stdout
             text: two
             ---- stderr
-            warning[W141]: prose.toml:2:1: `run.max-paralel` is not a setting; did you mean `max-parallel`?
-            warning[E142]: prose.toml:4:11: `check.profile` must be `"default"` or `"strict"`, not the string "x"
+            warning[W141]: prose.toml:2:1: `check.profil` is not a setting; did you mean `profile`?
+            warning[E142]: prose.toml:3:11: `check.profile` must be `"default"` or `"strict"`, not the string "x"
         "#]],
     );
 }

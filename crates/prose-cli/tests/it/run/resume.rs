@@ -223,6 +223,7 @@ fn a_run_remembers_its_script() {
             Run ID with script
             … Second
             Recorded results reused; the run continues.
+            the limit is 0 sessions now, set by ada on the command line
             Reused 1 result from the earlier execution, ran 0.
             Stopped: 1 session done, 1 not asked, 1 reused
             stopped: the limit of 0 sessions is reached (`--max-sessions`)
