@@ -354,7 +354,7 @@ fn run(version: Version) {
     assert!(now.contains("    It is high tide."), "{now}");
     assert_eq!(
         seen["mistaken"],
-        "unknown command `:Prose rnu`; expected attach, cancel, continue, diff, dry-run, fork, install-parser, log, pause, prompt, resume, retry, run, run-line, runs, skip"
+        "unknown command `:Prose rnu`; expected attach, cancel, continue, describe, diff, dry-run, fork, install-parser, log, pause, prompt, resume, retry, run, run-line, runs, skip"
     );
 }
 
