@@ -125,12 +125,12 @@ pub struct NamedInSettings {
     pub range: TextRange,
 }
 
-/// The tables that say how programs are run, what they may use and what that costs.
-const RUN_TABLES: [&str; 5] = ["run", "agents", "mcp", LIMITS, PRICES];
-/// A limit or a permission that is not understood would not be held, and costs by a price that is not understood are wrong. So a key that is none is no
-/// less an error in these tables than a value.
 const LIMITS: &str = "limits";
 const PRICES: &str = "prices";
+
+/// The tables that say how programs are run, what they may use and what that costs. A limit or a permission that is not understood would not be held, and
+/// costs by a price that is not understood are wrong, so a key that is none is no less an error in them than a value.
+const RUN_TABLES: [&str; 5] = ["run", "agents", "mcp", LIMITS, PRICES];
 
 /// Where reading stands, and what was found to be wrong.
 pub(crate) struct Reader<'a> {

@@ -192,6 +192,11 @@ impl<'a> Assumed<'a> {
         }
     }
 
+    /// An input, if it is given.
+    fn input(&self, name: &str) -> Option<&Value> {
+        self.request.inputs.iter().find(|(given, _)| given == name).map(|(_, value)| value)
+    }
+
     fn cost(&self, model: Option<&str>, input: f64, output: f64) -> Option<f64> {
         let usage = Usage { input_tokens: input as u64, output_tokens: output as u64, ..Usage::default() };
         self.prices.cost(model?, &usage, SystemTime::now())
@@ -213,13 +218,11 @@ impl Assumptions for Assumed<'_> {
     }
 
     fn input_items(&self, name: &str) -> Option<usize> {
-        let (_, value) = self.request.inputs.iter().find(|(given, _)| given == name)?;
-        structure::items(value).map(|items| items.len())
+        structure::items(self.input(name)?).map(|items| items.len())
     }
 
     fn input_number(&self, name: &str) -> Option<f64> {
-        let (_, value) = self.request.inputs.iter().find(|(given, _)| given == name)?;
-        value.as_number().filter(|number| *number >= 0.0 && number.fract() == 0.0)
+        self.input(name)?.as_number().filter(|number| *number >= 0.0 && number.fract() == 0.0)
     }
 
     fn attempts(&self, spot: &Spot) -> Option<f64> {
