@@ -258,16 +258,43 @@ impl Accounts for NoAccounts {
 /// Counts what a run uses against its limits.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    limits: Vec<Limit>,
-    /// Each limit as it was set: by its maximum the user raises it, and by it an answer is found again.
-    set: Vec<Limit>,
-    /// How often each limit was raised by the answers of an earlier execution, in their order among what the run had used.
-    repeated: Vec<usize>,
+    limits: Vec<HeldLimit>,
     run: Spent,
     agents: BTreeMap<SmolStr, Spent>,
     /// The total of today, with that of the requests at work.
     day: Spent,
     at_work: BTreeMap<RequestId, (Option<SmolStr>, Spent)>,
+}
+
+/// A limit as it is held.
+#[derive(Debug)]
+struct HeldLimit {
+    /// The limit as it is now.
+    limit: Limit,
+    /// The limit as it was set: by its maximum the user raises it, and by it an answer is found again.
+    set: Limit,
+    /// How often it was raised by the answers of an earlier execution, in their order among what the run had used.
+    repeated: usize,
+}
+
+impl HeldLimit {
+    fn new(limit: Limit) -> Self {
+        Self { set: limit.clone(), limit, repeated: 0 }
+    }
+
+    /// Raises it by as much as it was set to, from what is used on.
+    fn raise_from(&mut self, spent: Spent) {
+        self.limit.maximum = match (self.limit.maximum, self.set.maximum) {
+            (Maximum::Cost(most), Maximum::Cost(step)) => Maximum::Cost(most.max(spent.as_dollars()) + step),
+            (Maximum::Tokens(most), Maximum::Tokens(step)) => {
+                Maximum::Tokens(most.max(spent.tokens).saturating_add(step))
+            }
+            (Maximum::Sessions(most), Maximum::Sessions(step)) => {
+                Maximum::Sessions(most.max(spent.sessions).saturating_add(step.max(1)))
+            }
+            (most, _) => most,
+        };
+    }
 }
 
 /// A limit that does not let a request start.
@@ -285,8 +312,7 @@ pub(crate) struct Reached {
 
 impl Meter {
     pub(crate) fn new(budget: Budget, day: Spent) -> Self {
-        let repeated = vec![0; budget.limits.len()];
-        Self { set: budget.limits.clone(), limits: budget.limits, repeated, day, ..Self::default() }
+        Self { limits: budget.limits.into_iter().map(HeldLimit::new).collect(), day, ..Self::default() }
     }
 
     /// A started session is put off.
@@ -323,7 +349,7 @@ impl Meter {
 
     /// Whether there is a limit for the day.
     pub(crate) fn limits_day(&self) -> bool {
-        self.limits.iter().any(|limit| limit.scope == LimitScope::Day)
+        self.limits.iter().any(|held| held.limit.scope == LimitScope::Day)
     }
 
     /// An earlier execution of the run has used so much, with what its recording does not have, such as cancelled requests.
@@ -346,8 +372,8 @@ impl Meter {
     /// The limit that does not let a request start, a hard one first.
     pub(crate) fn reached(&self, agent: Option<&SmolStr>, starts_session: bool) -> Option<Reached> {
         let reached = |is_soft: bool| {
-            let mut limits =
-                self.limits.iter().enumerate().filter(move |(_, limit)| limit.is_soft == is_soft);
+            let limits = self.limits.iter().map(|held| &held.limit).enumerate();
+            let mut limits = limits.filter(move |(_, limit)| limit.is_soft == is_soft);
             limits.find_map(|(number, limit)| {
                 let spent = self.spent(&limit.scope, agent)?;
                 let reason = spent.reaches(limit.maximum, starts_session)?;
@@ -381,44 +407,30 @@ impl Meter {
 
     /// The user lets the run use as much again as the limit was set to, from what is used on: sessions at work may have exceeded the limit.
     pub(crate) fn raise(&mut self, number: usize) {
-        let Some(scope) = self.limits.get(number).map(|limit| limit.scope.clone()) else { return };
-        let spent = self.spent_in(&scope);
-        self.raise_from(number, spent);
-    }
-
-    fn raise_from(&mut self, number: usize, spent: Spent) {
-        let (Some(limit), Some(set)) = (self.limits.get_mut(number), self.set.get(number)) else { return };
-        limit.maximum = match (limit.maximum, set.maximum) {
-            (Maximum::Cost(most), Maximum::Cost(step)) => Maximum::Cost(most.max(spent.as_dollars()) + step),
-            (Maximum::Tokens(most), Maximum::Tokens(step)) => {
-                Maximum::Tokens(most.max(spent.tokens).saturating_add(step))
-            }
-            (Maximum::Sessions(most), Maximum::Sessions(step)) => {
-                Maximum::Sessions(most.max(spent.sessions).saturating_add(step.max(1)))
-            }
-            (most, _) => most,
+        let Some(spent) = self.limits.get(number).map(|held| self.spent_in(&held.limit.scope)) else {
+            return;
         };
+        self.limits[number].raise_from(spent);
     }
 
     /// An earlier execution has recorded that the user lets the run use more, after what is counted up to now.
     pub(crate) fn repeat_raise(&mut self, rule: &str) {
-        let Some(number) = (0..self.set.len()).find(|number| self.rule(*number) == rule) else { return };
+        let Some(number) = self.limits.iter().position(|held| held.set.to_string() == rule) else { return };
         // What is used today is known as a whole only, with what came after that answer.
-        match self.set.get(number).is_some_and(|limit| limit.scope == LimitScope::Day) {
-            true => self.raise_from(number, Spent::default()),
+        match self.limits[number].limit.scope == LimitScope::Day {
+            true => self.limits[number].raise_from(Spent::default()),
             false => self.raise(number),
         }
-        if let Some(times) = self.repeated.get_mut(number) {
-            *times += 1;
-        }
+        self.limits[number].repeated += 1;
     }
 
     /// The same answer, given again at a limit. It counts once; where it was not repeated, since the program has changed, it lets the run use no
     /// more than the user has said.
     pub(crate) fn recall_raise(&mut self, number: usize) {
-        match self.repeated.get_mut(number) {
-            Some(times) if *times > 0 => *times -= 1,
-            _ => self.raise_from(number, Spent::default()),
+        match self.limits.get_mut(number) {
+            Some(held) if held.repeated > 0 => held.repeated -= 1,
+            Some(held) => held.raise_from(Spent::default()),
+            None => {}
         }
     }
 
@@ -430,19 +442,14 @@ impl Meter {
             Maximum::Tokens(_) => "`--max-tokens`",
             Maximum::Sessions(_) => "`--max-sessions`",
         };
-        let set = Limit::hard(LimitScope::Run, maximum, flag);
-        let kept: Vec<bool> = self.limits.iter().map(|limit| !limit.is_of_run_for(maximum)).collect();
-        retain(&mut self.limits, &kept);
-        retain(&mut self.set, &kept);
-        retain(&mut self.repeated, &kept);
-        self.limits.push(set.clone());
-        self.set.push(set);
-        self.repeated.push(0);
+        self.limits.retain(|held| !held.limit.is_of_run_for(maximum));
+        self.limits.push(HeldLimit::new(Limit::hard(LimitScope::Run, maximum, flag)));
     }
 
     /// The same in an earlier execution of the run. A flag of this execution is the later word.
     pub(crate) fn repeat_limit(&mut self, maximum: Maximum) {
-        if !self.limits.iter().any(|limit| limit.is_of_run_for(maximum) && limit.is_of_flag) {
+        if !self.limits.iter().any(|HeldLimit { limit, .. }| limit.is_of_run_for(maximum) && limit.is_of_flag)
+        {
             self.set_limit(maximum);
         }
     }
@@ -454,32 +461,22 @@ impl Meter {
 
     /// The limits, for display.
     pub(crate) fn limits(&self) -> Vec<String> {
-        self.limits.iter().map(ToString::to_string).collect()
+        self.limits.iter().map(|held| held.limit.to_string()).collect()
     }
 
     /// The question whether a limit may be raised.
     pub(crate) fn question(&self, number: usize) -> (String, String) {
-        let more = self.set.get(number).map_or(String::new(), |limit| limit.maximum.to_string());
-        (format!("use up to {more} more"), self.rule(number))
-    }
-
-    /// By what an answer about a limit is found again: the limit as it was set, since raising it makes it no other one.
-    fn rule(&self, number: usize) -> String {
-        self.set.get(number).map_or(String::new(), ToString::to_string)
+        // Raising a limit makes it no other one.
+        let Some(HeldLimit { set, .. }) = self.limits.get(number) else { return Default::default() };
+        (format!("use up to {} more", set.maximum), set.to_string())
     }
 
     /// No one lets the run exceed a limit.
     pub(crate) fn harden(&mut self, number: usize) {
-        if let Some(limit) = self.limits.get_mut(number) {
-            limit.is_soft = false;
+        if let Some(held) = self.limits.get_mut(number) {
+            held.limit.is_soft = false;
         }
     }
-}
-
-/// Keeps the elements at the positions that are `true`.
-fn retain<T>(list: &mut Vec<T>, kept: &[bool]) {
-    let mut kept = kept.iter();
-    list.retain(|_| kept.next().is_some_and(|kept| *kept));
 }
 
 impl Limit {
