@@ -228,7 +228,11 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         let WorkspaceSymbolParams { query, .. } = decode(params)?;
         Ok(ReadParams::anywhere(move |views| workspace_symbols::workspace_symbols(views, &query)))
     }),
-    (CODE_LENS, |params| Ok(ReadParams::each(&document(params)?, code_lenses::code_lenses))),
+    (CODE_LENS, |params| {
+        Ok(ReadParams::all(&document(params)?, |views| {
+            joined(views.each().map(|view| code_lenses::code_lenses(&view)))
+        }))
+    }),
     (RESOLVE_CODE_LENS, |lens| {
         let data = lens.get("data").cloned().unwrap_or_default();
         // One without data has its command.

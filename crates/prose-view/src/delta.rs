@@ -170,6 +170,10 @@ impl Serialize for ShownNode<'_> {
         if node.waiting.is_any() {
             map.serialize_entry("waiting", &node.waiting)?;
         }
+        let stopped = delta.view.stopped_within(node);
+        if stopped > 0 {
+            map.serialize_entry("stopped", &stopped)?;
+        }
         if node.sessions != Counts::default() {
             map.serialize_entry("sessions", &node.sessions)?;
         }

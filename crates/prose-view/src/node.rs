@@ -314,6 +314,10 @@ pub struct Node {
     pub sessions: Counts,
     /// How long it has only waited for people; see [`View::times_of`](crate::View::times_of).
     pub(crate) waiting: Waiting,
+    /// How often the run had been stopped when it started.
+    pub(crate) stops_at_start: usize,
+    /// How often the run had been stopped when it ended.
+    pub(crate) stops_at_end: usize,
     /// How it stands itself, if it is a request.
     pub(crate) standing: Standing,
     /// The beginning of the places in it, if anything can be in it.

@@ -30,6 +30,8 @@ pub struct View {
     pub(crate) now: u64,
     pub(crate) paused: u64,
     pub(crate) waits: Waits,
+    /// For how long the run was stopped without waiting for people, each time.
+    pub(crate) stops: Vec<u64>,
     pub(crate) head: Option<Arc<RunHead>>,
     /// The harness that answers now; that of the start, until the run is resumed with another one.
     pub(crate) harness: SmolStr,
@@ -205,13 +207,23 @@ impl View {
         Times { work, waiting, stopped: self.paused.saturating_sub(self.waits.unattended) }
     }
 
-    /// What the time of a part of the run was taken up by, without the time for which the run was stopped.
+    /// What the time of a part of the run was taken up by.
     pub fn times_of(&self, node: &Node) -> Times {
         let waited = node.waiting.at(self.clocks());
         let first = node.session().and_then(|session| session.attempts.first());
         let from = first.and_then(|attempt| attempt.began).unwrap_or(node.from);
         let whole = node.to.unwrap_or(self.now).saturating_sub(from);
-        Times { work: whole.saturating_sub(waited.view), waiting: waited.whole, stopped: 0 }
+        Times {
+            work: whole.saturating_sub(waited.view),
+            waiting: waited.whole,
+            stopped: self.stopped_within(node),
+        }
+    }
+
+    /// For how long the run was stopped between the start and the end of a part.
+    pub(crate) fn stopped_within(&self, node: &Node) -> u64 {
+        let end = if node.to.is_some() { node.stops_at_end } else { self.stops.len() };
+        self.stops.get(node.stops_at_start..end).unwrap_or_default().iter().sum()
     }
 
     /// How long an attempt of a session took up to now: without the time in which it waited for an agent or a person, or ran before the run was resumed.

@@ -1,7 +1,7 @@
 // The panel of a run: messages of the editor update the run, which is drawn once per frame.
 
 import type { Ability, FromPanel, PanelCommand, SessionCommand, ToPanel } from "../src/runs/messages";
-import { activityText, agentTexts, callsText, counted, denialsOf, denialText, duration, durationText, idleTexts, type Item, openRequest, pauseText, repliedRequest, Run, type RunDelta, usageText, waitedText } from "../src/runs/run";
+import { activityText, agentTexts, callsText, counted, denialsOf, denialText, duration, durationText, idleTexts, idleTextsOf, type Item, openRequest, pauseText, repliedRequest, Run, type RunDelta, usageText } from "../src/runs/run";
 import { Details } from "./details";
 import { button, element, icon, roving, setIcon, setText } from "./dom";
 import { Graph } from "./graph";
@@ -266,7 +266,7 @@ function describe(item: Item): void {
     item.agent,
     item.attempts.at(-1)?.session?.model ?? item.model,
     durationText(duration(item, model.now)),
-    waitedText(item, model.now),
+    ...idleTextsOf(item, model.now),
     callsText(item),
     usageText(item.usage),
     item.site === undefined ? "" : `line ${item.site.line}`,
@@ -347,7 +347,7 @@ function drawHeading(now: number): void {
   const parts = [
     words[state],
     durationText((root.to ?? Math.max(now, model.last)) - root.from),
-    ...idleTexts(model),
+    ...idleTexts(model.times),
     root.to === undefined ? `${complete + failed} of ${counted(total, "session", "sessions")}` : counted(total, "session", "sessions"),
     running > 0 && `${running} running`,
     waiting > 0 && `${waiting} waiting`,

@@ -1,7 +1,7 @@
 // The timeline of a run: a tree of its parts on the left, and their times on the right. The page contains only visible rows, so that a run
 // of thousands of sessions costs the same as a short one.
 
-import { activityText, callsText, denialsOf, denialText, duration, durationText, type Item, type Run, type Span, usageText, waitedText } from "../src/runs/run";
+import { activityText, callsText, denialsOf, denialText, duration, durationText, idleTextsOf, type Item, type Run, type Span, usageText } from "../src/runs/run";
 import { element, icon, setIcon, setText } from "./dom";
 import { Column } from "./column";
 import { activity, bars, collapsedBelow, contains, groupOf, load, moved, peak, type Row, RowList, ticks, type TimeWindow, zoomed } from "./rows";
@@ -786,8 +786,7 @@ function tipOf({ item, prefix }: Row, now: number): Node[] {
   ];
   const queued = item.attempts[0]?.began;
   if (queued !== undefined) facts.push(["waited", durationText(queued - item.from)]);
-  const waited = waitedText(item, now);
-  if (waited !== "") facts.push(["people", waited]);
+  for (const idle of idleTextsOf(item, now)) facts.push(["idle", idle]);
   if (item.attempts.length > 1) facts.push(["attempts", String(item.attempts.length)]);
   const doing = activityText(item.activity, now);
   if (doing !== "") facts.push(["now", doing]);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bars } from "../panel/rows";
-import { duration, idleTexts, type Item, Run, type RunDelta, waitedText } from "../src/runs/run";
+import { duration, idleTexts, idleTextsOf, type Item, Run, type RunDelta } from "../src/runs/run";
 
 const SESSIONS = { total: 1, running: 0, waiting: 1, complete: 0, failed: 0 };
 
@@ -25,9 +25,9 @@ function running(delta: Partial<RunDelta> = {}): Run {
 
 test("a branch that waits for a person takes no time, whatever else is at work", () => {
   const { items } = running();
-  const shown = items.map((item) => [item.kind, duration(item, 61_000), waitedText(item, 61_000)]);
+  const shown = items.map((item) => [item.kind, duration(item, 61_000), ...idleTextsOf(item, 61_000)]);
   assert.deepEqual(shown, [
-    ["run", 61_000, ""],
+    ["run", 61_000],
     ["branch", 1000, "waited 1 m 0 s for answers"],
     ["session", 1000, "waited 1 m 0 s for answers"],
   ]);
@@ -42,11 +42,19 @@ test("the bar of a session is interrupted where it waits", () => {
   const node = { ...session, status: "complete" as const, to: 5000, attempts, waits: [{ from: 1000, to: 4000 }], waiting: { total: 3000, within: 3000 } };
   run.apply({ whole: false, seq: 2, now: 5000, paused: 0, harness: "script", nodes: [node], statements: [], entries: [] });
   assert.deepEqual(shown(), [["work", 0, 1000], ["wait", 1000, 4000], ["work", 4000, 5000]]);
-  assert.deepEqual([duration(session, 9000), waitedText(session, 9000)], [2000, "waited 3.0 s for answers"]);
+  assert.deepEqual([duration(session, 9000), ...idleTextsOf(session, 9000)], [2000, "waited 3.0 s for answers"]);
 });
 
 test("a run says how long it waited and was stopped", () => {
-  assert.deepEqual(idleTexts(running()), []);
+  assert.deepEqual(idleTexts(running().times), []);
   const times = { work: 2000, waiting: 19_000, stopped: 86_400_000 };
-  assert.deepEqual(idleTexts(running({ times })), ["waited 19.0 s for answers", "stopped for 24 h 0 m"]);
+  assert.deepEqual(idleTexts(running({ times }).times), ["waited 19.0 s for answers", "stopped for 24 h 0 m"]);
+});
+
+test("a session says for how long the run was stopped while it was open", () => {
+  const session = running().items[2] as Item;
+  const node = { ...session, status: "complete" as const, to: 2000, waiting: undefined, stopped: 3_600_000 };
+  const run = running({ nodes: [node] });
+  const texts = run.items.filter(({ id }) => id === node.id).map((item) => idleTextsOf(item, 2000));
+  assert.deepEqual(texts, [["stopped for 1 h 0 m"]]);
 });

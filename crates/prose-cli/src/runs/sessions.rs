@@ -73,6 +73,7 @@ fn write_session(
         // The time at which a process was killed is not recorded.
         (node.status != Status::Interrupted || has_end).then(|| duration(times.work)),
         (times.waiting > 0).then(|| format!("waited {} for answers", duration(times.waiting))),
+        (times.stopped > 0).then(|| format!("stopped for {}", duration(times.stopped))),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
     writeln!(out, "  {line}{}{agent}: {}", first_line(label), facts.join(", "))

@@ -1,5 +1,7 @@
 //! `textDocument/codeLens`: lenses to run programs and blocks, and what the last runs returned.
 
+use std::borrow::Cow;
+
 use prose_analysis::location::Origin;
 use prose_analysis::model::NameKind;
 use prose_analysis::statements::statements;
@@ -8,10 +10,12 @@ use prose_run::asks_model;
 use prose_syntax::TextRange;
 use prose_syntax::text::counted;
 use prose_test::test_file_of;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::features::fork_actions::RUN_FROM_HERE;
 use crate::features::lens_resolution::Unresolved;
+use crate::protocol::json::{Json, json as text};
 use crate::protocol::lsp;
 use crate::protocol::position::size;
 use crate::protocol::uri::uri_of_path;
@@ -23,12 +27,8 @@ use crate::runs::requests::{CANCEL, DRY_RUN, FORK, RESUME, RUN, SHOW_ERROR};
 use crate::testing::commands::TEST;
 
 /// The answer to `textDocument/codeLens`.
-pub(crate) fn code_lenses(view: &View<'_>) -> Vec<Value> {
-    let lens = |Lens { range, content }: Lens| match content {
-        Content::Command(command) => json!({ "range": range, "command": command }),
-        Content::Unresolved(unresolved) => json!({ "range": range, "data": unresolved.data(view) }),
-    };
-    lenses(view).into_iter().map(lens).collect()
+pub(crate) fn code_lenses(view: &View<'_>) -> Json {
+    text(&lenses(view))
 }
 
 /// The same as code actions, for clients that show no lenses: those of the program anywhere in it, and those of a block on its first line.
@@ -37,13 +37,11 @@ pub(crate) fn run_actions(view: &View<'_>, range: lsp::Range) -> Vec<Value> {
         return Vec::new();
     }
     let top = view.converter().top();
-    let is_here = |lens: &Lens| lens.range == top || lens.range.start.line == range.start.line;
-    let action = |lens: Lens| match lens.content {
+    let is_here = |lens: &Lens<'_>| lens.range == top || lens.range.start.line == range.start.line;
+    let action = |lens: Lens<'_>| {
         // There is an action for each session of the last run.
-        Content::Command(command) if command["command"] != "" && command["command"] != FORK => {
-            Some(json!({ "title": command["title"], "command": command }))
-        }
-        _ => None,
+        let command = lens.command.filter(|command| !["", FORK].contains(&command.command))?;
+        Some(json!({ "title": command.title, "command": command }))
     };
     lenses(view).into_iter().filter(is_here).filter_map(action).collect()
 }
@@ -51,18 +49,42 @@ pub(crate) fn run_actions(view: &View<'_>, range: lsp::Range) -> Vec<Value> {
 /// The command of a client that starts the debugger.
 const DEBUG: &str = "prose.debugProgram";
 
-struct Lens {
+/// A lens as the protocol has it. A long program has thousands, so that they are not built as values of JSON first.
+#[derive(Serialize)]
+struct Lens<'a> {
     range: lsp::Range,
-    content: Content,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<Command<'a>>,
+    /// What its command is computed from when it becomes visible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Value>,
 }
 
-enum Content {
-    Command(Value),
-    /// Computed when the lens becomes visible.
-    Unresolved(Unresolved),
+#[derive(Serialize)]
+struct Command<'a> {
+    title: Cow<'static, str>,
+    /// Empty for a text that can be read and does nothing.
+    command: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<[Argument<'a>; 1]>,
 }
 
-fn lenses(view: &View<'_>) -> Vec<Lens> {
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Argument<'a> {
+    /// The program in a document.
+    Program {
+        uri: &'a str,
+    },
+    /// The part of a program that starts in a line, counted from 1.
+    Part {
+        uri: &'a str,
+        line: u32,
+    },
+    Other(Value),
+}
+
+fn lenses<'a>(view: &'a View<'_>) -> Vec<Lens<'a>> {
     let (db, snapshot) = (view.db, view.snapshot);
     let file = snapshot.file;
     // Fetched programs are read-only; they run through programs that import them.
@@ -80,7 +102,8 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
     let has_sound_settings = snapshot.config.check_settings().is_ok();
     let can_run = has_sound_settings && errors.is_empty();
     let mut is_estimated = false;
-    let mut lenses = Lenses { uri, can_run, first_line: snapshot.shown.first_line(), list: Vec::new() };
+    let first_line = snapshot.shown.first_line();
+    let mut lenses = Lenses { view, uri, can_run, first_line, list: Vec::new() };
     if !can_run {
         let why = match has_sound_settings {
             true => counted(errors.len(), "error"),
@@ -88,15 +111,15 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
         };
         // Without a command it can be read and does nothing.
         let command = if view.session.shows_documents { SHOW_ERROR } else { "" };
-        lenses.add(top, &format!("Cannot run: {why}"), command, json!({ "uri": uri }));
+        lenses.add(top, format!("Cannot run: {why}"), command, Argument::Program { uri });
     } else {
         if project.is_some() {
-            lenses.add(top, "▶ Run program", RUN, json!({ "uri": uri }));
+            lenses.add(top, "▶ Run program", RUN, Argument::Program { uri });
             if view.session.debugs_programs {
-                lenses.add(top, "Debug program", DEBUG, json!({ "uri": uri }));
+                lenses.add(top, "Debug program", DEBUG, Argument::Program { uri });
             }
         }
-        lenses.add(top, "Dry run", DRY_RUN, json!({ "uri": uri }));
+        lenses.add(top, "Dry run", DRY_RUN, Argument::Program { uri });
         // While the program runs, hints show what it uses.
         let is_running = !view.runs.live(&snapshot.name).is_empty();
         // A run that asks no model costs nothing.
@@ -112,14 +135,14 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
     if let Some(tests) = test_file_of(path).filter(|tests| is_alone && tests.is_file())
         && let Some(uri) = uri_of_path(&tests)
     {
-        lenses.add(top, "▶ Run tests", TEST, json!({ "uri": &*uri }));
+        lenses.add(top, "▶ Run tests", TEST, Argument::Other(json!({ "uri": &*uri })));
     }
     for run in view.runs.live(&snapshot.name) {
-        lenses.add(top, "■ Stop", CANCEL, json!({ "uri": uri, "run": run }));
+        lenses.add(top, "■ Stop", CANCEL, Argument::Other(json!({ "uri": uri, "run": run })));
     }
     let of_program = last.iter().find(|last| last.block.is_none());
     lenses.add_last(top, of_program);
-    lenses.add_failure(view, of_program);
+    lenses.add_failure(of_program);
     let blocks = if project.is_some() { prose_ide::runnable_blocks(db, file) } else { Vec::new() };
     for block in &blocks {
         // An error elsewhere in the program is none of the block's.
@@ -132,11 +155,12 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
             };
         let range = converter.range(block.range);
         if lenses.can_run {
-            lenses.add(range, "▶ Run block", RUN, json!({ "uri": uri, "block": block.name }));
+            let argument = json!({ "uri": uri, "block": block.name });
+            lenses.add(range, "▶ Run block", RUN, Argument::Other(argument));
         }
         let of_block = last.iter().find(|last| last.block.as_ref() == Some(&block.name));
         lenses.add_last(range, of_block);
-        lenses.add_failure(view, of_block);
+        lenses.add_failure(of_block);
     }
     if can_run && options.parts && project.is_some() {
         for part in executable_parts(db, file) {
@@ -144,8 +168,8 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
                 part.block.as_ref().is_some_and(|name| blocks.iter().any(|block| block.name == *name));
             if !is_runnable {
                 let range = converter.range(part.range);
-                let argument = json!({ "uri": uri, "line": range.start.line + 1 });
-                lenses.add(range, &format!("▶ Run {}", part.kind.noun()), RUN, argument);
+                let argument = Argument::Part { uri, line: range.start.line + 1 };
+                lenses.add(range, format!("▶ Run {}", part.kind.noun()), RUN, argument);
             }
         }
     }
@@ -161,59 +185,68 @@ fn lenses(view: &View<'_>) -> Vec<Lens> {
     if let Some(last) = of_program.filter(|_| options.outputs) {
         for output in outputs(db, file) {
             if let Some(title) = last.output(output.name.as_deref()) {
-                lenses.add_text(converter.range(output.range), &title);
+                lenses.add_text(converter.range(output.range), title);
             }
         }
     }
     lenses.list
 }
 
-struct Lenses<'a> {
+struct Lenses<'a, 'v> {
+    view: &'a View<'v>,
     uri: &'a str,
     /// Whether there is no error in what the next lenses are about.
     can_run: bool,
     first_line: usize,
-    list: Vec<Lens>,
+    list: Vec<Lens<'a>>,
 }
 
-impl Lenses<'_> {
-    fn add(&mut self, range: lsp::Range, title: &str, command: &str, argument: Value) {
-        let command = json!({ "title": title, "command": command, "arguments": [argument] });
-        self.list.push(Lens { range, content: Content::Command(command) });
+impl<'a> Lenses<'a, '_> {
+    fn add(
+        &mut self,
+        range: lsp::Range,
+        title: impl Into<Cow<'static, str>>,
+        command: &'static str,
+        argument: Argument<'a>,
+    ) {
+        let command = Command { title: title.into(), command, arguments: Some([argument]) };
+        self.list.push(Lens { range, command: Some(command), data: None });
     }
 
     fn add_unresolved(&mut self, range: lsp::Range, unresolved: Unresolved) {
-        self.list.push(Lens { range, content: Content::Unresolved(unresolved) });
+        self.list.push(Lens { range, command: None, data: Some(unresolved.data(self.view)) });
     }
 
     /// Adds a text without a command, which can be read and does nothing.
-    fn add_text(&mut self, range: lsp::Range, title: &str) {
-        self.list.push(Lens { range, content: Content::Command(json!({ "title": title, "command": "" })) });
+    fn add_text(&mut self, range: lsp::Range, title: String) {
+        let command = Command { title: title.into(), command: "", arguments: None };
+        self.list.push(Lens { range, command: Some(command), data: None });
     }
 
     /// Adds a fork at the statement where a run failed.
-    fn add_failure(&mut self, view: &View<'_>, last: Option<&LastRun>) {
+    fn add_failure(&mut self, last: Option<&LastRun>) {
         let Some(last) = last.filter(|_| self.can_run) else { return };
         let (Some(line), Some(before)) = (last.failed_line(), last.program()) else { return };
-        let text = &view.snapshot.text;
+        let text = &self.view.snapshot.text;
         let line = line_map(&before, text).nearest_now(line - 1);
         if line >= text.len_lines() {
             return;
         }
         let start = size(text.line_to_byte(line));
-        let range = view.converter().range(TextRange::empty(start));
+        let range = self.view.converter().range(TextRange::empty(start));
         let mut argument = last.argument(self.uri);
         argument["from"] = json!("failure");
-        self.add(range, RUN_FROM_HERE, FORK, argument);
+        self.add(range, RUN_FROM_HERE, FORK, Argument::Other(argument));
     }
 
     fn add_last(&mut self, range: lsp::Range, last: Option<&LastRun>) {
         let Some(last) = last else { return };
         if self.can_run && last.can_be_resumed() {
-            self.add(range, "Resume last run", RESUME, last.argument(self.uri));
+            let argument = Argument::Other(last.argument(self.uri));
+            self.add(range, "Resume last run", RESUME, argument);
         }
         if let Some(result) = last.result(self.first_line) {
-            self.add_text(range, &result);
+            self.add_text(range, result);
         }
     }
 }

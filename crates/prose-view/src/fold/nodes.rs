@@ -54,6 +54,7 @@ impl View {
             program: self.program_of(&event.place, event.site),
             nesting: event.nesting,
             from: self.time(event),
+            stops_at_start: self.stops.len(),
             key: key.clone(),
             ..Node::default()
         };
@@ -149,9 +150,10 @@ impl View {
     pub(super) fn close(&mut self, id: NodeId, at: u64, status: Status, error: Option<&Arc<RuntimeError>>) {
         self.close_activity(id);
         let now = self.clocks();
+        let stops = self.stops.len();
         let closed = self.change(id, |node| {
             let waited = node.waiting.at(now).view;
-            (node.to, node.waits_for) = (Some(at), None);
+            (node.to, node.waits_for, node.stops_at_end) = (Some(at), None, stops);
             if let Some(error) = error {
                 node.error = Some(Arc::clone(error));
             }

@@ -24,6 +24,8 @@ impl View {
         // A journal does not always have the end of an execution that stopped to wait.
         if waited.is_some() || self.end.as_ref().is_some_and(|end| end.status == RunStatus::Waiting) {
             self.waits.unattended += stopped;
+        } else if stopped > 0 {
+            self.stops.push(stopped);
         }
     }
 

@@ -248,3 +248,38 @@ fn a_loop_whose_only_branch_asks_has_not_worked_meanwhile() {
         [times(400, 4_900, 0), times(400, 4_900, 0), times(0, 4_900, 0)]
     );
 }
+
+#[test]
+fn a_part_was_stopped_only_if_the_run_stopped_inside_it() {
+    let events = told(vec![
+        (0, 0, "s0", json!({ "event": "loop-started", "kind": "repeat", "header": "2 times", "max": 2 })),
+        (0, 0, "s0/i0", json!({ "event": "iteration-started", "number": 1, "max": 2 })),
+        (0, 0, "s0/i0/0", session(1, "before")),
+        (1_000, 0, "s0/i0/0", replied(1, json!(null))),
+        (1_000, 0, "s0/i0/0", ended(1, "complete")),
+        // Without an event of its end, as when its process is killed.
+        (1_000, 0, "s0/i0/1", session(2, "during")),
+        (61_000, 60_000, "", json!({ "event": "resumed", "harness": "offline" })),
+        (61_000, 60_000, "s0/i0/2", session(3, "after")),
+        // As soon as it goes on.
+        (61_000, 60_000, "s0/i0/1", replied(2, json!(null))),
+        (61_000, 60_000, "s0/i0/1", ended(2, "complete")),
+        (63_000, 60_000, "s0/i0/2", replied(3, json!(null))),
+    ]);
+    let view = View::of(&events);
+    let shown = json!(view.since(0));
+    let parts = view.nodes().enumerate().map(|(index, (_, node))| {
+        let Times { work, stopped, .. } = view.times_of(node);
+        let sent = &shown["nodes"][index]["stopped"];
+        format!("{} {}: {work} ms, stopped {stopped} ms, shown {sent}\n", node.kind.name(), node.label)
+    });
+    expect![[r#"
+        run race.prose: 3000 ms, stopped 60000 ms, shown 60000
+        loop repeat 2 times: 3000 ms, stopped 60000 ms, shown 60000
+        iteration iteration 1 of 2: 3000 ms, stopped 60000 ms, shown 60000
+        session before: 1000 ms, stopped 0 ms, shown null
+        session during: 0 ms, stopped 60000 ms, shown 60000
+        session after: 2000 ms, stopped 0 ms, shown null
+    "#]]
+    .assert_eq(&parts.collect::<String>());
+}

@@ -123,6 +123,8 @@ export interface Item {
   waits?: Span[];
   /** How long only people were waited for: in total, and as a part of the time between start and end; and since when it is so. */
   waiting?: { total: number; within: number; since?: number };
+  /** For how long the run was stopped between its start and its end. */
+  stopped?: number;
   usage?: Usage;
   /** What the agent of an open session does. */
   activity?: Activity;
@@ -239,6 +241,7 @@ const UNSAID = {
   usage: undefined,
   waits: undefined,
   waiting: undefined,
+  stopped: undefined,
 };
 
 /** A run. */
@@ -385,16 +388,14 @@ export function duration(item: Item, now: number): number {
   return Math.max(0, (item.to ?? now) - began - within - Math.max(0, now - since));
 }
 
-/** `waited 3 m 10 s for answers`; empty for a part that has waited for no one. */
-export function waitedText({ waiting }: Item, now: number): string {
+/** What a part of a run waited, and for how long the run was stopped inside it. */
+export function idleTextsOf({ waiting, stopped }: Item, now: number): string[] {
   const { total = 0, since = now } = waiting ?? {};
-  const waited = total + Math.max(0, now - since);
-  return waited === 0 ? "" : `waited ${durationText(waited)} for answers`;
+  return idleTexts({ waiting: total + Math.max(0, now - since), stopped });
 }
 
 /** `waited 3 m 10 s for answers`, `stopped for 2 h 5 m` */
-export function idleTexts({ times }: Run): string[] {
-  const { waiting = 0, stopped = 0 } = times ?? {};
+export function idleTexts({ waiting = 0, stopped = 0 }: Partial<Times> = {}): string[] {
   return [waiting > 0 ? `waited ${durationText(waiting)} for answers` : "", stopped > 0 ? `stopped for ${durationText(stopped)}` : ""].filter(Boolean);
 }
 

@@ -1,7 +1,7 @@
 // The tree of runs, with the sessions, branches and iterations of each.
 
 import * as vscode from "vscode";
-import { activityText, agentTexts, callsText, denialsOf, denialText, type Item, type ItemKind, duration, durationText, openRequest, pauseText, repliedRequest, type Status, usageText, waitedText } from "./run";
+import { activityText, agentTexts, callsText, denialsOf, denialText, type Item, type ItemKind, duration, durationText, idleTextsOf, openRequest, pauseText, repliedRequest, type Status, usageText } from "./run";
 import type { Entry, RunStore } from "./store";
 
 /** A node of the tree: a run, or a part of one. */
@@ -190,7 +190,7 @@ function partItem(entry: Entry, item: Item): vscode.TreeItem {
     isLeaf ? item.agent : item.detail,
     item.kind === "condition" || item.kind === "choice" || item.kind === "loop" ? item.note : "",
     item.kind === "choice" ? "" : item.status === "waiting" ? "waiting" : durationText(duration(item, entry.model.now)),
-    item.status === "waiting" ? "" : waitedText(item, entry.model.now),
+    ...(item.status === "waiting" ? [] : idleTextsOf(item, entry.model.now)),
     item.attempts.length > 1 ? `attempt ${item.attempts.length}` : "",
     !isLeaf && total > 1 ? `${complete + failed}/${total} sessions` : "",
     activityText(item.activity, entry.model.now),
