@@ -435,7 +435,7 @@ fn summarise_foreign(folder: &Path, summary: &mut RunSummary) {
     if !summarise_state(folder, summary) && !has_bindings {
         summary.status = RunState::Damaged;
         summary.error = Some(format!(
-            "{} has neither a journal nor {STATE_FILE}; remove it with `prose runs rm`",
+            "{} has neither a journal nor {STATE_FILE}; delete the folder",
             folder.display()
         ));
         return;

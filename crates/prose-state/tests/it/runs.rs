@@ -109,7 +109,7 @@ fn runs_in_all_states() {
             ?: damaged, 2024-01-01T00:00:02Z, ?, ? sessions
               line 1 of PROJECT/.prose/runs/20240101-000002-cccccc/journal.jsonl is not a line of a journal
             ?: damaged, 2024-01-01T00:00:01Z, ?, ? sessions
-              PROJECT/.prose/runs/20240101-000001-bbbbbb has neither a journal nor state.md; remove it with `prose runs rm`
+              PROJECT/.prose/runs/20240101-000001-bbbbbb has neither a journal nor state.md; delete the folder
             foreign.prose: foreign, 2024-01-01T00:00:00Z, 60 s, ? sessions
         "#]],
     );

@@ -171,7 +171,7 @@ fn a_run_of_which_next_to_nothing_is_left() {
         ---- stdout
         ID  damaged
         started:  TIME
-        error:    FOLDER/.prose/runs/ID has neither a journal nor state.md; remove it with `prose runs rm`
+        error:    FOLDER/.prose/runs/ID has neither a journal nor state.md; delete the folder
         folder:   FOLDER/.prose/runs/ID
     "#]],
     );
