@@ -434,10 +434,8 @@ fn summarise_foreign(folder: &Path, summary: &mut RunSummary) {
     let has_bindings = folder.join("bindings").is_dir();
     if !summarise_state(folder, summary) && !has_bindings {
         summary.status = RunState::Damaged;
-        summary.error = Some(format!(
-            "{} has neither a journal nor {STATE_FILE}; delete the folder",
-            folder.display()
-        ));
+        summary.error =
+            Some(format!("{} has neither a journal nor {STATE_FILE}; delete the folder", folder.display()));
         return;
     }
     summary.status = RunState::Foreign;

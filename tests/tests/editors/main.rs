@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+mod emacs;
 mod helix;
+mod jetbrains;
 mod neovim;
 mod vscode;
 mod vscode_e2e;

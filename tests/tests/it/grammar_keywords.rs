@@ -42,6 +42,22 @@ fn neovim_highlights_every_keyword() {
 }
 
 #[test]
+fn emacs_highlights_every_keyword_and_property_and_no_other() {
+    let package = fs::read_to_string(repository().join("editors/emacs/openprose-mode.el")).unwrap();
+    let list = |name: &str| -> BTreeSet<String> {
+        let (_, rest) = package.split_once(&format!("(defconst openprose-{name}\n")).unwrap_or_else(|| {
+            package.split_once(&format!("(defconst openprose-{name} ")).expect("the list is there")
+        });
+        let (list, _) = rest.split_once(')').expect("the list ends");
+        list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let keywords = list("keywords").union(&list("values")).cloned().collect::<BTreeSet<_>>();
+    assert_eq!(keywords, KEYWORDS.iter().map(|&(text, _)| text.to_owned()).collect());
+    let known = [properties::PROPERTIES, properties::PERMISSIONS].concat();
+    assert_eq!(list("properties"), known.iter().map(|property| property.name.to_owned()).collect());
+}
+
+#[test]
 fn the_tree_sitter_grammar_knows_every_keyword_and_no_other() {
     let grammar = fs::read_to_string(tree_sitter_grammar("src/grammar.json")).unwrap();
     let mut words = BTreeSet::new();
