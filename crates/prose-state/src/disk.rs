@@ -337,6 +337,18 @@ impl OwnFile<'_> {
         Ok(folder.appender(name)?)
     }
 
+    /// The same, and makes it, for the user alone, if it is missing.
+    pub(crate) fn appender_or_create(&self) -> Result<File, StateError> {
+        let (folder, name) = self.place()?;
+        Ok(folder.appender_or_create(name)?)
+    }
+
+    /// Puts another one in its place as a whole.
+    pub(crate) fn replace(&self, bytes: &[u8]) -> Result<(), StateError> {
+        let (folder, name) = self.place()?;
+        Ok(folder.write(name, bytes)?)
+    }
+
     /// Opens it for writing somewhere in it.
     pub(crate) fn writer(&self) -> Result<File, StateError> {
         let (folder, name) = self.place()?;

@@ -13,13 +13,14 @@ use prose_vm::effect::{
     Binding, Effect, Failure, FileUse, Memory, MemoryPlace, MemoryScope, MemoryUse, Outcome, Request,
     RequestId,
 };
-use prose_vm::event::{Event, EventKind, RunHead, StateMode};
+use prose_vm::event::{Event, EventKind, Expense, RunHead, StateMode};
 use prose_vm::place::Place;
 use prose_vm::store::{Store, Turn};
 use prose_vm::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
+use crate::at_work::{AtWorkFile, Unsettled};
 use crate::binding_file;
 use crate::context_file;
 use crate::database::{DATABASE_FILE, is_database};
@@ -37,7 +38,7 @@ use crate::reader::read_length;
 use crate::recall::{JournalRecording, LookedUp, Matching, ReadablePart};
 pub use crate::remembered::Remembered;
 use crate::remembered::{Journals, SessionMemories};
-use crate::repair::{self, repair, truncate};
+use crate::repair::{self, JournalCopies, repair, truncate};
 use crate::set_variable::has_set_variables;
 use crate::source::JournalSource;
 use crate::state_file::STATE_FILE;
@@ -53,6 +54,7 @@ pub struct FilesystemStore {
     run: SmolStr,
     folder: PathBuf,
     journal: Journal,
+    at_work: AtWorkFile,
     writer: Writer,
     /// The tables, if the state is in a database.
     tables: Option<Tables>,
@@ -199,6 +201,10 @@ impl FilesystemStore {
                 recall.take_off_end(id)?;
                 notes.extend(take_open_turns(&mut recall, &path, id, &memories, &mut turns)?);
                 variables = recall.changed_variables()?;
+                let copies = JournalCopies(&folder).all();
+                let last_seq = recall.sound().last_seq;
+                let unsettled = Unsettled { run: id, journal: &path, copies: &copies }.of_latest(last_seq)?;
+                recall.add_expenses(unsettled);
                 let journal = Journal::resume(&path, recall.sound())?;
                 if journal.last_seq() == 0 {
                     inputs = repair::inputs(&folder, id)?;
@@ -219,9 +225,10 @@ impl FilesystemStore {
                     notes.extend(has_set_variables(&path)?.then(|| NOT_SET_AGAIN.to_owned()));
                     journals.put_away(&path)?;
                 }
+                journals.put_away_at_work()?;
                 let mut recalls = journals.recall(None)?;
                 if let Some(latest) = recalls.first_mut() {
-                    latest.carry_expenses()?;
+                    latest.carry_expenses(id)?;
                 }
                 for damage in recalls.iter().filter_map(|recall| recall.sound().damage.as_ref()) {
                     notes.push(format!("{damage}; the other lines are used"));
@@ -265,6 +272,7 @@ impl FilesystemStore {
         let executions = if tables.is_some() { Executions::without_files() } else { Executions::new(text) };
         Self {
             run,
+            at_work: AtWorkFile::new(&folder),
             folder,
             journal,
             writer: Writer::new(tree, executions),
@@ -463,13 +471,21 @@ impl Store for FilesystemStore {
                 self.journal.append(event)?;
             }
             self.journal.sync()?;
+            self.at_work.remove();
         }
+        self.at_work.happened(&event.kind);
         Ok(())
     }
 
     fn commit(&mut self) -> io::Result<()> {
         self.journal.commit()?;
+        // After the events that settle what is counted again.
+        self.at_work.flush()?;
         Ok(self.writer.commit()?)
+    }
+
+    fn at_work(&mut self, after: u64, expense: &Expense) -> io::Result<()> {
+        self.at_work.add(after, expense)
     }
 
     fn prepare(&mut self, binding: &Binding) -> io::Result<()> {

@@ -8,6 +8,7 @@
 
 pub mod agent_log;
 pub mod answers;
+mod at_work;
 pub mod binding_file;
 pub mod bindings;
 mod context_file;

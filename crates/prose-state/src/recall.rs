@@ -20,6 +20,7 @@ use smol_str::{SmolStr, format_smolstr};
 use self::earlier_trees::EarlierTrees;
 pub(crate) use self::keys::key_of_place;
 use self::keys::{MEMORY_STEP, first_attempt, key_in_tree, key_of_both};
+use crate::at_work::Unsettled;
 use crate::error::{Damage, StateError};
 use crate::expenses::Expenses;
 use crate::reader::{EventHeader, JournalReader, Lines, Places};
@@ -343,9 +344,18 @@ impl JournalRecording {
         Ok(())
     }
 
+    /// Adds what was used for requests of which the journal has nothing, unless that was taken off its end.
+    pub(crate) fn add_expenses(&mut self, expenses: Vec<Expense>) {
+        let new = |expense: &Expense| self.expenses.iter().all(|other| other.request != expense.request);
+        let new: Vec<Expense> = expenses.into_iter().filter(new).collect();
+        self.expenses.extend(new);
+    }
+
     /// Takes over what all executions have used that the journal tells of.
-    pub(crate) fn carry_expenses(&mut self) -> Result<(), StateError> {
-        self.expenses = Expenses::since(&self.path, 0)?.total();
+    pub(crate) fn carry_expenses(&mut self, run: &str) -> Result<(), StateError> {
+        let mut expenses = Expenses::since(&self.path, 0)?;
+        expenses.each.extend(Unsettled { run, journal: &self.path, copies: &[] }.of_earlier()?);
+        self.expenses = expenses.total();
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use prose_vm::store::{PendingRequests, Recording};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
+use crate::at_work;
 use crate::database::is_database;
 use crate::error::StateError;
 use crate::foreign::ForeignRecording;
@@ -160,6 +161,11 @@ impl Journals<'_> {
             return truncate(journal, 0);
         }
         fs::rename(journal, &earlier).map_err(StateError::io("rename", journal))
+    }
+
+    /// Puts what was at work with the last one of these.
+    pub(crate) fn put_away_at_work(&self) -> Result<(), StateError> {
+        at_work::put_away(self.folder, &self.path(self.count()))
     }
 
     /// What the copies of damaged journals and the journals of the program before it changed remember, the latest first. What a later journal has is

@@ -94,7 +94,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         writers: Writers::default(),
         own_sessions: OwnSessions::default(),
         memories_awaited: BTreeSet::new(),
-        is_started: BTreeSet::new(),
+        is_started: BTreeMap::new(),
         resumed: false,
         last: None,
         clock: RunClock::start(now),
@@ -197,8 +197,8 @@ struct Runner<'a> {
     own_sessions: OwnSessions,
     /// The requests that wait for their turn at a memory.
     memories_awaited: BTreeSet<RequestId>,
-    /// The requests that an agent has started with in this execution.
-    is_started: BTreeSet<RequestId>,
+    /// The requests that an agent has started with in this execution, with the number of the last event before that.
+    is_started: BTreeMap<RequestId, u64>,
     /// Whether [`EventKind::Resumed`] has been emitted.
     resumed: bool,
     /// The part of the program that the last event belongs to.
@@ -313,7 +313,7 @@ impl Runner<'_> {
                         self.release(id);
                     }
                     self.handles.remove(&id);
-                    if needs_agent && self.is_put_off(id, &outcome) {
+                    if needs_agent && self.is_put_off(id, &outcome)? {
                         continue;
                     }
                     self.drain_reports(Some(id))?;
@@ -369,7 +369,7 @@ impl Runner<'_> {
         let Some(request) = self.waiting.remove(&id) else { return Ok(()) };
         self.forget(id);
         let began = self.began.remove(&id);
-        let is_live = self.is_started.remove(&id);
+        let is_live = self.is_started.remove(&id).is_some();
         // What a session has used that a person skipped or replied to is recorded as an expense.
         let by_hand = matches!(&outcome, Outcome::Reply(reply) if reply.is_skipped)
             || self.worked.get(&id).is_some_and(|work| work.given_by.is_some());
@@ -424,7 +424,7 @@ impl Runner<'_> {
             if request.effect.needs_agent() {
                 self.release(id);
             }
-            if self.is_started.remove(&id) {
+            if self.is_started.remove(&id).is_some() {
                 self.settle_cancelled(&request)?;
             }
         }

@@ -24,6 +24,14 @@ pub trait Store {
     /// Writes buffered events. Called when the program is blocked, before work on its requests starts.
     fn commit(&mut self) -> io::Result<()>;
 
+    /// A request to a model has started after the event with the number `after`, or has used something since: what the run has used for it if the process
+    /// ends before an outcome or an [`Expense`] of it is recorded. The last such call for an attempt counts; one without requests reports that it was put off.
+    ///
+    /// It survives the end of the process after the next [`Store::commit`].
+    fn at_work(&mut self, _after: u64, _expense: &Expense) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Called before a session starts that may write the file of a binding: the file of an earlier session with the same name must not be read as its
     /// result.
     fn prepare(&mut self, _binding: &Binding) -> io::Result<()> {

@@ -35,7 +35,7 @@ impl Runner<'_> {
         let before = work.unanswered();
         work.add(&activity, now);
         let is_waiting = work.unanswered() > 0;
-        if (before > 0) != is_waiting && self.is_started.contains(&request) {
+        if (before > 0) != is_waiting && self.is_started.contains_key(&request) {
             match is_waiting {
                 true => self.asking.insert(request),
                 false => self.asking.remove(&request),
@@ -63,6 +63,7 @@ impl Runner<'_> {
             total.cost = accounts.cost_of(model, &total);
             let (before, now) = self.meter.report(request, agent.as_ref(), total);
             self.meter.set_day(self.host.accounts.spend(before, now));
+            self.keep_at_work(request, 1, Some(total))?;
         }
         let warning = match &activity {
             Activity::Tool(tool) => {

@@ -87,7 +87,9 @@ impl Runner<'_> {
             {
                 Err(CommandError::NoSession)
             }
-            Command::Retry { request } if !self.is_started.contains(request) => Err(CommandError::NotAtWork),
+            Command::Retry { request } if !self.is_started.contains_key(request) => {
+                Err(CommandError::NotAtWork)
+            }
             Command::Skip { .. } | Command::Retry { .. } | Command::Reply { .. } | Command::Prompt { .. } => {
                 Ok(true)
             }
@@ -123,7 +125,7 @@ impl Runner<'_> {
             Command::Retry { request } => self.start_again(request)?,
             Command::Prompt { request, text } => {
                 self.commanded.prompts.insert(request, (text, by.clone()));
-                if self.is_started.contains(&request) {
+                if self.is_started.contains_key(&request) {
                     self.start_again(request)?;
                 }
             }
@@ -202,7 +204,7 @@ impl Runner<'_> {
         self.drain_reports(Some(id))?;
         handle.abort();
         self.release(id);
-        if self.is_started.remove(&id)
+        if self.is_started.remove(&id).is_some()
             && let Some(request) = self.waiting.get(&id).cloned()
         {
             // Recorded also if nothing was reported: the attempt counts as a session, here and when the run is resumed.
@@ -233,7 +235,7 @@ impl Runner<'_> {
             agent: task.agent.clone(),
             name: task.binding.name.clone(),
             task: SmolStr::new(task.task.lines().next().unwrap_or_default()),
-            is_at_work: self.is_started.contains(&request.id),
+            is_at_work: self.is_started.contains_key(&request.id),
         })
     }
 }

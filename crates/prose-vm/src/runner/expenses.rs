@@ -53,9 +53,39 @@ impl Runner<'_> {
         }
     }
 
+    /// Keeps what a request at work has used up to now, for the case that the process ends before that is recorded.
+    pub(super) fn keep_at_work(
+        &mut self,
+        id: RequestId,
+        requests: u32,
+        usage: Option<Usage>,
+    ) -> Result<(), RunError> {
+        // As in the total of the day, only what a model is asked counts.
+        if !self.uses_model() {
+            return Ok(());
+        }
+        let (Some(after), Some(request)) = (self.is_started.get(&id), self.waiting.get(&id)) else {
+            return Ok(());
+        };
+        let expense = Expense {
+            request: Some(id),
+            effect: request.effect.kind().into(),
+            agent: request.effect.agent().cloned(),
+            requests,
+            work: Work { usage, ..Work::default() },
+            failure: None,
+        };
+        Ok(self.host.store.at_work(*after, &expense)?)
+    }
+
     /// Counts what an earlier execution has used. It is in the total of its day already.
     fn count_expense(&mut self, expense: &Expense) {
-        let used = expense.work.usage.map_or_else(Spent::default, Spent::of);
+        let used = match expense.work.usage {
+            Some(usage) => Spent::of(usage),
+            // A request to a model that reported nothing has used an unknown amount.
+            None if self.uses_model() => Spent { unpriced_requests: expense.requests, ..Spent::default() },
+            None => Spent::default(),
+        };
         self.meter.count(expense.agent.as_ref(), Spent { sessions: expense.sessions(), ..used });
     }
 

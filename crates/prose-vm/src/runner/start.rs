@@ -89,7 +89,8 @@ impl Runner<'_> {
                     self.host.store.prepare(&task.binding)?;
                 }
             }
-            self.is_started.insert(id);
+            self.is_started.insert(id, self.seq);
+            self.keep_at_work(id, 1, None)?;
             if self.last_to_wait.is_some_and(|last| id <= last) {
                 self.began.insert(id, (self.host.clock)());
                 self.emit_unrecorded(EventKind::Begun { request: id });
@@ -256,14 +257,15 @@ impl Runner<'_> {
     }
 
     /// Postpones a request that the system has no resources for: until another agent has ended, or for a while.
-    pub(super) fn is_put_off(&mut self, id: RequestId, outcome: &Outcome) -> bool {
+    pub(super) fn is_put_off(&mut self, id: RequestId, outcome: &Outcome) -> Result<bool, RunError> {
         let Outcome::Failed(Failure { kind: ErrorKind::OutOfResources, message }) = outcome else {
             self.room.was_found();
-            return false;
+            return Ok(false);
         };
         if !self.room.shrinks_to(self.agents) {
-            return false;
+            return Ok(false);
         }
+        self.keep_at_work(id, 0, None)?;
         let request = self.waiting.get(&id);
         if let Some(Effect::Session(task)) = request.map(|request| &request.effect) {
             self.meter.put_off_session(task.agent.as_ref());
@@ -280,7 +282,7 @@ impl Runner<'_> {
         }
         self.emit_unrecorded(EventKind::Queued { request: id });
         self.last_to_wait = self.last_to_wait.max(Some(id));
-        true
+        Ok(true)
     }
 }
 

@@ -57,7 +57,7 @@ impl Runner<'_> {
         self.running = FuturesUnordered::new();
         self.question = None;
         self.drain_reports(None)?;
-        for id in std::mem::take(&mut self.is_started) {
+        for id in std::mem::take(&mut self.is_started).into_keys() {
             if let Some(request) = self.waiting.remove(&id) {
                 self.settle_cancelled(&request)?;
             }

@@ -164,3 +164,49 @@ fn a_limit_that_a_run_is_resumed_with_comes_before_a_question_about_a_lower_one(
     workspace.prose(&["resume", "-q", "--max-sessions", "4"]).ended(3);
     assert_eq!(sessions(&workspace), 4);
 }
+
+/// Executes a run until its agent is at work, and kills it then.
+#[cfg(unix)]
+fn kill_at_work(workspace: &Workspace, arguments: &[&str]) {
+    _ = std::fs::remove_file(workspace.path("ready"));
+    let mut command = workspace.command();
+    command.args(arguments).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut child = command.spawn().expect("the binary starts");
+    let start = std::time::Instant::now();
+    while !workspace.path("ready").exists() {
+        assert!(start.elapsed() < std::time::Duration::from_secs(120), "the agent does not start");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    child.kill().expect("it is ours");
+    child.wait().expect("it ends");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_session_at_work_when_the_process_was_killed_counts_against_the_limits_of_the_run() {
+    for state in ["filesystem", "sqlite"] {
+        let agent = "if [ -e calls ]; then echo x >> calls; : > ready; exec sleep 600; fi; echo x >> calls; echo done";
+        let workspace = super::with_agent(FIVE, agent);
+        let stops = |arguments: &[&str], at: &str, calls: usize| {
+            let run = workspace.prose(arguments).ended(3);
+            assert!(
+                run.stderr.contains(&format!("stopped: the limit of {at} is reached")),
+                "{state}: {run:?}"
+            );
+            assert_eq!(workspace.read("calls").lines().count(), calls, "{state}");
+        };
+        // The first session is completed, the second one is interrupted twice.
+        kill_at_work(&workspace, &["run", "main.prose", "-q", "--max-sessions", "3", "--state", state]);
+        kill_at_work(&workspace, &["resume", "-q"]);
+        assert!(workspace.run_folder().join("at-work.jsonl").exists(), "{state}");
+        stops(&["resume", "-q"], "3 sessions", 3);
+        stops(&["resume", "-q"], "3 sessions", 3);
+        kill_at_work(&workspace, &["resume", "-q", "--max-sessions", "4"]);
+        // What killed processes had started counts once, also after a change of the program.
+        workspace.write("main.prose", b"repeat 5:\n  session \"Another\"\n");
+        stops(&["resume", "-q", "--accept-changes", "--max-sessions", "4"], "4 sessions", 4);
+        kill_at_work(&workspace, &["resume", "-q", "--max-sessions", "5"]);
+        stops(&["resume", "-q"], "5 sessions", 5);
+        assert!(!workspace.run_folder().join("at-work.jsonl").exists(), "{state}: nothing is at work");
+    }
+}
