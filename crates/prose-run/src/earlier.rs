@@ -46,19 +46,21 @@ pub fn recorded_run(project: &Project, name: &str) -> Result<RecordedRun, StateE
     }
 }
 
+/// The limits that a person has given to a run, the last one for each thing last: with its start, or while it was executed.
+pub(crate) fn given_limits(recorded: &RecordedRun) -> Vec<Maximum> {
+    let mut limits = recorded.head.caps.clone();
+    let events = recorded.events().into_iter().flatten().map_while(Result::ok);
+    limits.extend(events.filter_map(|event| match event.kind {
+        EventKind::Commanded { command: Command::SetLimit { limit }, .. } => Some(limit),
+        _ => None,
+    }));
+    limits
+}
+
 impl FromRun {
-    /// The limits that a person has given to the earlier run, the last one for each thing last: with its start, or while it was executed.
+    /// The limits of the earlier run that hold for this one. A replay uses nothing.
     fn limits(&self) -> Vec<Maximum> {
-        let mut limits = self.recorded.head.caps.clone();
-        // A replay uses nothing.
-        let events = self.recorded.events().ok().filter(|_| self.is_live);
-        limits.extend(events.into_iter().flatten().map_while(Result::ok).filter_map(
-            |event| match event.kind {
-                EventKind::Commanded { command: Command::SetLimit { limit }, .. } => Some(limit),
-                _ => None,
-            },
-        ));
-        limits
+        if self.is_live { given_limits(&self.recorded) } else { self.recorded.head.caps.clone() }
     }
 
     /// How the store of the new run behaves.

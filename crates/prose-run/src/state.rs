@@ -7,7 +7,7 @@ use prose_narration::transcript::TranscriptRecording;
 use prose_state::filesystem::{self, FilesystemStore, Resume};
 use prose_state::folder::run_id;
 use prose_state::in_context::InContextStore;
-use prose_state::replay::ReplayedRecording;
+use prose_state::replay::{RecordedRun, ReplayedRecording};
 use prose_syntax::text::counted;
 use prose_vm::earlier::ChangedVariable;
 use prose_vm::event::{RunHead, StateMode};
@@ -18,6 +18,7 @@ use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use crate::departure::Departure;
+use crate::earlier::given_limits;
 use crate::error::RunFailure;
 use crate::origin::Origin;
 use crate::seal::sealer;
@@ -221,6 +222,14 @@ fn resume(
     // A run in the layout of earlier versions is moved to `.prose/runs` (R105).
     let run = &request.project.adopt_run(run)?;
     let details = request.project.show_run(run)?;
+    let mut head = details.head;
+    if accept_changes
+        && let Some(head) = &mut head
+        && let Ok(recorded) = RecordedRun::in_folder(&request.project.existing_run(run)?)
+    {
+        // The new journal starts with the limits that hold then.
+        head.caps = request.money.caps.over(&given_limits(&recorded));
+    }
     let how = if accept_changes { Resume::AcceptChanges } else { Resume::Exact };
     let mut resumed = FilesystemStore::resume(&request.project, run, &request.program.text, how)?;
     // Without a statement there is no confirmation.
@@ -233,7 +242,7 @@ fn resume(
         run: run.clone(),
         folder: Some(resumed.store.folder().to_owned()),
         state: resumed.store.state(),
-        head: details.head,
+        head,
         inputs: resumed.inputs,
         store: StoreKind::Files(resumed.store.into()),
         recall: AnyRecording::Files(resumed.recall),

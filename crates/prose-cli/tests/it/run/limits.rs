@@ -210,3 +210,20 @@ fn a_session_at_work_when_the_process_was_killed_counts_against_the_limits_of_th
         assert!(!workspace.run_folder().join("at-work.jsonl").exists(), "{state}: nothing is at work");
     }
 }
+
+#[test]
+fn a_limit_that_a_run_is_resumed_with_holds_after_a_change_of_its_program() {
+    let workspace = Workspace::new(&[("five.prose", FIVE)]);
+    workspace.prose(&["run", "five.prose", "-q", "--max-sessions", "1"]).ended(3);
+    workspace.prose(&["resume", "-q", "--max-sessions", "2"]).ended(3);
+    workspace.write("five.prose", b"repeat 5:\n  session \"Another\"\n");
+    let stopped_at = |arguments: &[&str]| {
+        let run = workspace.prose(arguments).ended(3);
+        run.stderr.lines().next().map(str::to_owned).unwrap_or_default()
+    };
+    let at_two = "stopped: the limit of 2 sessions is reached (`--max-sessions`)";
+    assert_eq!(stopped_at(&["resume", "-q", "--accept-changes"]), at_two);
+    let at_four = "stopped: the limit of 4 sessions is reached (`--max-sessions`)";
+    assert_eq!(stopped_at(&["resume", "-q", "--accept-changes", "--max-sessions", "4"]), at_four);
+    assert_eq!(stopped_at(&["resume", "-q"]), at_four);
+}
