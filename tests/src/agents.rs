@@ -353,7 +353,7 @@ pub async fn judge(harness: &dyn Harness, condition: &str) -> Verdict {
 /// A request at the start of a program.
 pub fn request(effect: Effect) -> Request {
     let site = Site { program: 0, start: 0, end: 0, line: 1, last_line: 1 };
-    Request { id: RequestId(1), place: Place::root().step("s0"), site, effect }
+    Request { id: RequestId(1), place: Place::root().step("s0"), site, program: None, effect }
 }
 
 /// A server in the place of an agent's provider. It ends with the test.

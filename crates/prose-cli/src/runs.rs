@@ -24,6 +24,7 @@ use prose_state::runs::RunSummary;
 use prose_view::{Census, Delta, RequestRecord, Requests, Times, View, duration};
 use prose_vm::earlier::ChangedVariable;
 use prose_vm::event::{Event, EventKind};
+use prose_vm::program_names::ProgramNames;
 use serde::Serialize;
 use textwrap::core::display_width;
 
@@ -280,7 +281,12 @@ fn show(
     }
     // A run of another implementation has no journal.
     let mut by_hand = Vec::new();
-    let view = view_of(&run.folder, |event| by_hand.extend(done_by_hand(event))).ok();
+    let mut programs = ProgramNames::default();
+    let view = view_of(&run.folder, |event| {
+        programs.apply(event);
+        by_hand.extend(done_by_hand(event, &programs));
+    })
+    .ok();
     if let Some(took) = took(run, view.as_ref()) {
         writeln!(out, "took:     {took}")?;
     }
@@ -354,7 +360,7 @@ fn show(
 }
 
 /// What a person did instead of the program or an agent, in a line.
-fn done_by_hand(event: &Event) -> Option<String> {
+fn done_by_hand(event: &Event, programs: &ProgramNames) -> Option<String> {
     let what = match &event.kind {
         EventKind::VariableSet { name, by, .. } => by.variable_warning(name),
         EventKind::Effect { effect, work, .. } if effect == "session" => {
@@ -362,10 +368,8 @@ fn done_by_hand(event: &Event) -> Option<String> {
         }
         _ => return None,
     };
-    Some(match event.site {
-        Some(site) if site.program == 0 => format!("line {}: {what}", site.line),
-        _ => what,
-    })
+    let line = event.site.and_then(|site| programs.line(site));
+    Some(line.map_or(what.clone(), |line| format!("{line}: {what}")))
 }
 
 /// The files with the prompts of sessions that failed, relative to the folder of the run. Those of imported programs lie deeper and are not listed.

@@ -102,13 +102,13 @@ impl<S: Sessions> PromptedDecisions<S> {
         let said = ask(question.ask_again(&said)).await?;
         question.read(&said).ok_or_else(|| {
             // R67
-            let (what, line, harness) = (question.subject(), request.site.line, self.sessions.name());
+            let (what, line, harness) = (question.subject(), request.line(), self.sessions.name());
             let said = match said.trim() {
                 "" => "with an empty reply".to_owned(),
                 said => format!("with:\n{}", shorten(said)),
             };
             let message = format!(
-                "{what} in line {line} was not answered in the required form in two attempts; {harness} answered {said}"
+                "{what} at {line} was not answered in the required form in two attempts; {harness} answered {said}"
             );
             Failure { kind: ErrorKind::Undecided, message: message.trim_end().to_owned() }
         })

@@ -61,14 +61,10 @@ impl Replay {
         self.missing.clone()
     }
 
-    fn failure(&self, what: &str, line: u32) -> Failure {
-        let run = &self.run;
-        Failure::new(ErrorKind::NotRecorded, format!("run {run} has no answer for the {what} at line {line}"))
-    }
-
     fn refuse(&self, request: &Request) -> Failure {
         self.missing.put(request);
-        self.failure(what(request.effect.kind()), request.site.line)
+        let (run, what, line) = (&self.run, what(request.effect.kind()), request.line());
+        Failure::new(ErrorKind::NotRecorded, format!("run {run} has no answer for the {what} at {line}"))
     }
 }
 

@@ -7,15 +7,16 @@ use std::collections::HashMap;
 
 use prose_state::StateError;
 use prose_vm::event::{Event, EventKind, RunStatus};
-use prose_vm::place::Place;
+use prose_vm::place::{NamedLine, Place};
+use prose_vm::program_names::ProgramNames;
 
 use crate::FromRun;
 
 /// The statements of a redacted run that were not executed again yet.
 pub(crate) struct Departure {
     run: String,
-    /// With the numbers of their events and their lines, 0 in an imported program.
-    left: HashMap<Place, (u64, u32)>,
+    /// With the numbers of their events and their lines.
+    left: HashMap<Place, (u64, Option<NamedLine>)>,
     /// Whether these are all of a program that came to its end, so that it executes no others.
     is_whole: bool,
     is_found: bool,
@@ -28,14 +29,16 @@ impl Departure {
             return Ok(None);
         }
         let (mut left, mut is_whole) = (HashMap::new(), false);
+        let mut programs = ProgramNames::default();
         for event in from.recorded.events()? {
             let Ok(event) = event else { break };
+            programs.apply(&event);
             if from.before.is_some_and(|before| event.seq >= before) {
                 break;
             }
             match event.kind {
                 EventKind::StatementStarted { .. } => {
-                    let line = event.site.filter(|site| site.program == 0).map_or(0, |site| site.line);
+                    let line = event.site.and_then(|site| programs.line(site));
                     left.insert(event.place, (event.seq, line));
                 }
                 EventKind::RunEnded(end) => is_whole = !end.status.is_stopped(),
@@ -59,10 +62,10 @@ impl Departure {
                 None => "executes a statement here that was not executed".to_owned(),
             },
             EventKind::RunEnded(end) if end.status == RunStatus::Completed => {
-                let (_, line) = self.left.values().min()?;
+                let (_, line) = self.left.values().min_by_key(|(seq, _)| *seq)?;
                 match line {
-                    0 => "has not executed a statement of an imported program that was executed".to_owned(),
-                    line => format!("has not executed line {line}, which was executed"),
+                    Some(line) => format!("has not executed {line}, which was executed"),
+                    None => "has not executed a statement that was executed".to_owned(),
                 }
             }
             _ => return None,

@@ -5,7 +5,8 @@ use std::pin::Pin;
 
 use prose_vm::effect::SessionTask;
 use prose_vm::event::{Event, EventKind, RunEnd};
-use prose_vm::place::Site;
+use prose_vm::place::NamedLine;
+use prose_vm::program_names::ProgramNames;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
@@ -89,26 +90,31 @@ impl DryRunPrompt<'_> {
 }
 
 impl PreparedRun {
-    /// Executes a dry run ([`crate::Start::Dry`]) and reports its prompts and warnings, each with its part of the program.
+    /// Executes a dry run ([`crate::Start::Dry`]) and reports its prompts and warnings, each with its line.
     pub fn rehearse(
         self,
         given: impl IntoIterator<Item = (SmolStr, Value)>,
         interrupted: Pin<Box<dyn Future<Output = String> + '_>>,
-        report: &mut dyn FnMut(Option<Site>, DryRun<'_>),
+        report: &mut dyn FnMut(Option<NamedLine>, DryRun<'_>),
     ) -> Result<RunEnd, RunFailure> {
         let question_prompts = self.question_prompts.clone();
-        let mut observer = |event: &Event, _: bool| match &event.kind {
-            EventKind::SessionStarted { task, .. } => {
-                report(event.site, DryRun::Prompt(DryRunPrompt::Session(task)));
-            }
-            EventKind::Effect { request, effect, .. } => {
-                if let Some(prompt) = question_prompts.take(*request) {
-                    let kind = question_kind(effect);
-                    report(event.site, DryRun::Prompt(DryRunPrompt::Question { kind, prompt }));
+        let mut programs = ProgramNames::default();
+        let mut observer = |event: &Event, _: bool| {
+            programs.apply(event);
+            let line = event.site.and_then(|site| programs.line(site));
+            match &event.kind {
+                EventKind::SessionStarted { task, .. } => {
+                    report(line, DryRun::Prompt(DryRunPrompt::Session(task)));
                 }
+                EventKind::Effect { request, effect, .. } => {
+                    if let Some(prompt) = question_prompts.take(*request) {
+                        let kind = question_kind(effect);
+                        report(line, DryRun::Prompt(DryRunPrompt::Question { kind, prompt }));
+                    }
+                }
+                EventKind::Warning { message } => report(line, DryRun::Warning(message)),
+                _ => {}
             }
-            EventKind::Warning { message } => report(event.site, DryRun::Warning(message)),
-            _ => {}
         };
         let finished = self.execute(RunHooks {
             questions: Questions::generated(given),

@@ -12,8 +12,9 @@ use prose_syntax::text::enumerated;
 use prose_vm::earlier::ChangedVariable;
 use prose_vm::effect::{Effect, Usage};
 use prose_vm::event::{Event, EventKind, RunStatus, Status};
-use prose_vm::place::{Place, Site};
+use prose_vm::place::{NamedLine, Place, Site};
 use prose_vm::program::Program;
+use prose_vm::program_names::ProgramNames;
 use prose_vm::questions::Attribution;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
@@ -94,6 +95,8 @@ pub struct Fork {
     pub from: FromRun,
     /// The statement that the point is before or inside of; `None` at the end of the run.
     pub site: Option<Site>,
+    /// The line of that statement, as messages name it.
+    pub line: Option<NamedLine>,
     /// The place of that statement.
     pub place: Option<Place>,
     /// Whether the point is inside of the statement: after its start, and before the outcome of something that it asks.
@@ -197,6 +200,7 @@ pub fn plan_fork(recorded: RecordedRun, request: ForkRequest) -> Result<Fork, Fo
             recorded,
         },
         site: None,
+        line: None,
         place: None,
         is_inside: false,
         next: None,
@@ -211,10 +215,13 @@ pub fn plan_fork(recorded: RecordedRun, request: ForkRequest) -> Result<Fork, Fo
         names: NamesBefore::default(),
         is_whole: false,
     };
+    let mut programs = ProgramNames::default();
     for event in fork.from.recorded.clone().events()? {
         let Ok(event) = event else { break };
+        programs.apply(&event);
         fork.add(&event);
     }
+    fork.line = fork.site.and_then(|site| programs.line(site));
     for (name, value) in request.variables {
         let Some(place) = fork.next.clone() else {
             return refuse(format!(

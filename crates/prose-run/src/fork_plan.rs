@@ -69,12 +69,9 @@ pub fn describe_fork(fork: &Fork, request: &RunRequest, first_line: u32) -> Resu
 
 /// ` before line 4 (s2, event 12)`, or `inside line 4` after its start.
 fn point(fork: &Fork, first_line: u32) -> String {
-    match (&fork.site, &fork.place, fork.from.before) {
-        (Some(site), Some(place), Some(event)) => {
-            let line = match site.program {
-                0 => format!("line {}", first_line + site.line),
-                _ => "an imported program".to_owned(),
-            };
+    match (&fork.line, &fork.place, fork.from.before) {
+        (Some(line), Some(place), Some(event)) => {
+            let line = line.clone().in_document(first_line);
             let side = if fork.is_inside { "inside" } else { "before" };
             format!(" {side} {line} ({place}, event {event})")
         }

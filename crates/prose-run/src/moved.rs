@@ -8,6 +8,7 @@ use prose_syntax::lines::line_start;
 use prose_vm::event::RunHead;
 use prose_vm::place::{Place, Site};
 use prose_vm::program::Program;
+use prose_vm::program_names::ProgramNames;
 
 use crate::line_map::LineMap;
 
@@ -24,6 +25,7 @@ struct Edits {
     lines: LineMap,
     /// Where the statements at the places, and those around them, are in the program of the recorded run.
     sites: HashMap<Place, Site>,
+    programs: ProgramNames,
 }
 
 impl<'a> MovedPlaces<'a> {
@@ -37,9 +39,10 @@ impl<'a> MovedPlaces<'a> {
         if around.is_empty() || is_same_program(&recorded.head, program) {
             return Ok(Self { recorded, program, edits: None });
         }
-        let mut sites = HashMap::new();
+        let (mut sites, mut programs) = (HashMap::new(), ProgramNames::default());
         for event in recorded.events()? {
             let Ok(event) = event else { break };
+            programs.apply(&event);
             if let Some(site) = event.site
                 && around.contains(&event.place)
             {
@@ -47,7 +50,7 @@ impl<'a> MovedPlaces<'a> {
             }
         }
         let before = recorded.program.as_deref().unwrap_or_default();
-        let edits = Edits { lines: LineMap::new(before, &program.text), sites };
+        let edits = Edits { lines: LineMap::new(before, &program.text), sites, programs };
         Ok(Self { recorded, program, edits: Some(edits) })
     }
 
@@ -68,9 +71,9 @@ impl<'a> MovedPlaces<'a> {
 
     /// Why a place is not in the program, in words.
     pub(crate) fn gone(&self, place: &Place) -> String {
-        let site = self.edits.as_ref().and_then(|edits| edits.sites.get(place));
-        let place = match site.filter(|site| site.program == 0) {
-            Some(site) => format!("line {} ({place})", site.line),
+        let line = self.edits.as_ref().and_then(|edits| edits.programs.line(*edits.sites.get(place)?));
+        let place = match line {
+            Some(line) => format!("{line} ({place})"),
             None => place.to_string(),
         };
         format!(

@@ -144,6 +144,7 @@ impl Shared {
                     "kind": question.kind.name(),
                     "prompt": shortened(&question.prompt),
                     "line": question.line,
+                    "program": question.program,
                 });
                 ("waiting", json!({ "status": "waiting", "question": question }))
             }

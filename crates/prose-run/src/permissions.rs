@@ -8,6 +8,7 @@ use prose_rights::{About, Enforcement, PermissionRule};
 use prose_vm::effect::Permission;
 use prose_vm::harness::Harness;
 use prose_vm::permissions::effective;
+use prose_vm::place::{NamedLine, imported_name};
 use prose_vm::program::Program;
 
 /// The permissions that a program or its project asks for and that the harness cannot enforce.
@@ -78,11 +79,12 @@ pub(crate) fn check(
             let (place, line, permission) = match written.get(index) {
                 Some(written) => {
                     let line = written.line;
-                    let place = match &written.import {
-                        Some(path) => format!("line {line} of `{path}`"),
-                        None => format!("line {line}"),
-                    };
-                    (place, written.import.is_none().then_some(line), written.permission.clone())
+                    let program = written.import.as_deref().map(imported_name);
+                    (
+                        NamedLine { program, line }.to_string(),
+                        written.import.is_none().then_some(line),
+                        written.permission.clone(),
+                    )
                 }
                 None => ("`run.permissions` in `prose.toml`".to_owned(), None, permission),
             };

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use prose_harness::prices::estimated_tokens;
 use prose_vm::effect::Usage;
 use prose_vm::error::RuntimeError;
-use prose_vm::place::Site;
+use prose_vm::place::NamedLine;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
@@ -125,7 +125,7 @@ pub fn preview(mut request: RunRequest) -> Result<Preview, RunFailure> {
         models.into_iter().map(cost).collect()
     };
     let mut prompts = Vec::new();
-    let mut report = |_: Option<Site>, reported: DryRun<'_>| {
+    let mut report = |_: Option<NamedLine>, reported: DryRun<'_>| {
         let DryRun::Prompt(prompt) = reported else { return };
         let system = prompt.system();
         let length = prompt.prompt().len() + system.as_ref().map_or(0, String::len);

@@ -313,7 +313,7 @@ impl Questions {
 /// A place for questions that are asked without one.
 fn nowhere() -> AskedAt {
     let site = Site { program: 0, start: 0, end: 0, line: 0, last_line: 0 };
-    AskedAt { request: RequestId(0), place: Place::root(), site }
+    AskedAt { request: RequestId(0), place: Place::root(), site, program: None }
 }
 
 fn line_of(at: &AskedAt) -> Option<u32> {
@@ -408,6 +408,7 @@ impl Questions {
             is_optional: input.optional,
             since,
             line: line_of(at),
+            program: at.program.clone(),
             asked_at: at.place.clone(),
             key: input.keys.first().cloned(),
             may_rephrase: input.may_rephrase,
@@ -453,6 +454,7 @@ impl Questions {
             is_optional: false,
             since,
             line: line_of(at),
+            program: at.program.clone(),
             asked_at: at.place.clone(),
             key: None,
             may_rephrase: false,

@@ -8,6 +8,7 @@ use prose_harness::mcp::{AgentServers, McpServer, Transport, passes_servers};
 use prose_harness::registry::asks_model;
 use prose_project::skills::{SkillProblem, Skills};
 use prose_vm::harness::Harness;
+use prose_vm::place::{NamedLine, imported_name};
 use prose_vm::program::Program;
 
 use crate::Routes;
@@ -105,10 +106,8 @@ pub(crate) fn check(
             None => {
                 for skill in &session.skills {
                     if let Some(problem) = skills.problem(name, &skill.name) {
-                        let place = match &skill.import {
-                            Some(path) => format!("line {} of `{path}`", skill.line),
-                            None => format!("line {}", skill.line),
-                        };
+                        let program = skill.import.as_deref().map(imported_name);
+                        let place = NamedLine { program, line: skill.line }.to_string();
                         add(skill_problem(name, &skill.name, &place, &problem));
                     }
                 }

@@ -524,10 +524,8 @@ impl Store for FilesystemStore {
         }
         let turn = self.turns.take(request.id, &folder)?;
         let awaited = matches!(turn, Turn::Waits(_)).then(|| {
-            let text = format!(
-                "the memory of {} for line {}, which another run is using",
-                place.agent, request.site.line
-            );
+            let text =
+                format!("the memory of {} for {}, which another run is using", place.agent, request.line());
             (request.site.program, text)
         });
         self.show_waiting(request.id, awaited);

@@ -107,7 +107,7 @@ impl Checker<'_, '_> {
             Expected::NoSessions(names) => {
                 for name in names {
                     if let Some(session) = observed.sessions.iter().find(|session| session.is_called(name)) {
-                        self.add(*range, format!("session `{name}` was asked at line {}", session.line));
+                        self.add(*range, format!("session `{name}` was asked at {}", session.line));
                     }
                 }
             }
@@ -247,7 +247,7 @@ impl Checker<'_, '_> {
             self.add(range, format!("{message}{}", listed(&names)));
         }
         for session in fitting {
-            let name = format!("session `{}` (line {})", beginning(session.shown(), 40), session.line);
+            let name = format!("session `{}` ({})", beginning(session.shown(), 40), session.line);
             if let Some(matcher) = &pattern.prompt {
                 self.matcher(
                     &format!("the prompt of {name}"),
@@ -312,7 +312,7 @@ impl Checker<'_, '_> {
         let wanted: Vec<_> = loops.iter().filter(|it| of.is_none_or(|name| it.is_called(name))).collect();
         let headers = || {
             let mut headers: Vec<String> =
-                loops.iter().map(|it| format!("line {}: {}", it.line, it.header)).collect();
+                loops.iter().map(|it| format!("{}: {}", it.line, it.header)).collect();
             headers.dedup();
             headers
         };
@@ -330,8 +330,8 @@ impl Checker<'_, '_> {
         for executed in wanted {
             if !bounds.contain(executed.iterations.into()) {
                 let count = counted(executed.iterations as usize, "iteration");
-                let line = executed.line;
-                return self.add(range, format!("the loop at line {line} had {count}, expected {bounds}"));
+                let line = &executed.line;
+                return self.add(range, format!("the loop at {line} had {count}, expected {bounds}"));
             }
         }
     }

@@ -8,7 +8,7 @@ use prose_vm::activity::{Activity, ToolKind, ToolStatus};
 use prose_vm::effect::SessionTask;
 use prose_vm::error::RuntimeError;
 use prose_vm::event::{Event, EventKind};
-use prose_vm::place::Place;
+use prose_vm::place::{NamedLine, Place};
 use prose_vm::program::{Coverable, Program};
 use smol_str::SmolStr;
 
@@ -28,7 +28,7 @@ pub struct Observed {
     /// The files that were written: those that agents reported, and those that have changed in the folder of the run.
     pub files: BTreeSet<String>,
     /// The open loops.
-    open: BTreeMap<Place, (SmolStr, u32)>,
+    open: BTreeMap<Place, (SmolStr, NamedLine)>,
     /// The calls of imported programs by their numbers: the number of the program that calls, and the name that it calls.
     calls: BTreeMap<u32, (u32, SmolStr)>,
 }
@@ -41,8 +41,8 @@ pub type Executed = BTreeMap<(u32, u32), u32>;
 pub struct ObservedSession {
     /// What it was asked.
     pub task: Arc<SessionTask>,
-    /// The line of its statement, from 1.
-    pub line: u32,
+    /// The line of its statement.
+    pub line: NamedLine,
 }
 
 /// A branch that was taken.
@@ -50,8 +50,8 @@ pub struct ObservedSession {
 pub struct ObservedBranch {
     /// The label of an option, a condition as it is written, the name of a branch of a `parallel`, `else` or `catch`.
     pub name: SmolStr,
-    /// The line of the statement that it belongs to, from 1.
-    pub line: u32,
+    /// The line of the statement that it belongs to.
+    pub line: NamedLine,
 }
 
 /// A loop that ended.
@@ -59,8 +59,8 @@ pub struct ObservedBranch {
 pub struct ObservedLoop {
     /// Its condition or its collection, as written.
     pub header: SmolStr,
-    /// Its line, from 1.
-    pub line: u32,
+    /// Its line.
+    pub line: NamedLine,
     /// The number of its iterations.
     pub iterations: u32,
 }
@@ -69,7 +69,8 @@ impl Observed {
     /// Takes the next event of the run.
     pub fn observe(&mut self, event: &Event) {
         self.view.apply(event);
-        let line = event.site.map_or(0, |site| site.line);
+        let line = event.site.and_then(|site| self.view.line(site));
+        let line = line.unwrap_or(NamedLine { program: None, line: 0 });
         match &event.kind {
             EventKind::SessionStarted { task, .. } if task.attempt == 0 => {
                 self.sessions.push(ObservedSession { task: Arc::clone(task), line });
@@ -105,13 +106,14 @@ impl Observed {
             for branch in &decision.branches {
                 let is_taken = self.view.statements(0).any(|it| it.site == branch.first && it.times > 0);
                 if is_taken && branch.name != "body" {
-                    self.take_branch(branch.name.clone(), decision.site.line);
+                    let line = NamedLine { program: None, line: decision.site.line };
+                    self.take_branch(branch.name.clone(), line);
                 }
             }
         }
     }
 
-    fn take_branch(&mut self, name: SmolStr, line: u32) {
+    fn take_branch(&mut self, name: SmolStr, line: NamedLine) {
         let branch = ObservedBranch { name, line };
         if !self.branches.contains(&branch) {
             self.branches.push(branch);
@@ -178,7 +180,7 @@ impl ObservedBranch {
 }
 
 impl ObservedLoop {
-    /// Whether it is called so: by its header as it is written, without its keyword, or by `line N`.
+    /// Whether it is called so: by its header as it is written, without its keyword, or by its line: `line 3`, `lib.prose:3`.
     pub fn is_called(&self, name: &str) -> bool {
         let plain = |text: &str| text.replace("**", "").split_whitespace().collect::<Vec<_>>().join(" ");
         let (wanted, header) = (plain(name), plain(&self.header));
@@ -187,8 +189,6 @@ impl ObservedLoop {
             let rest = words.iter().find_map(|word| text.strip_prefix(*word)?.strip_prefix(' '));
             rest.unwrap_or(text).to_owned()
         };
-        name.trim().strip_prefix("line ").is_some_and(|line| line.trim().parse() == Ok(self.line))
-            || wanted == header
-            || without(&wanted) == without(&header)
+        plain(name) == self.line.to_string() || wanted == header || without(&wanted) == without(&header)
     }
 }

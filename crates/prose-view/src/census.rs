@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prose_vm::effect::Usage;
 use prose_vm::error::RuntimeError;
-use prose_vm::place::Place;
+use prose_vm::place::{NamedLine, Place};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use smol_str::SmolStr;
@@ -242,12 +242,8 @@ fn left_out(count: usize, max: usize) -> Option<String> {
     (count > max).then(|| format!("{} more", count - max))
 }
 
-/// `line 4`, `line 4 of research`
-fn place(line: u32, program: Option<&SmolStr>) -> String {
-    match program {
-        Some(program) => format!("line {line} of {program}"),
-        None => format!("line {line}"),
-    }
+fn place(line: u32, program: Option<&SmolStr>) -> NamedLine {
+    NamedLine { program: program.cloned(), line }
 }
 
 impl MissingResult {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use prose_vm::effect::{Outcome, RequestId, Usage};
 use prose_vm::error::RuntimeError;
 use prose_vm::event::{Event, EventKind, LoopEnd, RunEnd, RunStatus};
-use prose_vm::place::Place;
+use prose_vm::place::{NamedLine, Place};
 use serde::Serialize;
 use smol_str::{SmolStr, format_smolstr};
 
@@ -23,6 +23,9 @@ pub struct Step {
     pub place: Place,
     /// Its line, from 1; 0 if unknown.
     pub line: u32,
+    /// The name of the imported program that has the line; `None` for the program of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<SmolStr>,
     /// The number of its event.
     pub seq: u64,
     /// The agent of a session.
@@ -44,6 +47,13 @@ pub struct Step {
     /// Whether the outcome was taken from an earlier run or execution.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_reused: bool,
+}
+
+impl Step {
+    /// The line, as messages name it; `None` if it is unknown.
+    pub fn named_line(&self) -> Option<NamedLine> {
+        NamedLine::new(self.program.clone(), self.line)
+    }
 }
 
 /// A part of a step that differs.
@@ -243,10 +253,12 @@ impl Steps {
         let at = self.view.time(&event);
         let usage = event.kind.usage();
         let site = event.site;
+        let program = site.and_then(|site| self.view.line(site)?.program);
         let step = |kind: &str, asked: Arc<str>, result: Arc<str>| Step {
             kind: kind.into(),
             place: event.place.clone(),
             line: site.map_or(0, |site| site.line),
+            program: program.clone(),
             seq: event.seq,
             agent: None,
             asked,

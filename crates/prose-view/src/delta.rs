@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use prose_vm::place::Site;
+use prose_vm::program_names::ImportedProgram;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use smol_str::SmolStr;
 
 use crate::activity::NodeActivity;
 use crate::agent::AgentTotal;
@@ -80,6 +82,15 @@ impl<'a> Delta<'a> {
         changed.filter(used).map(|(_, activity)| activity)
     }
 
+    /// The executions of imported programs that started, which sites name by their numbers.
+    fn programs(&self) -> impl Iterator<Item = ShownProgram<'_>> + Clone {
+        let started = self.view.programs.iter().filter(|(_, program)| program.called_at > self.since);
+        started.filter_map(|(number, _)| {
+            let ImportedProgram { name, from } = self.view.program_names.imported(*number)?;
+            Some(ShownProgram { program: *number, name, from })
+        })
+    }
+
     fn site(&self, mut site: Site) -> Site {
         if site.program == 0 {
             site.line += self.first_line;
@@ -116,6 +127,9 @@ impl Serialize for Delta<'_> {
             map.serialize_entry("from", &head.from)?;
             map.serialize_entry("inputs", &head.inputs)?;
         }
+        if self.programs().next().is_some() {
+            map.serialize_entry("programs", &Sequence(self.programs()))?;
+        }
         if let Some(end) = &view.end {
             map.serialize_entry("end", &**end)?;
             map.serialize_entry("census", &view.census().in_document(self.first_line))?;
@@ -142,6 +156,17 @@ impl<I: Iterator<Item: Serialize> + Clone> Serialize for Sequence<I> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.clone())
     }
+}
+
+/// An execution of an imported program.
+#[derive(Serialize)]
+struct ShownProgram<'a> {
+    /// Its number, as in sites.
+    program: u32,
+    /// What messages call it.
+    name: &'a SmolStr,
+    /// What it was read from: a path, a reference, an address.
+    from: &'a str,
 }
 
 struct ShownNode<'a>(&'a Delta<'a>, NodeId, &'a Node);

@@ -47,9 +47,11 @@ impl View {
         self.seq = self.seq.max(event.seq);
         self.now = self.now.max(self.time(event));
         self.paused = self.paused.max(event.paused);
+        self.program_names.apply(event);
         if let EventKind::ImportCalled { program, alias, folder, .. } = &event.kind {
             self.calls.insert(event.place.clone(), *program);
-            self.programs.insert(*program, Program::new(alias.clone(), Arc::clone(folder), event.at));
+            let called = Program::new(alias.clone(), Arc::clone(folder), event.at);
+            self.programs.insert(*program, Program { called_at: self.revision, ..called });
         }
         let number = self.program_of(&event.place, event.site);
         if let Some(program) = self.programs.get_mut(&number) {

@@ -8,7 +8,8 @@ use prose_vm::command::Pause;
 use prose_vm::effect::{Binding, RequestId, SessionTask, Usage};
 use prose_vm::error::RuntimeError;
 use prose_vm::event::{DefinedAgent, RunEnd, RunHead};
-use prose_vm::place::{Place, Site};
+use prose_vm::place::{NamedLine, Place, Site};
+use prose_vm::program_names::ProgramNames;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
@@ -47,6 +48,7 @@ pub struct View {
     /// The indices of statements by program, line and bytes.
     pub(crate) statement_of: BTreeMap<(u32, u32, u32, u32), usize>,
     pub(crate) programs: BTreeMap<u32, Program>,
+    pub(crate) program_names: ProgramNames,
     pub(crate) sessions_ended: u32,
     /// The source of the statement that started last.
     pub(crate) current: Option<SmolStr>,
@@ -109,6 +111,8 @@ pub struct Program {
     pub folder: Arc<str>,
     /// When it started, in milliseconds since 1970.
     pub started: u64,
+    /// The revision at which it was called; 0 for the program of the run.
+    pub(crate) called_at: u64,
     /// When something last happened in it, in milliseconds since 1970.
     pub updated: u64,
     /// The revision at which something last happened in it.
@@ -383,6 +387,17 @@ impl View {
     /// Since when and by whom the run is paused, if it is.
     pub fn pause(&self) -> Option<&Pause> {
         self.pause.as_ref()
+    }
+
+    /// The line of a site, as messages name it; `None` if it belongs to no statement.
+    pub fn line(&self, site: Site) -> Option<NamedLine> {
+        self.program_names.line(site)
+    }
+
+    /// The line of an event or a node at the start of a message about it: `line 4: `, or nothing without a statement.
+    pub fn line_prefix(&self, site: Option<Site>) -> String {
+        let line = site.and_then(|site| self.line(site));
+        line.map_or(String::new(), |line| format!("{line}: "))
     }
 
     /// Where and why the run failed, if it did.

@@ -115,6 +115,9 @@ pub struct SessionReport {
     pub request: RequestId,
     /// The line of its statement.
     pub line: u32,
+    /// The name of the imported program that has the line; `None` for the program of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<SmolStr>,
     /// Its agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<SmolStr>,

@@ -17,7 +17,7 @@ pub use self::fingerprint::{digest, fingerprint};
 pub use self::outcome::{Choice, Failure, Memory, Outcome, Reply, Usage, Verdict};
 use crate::frame;
 use crate::guidelines;
-use crate::place::{Place, Site};
+use crate::place::{NamedLine, Place, Site};
 use crate::trees::TreeRequest;
 
 /// The number of a request in its run, in the order in which requests are made.
@@ -34,8 +34,17 @@ pub struct Request {
     pub place: Place,
     /// The place in the program.
     pub site: Site,
+    /// The name of the imported program that makes the request; `None` for the program of the run.
+    pub program: Option<SmolStr>,
     /// The effect.
     pub effect: Effect,
+}
+
+impl Request {
+    /// The line of the statement that makes the request, as messages name it.
+    pub fn line(&self) -> NamedLine {
+        NamedLine { program: self.program.clone(), line: self.site.line }
+    }
 }
 
 /// An effect that the runner performs.

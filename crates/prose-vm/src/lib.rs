@@ -26,6 +26,7 @@ pub mod part;
 pub mod permissions;
 pub mod place;
 pub mod program;
+pub mod program_names;
 mod prompt;
 pub mod questions;
 mod reports;

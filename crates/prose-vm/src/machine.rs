@@ -17,6 +17,7 @@ use crate::effect::{Effect, Outcome, Permission, Request, RequestId};
 use crate::event::{EventKind, RunEnd};
 use crate::place::{Place, Site};
 use crate::settings::Settings;
+use smol_str::SmolStr;
 
 /// Executes a program.
 ///
@@ -184,11 +185,16 @@ impl World {
     }
 
     /// Requests an effect. The request is made immediately, not when the future is polled; dropping the future cancels it.
-    pub(crate) fn request(self: &Rc<Self>, place: Place, site: Site, effect: Effect) -> PendingOutcome {
+    pub(crate) fn request(
+        self: &Rc<Self>,
+        place: Place,
+        (program, site): (Option<SmolStr>, Site),
+        effect: Effect,
+    ) -> PendingOutcome {
         let id = self.next_request();
         self.requests.set(id.0);
         self.waiting.borrow_mut().insert(id, Slot::default());
-        self.output.borrow_mut().push(MachineOutput::Request(Request { id, place, site, effect }));
+        self.output.borrow_mut().push(MachineOutput::Request(Request { id, place, site, program, effect }));
         PendingOutcome { world: Rc::clone(self), id }
     }
 

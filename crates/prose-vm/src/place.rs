@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::shared_text::shared;
 
@@ -66,4 +67,58 @@ pub struct Site {
     pub line: u32,
     /// The line of the last byte, from 1.
     pub last_line: u32,
+}
+
+/// A line of a program, as messages name it: `line 12` of the program of the run, `lib.prose:12` of one that it imports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedLine {
+    /// The name of the imported program ([`imported_name`]); `None` for the program of the run.
+    pub program: Option<SmolStr>,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+impl NamedLine {
+    /// A line of a program; `None` for line 0, which stands for no statement.
+    pub fn new(program: Option<SmolStr>, line: u32) -> Option<Self> {
+        (line > 0).then_some(Self { program, line })
+    }
+
+    /// The line counted in a document whose line `first_line`, from 0, is the first one of the program of the run. Imported programs have texts of
+    /// their own.
+    pub fn in_document(mut self, first_line: u32) -> Self {
+        if self.program.is_none() {
+            self.line += first_line;
+        }
+        self
+    }
+}
+
+impl fmt::Display for NamedLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.program {
+            Some(program) => write!(f, "{program}:{}", self.line),
+            None => write!(f, "line {}", self.line),
+        }
+    }
+}
+
+/// What messages call an imported program: the path of its `use` line, without `./` at its start. Characters that would break the line of a message or
+/// reorder it are escaped.
+pub fn imported_name(path: &str) -> SmolStr {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let steers = |character: char| {
+        character.is_control() || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !path.contains(steers) {
+        return path.into();
+    }
+    let mut name = String::new();
+    for character in path.chars() {
+        match steers(character) {
+            true => name.extend(character.escape_default()),
+            false => name.push(character),
+        }
+    }
+    name.into()
 }

@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 
 use crate::choices::Choice;
 use crate::effect::RequestId;
-use crate::place::{Place, Site};
+use crate::place::{NamedLine, Place, Site};
 use crate::value::Value;
 
 /// The number of a question in an execution of its run, from 1.
@@ -70,6 +70,9 @@ pub struct OpenQuestion {
     /// The line of the statement that asks, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// The name of the imported program that has the line; `None` for the program of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<SmolStr>,
     /// The place of the request that asks.
     pub asked_at: Place,
     /// The key by which an input can be given when the run is resumed.
@@ -95,6 +98,11 @@ impl QuestionKind {
 }
 
 impl OpenQuestion {
+    /// The line of the statement that asks, as messages name it.
+    pub fn named_line(&self) -> Option<NamedLine> {
+        NamedLine::new(self.program.clone(), self.line?)
+    }
+
     /// The name of the input, if it is one with a name.
     pub fn input(&self) -> Option<&SmolStr> {
         match &self.kind {
@@ -295,4 +303,6 @@ pub struct AskedAt {
     pub place: Place,
     /// Its place in the program.
     pub site: Site,
+    /// The name of the imported program that makes it; `None` for the program of the run.
+    pub program: Option<SmolStr>,
 }

@@ -43,6 +43,7 @@ use crate::gate::Gate;
 use crate::machine::{Machine, MachineOutput, NewEvent};
 use crate::permissions;
 use crate::place::{Place, Site};
+use crate::program_names::ProgramNames;
 use crate::questions::QuestionId;
 use crate::reports::Reports;
 use crate::store::{PendingRequests, Turn};
@@ -97,6 +98,7 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
         is_started: BTreeMap::new(),
         resumed: false,
         last: None,
+        programs: ProgramNames::default(),
         clock: RunClock::start(now),
     };
     let mut end = runner.drive(&mut machine).await;
@@ -105,8 +107,8 @@ pub async fn run(mut machine: Machine, host: Host<'_>) -> Result<RunEnd, RunErro
     {
         end = Err(RunError::Unrecorded { end: Box::new(reached.clone()), error });
     }
-    if let Err(RunError::Store { site, .. }) = &mut end {
-        *site = runner.last;
+    if let Err(RunError::Store { line, .. }) = &mut end {
+        *line = runner.last.and_then(|site| runner.programs.line(site));
     }
     end
 }
@@ -203,6 +205,7 @@ struct Runner<'a> {
     resumed: bool,
     /// The part of the program that the last event belongs to.
     last: Option<Site>,
+    programs: ProgramNames,
     clock: RunClock,
 }
 

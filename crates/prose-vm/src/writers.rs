@@ -6,13 +6,13 @@ use smol_str::SmolStr;
 
 use crate::activity::{ToolKind, ToolStatus, ToolUse};
 use crate::effect::RequestId;
-use crate::place::Site;
+use crate::place::NamedLine;
 
 /// The files that sessions have changed, as far as their backends report it.
 #[derive(Debug, Default)]
 pub(crate) struct Writers {
     /// The last session that changed a file, by working tree and path. Files in different trees are different ones.
-    last: BTreeMap<(Option<SmolStr>, SmolStr), (RequestId, Site)>,
+    last: BTreeMap<(Option<SmolStr>, SmolStr), (RequestId, NamedLine)>,
     /// The files that a warning names already.
     warned: BTreeSet<SmolStr>,
 }
@@ -22,7 +22,7 @@ impl Writers {
     pub(crate) fn add(
         &mut self,
         tool: &ToolUse,
-        (request, site, folder): (RequestId, Site, Option<&str>),
+        (request, line, folder): (RequestId, &NamedLine, Option<&str>),
         is_at_work: impl Fn(RequestId) -> bool,
     ) -> Option<String> {
         let changes = matches!(tool.kind, ToolKind::Edit | ToolKind::Delete | ToolKind::Move)
@@ -33,16 +33,19 @@ impl Writers {
         let mut warning = None;
         for path in &tool.paths {
             let path = SmolStr::from(path.strip_prefix("./").unwrap_or(path));
-            let before = self.last.insert((folder.map(Into::into), path.clone()), (request, site));
+            let before = self.last.insert((folder.map(Into::into), path.clone()), (request, line.clone()));
             let Some((_, before)) = before.filter(|(other, _)| *other != request && is_at_work(*other))
             else {
                 continue;
             };
             if self.warned.insert(path.clone()) {
-                let (first, second) = (before.line.min(site.line), before.line.max(site.line));
+                let (first, second) = match before.line <= line.line {
+                    true => (&before, line),
+                    false => (line, &before),
+                };
                 let lines = match first == second {
-                    true => format!("two sessions of line {first}"),
-                    false => format!("the sessions of lines {first} and {second}"),
+                    true => format!("two sessions at {first}"),
+                    false => format!("the sessions at {first} and {second}"),
                 };
                 warning.get_or_insert(format!(
                     "{lines} change `{path}` at the same time, so that one may overwrite the other; run them one after the other"
@@ -57,8 +60,8 @@ impl Writers {
 mod tests {
     use super::*;
 
-    fn site(line: u32) -> Site {
-        Site { program: 0, start: 0, end: 0, line, last_line: line }
+    fn line(line: u32) -> NamedLine {
+        NamedLine { program: None, line }
     }
 
     fn tool(kind: ToolKind, status: ToolStatus, path: &str) -> ToolUse {
@@ -69,7 +72,7 @@ mod tests {
     fn two_sessions_at_work_that_change_a_file_are_warned_of_once() {
         let mut writers = Writers::default();
         let edit = |path: &str| tool(ToolKind::Edit, ToolStatus::Running, path);
-        let (first, second) = ((RequestId(1), site(4), None), (RequestId(2), site(9), None));
+        let (first, second) = ((RequestId(1), &line(4), None), (RequestId(2), &line(9), None));
         assert_eq!(writers.add(&edit("notes.md"), first, |_| true), None);
         assert_eq!(writers.add(&edit("other.md"), second, |_| true), None);
         // Its own file, again.
@@ -81,7 +84,7 @@ mod tests {
         assert_eq!(
             writers.add(&edit("./notes.md"), second, |_| true).as_deref(),
             Some(
-                "the sessions of lines 4 and 9 change `notes.md` at the same time, so that one may overwrite the other; run them one after the other"
+                "the sessions at line 4 and line 9 change `notes.md` at the same time, so that one may overwrite the other; run them one after the other"
             )
         );
         assert_eq!(writers.add(&edit("notes.md"), first, |_| true), None);
@@ -91,15 +94,15 @@ mod tests {
     fn a_session_after_another_may_change_the_same_file() {
         let mut writers = Writers::default();
         let edit = tool(ToolKind::Edit, ToolStatus::Completed, "notes.md");
-        assert_eq!(writers.add(&edit, (RequestId(1), site(4), None), |_| true), None);
-        assert_eq!(writers.add(&edit, (RequestId(2), site(9), None), |_| false), None);
+        assert_eq!(writers.add(&edit, (RequestId(1), &line(4), None), |_| true), None);
+        assert_eq!(writers.add(&edit, (RequestId(2), &line(9), None), |_| false), None);
     }
 
     #[test]
     fn files_in_different_working_trees_are_different_files() {
         let mut writers = Writers::default();
         let edit = tool(ToolKind::Edit, ToolStatus::Running, "notes.md");
-        assert_eq!(writers.add(&edit, (RequestId(1), site(4), Some("trees/1-a")), |_| true), None);
-        assert_eq!(writers.add(&edit, (RequestId(2), site(9), Some("trees/2-b")), |_| true), None);
+        assert_eq!(writers.add(&edit, (RequestId(1), &line(4), Some("trees/1-a")), |_| true), None);
+        assert_eq!(writers.add(&edit, (RequestId(2), &line(9), Some("trees/2-b")), |_| true), None);
     }
 }

@@ -269,7 +269,7 @@ function describe(item: Item): void {
     ...idleTextsOf(item, model.now),
     callsText(item),
     usageText(item.usage),
-    item.site === undefined ? "" : `line ${item.site.line}`,
+    item.site === undefined ? "" : model.lineOf(item.site),
   ];
   chosen.hidden = false;
   readButton.hidden = item.kind !== "session";

@@ -757,7 +757,8 @@ export class Timeline {
     }
     this.tip.hidden = row === undefined;
     if (row === undefined || event === undefined) return;
-    this.tip.replaceChildren(...tipOf(row, this.model?.now ?? 0));
+    const line = row.item.site === undefined ? undefined : this.model?.lineOf(row.item.site);
+    this.tip.replaceChildren(...tipOf(row, this.model?.now ?? 0, line));
     const bounds = this.element.getBoundingClientRect();
     const { offsetWidth, offsetHeight } = this.tip;
     const x = Math.min(event.clientX - bounds.left + 14, bounds.width - offsetWidth - 6);
@@ -777,7 +778,7 @@ function detailOf(item: Item, now: number): string {
   return [item.detail, sessions].filter(Boolean).join(" · ");
 }
 
-function tipOf({ item, prefix }: Row, now: number): Node[] {
+function tipOf({ item, prefix }: Row, now: number, line: string | undefined): Node[] {
   const facts: [string, string | undefined][] = [
     ["agent", item.agent],
     ["model", item.model],
@@ -799,7 +800,7 @@ function tipOf({ item, prefix }: Row, now: number): Node[] {
     const parts = [`${complete} done`, running > 0 && `${running} running`, failed > 0 && `${failed} failed`];
     facts.push(["sessions", `${total}: ${parts.filter(Boolean).join(", ")}`]);
   }
-  if (item.site !== undefined) facts.push(["line", String(item.site.line)]);
+  facts.push(["at", line]);
   const list = element("dl");
   for (const [name, value] of facts) {
     if (value) list.append(element("dt", "", name), element("dd", "", value));

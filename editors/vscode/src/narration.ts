@@ -1,6 +1,6 @@
 // The lines about a run in the output. Independent of the editor, so that tests need no editor.
 
-import { counted, durationText, type Entry, type Item, type RunDelta } from "./runs/run";
+import { counted, durationText, type Entry, type Item, namedLine, type RunDelta } from "./runs/run";
 
 /** The changes of a run: `prose/runView`. */
 export interface RunView {
@@ -90,7 +90,9 @@ export interface InputQuestion {
 /** A prompt of a session, condition or choice, in the result of `prose.dryRun`. */
 interface Prompt {
   kind: string;
-  line: number | null;
+  line: number;
+  /** The imported program that has the line; null for the program that is run. */
+  program: string | null;
   agent: string | null;
   model: string | null;
   prompt: string;
@@ -106,8 +108,8 @@ export interface DryRun {
 /** Renders a dry run as text. */
 export function promptsAsText(name: string, { prompts, failed }: DryRun): string {
   const parts = [`# Prompts of ${name}\n\nNo agent was called; replies in between are generated.\n`];
-  prompts.forEach(({ kind, line, agent, model, prompt, system }, index) => {
-    const where = line === null ? "in an imported program" : `line ${line}`;
+  prompts.forEach(({ kind, line, program, agent, model, prompt, system }, index) => {
+    const where = namedLine(line, program ?? undefined);
     const facts = [where, kind !== "session" && kind, agent && `agent ${agent}`, model && `model ${model}`].filter(Boolean);
     const fence = fenceFor(prompt + (system ?? ""));
     parts.push(`## ${index + 1}: ${facts.join(", ")}\n\n${fence}\n${prompt}\n${fence}\n`);

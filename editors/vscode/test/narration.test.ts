@@ -88,12 +88,12 @@ test("a real run is told line by line as it goes", () => {
 test("a dry run is a text whose fences hold", () => {
   const text = promptsAsText("a.prose", {
     prompts: [
-      { kind: "session", line: 2, agent: "writer", model: null, prompt: "Say ```x```", system: null },
-      { kind: "condition", line: 3, agent: null, model: null, prompt: "Is it good?", system: null },
+      { kind: "session", line: 2, program: null, agent: "writer", model: null, prompt: "Say ```x```", system: null },
+      { kind: "condition", line: 3, program: "lib.prose", agent: null, model: null, prompt: "Is it good?", system: null },
     ],
     failed: { line: 4, message: "no" },
   });
   assert.match(text, /^## 1: line 2, agent writer\n\n````\nSay ```x```\n````$/m);
-  assert.match(text, /^## 2: line 3, condition\n/m);
+  assert.match(text, /^## 2: lib.prose:3, condition\n/m);
   assert.match(text, /With these replies, the program fails at line 4: no/);
 });

@@ -147,6 +147,15 @@ test("statements have how often they were executed", () => {
   ]);
 });
 
+test("lines of imported programs are named with their program", () => {
+  const run = runOf(DELTAS.slice(0, 1));
+  run.apply({ ...(DELTAS[1] as RunDelta), programs: [{ program: 1, name: "lib.prose", from: "/work/lib.prose" }] });
+  const site = { start: 0, end: 4, line: 6, last_line: 6 };
+  assert.equal(run.lineOf({ ...site, program: 1 }), "lib.prose:6");
+  assert.equal(run.lineOf(site), "line 6");
+  assert.deepEqual(run.whole().programs, [{ program: 1, name: "lib.prose", from: "/work/lib.prose" }]);
+});
+
 test("tokens and cost are shown, where they are told", () => {
   assert.equal(usageText({ input_tokens: 1200, output_tokens: 200, cost: 0.04 }), "1.4k tokens, $0.04");
   assert.equal(usageText(undefined), "");

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use prose_run::{DryRun, DryRunPrompt, RunRequest};
 use prose_vm::event::RunStatus;
-use prose_vm::place::Site;
+use prose_vm::place::NamedLine;
 
 use super::interrupt::Interrupts;
 use super::printed;
@@ -28,19 +28,19 @@ pub(super) fn write(
     }
     let mut written = Ok(());
     let mut number = 0;
-    let mut report = |site: Option<Site>, reported: DryRun<'_>| {
+    let mut report = |line: Option<NamedLine>, reported: DryRun<'_>| {
         if written.is_err() {
             return;
         }
-        let line = site.map_or(0, |site| site.line);
+        let line = line.map_or(String::new(), |line| line.to_string());
         written = match reported {
             DryRun::Prompt(prompt) => {
                 number += 1;
-                write_prompt(number, line, &prompt, terminal)
+                write_prompt(number, &line, &prompt, terminal)
             }
             DryRun::Warning(message) => {
                 let message = printed::shown(message);
-                writeln!(terminal.stderr(), "{WARNING}warning{WARNING:#}: line {line}: {message}")
+                writeln!(terminal.stderr(), "{WARNING}warning{WARNING:#}: {line}: {message}")
             }
         };
     };
@@ -77,9 +77,9 @@ pub(super) fn write(
     }
 }
 
-fn write_prompt(number: u32, line: u32, prompt: &DryRunPrompt<'_>, terminal: &Terminal) -> io::Result<()> {
+fn write_prompt(number: u32, line: &str, prompt: &DryRunPrompt<'_>, terminal: &Terminal) -> io::Result<()> {
     let mut out = terminal.stdout();
-    writeln!(out, "{HELP}== {number}: line {line}{}{HELP:#}", prompt.heading())?;
+    writeln!(out, "{HELP}== {number}: {line}{}{HELP:#}", prompt.heading())?;
     writeln!(out, "{}", printed::shown(prompt.prompt()))?;
     if let Some(system) = prompt.system() {
         writeln!(out, "\nSystem: {}", printed::shown(&system))?;

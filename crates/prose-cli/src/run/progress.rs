@@ -191,7 +191,7 @@ impl<'a> Progress<'a> {
             && is_new
         {
             // A warning about the run as a whole has no line.
-            let line = event.site.map_or(String::new(), |site| format!("line {}: ", site.line));
+            let line = view.line_prefix(event.site);
             self.line(format_args!("{WARNING}warning{WARNING:#}: {line}{}", shown(message)));
         }
         if let EventKind::QuestionsOpen { questions } = &event.kind
@@ -307,7 +307,7 @@ impl<'a> Progress<'a> {
         let task = view.task(*request);
         let agent = task.and_then(|task| task.agent.as_ref());
         let who = agent.map_or(String::new(), |agent| format!("{agent}: "));
-        let line = event.site.map_or(0, |site| site.line);
+        let line = view.line_prefix(event.site);
         let nesting = view.attempt(*request).map_or(0, |(node, _)| node.nesting);
         let indent = indent(nesting);
         match activity {
@@ -318,7 +318,7 @@ impl<'a> Progress<'a> {
                     None => "give it a `timeout:` to cancel it".to_owned(),
                 };
                 self.line(format_args!(
-                    "{WARNING}warning{WARNING:#}: line {line}: {who}no activity for {silent}; {limit}"
+                    "{WARNING}warning{WARNING:#}: {line}{who}no activity for {silent}; {limit}"
                 ));
             }
             _ if self.is_quiet => {}

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use prose_harness::replay::what;
 use prose_project::files::shown;
 use prose_project::shell::word;
-use prose_run::{FinishedRun, FromRun, asked_text, nearest_request};
+use prose_run::{FinishedRun, FromRun, NearestRequest, asked_text, nearest_request};
 use prose_vm::effect::Request;
 
 use crate::output::diff::{DiffTarget, render_between};
@@ -41,8 +41,9 @@ pub(crate) fn write_not_recorded(
     let mut stderr = terminal.stderr();
     writeln!(
         stderr,
-        "{WARNING}not recorded{WARNING:#}: run {run} has no answer for the {what} at line {} ({})",
-        request.site.line, request.place
+        "{WARNING}not recorded{WARNING:#}: run {run} has no answer for the {what} at {} ({})",
+        request.line(),
+        request.place
     )?;
     match nearest_request(&from.recorded, request) {
         Ok(Some(nearest)) if nearest.text == asked => {
@@ -50,18 +51,13 @@ pub(crate) fn write_not_recorded(
                 true => ", with other values or for another place",
                 false => " and had no answer when the run stopped",
             };
-            writeln!(
-                stderr,
-                "The same {what} was asked at line {} ({}, event {}){why}.",
-                nearest.line, nearest.place, nearest.seq
-            )?;
+            writeln!(stderr, "The same {what} was asked {}{why}.", recorded_at(&nearest))?;
         }
         Ok(Some(nearest)) => {
             let look =
                 DiffTarget { styled: terminal.stdout_is_styled(), on_terminal: io::stderr().is_terminal() };
-            let before =
-                format!("recorded at line {} ({}, event {})", nearest.line, nearest.place, nearest.seq);
-            let now = format!("asked at line {} ({})", request.site.line, request.place);
+            let before = format!("recorded {}", recorded_at(&nearest));
+            let now = format!("asked at {} ({})", request.line(), request.place);
             stderr.write_all(render_between([&before, &now], &nearest.text, &asked, look).as_bytes())?;
         }
         Ok(None) => writeln!(stderr, "It has no other {what} either:\n{}", printed::shown(&asked))?,
@@ -73,4 +69,10 @@ pub(crate) fn write_not_recorded(
         word(program),
         word(&name)
     )
+}
+
+/// `at line 4 (s2, event 12)`
+fn recorded_at(nearest: &NearestRequest) -> String {
+    let line = nearest.line.as_ref().map_or(String::new(), |line| format!("at {line} "));
+    format!("{line}({}, event {})", nearest.place, nearest.seq)
 }

@@ -47,7 +47,8 @@ fn write_question(question: &OpenQuestion, stderr: &mut impl Write) -> io::Resul
 
 /// A question in one line: `question 1 at line 3: go: Ship it? (yes/no)`.
 pub(crate) fn shown(question: &OpenQuestion) -> String {
-    let line = question.line.map_or(String::new(), |line| format!(" at line {line}"));
+    let line =
+        question.named_line().map_or(String::new(), |line| format!(" at {}", one_line(&line.to_string())));
     format!("question {}{line}: {}", question.id, one_line(&question.summary()))
 }
 

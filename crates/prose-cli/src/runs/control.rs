@@ -10,6 +10,7 @@ use prose_vm::activity::AnswerSource;
 use prose_vm::budget::Maximum;
 use prose_vm::command::{Command, SessionReport};
 use prose_vm::effect::RequestId;
+use prose_vm::place::NamedLine;
 use prose_vm::questions::Attribution;
 
 use crate::cli::run::LimitArgs;
@@ -153,5 +154,7 @@ fn find(
 /// A session in a few words.
 fn described(session: &SessionReport) -> String {
     let who = session.agent.as_deref().map_or(String::new(), |agent| format!(", agent {agent}"));
-    format!("session {} (line {}{who})", session.request.0, session.line)
+    let line = NamedLine { program: session.program.clone(), line: session.line }.to_string();
+    let line = one_line(&line);
+    format!("session {} ({line}{who})", session.request.0)
 }

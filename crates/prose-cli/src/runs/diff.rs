@@ -134,7 +134,7 @@ fn title(step: &Step) -> String {
 /// ` at line 4 (s2)`; nothing for what belongs to no statement.
 fn at(step: &Step) -> String {
     let place = if step.place.as_str().is_empty() { String::new() } else { format!(" ({})", step.place) };
-    if step.line == 0 { place } else { format!(" at line {}{place}", step.line) }
+    step.named_line().map_or(place.clone(), |line| format!(" at {line}{place}"))
 }
 
 fn moved(pair: &Pair, b: &Step) -> String {

@@ -24,7 +24,7 @@ pub(super) fn write(view: &View, folder: &Path, shows_all: bool, out: &mut impl 
     let max = if shows_all { usize::MAX } else { MAX_LISTED };
     for index in listed(&sessions, max) {
         let (node, session) = sessions[index];
-        write_session(node, session, (view.times_of(node), view.end().is_some()), out)?;
+        write_session(node, session, view, (view.times_of(node), view.end().is_some()), out)?;
         for (number, attempt) in session.attempts.iter().enumerate() {
             write_attempt(attempt, number, session, folder, out)?;
         }
@@ -53,10 +53,11 @@ fn listed(sessions: &[(&Node, &Session)], max: usize) -> Vec<usize> {
 fn write_session(
     node: &Node,
     session: &Session,
+    view: &View,
     (times, has_end): (Times, bool),
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let line = node.site.map_or(String::new(), |site| format!("line {}: ", site.line));
+    let line = view.line_prefix(node.site);
     // The result of a session without a name is bound to a number.
     let label = match session.name.starts_with("anon_") && !node.label.is_empty() {
         true => &node.label,

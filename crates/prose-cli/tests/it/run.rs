@@ -17,6 +17,7 @@ mod folders;
 #[cfg(unix)]
 mod forged;
 mod forks;
+mod imported;
 mod inputs;
 mod limits;
 mod list;

@@ -235,7 +235,7 @@ async fn r038_summaries_are_made_by_the_cheapest_model() {
             .all(|(prompt, model)| model.as_deref() == Some("haiku") && prompt.contains("A long text."))
     );
     let nothing = said(&saying(&["", ""]), &long).await;
-    assert!(nothing.starts_with("Undecided: the request to shorten `report` in line 1"), "{nothing}");
+    assert!(nothing.starts_with("Undecided: the request to shorten `report` at line 1"), "{nothing}");
 }
 
 #[tokio::test]
@@ -265,7 +265,7 @@ async fn nonsense_twice_is_an_error_that_names_the_statement_and_what_was_said()
     check(
         &said,
         expect![[r#"
-            Undecided: the condition **it is done** in line 1 was not answered in the required form in two attempts; parrot answered with:
+            Undecided: the condition **it is done** at line 1 was not answered in the required form in two attempts; parrot answered with:
             Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perhaps. Perh…"#]],
     );
 }

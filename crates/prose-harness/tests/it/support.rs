@@ -17,7 +17,7 @@ pub(crate) fn place(text: &str) -> Place {
 
 pub(crate) fn request(at: &str, effect: Effect) -> Request {
     let site = Site { program: 0, start: 0, end: 0, line: 1, last_line: 1 };
-    Request { id: RequestId(1), place: place(at), site, effect }
+    Request { id: RequestId(1), place: place(at), site, program: None, effect }
 }
 
 pub(crate) fn task(text: &str) -> SessionTask {

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use prose_run::{DryRun, FinishedRun, PreparedRun, Questions, RunFailure, RunHooks, RunRequest, Start};
 use prose_syntax::text::counted;
 use prose_vm::event::{Event, EventKind, RunStatus};
-use prose_vm::place::Site;
+use prose_vm::place::NamedLine;
 use prose_vm::value::Value as ProgramValue;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
@@ -193,14 +193,13 @@ fn dry_run(
     mut stopped: UnboundedReceiver<Stop>,
 ) -> Result<Value, String> {
     let mut prompts = Vec::new();
-    let mut report = |site: Option<Site>, reported: DryRun<'_>| {
-        // In the program that was started; those of imported programs are in other texts.
-        let site = site.filter(|site| site.program == 0);
-        let line = site.map(|site| first_line + site.line as usize);
+    let mut report = |line: Option<NamedLine>, reported: DryRun<'_>| {
+        let line = line.map(|line| line.in_document(first_line as u32));
         if let DryRun::Prompt(prompt) = reported {
             prompts.push(json!({
                 "kind": prompt.kind(),
-                "line": line,
+                "line": line.as_ref().map(|line| line.line),
+                "program": line.as_ref().and_then(|line| line.program.as_ref()),
                 "agent": prompt.agent(),
                 "model": prompt.model(),
                 "prompt": prompt.prompt(),

@@ -236,6 +236,7 @@ pub(crate) fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
     let Some((start, task)) = &told.started else {
         return Err(format!("{} has no session {}", path.display(), wanted.0));
     };
+    let line = start.site.and_then(|site| view.line(site));
     let sessions = view.nodes().filter_map(|(_, node)| Some((node, node.session()?)));
     let attempt = sessions
         .flat_map(|(node, session)| session.attempts.iter().map(move |attempt| (node, attempt)))
@@ -276,7 +277,8 @@ pub(crate) fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
     });
     Ok(json!({
         "request": wanted,
-        "line": start.site.map(|site| site.line),
+        "line": line.as_ref().map(|line| line.line),
+        "program": line.as_ref().and_then(|line| line.program.as_ref()),
         "agent": task.agent,
         "model": task.model,
         "skills": task.skills,

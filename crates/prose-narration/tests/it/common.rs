@@ -176,7 +176,13 @@ impl Play {
         self.requests += 1;
         let id = RequestId(self.requests);
         let site = Site { program: 0, start: 0, end: 0, line: 1, last_line: 1 };
-        self.steps.push(Step::Asked(Request { id, place: self.here.place.clone(), site, effect }));
+        self.steps.push(Step::Asked(Request {
+            id,
+            place: self.here.place.clone(),
+            site,
+            program: None,
+            effect,
+        }));
         id
     }
 

@@ -7,7 +7,8 @@ use prose_state::StateError;
 use prose_state::replay::RecordedRun;
 use prose_vm::effect::{ContextItem, Effect, Request, SessionTask};
 use prose_vm::event::EventKind;
-use prose_vm::place::Place;
+use prose_vm::place::{NamedLine, Place};
+use prose_vm::program_names::ProgramNames;
 
 /// A recorded request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,8 +17,8 @@ pub struct NearestRequest {
     pub seq: u64,
     /// Its place.
     pub place: Place,
-    /// Its line in the recorded program; 0 if unknown.
-    pub line: u32,
+    /// Its line in the recorded programs, if it is known.
+    pub line: Option<NamedLine>,
     /// What it asks, as [`asked_text`] writes it.
     pub text: String,
     /// Whether the run has an outcome of it: it may have stopped before.
@@ -34,8 +35,10 @@ pub fn nearest_request(
     let asked = words(&asked);
     let (mut nearest, mut best) = (None::<NearestRequest>, (false, 0.0));
     let mut asked_by = None;
+    let mut programs = ProgramNames::default();
     for event in recorded.events()? {
         let Ok(event) = event else { break };
+        programs.apply(&event);
         let place = &event.place;
         if let EventKind::Effect { request, .. } = &event.kind
             && asked_by == Some(*request)
@@ -60,7 +63,7 @@ pub fn nearest_request(
         let likeness = (*place == request.place, likeness(&asked, &words(&text)));
         if nearest.is_none() || likeness > best {
             (best, asked_by) = (likeness, id);
-            let line = event.site.map_or(0, |site| site.line);
+            let line = event.site.and_then(|site| programs.line(site));
             nearest = Some(NearestRequest {
                 seq: event.seq,
                 place: place.clone(),

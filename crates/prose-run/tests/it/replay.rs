@@ -19,6 +19,7 @@ use prose_state::replay::RecordedRun;
 use prose_vm::effect::Outcome;
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, EventKind, RunStatus};
+use prose_vm::place::NamedLine;
 use prose_vm::program::Program;
 use prose_vm::value::Value;
 use tempfile::TempDir;
@@ -264,7 +265,7 @@ fn a_replay_stops_where_the_program_asks_something_else() {
         draft B
     "#]]
     .assert_eq(&nearest.text);
-    assert_eq!((nearest.line, nearest.place), (11, request.place));
+    assert_eq!((nearest.line, nearest.place), (Some(NamedLine { program: None, line: 11 }), request.place));
 }
 
 #[test]

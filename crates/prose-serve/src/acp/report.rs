@@ -44,8 +44,8 @@ pub(super) fn census(run: &str, view: &View, warnings: &[String]) -> String {
     for line in census.details(MAX_LISTED) {
         let _ = writeln!(text, "- {}", one_line(&line));
     }
-    let denied = view.denied().filter_map(|(_, node)| node.site.map(|site| site.line));
-    let denied = denied.map(|line| format!("line {line}: a tool call was denied"));
+    let denied = view.denied().filter_map(|(_, node)| view.line(node.site?));
+    let denied = denied.map(|line| format!("{line}: a tool call was denied"));
     let all: Vec<String> = warnings.iter().cloned().chain(denied).collect();
     for warning in all.iter().take(MAX_LISTED) {
         let _ = writeln!(text, "- {warning}");

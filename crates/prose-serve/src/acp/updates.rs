@@ -1,7 +1,7 @@
 //! What a client is shown of a run: the top-level statements as a plan, and the sessions as tool calls. Made of events, live or recorded.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use prose_acp::{CallStatus, Chunk, Location, PlanEntry, PlanStatus, ToolCall, Update, call_text};
@@ -9,6 +9,7 @@ use prose_syntax::text::{beginning, one_line};
 use prose_vm::effect::{Outcome, RequestId, SessionTask};
 use prose_vm::event::{Event, EventKind, RunEnd, Status};
 use prose_vm::place::Place;
+use prose_vm::program_names::ProgramNames;
 use serde_json::json;
 use smol_str::SmolStr;
 
@@ -36,6 +37,7 @@ struct State {
     calls: HashMap<RequestId, Call>,
     conditions: HashMap<Place, Arc<str>>,
     warnings: Vec<String>,
+    programs: ProgramNames,
     /// The number of the last event that was shown. A resumed run repeats the events before.
     last: u64,
 }
@@ -97,6 +99,7 @@ impl Shown {
 
 impl State {
     fn event(&mut self, event: &Event) {
+        self.programs.apply(event);
         let is_new = event.seq > self.last;
         match &event.kind {
             EventKind::RunStarted(head) => self.run.clone_from(&head.run),
@@ -139,7 +142,8 @@ impl State {
                 self.considered(criterion, label, reason);
             }
             EventKind::Warning { message } if is_new => {
-                let line = event.site.map_or(String::new(), |site| format!("line {}: ", site.line));
+                let line = event.site.and_then(|site| self.programs.line(site));
+                let line = line.map_or(String::new(), |line| format!("{line}: "));
                 self.warnings.push(format!("{line}{}", one_line(message)));
             }
             EventKind::RunEnded(end) => self.ended(end),
@@ -190,9 +194,12 @@ impl State {
             0 => String::new(),
             attempt => format!(" (attempt {})", attempt + 1),
         };
-        let line = event.site.filter(|site| site.program == 0).map(|site| site.line);
-        let location = self.file.as_ref().zip(line).map(|(file, line)| {
-            vec![Location { path: file.to_string_lossy().into_owned(), line: Some(line) }]
+        let location = event.site.and_then(|site| {
+            let file = match self.programs.imported(site.program) {
+                Some(imported) => Some(Path::new(&imported.from)).filter(|from| from.is_absolute()),
+                None => self.file.as_deref(),
+            };
+            Some(vec![Location { path: file?.to_string_lossy().into_owned(), line: Some(site.line) }])
         });
         self.queue.push(Update::ToolCall(ToolCall {
             tool_call_id: self.id(request),

@@ -8,7 +8,7 @@ use prose_run::{
 };
 use prose_syntax::text::one_line;
 use prose_vm::event::RunStatus;
-use prose_vm::place::Site;
+use prose_vm::place::NamedLine;
 use serde_json::Map;
 
 use super::reply::{MAX_TEXT, Reply, data};
@@ -50,8 +50,8 @@ pub(super) fn dry_run(folder: &Folder, path: String, inputs: &Map<String, serde_
 fn rehearsed(prepared: PreparedRun) -> Reply {
     let mut report = String::new();
     let mut number = 0;
-    let mut add = |site: Option<Site>, reported: DryRun<'_>| {
-        let line = site.map_or(0, |site| site.line);
+    let mut add = |line: Option<NamedLine>, reported: DryRun<'_>| {
+        let line = line.map_or(String::new(), |line| line.to_string());
         match reported {
             DryRun::Prompt(prompt) => {
                 number += 1;
@@ -60,12 +60,11 @@ fn rehearsed(prepared: PreparedRun) -> Reply {
                     let (heading, text) = (prompt.heading(), data(prompt.prompt().trim_end()));
                     let system = prompt.system();
                     let system = system.map_or(String::new(), |system| format!("system:\n{}", data(&system)));
-                    let _ =
-                        writeln!(report, "== {number}: line {line}{}\n{text}{system}", one_line(&heading));
+                    let _ = writeln!(report, "== {number}: {line}{}\n{text}{system}", one_line(&heading));
                 }
             }
             DryRun::Warning(message) => {
-                let _ = writeln!(report, "warning: line {line}: {}\n", one_line(message));
+                let _ = writeln!(report, "warning: {line}: {}\n", one_line(message));
             }
         }
     };

@@ -140,8 +140,8 @@ impl State<'_> {
         if let Some(view) = self.view {
             let sessions = counted(view.sessions_ended() as usize, "session");
             let _ = writeln!(report, "{sessions} ended, {}", used(view));
-            for line in denied(view) {
-                let _ = writeln!(report, "warning: a tool call was denied in the session at line {line}");
+            for line in view.denied().filter_map(|(_, node)| view.line(node.site?)) {
+                let _ = writeln!(report, "warning: a tool call was denied in the session at {line}");
             }
         }
         if let Some(census) = &census {
@@ -230,13 +230,17 @@ fn facts(run: &str, question: &OpenQuestion) -> serde_json::Value {
         "optional": question.is_optional,
         "since": question.since,
         "line": question.line,
+        "program": question.program,
         "forPerson": (!is_input(question)).then(|| for_person(run, question)),
     })
 }
 
-/// The lines of sessions in which a tool call was denied.
-fn denied(view: &View) -> Vec<u32> {
-    view.denied().filter_map(|(_, node)| Some(node.site?.line)).collect()
+/// The lines of sessions in which a tool call was denied: numbers, and texts such as `lib.prose:4` for those of imported programs.
+fn denied(view: &View) -> Vec<serde_json::Value> {
+    let lines = view.denied().filter_map(|(_, node)| view.line(node.site?));
+    lines
+        .map(|line| if line.program.is_some() { line.to_string().into() } else { line.line.into() })
+        .collect()
 }
 
 /// Reports what became of the sessions of a run, and which failures its program handled.

@@ -305,7 +305,13 @@ pub(crate) fn session(
         binding,
         ..SessionTask::default()
     };
-    Request { id: RequestId(id), place: place(at), site, effect: Effect::Session(Arc::new(task)) }
+    Request {
+        id: RequestId(id),
+        place: place(at),
+        site,
+        program: None,
+        effect: Effect::Session(Arc::new(task)),
+    }
 }
 
 /// The files below a folder with their sizes left out, but for the journal and the lock.

@@ -32,6 +32,7 @@ fn memory_request(run: &Driver, id: u64, at: &str, place: &MemoryPlace) -> Reque
         id: RequestId(id),
         place: crate::support::place(&format!("{at}/memory")),
         site: run.site(1).unwrap(),
+        program: None,
         effect: Effect::Memory(place.clone()),
     }
 }
@@ -325,7 +326,8 @@ fn a_run_that_has_no_journal_does_not_apply_the_memory_of_what_is_done_again() {
             Some(MemoryUse { place: captain(), resumes: true, segment: 1, text: None, own_session: None });
         let site = run.site(1).unwrap();
         let place = crate::support::place("s1");
-        let request = Request { id: RequestId(1), place, site, effect: Effect::Session(task.into()) };
+        let request =
+            Request { id: RequestId(1), place, site, program: None, effect: Effect::Session(task.into()) };
         run.store.recalled(&request);
         run.head("first.prose");
         write(&mut run, "s1", &captain(), "once more", 1);
@@ -350,7 +352,8 @@ fn a_run_in_context_takes_turns_and_applies_what_was_narrated_once() {
     task.memory =
         Some(MemoryUse { place: captain(), resumes: true, segment: 1, text: None, own_session: None });
     let (site, at) = (run.site(1).unwrap(), crate::support::place("s1"));
-    let session = Request { id: RequestId(2), place: at, site, effect: Effect::Session(task.into()) };
+    let session =
+        Request { id: RequestId(2), place: at, site, program: None, effect: Effect::Session(task.into()) };
     let (memory, record) = ("as narrated".into(), "- Found: much".into());
     let prompt = "Review".into();
     let kind = EventKind::MemoryWritten { place: captain(), memory, segment: 1, prompt, record };

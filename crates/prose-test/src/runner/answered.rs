@@ -115,7 +115,7 @@ fn end(
 fn not_recorded(request: &Request, case: &Case) -> String {
     let what = prose_harness::replay::what(request.effect.kind());
     let Answers::Recorded(RecordedAnswers { path, harness, .. }) = &case.answers else {
-        return format!("the answers have nothing for the {what} at line {}", request.site.line);
+        return format!("the answers have nothing for the {what} at {}", request.line());
     };
     let asked = prose_run::asked_text(&request.effect);
     let fix = match harness {
@@ -124,7 +124,7 @@ fn not_recorded(request: &Request, case: &Case) -> String {
             .to_owned(),
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    format!("`{name}` has no answer for the {what} at line {}; {fix}\nasked:\n{asked}", request.site.line)
+    format!("`{name}` has no answer for the {what} at {}; {fix}\nasked:\n{asked}", request.line())
 }
 
 /// Executes a run of a case. The error is the reason why it could not be executed.

@@ -51,7 +51,7 @@ impl View {
     }
 
     fn imported(&self, program: u32) -> Option<SmolStr> {
-        Some(self.program(program).filter(|_| program > 0)?.name.clone())
+        Some(self.program_names.imported(program)?.name.clone())
     }
 
     /// What the failed parts have used. A failed part in another one is counted once.

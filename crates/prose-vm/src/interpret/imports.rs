@@ -10,6 +10,7 @@ use super::{Cx, Exec, Instance};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::EventKind;
 use crate::names;
+use crate::place::imported_name;
 use crate::value::Value;
 
 impl Cx {
@@ -61,7 +62,8 @@ impl Cx {
             folder: Arc::clone(&folder),
             text: Arc::clone(&called.text),
         });
-        let instance = Instance::new(number, Arc::clone(called), folder, inputs);
+        let instance =
+            Instance::new((number, Some(imported_name(&import.path))), Arc::clone(called), folder, inputs);
         let place = self.place.step(format_args!("m{number}"));
         let mut cx = Self::start(Rc::clone(&self.run), Rc::clone(&instance), place);
         cx.tree.clone_from(&self.tree);

@@ -74,6 +74,8 @@ fn status_of<T>(result: &Exec<T>) -> Status {
 pub(crate) struct Instance {
     /// 0 for the program that was started, then in the order of the calls.
     number: u32,
+    /// What messages call it; none for the program that was started.
+    name: Option<SmolStr>,
     program: Arc<Program>,
     /// The folder of its files relative to that of the run, with a slash at its end; empty for the program that was started.
     folder: Arc<str>,
@@ -191,7 +193,7 @@ impl Cx {
     }
 
     fn request(&self, effect: Effect) -> PendingOutcome {
-        self.run.world.request(self.place.clone(), self.site(), effect)
+        self.run.world.request(self.place.clone(), (self.instance.name.clone(), self.site()), effect)
     }
 
     /// An error at this statement.
@@ -317,7 +319,7 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         told_fresh: RefCell::default(),
     });
     let inputs = settings.inputs.clone();
-    let cx = Cx::start(Rc::clone(&run), Instance::new(0, program, "".into(), inputs), Place::root());
+    let cx = Cx::start(Rc::clone(&run), Instance::new((0, None), program, "".into(), inputs), Place::root());
     let result = cx.program_to_its_end().await;
     for message in cx.not_changed() {
         world.emit(start(EventKind::Warning { message }));
@@ -336,9 +338,15 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
 }
 
 impl Instance {
-    fn new(number: u32, program: Arc<Program>, folder: Arc<str>, inputs: Vec<(SmolStr, Value)>) -> Rc<Self> {
+    fn new(
+        (number, name): (u32, Option<SmolStr>),
+        program: Arc<Program>,
+        folder: Arc<str>,
+        inputs: Vec<(SmolStr, Value)>,
+    ) -> Rc<Self> {
         Rc::new(Self {
             number,
+            name,
             program,
             folder,
             root: Scope::root(),

@@ -4,6 +4,7 @@ use super::{RunError, Runner};
 use crate::activity::{Activity, LIMIT_QUESTION, PermissionAnswer, Work};
 use crate::effect::{Effect, RequestId};
 use crate::event::{Event, EventKind};
+use crate::place::NamedLine;
 use crate::questions::{ApprovalAnswer, Attribution, QuestionKind, RecordedAnswer};
 use crate::value::Value;
 
@@ -68,7 +69,9 @@ impl Runner<'_> {
         let warning = match &activity {
             Activity::Tool(tool) => {
                 let folder = folder.as_deref();
-                self.writers.add(tool, (request, site, folder), |other| self.handles.contains_key(&other))
+                let program = self.programs.imported(site.program).map(|imported| imported.name.clone());
+                let line = NamedLine { program, line: site.line };
+                self.writers.add(tool, (request, &line, folder), |other| self.handles.contains_key(&other))
             }
             _ => None,
         };

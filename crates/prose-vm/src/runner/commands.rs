@@ -232,6 +232,7 @@ impl Runner<'_> {
         Some(SessionReport {
             request: request.id,
             line: request.site.line,
+            program: request.program.clone(),
             agent: task.agent.clone(),
             name: task.binding.name.clone(),
             task: SmolStr::new(task.task.lines().next().unwrap_or_default()),

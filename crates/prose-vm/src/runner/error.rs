@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use crate::event::{Event, EventKind, RunEnd};
-use crate::place::Site;
+use crate::place::NamedLine;
 
 /// The reason why a run cannot continue, other than an error of its program.
 #[derive(Debug)]
@@ -13,8 +13,8 @@ pub enum RunError {
     Store {
         /// The error of the store.
         error: io::Error,
-        /// The part of the program that the last event belongs to.
-        site: Option<Site>,
+        /// The line of the statement that the last event belongs to.
+        line: Option<NamedLine>,
     },
     /// The program has ended, but the end cannot be recorded.
     Unrecorded {
@@ -34,17 +34,17 @@ pub struct Divergence {
     pub expected: Event,
     /// The event of this execution.
     pub found: Event,
+    /// Their lines, in this order.
+    pub lines: [Option<NamedLine>; 2],
 }
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RunError::Store { error, site } => {
+            RunError::Store { error, line } => {
                 f.write_str("cannot record the state of the run")?;
-                match site {
-                    Some(Site { program: 0, line, .. }) => write!(f, " from line {line}")?,
-                    Some(Site { line, .. }) => write!(f, " from line {line} of an imported program")?,
-                    None => {}
+                if let Some(line) = line {
+                    write!(f, " from {line}")?;
                 }
                 write!(f, ": {error}")
             }
@@ -52,16 +52,16 @@ impl fmt::Display for RunError {
                 write!(f, "the program has completed, but its end cannot be recorded: {error}")
             }
             RunError::Diverged(divergence) => {
-                let Divergence { expected, found } = divergence.as_ref();
-                let line = |event: &Event| event.site.map_or(0, |site| site.line);
+                let Divergence { expected, found, lines } = divergence.as_ref();
+                let [at_expected, at_found] = lines
+                    .each_ref()
+                    .map(|line| line.as_ref().map_or(String::new(), |line| format!(" at {line}")));
                 write!(
                     f,
-                    "the run differs from its recording at event {}: `{}` at line {} was recorded, but `{}` at line {} happened",
+                    "the run differs from its recording at event {}: `{}`{at_expected} was recorded, but `{}`{at_found} happened",
                     expected.seq,
                     name(&expected.kind),
-                    line(expected),
                     name(&found.kind),
-                    line(found)
                 )
             }
         }
@@ -77,6 +77,6 @@ fn name(kind: &EventKind) -> String {
 
 impl From<io::Error> for RunError {
     fn from(error: io::Error) -> Self {
-        RunError::Store { error, site: None }
+        RunError::Store { error, line: None }
     }
 }

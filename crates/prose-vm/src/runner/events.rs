@@ -64,7 +64,8 @@ impl Runner<'_> {
                     _ => {}
                 }
                 if !is_same(&event, &expected) {
-                    return Err(RunError::Diverged(Box::new(Divergence { expected, found: event })));
+                    let lines = [&expected, &event].map(|event| self.programs.line(event.site?));
+                    return Err(RunError::Diverged(Box::new(Divergence { expected, found: event, lines })));
                 }
             }
         }
@@ -103,6 +104,7 @@ impl Runner<'_> {
 
     pub(super) fn record(&mut self, event: &Event, is_new: bool) -> Result<(), RunError> {
         self.last = event.site.or(self.last);
+        self.programs.apply(event);
         let recorded = self.host.store.record(event, is_new);
         if let (Err(_), EventKind::RunEnded(end)) = (&recorded, &event.kind)
             && !end.status.is_stopped()

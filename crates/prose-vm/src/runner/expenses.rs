@@ -150,7 +150,7 @@ impl Runner<'_> {
 
     /// Counts what a cancelled request has used.
     pub(super) fn expense_of_cancelled(&mut self, request: &Request) -> Expense {
-        let Request { id, place, site, effect } = request;
+        let Request { id, place, site, effect, .. } = request;
         let mut work = self.settle(request, None);
         if work.agent.is_some() && work.unanswered() > 0 {
             let harness = self.host.harness.as_ref();

@@ -288,5 +288,10 @@ impl Runner<'_> {
 
 /// Where a request asks its questions.
 fn asked_at(request: &Request) -> AskedAt {
-    AskedAt { request: request.id, place: request.place.clone(), site: request.site }
+    AskedAt {
+        request: request.id,
+        place: request.place.clone(),
+        site: request.site,
+        program: request.program.clone(),
+    }
 }

@@ -32,7 +32,9 @@ impl Runner<'_> {
             1 => format!("the run waits for an answer: {first}"),
             count => format!("the run waits for {count} answers: {first}; …"),
         };
-        let line = questions.first().and_then(|question| question.line).unwrap_or_default();
+        // The line of an error is one of the program of the run.
+        let first_of_run = questions.first().filter(|question| question.program.is_none());
+        let line = first_of_run.and_then(|question| question.line).unwrap_or_default();
         let error = RuntimeError { line, ..RuntimeError::new(ErrorKind::Other, reason) };
         self.settle_work().await?;
         self.stop(RunStatus::Waiting, error, LastQuestions { open: questions, ..last })

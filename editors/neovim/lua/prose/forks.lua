@@ -96,7 +96,8 @@ local function lines_of(comparison, side)
     local step = pair[side]
     if step then
       local agent = step.agent and " " .. step.agent or ""
-      table.insert(lines, ("%s%s at line %d (%s)"):format(kinds[step.kind] or step.kind, agent, step.line, step.place))
+      local line = step.program and ("%s:%d"):format(step.program, step.line) or ("line %d"):format(step.line)
+      table.insert(lines, ("%s%s at %s (%s)"):format(kinds[step.kind] or step.kind, agent, line, step.place))
       for _, part in ipairs({ "asked", "result" }) do
         if step[part] ~= "" then
           table.insert(lines, "  " .. part .. ":")

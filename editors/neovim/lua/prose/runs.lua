@@ -169,7 +169,11 @@ end
 local function prompts_in_lines(result)
   local lines = {}
   for number, prompt in ipairs(result.prompts) do
-    local line = type(prompt.line) == "number" and (", line %d"):format(prompt.line) or ""
+    local line = ""
+    if type(prompt.line) == "number" then
+      local is_imported = type(prompt.program) == "string"
+      line = is_imported and (", %s:%d"):format(prompt.program, prompt.line) or (", line %d"):format(prompt.line)
+    end
     local agent = type(prompt.agent) == "string" and (", agent %s"):format(prompt.agent) or ""
     local model = type(prompt.model) == "string" and (", model %s"):format(prompt.model) or ""
     local kind = prompt.kind and prompt.kind ~= "session" and (", " .. prompt.kind) or ""

@@ -1,6 +1,6 @@
 // Two runs next to each other, as the server compares them. Independent of the editor, so that tests need no editor.
 
-import { durationText, type Usage, usageText } from "./run";
+import { durationText, namedLine, type Usage, usageText } from "./run";
 
 /** Something that a run did: a request with its outcome, or a decision of its program. */
 export interface Step {
@@ -8,6 +8,8 @@ export interface Step {
   place: string;
   /** From 1; 0 if unknown. */
   line: number;
+  /** The imported program that has the line; the program of the run without one. */
+  program?: string;
   seq: number;
   agent?: string;
   asked: string;
@@ -53,8 +55,8 @@ export function titleOf({ a, b }: Pair): string {
   const step = a ?? b;
   if (step === undefined) return "";
   const kind = [KINDS[step.kind] ?? step.kind, step.agent, step.kind === "output" ? step.asked : ""].filter(Boolean).join(" ");
-  const moved = a !== undefined && b !== undefined && a.place !== b.place ? `, now at line ${b.line} (${b.place})` : "";
-  return `${kind} at line ${step.line} (${step.place})${moved}`;
+  const moved = a !== undefined && b !== undefined && a.place !== b.place ? `, now at ${namedLine(b.line, b.program)} (${b.place})` : "";
+  return `${kind} at ${namedLine(step.line, step.program)} (${step.place})${moved}`;
 }
 
 /** What differs in a step, in a line each. */

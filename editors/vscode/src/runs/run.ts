@@ -11,6 +11,21 @@ export interface Site {
   last_line: number;
 }
 
+/** An execution of a program that the run imports. */
+export interface ImportedProgram {
+  /** Its number in {@link Site.program}. */
+  program: number;
+  /** The path of its `use` line. */
+  name: string;
+  /** What it was read from: a path, a reference to a registry, an address; may be empty. */
+  from: string;
+}
+
+/** `line 4`, or `lib.prose:4` in an imported program, as `prose` names lines in messages. */
+export function namedLine(line: number, program?: string): string {
+  return program === undefined ? `line ${line}` : `${program}:${line}`;
+}
+
 export interface Usage {
   input_tokens: number;
   output_tokens: number;
@@ -215,6 +230,8 @@ export interface RunDelta {
   pause?: Pause;
   program?: string;
   inputs?: [string, unknown][];
+  /** The executions of imported programs that started. */
+  programs?: ImportedProgram[];
   end?: { status: string; sessions: number; failures?: number; error: { message: string; line: number } | null };
   /** What became of the sessions of a run that has ended, and which failures its program handled. */
   census?: Census;
@@ -250,6 +267,8 @@ export class Run {
   /** By their bytes in the program: `start-end`. Only statements of the main program, not of imported ones. */
   statements = new Map<string, StatementState>();
   inputs: [string, unknown][] = [];
+  /** The executions of imported programs, by their numbers. */
+  programs = new Map<number, ImportedProgram>();
   /** By their names, in the order in which they started. */
   agents = new Map<string, AgentTotal>();
   /** What the run may use, if this server started it. */
@@ -297,7 +316,9 @@ export class Run {
       this.statements.clear();
       this.agents.clear();
       this.inputs = delta.inputs ?? [];
+      this.programs.clear();
     }
+    for (const program of delta.programs ?? []) this.programs.set(program.program, program);
     for (const agent of delta.agents ?? []) this.agents.set(agent.name, agent);
     this.limits = delta.limits ?? this.limits;
     this.census = delta.census ?? (delta.whole ? undefined : this.census);
@@ -344,6 +365,7 @@ export class Run {
       ...(this.times === undefined ? {} : { times: this.times }),
       harness: this.harness,
       inputs: this.inputs,
+      programs: [...this.programs.values()],
       nodes: this.items.map(({ children: _, ...node }) => node),
       statements: [...this.statements.values()],
       entries: [],
@@ -352,6 +374,11 @@ export class Run {
       ...(this.limits === undefined ? {} : { limits: this.limits }),
       ...(this.census === undefined ? {} : { census: this.census }),
     };
+  }
+
+  /** The line of a site, as messages name it. */
+  lineOf(site: Site): string {
+    return namedLine(site.line, this.programs.get(site.program ?? 0)?.name);
   }
 
   /** The latest innermost part in a range of lines of the program; undefined if no part of it was executed. */

@@ -1,12 +1,14 @@
 // The document of a session, with its prompt and its reply. Independent of the editor, so that tests need no editor.
 
 import { fenceFor } from "../narration";
-import { type AgentSession, counted, type Denial, denialText, durationText, type Usage, usageText } from "./run";
+import { type AgentSession, counted, type Denial, denialText, durationText, namedLine, type Usage, usageText } from "./run";
 
 /** A session: the result of `prose/session`. Texts are complete. */
 export interface Session {
   request: number;
   line: number | null;
+  /** The imported program that has the line; none for the program of the run. */
+  program?: string | null;
   agent: string | null;
   model: string | null;
   skills: string[];
@@ -84,12 +86,12 @@ const SCOPES: Record<string, string> = {
 };
 
 function factsOf(session: Session): string[] {
-  const { line, model, retries, attempt, began, started, ended, took, waited, usage, calls, agentSession, status, skills, permissions, name } = session;
+  const { line, program, model, retries, attempt, began, started, ended, took, waited, usage, calls, agentSession, status, skills, permissions, name } = session;
   const rules = permissions.map(({ about, rule }) => `${about}: ${typeof rule === "string" ? rule : rule.patterns.join(", ")}`);
   return [
     status ?? "running",
     model === null ? "" : `model ${model}`,
-    line === null ? "" : `line ${line}`,
+    line === null ? "" : namedLine(line, program ?? undefined),
     ended === null || took === null ? "" : `took ${durationText(took)}`,
     waited > 0 ? `waited ${durationText(waited)} for answers` : "",
     began === null ? "" : `waited ${durationText(began - started)}`,

@@ -175,16 +175,29 @@ export class RunsView implements vscode.Disposable {
   }
 
   private async revealItem(entry: Entry, item: Item): Promise<void> {
-    // Parts of an imported program are shown at its call.
-    let at: Item | undefined = item;
-    while (at?.site !== undefined && (at.site.program ?? 0) !== 0) at = entry.model.items[at.parent ?? -1];
-    if (at?.site !== undefined) await this.reveal(entry, at.site, false);
+    if (item.site !== undefined) await this.reveal(entry, item.site, false);
+  }
+
+  /** Shows a line of an imported program in its file; false if that is not a file of this machine. */
+  private async revealImported(entry: Entry, site: Site, keepsFocus: boolean): Promise<boolean> {
+    const from = entry.model.programs.get(site.program ?? 0)?.from ?? "";
+    if (!/^(\/|[A-Za-z]:[\\/])/.test(from)) return false;
+    try {
+      const document = await vscode.workspace.openTextDocument(vscode.Uri.file(from));
+      await showLine(document, Math.min(site.line, document.lineCount) - 1, keepsFocus);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   private async reveal(entry: Entry, site: Site, keepsFocus: boolean): Promise<void> {
     if ((site.program ?? 0) !== 0) {
-      const item = entry.model.items.find((item) => item.site?.start === site.start && item.site.program === site.program);
-      if (item !== undefined) await this.revealItem(entry, item);
+      if (await this.revealImported(entry, site, keepsFocus)) return;
+      // Parts of a program from elsewhere are shown at its call.
+      let at = entry.model.items.find((item) => item.site?.start === site.start && item.site.program === site.program);
+      while (at?.site !== undefined && (at.site.program ?? 0) !== 0) at = entry.model.items[at.parent ?? -1];
+      if (at?.site !== undefined) await this.reveal(entry, at.site, keepsFocus);
       return;
     }
     const folder = entry.summary?.folder;
@@ -200,13 +213,7 @@ export class RunsView implements vscode.Disposable {
       void vscode.window.setStatusBarMessage("This statement has changed since the run.", 4000);
       return;
     }
-    const range = document.lineAt(first).range;
-    const start = range.start.translate(0, document.lineAt(first).firstNonWhitespaceCharacterIndex);
-    const visible = vscode.window.visibleTextEditors.find((editor) => editor.document === document);
-    const column = visible?.viewColumn ?? vscode.ViewColumn.One;
-    const options = { viewColumn: column, preserveFocus: keepsFocus, selection: new vscode.Range(start, start) };
-    const editor = await vscode.window.showTextDocument(document, options);
-    editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    await showLine(document, first, keepsFocus);
   }
 
   private async openSession({ run, summary, uri: program }: Entry, requests: number[], label: string): Promise<void> {
@@ -327,4 +334,15 @@ function requestsOf({ attempts }: Item): number[] {
 
 function openFolder(folder: string): void {
   void vscode.commands.executeCommand("revealFileInOS", vscode.Uri.parse(folder));
+}
+
+/** Shows a line of a document, from 0, in the column where the document is. */
+async function showLine(document: vscode.TextDocument, line: number, keepsFocus: boolean): Promise<void> {
+  const range = document.lineAt(line).range;
+  const start = range.start.translate(0, document.lineAt(line).firstNonWhitespaceCharacterIndex);
+  const visible = vscode.window.visibleTextEditors.find((editor) => editor.document === document);
+  const column = visible?.viewColumn ?? vscode.ViewColumn.One;
+  const options = { viewColumn: column, preserveFocus: keepsFocus, selection: new vscode.Range(start, start) };
+  const editor = await vscode.window.showTextDocument(document, options);
+  editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }

@@ -34,13 +34,13 @@ let is_long = **it is long enough**
         shown(&result),
         [
             json!({
-                "kind": "session", "line": 6, "agent": "writer", "model": "opus", "prompt": "Write about [topic]", "system": "You write.",
+                "kind": "session", "line": 6, "program": null, "agent": "writer", "model": "opus", "prompt": "Write about [topic]", "system": "You write.",
             }),
             json!({
-                "kind": "session", "line": 8, "agent": null, "model": null, "prompt": "Count the words", "system": null,
+                "kind": "session", "line": 8, "program": null, "agent": null, "model": null, "prompt": "Count the words", "system": null,
             }),
             json!({
-                "kind": "condition", "line": 9, "agent": null, "model": null,
+                "kind": "condition", "line": 9, "program": null, "agent": null, "model": null,
                 "prompt": "Is this condition met? Judge by its meaning. If you cannot tell, it is not met.", "system": null,
             }),
         ]

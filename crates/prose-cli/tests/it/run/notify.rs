@@ -55,7 +55,7 @@ fn a_command_is_started_when_a_run_starts_to_wait_and_when_it_ends() {
     workspace.trust();
     assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 5);
     expect![[r#"
-        {"at":null,"event":"waiting","folder":null,"program":"main.prose","project":null,"question":{"id":1,"kind":"input","line":2,"prompt":"Ship it? (yes/no)"},"run":null,"status":"waiting"}
+        {"at":null,"event":"waiting","folder":null,"program":"main.prose","project":null,"question":{"id":1,"kind":"input","line":2,"program":null,"prompt":"Ship it? (yes/no)"},"run":null,"status":"waiting"}
     "#]]
     .assert_eq(&(received(&workspace).to_string() + "\n"));
     // What is answered and ends is reported as ended alone.

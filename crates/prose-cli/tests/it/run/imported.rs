@@ -1,0 +1,95 @@
+//! Lines of imported programs are named with their program.
+
+use expect_test::expect;
+
+use super::replay;
+use crate::common::Workspace;
+
+const MAIN: &str =
+    "use \"./lib.prose\" as lib\nlet found = lib(topic: \"tides\")\nsession \"Use it\"\n  context: found\n";
+
+const LIB: &str =
+    "# Facts\ninput topic: \"What about?\"\n\nlet facts = session \"Find facts\"\noutput all = facts\n";
+
+/// A workspace with a program that imports another one.
+fn workspace(settings: &str) -> Workspace {
+    Workspace::new(&[("main.prose", MAIN), ("lib.prose", LIB), ("prose.toml", settings)])
+}
+
+#[test]
+fn a_question_of_an_imported_program_names_it() {
+    let workspace = workspace("[limits.run]\nask-sessions = 1\n");
+    workspace.write("lib.prose", LIB.replace("output", "session \"Check them\"\noutput").as_bytes());
+    workspace.check(&["run", "main.prose", "-q"], expect![[r#"
+        status: 5
+        ---- stderr
+        waiting: question 1 at lib.prose:5: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more?
+        help: answer with `prose runs answer ID once|run|deny`; recorded results are reused
+    "#]]);
+    let shown = workspace.prose(&["runs", "show"]);
+    let waiting: Vec<&str> = shown.stdout.lines().filter(|line| line.contains("question 1")).collect();
+    expect!["waiting:  question 1 at lib.prose:5: the limit of 1 session is reached (`limits.run.ask-sessions`); use up to 1 session more?"].assert_eq(&waiting.join("\n"));
+}
+
+#[test]
+fn sessions_and_their_comparison_name_the_imported_program() {
+    let workspace = workspace("");
+    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 0);
+    let first = replay::last(&workspace);
+    let shown = workspace.prose(&["runs", "show"]);
+    let sessions: Vec<&str> =
+        shown.stdout.lines().filter(|line| line.starts_with("  l") && line.contains(": complete")).collect();
+    assert_eq!(sessions.len(), 2, "{shown:?}");
+    assert!(sessions[0].starts_with("  lib.prose:4: facts: complete"), "{sessions:?}");
+    assert!(sessions[1].starts_with("  line 3: Use it: complete"), "{sessions:?}");
+
+    workspace.write("lib.prose", LIB.replace("Find facts", "Find many facts").as_bytes());
+    replay::check(
+        &workspace.prose(&["run", "main.prose", "-q", "--replay", &first]),
+        &first,
+        expect![[r#"
+            status: 6
+            ---- stderr
+            not recorded: run EARLIER has no answer for the session at lib.prose:4 (s1/m1/s1/1)
+            --- recorded at lib.prose:4 (s1/m1/s1/1, event 12)
+            +++ asked at lib.prose:4 (s1/m1/s1/1)
+            @@ -1,2 +1,2 @@
+             [task]
+            -Find facts
+            +Find many facts
+            help: `prose run main.prose --replay EARLIER --live` asks the harness from there on
+        "#]],
+    );
+    let diff = workspace.prose(&["runs", "diff", &first, &replay::last(&workspace)]);
+    let steps: Vec<&str> = diff.stdout.lines().filter(|line| line.contains(" at ")).collect();
+    expect![[r#"
+        session at lib.prose:4 (s1/m1/s1/1)  only in EARLIER
+        output all at lib.prose:5 (s1/m1/s2)  only in EARLIER
+        session at line 3 (s2)  only in EARLIER
+        result: run EARLIER has no answer for the session at lib.prose:4"#]]
+    .assert_eq(&steps.join("\n").replace(&first, "EARLIER"));
+}
+
+#[test]
+fn json_says_which_program_a_place_belongs_to() {
+    let workspace = workspace("");
+    assert_eq!(workspace.prose(&["run", "main.prose", "-q"]).status, 0);
+    let shown: serde_json::Value =
+        serde_json::from_str(&workspace.prose(&["runs", "show", "--json"]).stdout).unwrap();
+    let program = &shown["programs"][0];
+    assert_eq!((&program["program"], &program["name"]), (&1.into(), &"lib.prose".into()));
+    assert!(program["from"].as_str().unwrap().ends_with("/lib.prose"), "{program}");
+    let of = |label: &str| {
+        let requests = shown["requests"].as_array().unwrap();
+        requests.iter().find(|request| request["label"] == label).unwrap()["site"].clone()
+    };
+    assert_eq!((&of("Find facts")["program"], &of("Find facts")["line"]), (&1.into(), &4.into()));
+    assert_eq!(of("Use it").get("program"), None);
+}
+
+#[test]
+fn a_dry_run_names_the_imported_program() {
+    let shown = workspace("").prose(&["run", "main.prose", "--dry-run"]);
+    let prompts: Vec<&str> = shown.stdout.lines().filter(|line| line.starts_with("==")).collect();
+    assert_eq!(prompts, ["== 1: lib.prose:4", "== 2: line 3"]);
+}
