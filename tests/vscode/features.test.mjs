@@ -144,6 +144,18 @@ test("the flow of a program stands next to it, and follows edits and the cursor"
   });
 });
 
+test("a program is explained on a page next to it", async () => {
+  await editor.window("explain", files, async (window) => {
+    await window.open("article.prose");
+    await window.lens("Run program").waitFor();
+    await window.command("OpenProse: Explain Program");
+    const page = window.page.frameLocator("iframe.webview.ready").frameLocator("#active-frame");
+    await page.getByRole("heading", { name: "article.prose" }).waitFor();
+    for (const text of ["What to write about", "writer", "fact-check.prose"]) await page.getByText(text).first().waitFor();
+    await window.picture("vscode-explain");
+  });
+});
+
 test("definitions are found in imported programs", async () => {
   await editor.window("definition", files, async (window) => {
     await window.open("article.prose");
