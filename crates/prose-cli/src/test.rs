@@ -13,7 +13,8 @@ use std::thread;
 use prose_project::imports::{ImportOptions, LockUse};
 use prose_run::UserTrust;
 use prose_test::{
-    Answers, Coverage, Job, Progress, RunOptions, Subject, Summary, report, run_tests, updated,
+    Answers, Coverage, Job, KeptExpectation, Progress, RunOptions, Subject, Summary, Updated, report,
+    run_tests, updated,
 };
 use tokio::sync::watch as channel;
 
@@ -21,7 +22,7 @@ use self::collect::{Collected, collect};
 use crate::cli::test::{TestArgs, TestFormat};
 use crate::output::repository::Repository;
 use crate::run::interrupt::Interrupts;
-use crate::terminal::{ERROR, Terminal, one_line};
+use crate::terminal::{ERROR, Terminal, WARNING, one_line};
 
 /// How tests end, as the exit status of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,12 +164,26 @@ fn update(collected: &Collected, options: &RunOptions, terminal: &Terminal) -> i
                 |case| matches!(&case.answers, Answers::Recorded(recorded) if recorded.harness.is_some()),
             );
         has_changed |= recorded;
-        let Some(text) = updated(&file.file, &file.results) else { continue };
-        has_changed = true;
+        let Updated { text, kept } = updated(&file.file, &file.results);
         let path = file.path.to_string_lossy();
-        match fs::write(&file.path, text) {
-            Ok(()) => writeln!(terminal.stderr(), "Updated {}.", one_line(&path))?,
-            Err(error) => write_failed(&file.path, &error, terminal)?,
+        let path = one_line(&path);
+        match text.map(|text| fs::write(&file.path, text)) {
+            Some(Ok(())) if kept.is_empty() => writeln!(terminal.stderr(), "Updated {path}.")?,
+            Some(Ok(())) => writeln!(terminal.stderr(), "Updated {path} in part.")?,
+            Some(Err(error)) => {
+                write_failed(&file.path, &error, terminal)?;
+                continue;
+            }
+            None if kept.is_empty() => continue,
+            None => {}
+        }
+        has_changed = true;
+        for KeptExpectation { line, message, reason } in kept {
+            let message = one_line(message.lines().next().unwrap_or_default()).into_owned();
+            writeln!(
+                terminal.stderr(),
+                "{WARNING}not updated{WARNING:#}: {path}:{line}: {message}; {reason}"
+            )?;
         }
     }
     Ok(has_changed)

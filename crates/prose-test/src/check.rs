@@ -6,7 +6,7 @@ use prose_vm::budget::ROUNDING;
 use prose_vm::event::{RunEnd, RunStatus};
 use prose_vm::value::Value;
 
-use crate::expectation::{Expectation, Expected, SessionPattern};
+use crate::expectation::{Bounds, Expectation, Expected, SessionPattern};
 use crate::file::Case;
 use crate::matcher::{Matcher, Matching};
 use crate::observed::{Observed, ObservedSession};
@@ -22,8 +22,28 @@ pub struct Mismatch {
     pub expected: Option<String>,
     /// The actual text.
     pub actual: Option<String>,
-    /// Whether `--update` may replace the expected value by the actual one.
-    pub is_updatable: bool,
+    /// What `--update` writes in the place of the expected value, if that can only be one value.
+    pub update: Option<Update>,
+}
+
+/// An actual value that takes the place of an expected one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Update {
+    /// The expected value in the test file.
+    pub range: TextRange,
+    /// The actual one.
+    pub to: Actual,
+}
+
+/// An actual value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Actual {
+    /// A text.
+    Text(String),
+    /// A number. It takes the place of a number, not of bounds.
+    Number(u64),
+    /// A list of texts. It takes the place of such a list, not of one with tables of comparisons.
+    Texts(Vec<String>),
 }
 
 /// Asks a model whether a criterion is met by a text. The error is the reason why it is not, or why nothing could be asked.
@@ -62,7 +82,14 @@ struct Checker<'a, 'j> {
 impl Checker<'_, '_> {
     fn add(&mut self, range: TextRange, message: impl Into<String>) {
         let message = message.into();
-        self.mismatches.push(Mismatch { range, message, expected: None, actual: None, is_updatable: false });
+        self.mismatches.push(Mismatch { range, message, expected: None, actual: None, update: None });
+    }
+
+    /// Adds a mismatch whose expected value `--update` replaces.
+    fn add_updatable(&mut self, range: TextRange, message: impl Into<String>, to: Actual) {
+        let message = message.into();
+        let update = Some(Update { range, to });
+        self.mismatches.push(Mismatch { range, message, expected: None, actual: None, update });
     }
 
     /// Adds a mismatch of two lists or numbers.
@@ -72,6 +99,7 @@ impl Checker<'_, '_> {
         message: impl Into<String>,
         expected: &[String],
         actual: &[String],
+        to: Actual,
     ) {
         let text = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
         self.mismatches.push(Mismatch {
@@ -79,7 +107,7 @@ impl Checker<'_, '_> {
             message: message.into(),
             expected: Some(text(expected)),
             actual: Some(text(actual)),
-            is_updatable: false,
+            update: Some(Update { range, to }),
         });
     }
 
@@ -99,15 +127,19 @@ impl Checker<'_, '_> {
                 if !bounds.contain(count as u64) {
                     let names = self.names();
                     let message = format!("{} asked, expected {bounds}", were(count, "session"));
-                    self.add(*range, format!("{message}{}", listed(&names)));
+                    let message = format!("{message}{}", listed(&names));
+                    self.add_number(*range, message, *bounds, count as u64);
                 }
             }
             Expected::SessionNames(expected) => self.session_names(*range, expected),
             Expected::SessionOrder(expected) => self.session_order(*range, expected),
             Expected::NoSessions(names) => {
+                let asked = |name: &String| observed.sessions.iter().find(|session| session.is_called(name));
+                let never: Vec<String> = names.iter().filter(|name| asked(name).is_none()).cloned().collect();
                 for name in names {
-                    if let Some(session) = observed.sessions.iter().find(|session| session.is_called(name)) {
-                        self.add(*range, format!("session `{name}` was asked at {}", session.line));
+                    if let Some(session) = asked(name) {
+                        let message = format!("session `{name}` was asked at {}", session.line);
+                        self.add_updatable(*range, message, Actual::Texts(never.clone()));
                     }
                 }
             }
@@ -174,7 +206,7 @@ impl Checker<'_, '_> {
                         message: format!("{name} is not judged to meet {criterion:?}: {reason}"),
                         expected: None,
                         actual: Some(value.to_string()),
-                        is_updatable: false,
+                        update: None,
                     });
                     continue;
                 }
@@ -184,7 +216,10 @@ impl Checker<'_, '_> {
                 self.mismatches.push(Mismatch {
                     range: *range,
                     message: format!("{name} {}", difference.message),
-                    is_updatable: difference.expected.is_some(),
+                    update: difference
+                        .expected
+                        .as_ref()
+                        .map(|_| Update { range: *range, to: Actual::Text(value.to_string()) }),
                     expected: difference.expected,
                     actual: Some(value.to_string()),
                 });
@@ -197,6 +232,23 @@ impl Checker<'_, '_> {
         self.observed.sessions.iter().map(|session| session.shown().to_owned()).collect()
     }
 
+    /// The same, where an expected name is that of a session, by this name.
+    fn names_as_in(&self, expected: &[String]) -> Vec<String> {
+        let named = self.observed.sessions.iter().map(|session| {
+            let known = expected.iter().find(|name| session.is_called(name));
+            known.cloned().unwrap_or_else(|| session.shown().to_owned())
+        });
+        named.collect()
+    }
+
+    /// Adds a number that is not in its bounds. Bounds stay as they are: which one was meant is not known.
+    fn add_number(&mut self, range: TextRange, message: String, bounds: Bounds, actual: u64) {
+        match bounds.at_least == bounds.at_most {
+            true => self.add_updatable(range, message, Actual::Number(actual)),
+            false => self.add(range, message),
+        }
+    }
+
     fn session_names(&mut self, range: TextRange, expected: &[String]) {
         let mut left: Vec<&ObservedSession> = self.observed.sessions.iter().collect();
         let mut missing = false;
@@ -207,16 +259,12 @@ impl Checker<'_, '_> {
             }
         }
         if missing || !left.is_empty() {
-            let mut actual: Vec<String> = (self.observed.sessions.iter())
-                .map(|session| {
-                    let known = expected.iter().find(|name| session.is_called(name));
-                    known.cloned().unwrap_or_else(|| session.shown().to_owned())
-                })
-                .collect();
+            let mut actual = self.names_as_in(expected);
+            let update = Actual::Texts(actual.clone());
             let mut expected = expected.to_vec();
             actual.sort();
             expected.sort();
-            self.add_lists(range, "other sessions were asked", &expected, &actual);
+            self.add_lists(range, "other sessions were asked", &expected, &actual, update);
         }
     }
 
@@ -230,7 +278,8 @@ impl Checker<'_, '_> {
                     false => format!("session `{name}` was not asked"),
                 };
                 let names = self.names();
-                return self.add_lists(range, message, expected, &names);
+                let update = Actual::Texts(self.names_as_in(expected));
+                return self.add_lists(range, message, expected, &names, update);
             }
         }
     }
@@ -244,7 +293,11 @@ impl Checker<'_, '_> {
             let verb = if fitting.len() == 1 { "was" } else { "were" };
             let sessions = counted(fitting.len(), "session");
             let message = format!("{sessions} like this {verb} asked, expected {}", pattern.count);
-            self.add(range, format!("{message}{}", listed(&names)));
+            let message = format!("{message}{}", listed(&names));
+            match pattern.count_range {
+                Some(range) => self.add_number(range, message, pattern.count, fitting.len() as u64),
+                None => self.add(range, message),
+            }
         }
         for session in fitting {
             let name = format!("session `{}` ({})", beginning(session.shown(), 40), session.line);
@@ -280,34 +333,42 @@ impl Checker<'_, '_> {
             if let Some((model, range)) = &pattern.model
                 && session.task.model.as_deref() != Some(model.as_str())
             {
-                let actual = session.task.model.as_deref().unwrap_or("the default of the harness");
-                self.add(*range, format!("{name} has the model {actual}, expected {model}"));
+                let actual = session.task.model.as_deref();
+                let shown = actual.unwrap_or("the default of the harness");
+                let message = format!("{name} has the model {shown}, expected {model}");
+                match actual {
+                    Some(actual) => self.add_updatable(*range, message, Actual::Text(actual.to_owned())),
+                    None => self.add(*range, message),
+                }
             }
         }
     }
 
     fn branches(&mut self, range: TextRange, names: &[String], are_taken: bool) {
-        for name in names {
-            let is_taken = match name.trim().strip_prefix("line ").map(|line| line.trim().parse::<u32>()) {
-                Some(Ok(line)) => {
-                    self.observed.view.statements(0).any(|it| it.site.line == line && it.times > 0)
-                }
-                _ => self.observed.branches.iter().any(|branch| branch.is_called(name)),
+        let observed = self.observed;
+        let is_taken =
+            |name: &String| match name.trim().strip_prefix("line ").map(|line| line.trim().parse::<u32>()) {
+                Some(Ok(line)) => observed.view.statements(0).any(|it| it.site.line == line && it.times > 0),
+                _ => observed.branches.iter().any(|branch| branch.is_called(name)),
             };
-            if is_taken == are_taken {
-                continue;
-            }
-            let taken: Vec<String> =
-                self.observed.branches.iter().map(|branch| branch.name.to_string()).collect();
+        let mut actual: Vec<String> =
+            names.iter().filter(|name| is_taken(name) == are_taken).cloned().collect();
+        let taken: Vec<String> = observed.branches.iter().map(|branch| branch.name.to_string()).collect();
+        if are_taken {
+            let others =
+                observed.branches.iter().filter(|branch| !names.iter().any(|name| branch.is_called(name)));
+            actual.extend(others.map(|branch| branch.name.to_string()));
+        }
+        for name in names.iter().filter(|name| is_taken(name) != are_taken) {
             let message = match are_taken {
                 true => format!("branch `{name}` was not taken"),
                 false => format!("branch `{name}` was taken"),
             };
-            self.add(range, format!("{message}{}", listed(&taken)));
+            self.add_updatable(range, format!("{message}{}", listed(&taken)), Actual::Texts(actual.clone()));
         }
     }
 
-    fn iterations(&mut self, range: TextRange, of: Option<&str>, bounds: crate::expectation::Bounds) {
+    fn iterations(&mut self, range: TextRange, of: Option<&str>, bounds: Bounds) {
         let loops = &self.observed.loops;
         let wanted: Vec<_> = loops.iter().filter(|it| of.is_none_or(|name| it.is_called(name))).collect();
         let headers = || {
@@ -327,17 +388,38 @@ impl Checker<'_, '_> {
             let message = "the run had several loops; name them, as in `iterations = { \"line 3\" = 2 }`";
             return self.add(range, format!("{message}{}", listed(&headers())));
         }
+        let is_same = wanted.iter().all(|it| it.iterations == first.iterations);
         for executed in wanted {
             if !bounds.contain(executed.iterations.into()) {
                 let count = counted(executed.iterations as usize, "iteration");
                 let line = &executed.line;
-                return self.add(range, format!("the loop at {line} had {count}, expected {bounds}"));
+                let message = format!("the loop at {line} had {count}, expected {bounds}");
+                return match is_same {
+                    true => self.add_number(range, message, bounds, executed.iterations.into()),
+                    false => self.add(range, message),
+                };
             }
         }
     }
 
     /// Compares texts with comparisons of which each has to hold for exactly one of them.
     fn all(&mut self, what: &str, range: TextRange, matchers: &[Matcher], actual: &[String]) {
+        // Parts of texts that still hold stay as they are written.
+        let is_part = |matcher: &Matcher| matches!(matcher.all.as_slice(), [(_, Matching::Contains(_))]);
+        let update = matchers.iter().all(is_part).then(|| {
+            let texts = actual.iter().map(|text| {
+                let holding = matchers.iter().find_map(|matcher| match matcher.all.as_slice() {
+                    [(_, Matching::Contains(part))] if text.contains(part.as_str()) => Some(part.clone()),
+                    _ => None,
+                });
+                holding.unwrap_or_else(|| text.clone())
+            });
+            Update { range, to: Actual::Texts(texts.collect()) }
+        });
+        let mut add = |range: TextRange, message: String| {
+            let update = update.clone();
+            self.mismatches.push(Mismatch { range, message, expected: None, actual: None, update });
+        };
         let mut left: Vec<&String> = actual.iter().collect();
         let mut missing = Vec::new();
         for matcher in matchers {
@@ -352,13 +434,13 @@ impl Checker<'_, '_> {
         }
         for matcher in missing {
             let range = matcher.all.first().map_or(range, |(range, _)| *range);
-            self.add(range, format!("the run had no {what} like this{}", listed(actual)));
+            add(range, format!("the run had no {what} like this{}", listed(actual)));
         }
         if !left.is_empty() {
             let left: Vec<String> = left.into_iter().cloned().collect();
             let message =
                 format!("the run had {} that {} not expected", counted(left.len(), what), is_are(left.len()));
-            self.add(range, format!("{message}{}", listed(&left)));
+            add(range, format!("{message}{}", listed(&left)));
         }
     }
 

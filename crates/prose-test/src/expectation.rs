@@ -88,6 +88,8 @@ pub struct SessionPattern {
     pub pattern: Option<Regex>,
     /// How many of them are asked.
     pub count: Bounds,
+    /// Where that stands, if it is given.
+    pub count_range: Option<TextRange>,
     /// Their complete prompts.
     pub prompt: Option<Matcher>,
     /// Their system parts.

@@ -51,8 +51,8 @@ pub use crate::runner::{FileResult, Job, Progress, RunOptions, Summary, run_test
 pub use crate::schema::schema;
 pub use crate::selection::Selection;
 pub use crate::subject::{Subject, Unloadable};
-pub use crate::update::updated;
+pub use crate::update::{KeptExpectation, Updated, updated};
 pub use crate::variant::Variant;
 
-pub use crate::check::Mismatch;
+pub use crate::check::{Actual, Mismatch, Update};
 pub use crate::runner::{Attempt, AttemptEnd, VariantResult};

@@ -1,38 +1,109 @@
 //! Writes actual values in the place of expected ones.
 
 use prose_syntax::fix::apply;
-use prose_syntax::{Fix, TextEdit};
+use prose_syntax::{Fix, TextEdit, TextRange};
 
-use crate::check::Mismatch;
+use crate::check::{Actual, Mismatch, Update};
 use crate::file::TestFile;
 use crate::runner::{AttemptEnd, VariantResult};
 
-/// The text of a test file in which expected values that differ are the actual ones; `None` if there are none. Values that differ between the variants or the
-/// runs of a case are left as they are.
-pub fn updated(file: &TestFile, results: &[VariantResult]) -> Option<String> {
+/// A test file with actual values in the place of expected ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Updated {
+    /// The text of the file; `None` if no value is replaced.
+    pub text: Option<String>,
+    /// What is still expected and not fulfilled, in the order of the file.
+    pub kept: Vec<KeptExpectation>,
+}
+
+/// An expectation that is not fulfilled and stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptExpectation {
+    /// Its line in the text of the file after the update, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+    /// Why it stays.
+    pub reason: &'static str,
+}
+
+/// Replaces expected values that differ by the actual ones. What has no value that could be meant alone stays: limits, bounds, comparisons other than
+/// equality, and values that differ between the variants, the runs or the sessions of a case.
+pub fn updated(file: &TestFile, results: &[VariantResult]) -> Updated {
     let mut edits: Vec<TextEdit> = Vec::new();
+    let mut kept: Vec<(TextRange, &Mismatch, &'static str)> = Vec::new();
     for (index, case) in file.cases.iter().enumerate() {
         let attempts = results.iter().filter(|result| result.case == index);
         let attempts: Vec<_> =
             attempts.flat_map(|result| &result.attempts).map(|attempt| &attempt.end).collect();
-        let [first, others @ ..] = attempts.as_slice() else { continue };
-        for mismatch in of(first).iter().filter(|mismatch| mismatch.is_updatable) {
-            let is_same = |end: &&AttemptEnd| of(end).contains(mismatch);
-            if let Some(actual) = &mismatch.actual
-                && others.iter().all(is_same)
-                && case.range.contains_range(mismatch.range)
-            {
-                edits.push(TextEdit::replace(mismatch.range, written(actual)));
+        let all: Vec<&Mismatch> = attempts.iter().flat_map(|end| of(end)).collect();
+        for mismatch in &all {
+            let same = |other: &&&Mismatch| other.update == mismatch.update;
+            let differs = match &mismatch.update {
+                None => false,
+                Some(update) => {
+                    let of_value = |other: &&&Mismatch| {
+                        other.update.as_ref().is_some_and(|other| other.range == update.range)
+                    };
+                    let has_value =
+                        |end: &&AttemptEnd| of(end).iter().any(|other| other.update == mismatch.update);
+                    !all.iter().filter(of_value).all(|other| same(&other)) || !attempts.iter().all(has_value)
+                }
+            };
+            let edit = mismatch.update.as_ref().map(|update| (update.range, replacement(file, update)));
+            match edit {
+                None => kept.push((mismatch.range, mismatch, "change it by hand")),
+                Some(_) if differs => kept.push((
+                    mismatch.range,
+                    mismatch,
+                    "the value differs between variants, runs or sessions",
+                )),
+                Some((range, Some(text))) if case.range.contains_range(range) => {
+                    edits.push(TextEdit::replace(range, text));
+                }
+                Some(_) => kept.push((mismatch.range, mismatch, "it is no plain number or list")),
             }
         }
     }
-    if edits.is_empty() {
-        return None;
-    }
     edits.sort_by_key(|edit| edit.range.start());
     edits.dedup_by_key(|edit| edit.range);
-    let fix = Fix::safe("Update", edits);
-    Some(apply(&file.text, [&fix]).text)
+    kept.sort_by_key(|(range, ..)| range.start());
+    kept.dedup_by(|a, b| (a.0, &a.1.message) == (b.0, &b.1.message));
+    let lines = |text: &str| text.matches('\n').count();
+    let line_now = |range: TextRange| {
+        let before = edits.iter().take_while(|edit| edit.range.end() <= range.start());
+        let (added, removed) = before.fold((0, 0), |(added, removed), edit| {
+            (added + lines(&edit.new_text), removed + lines(&file.text[edit.range]))
+        });
+        lines(&file.text[..usize::from(range.start())]) + 1 + added - removed
+    };
+    let kept = kept
+        .iter()
+        .map(|(range, mismatch, reason)| KeptExpectation {
+            line: line_now(*range),
+            message: mismatch.message.clone(),
+            reason,
+        })
+        .collect();
+    let fix = (!edits.is_empty()).then(|| Fix::safe("Update", edits));
+    Updated { text: fix.map(|fix| apply(&file.text, [&fix]).text), kept }
+}
+
+/// An actual value as TOML; `None` where the expected one is not written in the form that it can take the place of.
+fn replacement(file: &TestFile, update: &Update) -> Option<String> {
+    let before = file.text.get(std::ops::Range::<usize>::from(update.range))?;
+    match &update.to {
+        Actual::Text(text) => Some(written(text)),
+        Actual::Number(number) => before.parse::<u64>().is_ok().then(|| number.to_string()),
+        Actual::Texts(texts) => {
+            let table = format!("list = {before}").parse::<toml::Table>().ok()?;
+            table.get("list")?.as_array()?.iter().all(toml::Value::is_str).then(|| {
+                let texts: Vec<String> =
+                    texts.iter().map(|text| toml::Value::from(text.as_str()).to_string()).collect();
+                format!("[{}]", texts.join(", "))
+            })
+        }
+    }
 }
 
 /// What a run did not fulfil.
@@ -59,9 +130,7 @@ fn written(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use prose_syntax::TextRange;
-
-    use super::{Fix, TextEdit, apply, written};
+    use super::{Fix, TextEdit, TextRange, apply, written};
 
     #[track_caller]
     fn check(text: &str) {

@@ -149,6 +149,33 @@ fn differences_are_accepted() {
 }
 
 #[test]
+fn what_is_not_updated_is_named_and_still_fails() {
+    let tests = "[[case]]\nname = \"counts\"\n[case.expect]\nsessions = 2\noutputs = { text = { contains = \"rain\" } }\n\
+                 [[case.session]]\nreply = \"sun\"\n";
+    let program = "output text = session \"Forecast\"\n";
+    let workspace = Workspace::new(&[("main.prose", program), ("main.test.toml", tests)]);
+    check(
+        &workspace.prose(&["test", "--update"]),
+        1,
+        expect![[r#"
+        main.test.toml
+          FAIL counts
+
+        FAIL counts
+          main.test.toml:5:33: output `text` does not contain "rain"
+            sun
+
+        0 passed, 1 failed in TIME
+        ---- stderr
+        Updated main.test.toml in part.
+        not updated: main.test.toml:5: output `text` does not contain "rain"; change it by hand
+    "#]],
+    );
+    let text = std::fs::read_to_string(workspace.path("main.test.toml")).unwrap();
+    assert_eq!(text, tests.replace("sessions = 2", "sessions = 1"));
+}
+
+#[test]
 fn answers_are_recorded() {
     let tests = "[[case]]\nname = \"recorded\"\ninputs.topic = \"tides\"\nrecorded = \"tides.prose-run\"\nharness = \"offline\"\n";
     let workspace = Workspace::new(&[("main.prose", PROGRAM), ("main.test.toml", tests)]);

@@ -184,6 +184,7 @@ impl Reader<'_> {
             label: text(self, "label").map(|label| label.trim().to_owned()),
             pattern: entries.get("pattern").and_then(|value| self.pattern("pattern", value)),
             count: entries.get("count").and_then(|value| self.bounds("count", value)).unwrap_or(at_least_one),
+            count_range: entries.get("count").map(|value| self.range(value.span())),
             prompt: matcher(self, "prompt"),
             system: matcher(self, "system"),
             context: entries.get("context").map(|value| self.matchers("context", value)).unwrap_or_default(),
