@@ -6,7 +6,7 @@ use prose_files::{Folder, Limit};
 use rusqlite::{OptionalExtension, Row};
 
 use crate::binding_file;
-use crate::database::{Content, failed, is_database, reader};
+use crate::database::{failed, is_database, reader};
 use crate::error::StateError;
 use crate::source::journal_of;
 
@@ -27,7 +27,7 @@ pub struct BindingFile {
 pub(crate) fn database_bindings(folder: &Path) -> Result<Vec<BindingFile>, StateError> {
     let path = journal_of(folder);
     let (connection, content) = reader(&path)?;
-    if content == Content::Nothing {
+    if content.is_none() {
         return Ok(Vec::new());
     }
     let read = || {
@@ -69,7 +69,7 @@ pub fn read_value(folder: &Path, name: &str) -> Result<Option<String>, StateErro
         return Ok(bytes.map(|bytes| binding_file::read_bytes(&bytes)));
     }
     let (connection, content) = reader(&path)?;
-    if content == Content::Nothing {
+    if content.is_none() {
         return Ok(None);
     }
     let sql = "SELECT value, attachment_path FROM bindings

@@ -22,7 +22,7 @@ use crate::disk::{OwnFile, refuse_link};
 use crate::error::StateError;
 
 pub(crate) use self::rows::Rows;
-use self::schema::{APPLICATION_ID, SCHEMA, VERSION};
+use self::schema::{APPLICATION_ID, TABLES_OF_AGENTS, TABLES_OF_RUN, VERSION};
 
 /// The name of the database in the folder of a run.
 pub(crate) const DATABASE_FILE: &str = "state.db";
@@ -55,21 +55,16 @@ impl Database {
     /// Opens a database for writing. Tables that it does not have are made: its process was killed before, or somebody has removed them.
     pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        let content = content(&connection, path)?;
+        let content = content(&connection, path, Kind::Run)?;
         let failed = || failed("open", path);
         // The log lets others read while the run writes. It is synced by the journal, as a file would be.
         connection.pragma_update(None, "journal_mode", "WAL").map_err(failed())?;
         connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed())?;
         let mut database = Self { path: path.to_owned(), connection, is_writing: false };
         // A table that somebody has removed is filled again by the events of the journal.
-        database.begin().and_then(|connection| connection.execute_batch(SCHEMA)).map_err(failed())?;
-        if content == Content::Nothing {
-            let connection = &database.connection;
-            connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed())?;
-            connection.pragma_update(None, "user_version", VERSION).map_err(failed())?;
-        }
+        database.begin().and_then(|connection| prepare_tables(connection, Kind::Run)).map_err(failed())?;
         database.commit().map_err(failed())?;
-        if content == Content::Nothing {
+        if content.is_none() {
             database.checkpoint()?;
         }
         Ok(database)
@@ -182,38 +177,54 @@ impl Database {
     }
 }
 
-/// What a database has.
+/// What a database is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Content {
-    /// Nothing yet: its run is just being made, or its process was killed then.
-    Nothing,
+pub(crate) enum Kind {
     /// The state of a run.
     Run,
+    /// Agents that outlive runs.
+    Agents,
 }
 
-/// What a database has that was opened. One that this `prose` must not write to is refused.
-fn content(connection: &Connection, path: &Path) -> Result<Content, StateError> {
+/// Makes the tables that a database does not have, and marks it as one of this program. It needs a transaction.
+pub(crate) fn prepare_tables(connection: &Connection, kind: Kind) -> rusqlite::Result<()> {
+    if kind == Kind::Run {
+        connection.execute_batch(TABLES_OF_RUN)?;
+    }
+    connection.execute_batch(TABLES_OF_AGENTS)?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", VERSION)
+}
+
+/// What a database that was opened is for; none if it has nothing yet, because it is just being made or its process was killed then. One that this `prose` must
+/// not write to is refused, and so is one for something else.
+pub(crate) fn content(
+    connection: &Connection,
+    path: &Path,
+    expected: Kind,
+) -> Result<Option<Kind>, StateError> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    let count = |condition: &str| {
+        let sql = format!("SELECT count(*) FROM sqlite_schema WHERE {condition}");
+        connection.query_row(&sql, (), |row| row.get::<_, i64>(0))
+    };
     let read = || {
-        let tables =
-            connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get::<_, i64>(0))?;
-        let journal = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'journal'";
-        let journals = connection.query_row(journal, (), |row| row.get::<_, i64>(0))?;
-        Ok((number("application_id")?, number("user_version")?, tables, journals))
+        let journals = count("type = 'table' AND name = 'journal'")?;
+        Ok((number("application_id")?, number("user_version")?, count("true")?, journals))
     };
     let refuse = |why: String| Err(StateError::refused(path.display().to_string(), why));
     match read().map_err(failed("read", path))? {
-        (0, _, 0, _) => Ok(Content::Nothing),
+        (0, _, 0, _) => Ok(None),
         (APPLICATION_ID, version, ..) if version > VERSION => {
             Err(StateError::NewerDatabase { path: path.to_owned(), version, supported: VERSION })
         }
-        (APPLICATION_ID, _, _, 1) => Ok(Content::Run),
+        (APPLICATION_ID, _, _, journals) if (journals == 1) == (expected == Kind::Run) => Ok(Some(expected)),
         _ => refuse("it is not a database that `prose` wrote, and is left as it is".to_owned()),
     }
 }
 
 /// Opens a database that exists, without following links.
-fn connect(path: &Path, access: OpenFlags) -> Result<Connection, StateError> {
+pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, StateError> {
     refuse_link(path)?;
     let metadata = path.symlink_metadata().map_err(StateError::io("open", path))?;
     if !metadata.is_file() {
@@ -260,15 +271,15 @@ fn unchanging(path: &Path) -> PathBuf {
 }
 
 /// Opens a database for reading.
-pub(crate) fn reader(path: &Path) -> Result<(Connection, Content), StateError> {
+pub(crate) fn reader(path: &Path) -> Result<(Connection, Option<Kind>), StateError> {
     // With the right to write, who reads last tidies up what a killed process has left.
     let opened = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|connection| {
         connection.pragma_update(None, "query_only", true).map_err(failed("open", path))?;
-        Ok((content(&connection, path)?, connection))
+        Ok((content(&connection, path, Kind::Run)?, connection))
     });
     let read_only = |flags: OpenFlags| {
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | flags)?;
-        Ok((content(&connection, path)?, connection))
+        Ok((content(&connection, path, Kind::Run)?, connection))
     };
     // In a folder that cannot be written to, there is no log either, unless somebody else writes it.
     let opened = or_if_forbidden(opened, || read_only(OpenFlags::empty()));

@@ -400,19 +400,17 @@ impl FilesystemStore {
             if event.seq < self.replayed_to {
                 return Ok(());
             }
-            let _lock = self.turns.for_writing(&folder)?;
-            return self.memories.take_up_once(event);
         }
         let _lock = self.turns.for_writing(&folder)?;
         match self.left_memories.find(event) {
-            Some((_, true)) => Ok(()),
-            Some((at, false)) => self.memories.take_up_once(&Event { at, ..event.clone() }),
+            _ if !is_new => self.memories.take_up_once(event)?,
+            Some((_, true)) => {}
+            Some((at, false)) => self.memories.take_up_once(&Event { at, ..event.clone() })?,
             // An agent of another machine writes its memory itself.
-            None if self.recalled.contains(&event.place) && self.memories.read(place)?.text.is_some() => {
-                Ok(())
-            }
-            None => self.memories.take_up(event),
+            None if self.recalled.contains(&event.place) && self.memories.read(place)?.text.is_some() => {}
+            None => self.memories.take_up(event)?,
         }
+        if self.tables.is_some() { self.memories.copy_to_database(place, event.at) } else { Ok(()) }
     }
 
     /// Says in `state.md` that a session waits for a memory, or that it does not wait any more.

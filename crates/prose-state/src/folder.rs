@@ -17,7 +17,7 @@ pub const PROSE_FOLDER: &str = ".prose";
 
 /// What version control leaves out of the folder.
 const IGNORE_FILE: &str = ".gitignore";
-const IGNORED: &str = "runs/\n.env\n";
+const IGNORED: &str = "runs/\n.env\nagents.db\n";
 
 /// The copy of the program in the folder of a run.
 pub const PROGRAM_FILE: &str = "program.prose";

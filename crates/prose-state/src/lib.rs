@@ -7,6 +7,7 @@
 //! runs of the layout before `.prose/runs` into this one. [`runs`] lists the runs of a project.
 
 pub mod agent_log;
+mod agents_database;
 pub mod answers;
 mod at_work;
 pub mod binding_file;

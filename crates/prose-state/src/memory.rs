@@ -10,6 +10,7 @@ use prose_vm::event::{Event, EventKind};
 use prose_vm::names::segment_file;
 use serde::{Deserialize, Serialize};
 
+use crate::agents_database::{self, AGENTS_DATABASE, StoredAgent, StoredSegment};
 use crate::disk::{Tree, check_part, make_tree, open_tree, resolved};
 use crate::error::StateError;
 use crate::folder::{PROSE_FOLDER, Project};
@@ -193,6 +194,38 @@ impl Memories {
         if self.has_applied(&written)? { Ok(()) } else { self.write(&written) }
     }
 
+    /// Copies what is remembered at a place to the database of the project or the user (R111), after a session that ended at a time. Only who has the
+    /// turn at the memory may do so.
+    pub(crate) fn copy_to_database(&self, place: &MemoryPlace, at: u64) -> Result<(), StateError> {
+        let base = match place.scope {
+            MemoryScope::Project => self.project.root.clone(),
+            MemoryScope::User => self.home(place)?,
+            // The database of the run has those that belong to it, and the program has chosen the place of others.
+            MemoryScope::Execution | MemoryScope::Custom => return Ok(()),
+        };
+        let limits = self.limits(place);
+        let limits: Vec<&Path> = limits.iter().map(PathBuf::as_path).collect();
+        let database = make_tree(&base.join(PROSE_FOLDER), &limits)?.folder().path().join(AGENTS_DATABASE);
+        let tree = self.tree(place)?;
+        let text = self.read(place)?.text.unwrap_or_default();
+        let name = place.folder.trim_end_matches('/');
+        let name =
+            name.strip_prefix(PROSE_FOLDER).and_then(|name| name.strip_prefix("/agents/")).unwrap_or(name);
+        let agent = StoredAgent { name, scope: place.scope, memory: &text, at };
+        agents_database::copy(&database, &agent, |known| {
+            let names = tree.folder().names()?;
+            let mut numbers: Vec<u32> =
+                names.iter().filter_map(|name| segment_number(&place.agent, name)).collect();
+            numbers.sort_unstable();
+            let missing = numbers.into_iter().filter(|number| !known.contains(number));
+            let read = |number| -> Result<Option<StoredSegment>, StateError> {
+                let file = tree.read(&segment_file(&place.agent, number), Limit::STATE)?;
+                Ok(file.map(|bytes| stored_segment(number, &String::from_utf8_lossy(&bytes))))
+            };
+            missing.filter_map(|number| read(number).transpose()).collect()
+        })
+    }
+
     /// Whether a segment says that a session has written its memory.
     fn has_applied(&self, written: &Written<'_>) -> Result<bool, StateError> {
         let Written { place, segment, at, prompt, record, .. } = *written;
@@ -275,6 +308,19 @@ fn segment_record(segment: u32, at: u64, prompt: &str, record: &str) -> String {
         "# Segment {segment:03}\n\ntimestamp: {}\nprompt: {prompt}\n\n## Summary\n\n{record}\n",
         timestamp_in_milliseconds(at)
     )
+}
+
+/// What the file of a segment has. An agent or a person may have written it in another form.
+fn stored_segment(number: u32, file: &str) -> StoredSegment {
+    let (head, summary) = file.split_once("\n## Summary\n").unwrap_or(("", file));
+    let field = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+    let prompt = field("prompt").unwrap_or_default();
+    StoredSegment {
+        number,
+        timestamp: field("timestamp").unwrap_or_default().trim_end_matches('Z').replace('T', " "),
+        prompt: serde_json::from_str(prompt).unwrap_or_else(|_| prompt.to_owned()),
+        summary: summary.trim().to_owned(),
+    }
 }
 
 fn segment_number(agent: &str, name: &str) -> Option<u32> {

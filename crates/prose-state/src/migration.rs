@@ -246,7 +246,7 @@ mod tests {
             assert_eq!(mode(path), 0o600, "{path}");
         }
         assert_eq!(mode("notes.md"), 0o644);
-        assert_eq!(text(&folder, ".prose/.gitignore"), "runs/\n.env\n");
+        assert_eq!(text(&folder, ".prose/.gitignore"), "runs/\n.env\nagents.db\n");
         assert_eq!(mode(".prose/.gitignore"), 0o600);
         assert_eq!(project.migrate().expect("it can be migrated"), Migration::default());
     }

@@ -401,6 +401,6 @@ fn parallel(id: Option<i64>) -> Option<String> {
 }
 
 /// A time as SQLite writes it: `2026-01-15 14:30:52`, in UTC.
-fn moment(at: u64) -> String {
+pub(crate) fn moment(at: u64) -> String {
     timestamp(at).trim_end_matches('Z').replace('T', " ")
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use super::{Content, content, io_error, reader};
+use super::{Kind, content, io_error, reader};
 use crate::error::StateError;
 
 /// How many bytes are read at once in the middle of a journal, and at least after a jump: often only one line is wanted then.
@@ -40,7 +40,7 @@ impl Rows {
         Ok(Self {
             path: path.to_owned(),
             connection,
-            has_table: found == Content::Run,
+            has_table: found.is_some(),
             bytes: Vec::new(),
             start: 0,
             position: 0,
@@ -63,7 +63,7 @@ impl Rows {
 
     /// The process of a run that has just started may have made it meanwhile.
     fn has_table_now(&self) -> io::Result<bool> {
-        Ok(content(&self.connection, &self.path).map_err(io::Error::from)? == Content::Run)
+        Ok(content(&self.connection, &self.path, Kind::Run).map_err(io::Error::from)?.is_some())
     }
 
     /// Reads the bytes from the position on.

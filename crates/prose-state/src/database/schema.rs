@@ -8,7 +8,7 @@ pub(super) const VERSION: i32 = 1;
 
 /// The documented tables (R112), with the key of `bindings` as an index, since a key has no expressions, and with `execution.updated_at`, which loops set.
 /// `journal` is added.
-pub(super) const SCHEMA: &str = "
+pub(super) const TABLES_OF_RUN: &str = "
 CREATE TABLE IF NOT EXISTS journal (
     start INTEGER PRIMARY KEY,
     line TEXT NOT NULL
@@ -46,6 +46,17 @@ CREATE TABLE IF NOT EXISTS bindings (
     attachment_path TEXT
 );
 CREATE UNIQUE INDEX IF NOT EXISTS bindings_key ON bindings (name, ifnull(execution_id, -1));
+CREATE TABLE IF NOT EXISTS imports (
+    alias TEXT PRIMARY KEY,
+    source_url TEXT,
+    fetched_at TEXT,
+    inputs_schema TEXT,
+    outputs_schema TEXT
+);
+";
+
+/// The documented tables of agents, in the database of a run and in those of agents that outlive runs.
+pub(super) const TABLES_OF_AGENTS: &str = "
 CREATE TABLE IF NOT EXISTS agents (
     name TEXT PRIMARY KEY,
     scope TEXT,
@@ -61,12 +72,5 @@ CREATE TABLE IF NOT EXISTS agent_segments (
     prompt TEXT,
     summary TEXT,
     UNIQUE (agent_name, segment_number)
-);
-CREATE TABLE IF NOT EXISTS imports (
-    alias TEXT PRIMARY KEY,
-    source_url TEXT,
-    fetched_at TEXT,
-    inputs_schema TEXT,
-    outputs_schema TEXT
 );
 ";

@@ -5,6 +5,7 @@
 mod support;
 
 mod agent_log;
+mod agents_database;
 mod binding_files;
 mod context_files;
 mod faults;

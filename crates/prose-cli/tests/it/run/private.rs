@@ -67,7 +67,7 @@ fn what_a_run_keeps_is_private_whatever_the_umask_is() {
     for folder in [".prose", "no-home/.prose"] {
         assert_eq!(open_ones(&workspace.path(folder)), Vec::<String>::new());
     }
-    assert_eq!(workspace.read(".prose/.gitignore"), "runs/\n.env\n");
+    assert_eq!(workspace.read(".prose/.gitignore"), "runs/\n.env\nagents.db\n");
     // One that somebody has changed stays.
     workspace.write(".prose/.gitignore", b"*\n");
     Run::of(&mut open_to_all(&workspace, &["run", "main.prose", "--quiet"])).ended(0);
