@@ -80,7 +80,7 @@ pub use crate::fork_plan::{ForkPlan, describe_fork};
 pub use crate::installed::missing_program;
 pub use crate::line_map::LineMap;
 use crate::money::RunAccounts;
-pub use crate::money::{Caps, Money};
+pub use crate::money::{Caps, Money, how_to_continue};
 pub use crate::notify::{Notification, Notifier};
 pub use crate::origin::{check_trust, harness_of, is_confirmed};
 pub use crate::parallelism::{Machine as MachineResources, Parallelism};

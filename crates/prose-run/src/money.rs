@@ -6,7 +6,7 @@ use prose_config::{Config, Dollars, LimitConfig, LimitsConfig, Named, PriceConfi
 use prose_harness::prices::{Price, Prices, estimated_tokens};
 use prose_project::UserFiles;
 use prose_project::ledger::Ledger;
-use prose_vm::budget::{Accounts, Budget, Limit, LimitScope, Maximum, Spent, dollars, grouped};
+use prose_vm::budget::{Accounts, Budget, Limit, LimitScope, Maximum, Spent, changed_by, dollars, grouped};
 use prose_vm::effect::Usage;
 
 /// The maximum cost of a run that asks a model and has no limit of its own, in US dollars.
@@ -184,6 +184,27 @@ pub(crate) fn describe(budget: &Budget, harness: &str) -> Option<String> {
     Some(parts.join("; "))
 }
 
+/// How to continue a run that has stopped at a limit, by the command that resumes it and the message of the run; `None` if it has not stopped at one.
+pub fn how_to_continue(command: &str, message: &str) -> Option<String> {
+    let changed_by = changed_by(message)?;
+    let resume = format!("`{command}`");
+    let with_flag = |key: &str| format!("`{command} --{} N`", key.replace("ask-", "max-"));
+    let help = match changed_by.split_once("limits.") {
+        None => {
+            format!("continue it with a higher limit: {}", with_flag(changed_by.trim_start_matches("--")))
+        }
+        // A flag overrides the limits of the run, and no others.
+        Some((_, key)) => match key.strip_prefix("run.") {
+            Some(key) => format!("raise `{changed_by}` in `prose.toml`, or run {}", with_flag(key)),
+            None if key.starts_with("day.") => {
+                format!("raise `{changed_by}` in `prose.toml`, or wait until midnight UTC; then run {resume}")
+            }
+            None => format!("raise `{changed_by}` in `prose.toml`, then run {resume}"),
+        },
+    };
+    Some(format!("{help}; recorded results are reused"))
+}
+
 /// The prices of a run, and what all runs of the user have used today.
 pub(crate) struct RunAccounts {
     prices: Prices,
@@ -263,6 +284,35 @@ mod tests {
         );
         let settings = "[limits.run]\nmax-tokens = 1_000\n";
         check(settings, none, "codex", Some("at most 1,000 tokens (`limits.run.max-tokens`)"));
+    }
+
+    #[test]
+    fn a_stopped_run_names_what_lets_it_continue() {
+        let help = |set_by: &str| {
+            let message = format!("the limit of 2 sessions is reached ({set_by}): 2 used");
+            how_to_continue("prose resume k3x9", &message).unwrap()
+        };
+        let check = |set_by: &str, expected: &str| {
+            assert_eq!(help(set_by), format!("{expected}; recorded results are reused"));
+        };
+        check("`--max-sessions`", "continue it with a higher limit: `prose resume k3x9 --max-sessions N`");
+        check(
+            "default; change it with `--max-cost`",
+            "continue it with a higher limit: `prose resume k3x9 --max-cost N`",
+        );
+        check(
+            "`limits.run.ask-cost`",
+            "raise `limits.run.ask-cost` in `prose.toml`, or run `prose resume k3x9 --max-cost N`",
+        );
+        check(
+            "`limits.agents.writer.max-tokens`",
+            "raise `limits.agents.writer.max-tokens` in `prose.toml`, then run `prose resume k3x9`",
+        );
+        check(
+            "`limits.day.max-sessions`",
+            "raise `limits.day.max-sessions` in `prose.toml`, or wait until midnight UTC; then run `prose resume k3x9`",
+        );
+        assert_eq!(how_to_continue("prose resume k3x9", "timed out (`--timeout`)"), None);
     }
 
     #[test]

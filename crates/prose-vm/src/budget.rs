@@ -497,9 +497,19 @@ impl Limit {
             ),
             (Reason::Reached, _) => String::new(),
         };
-        format!("the limit of {maximum}{of} is reached ({set_by}){used}")
+        format!("the limit of {maximum}{of}{IS_REACHED}{set_by}){used}")
     }
 }
+
+/// The flag or the setting that changes a limit, by the message of a run that has stopped at it.
+pub fn changed_by(message: &str) -> Option<&str> {
+    let (_, set_by) = message.split_once(IS_REACHED)?;
+    let (set_by, _) = set_by.split_once("`)")?;
+    set_by.rsplit('`').next()
+}
+
+/// What the message of a limit has before the flag or the setting.
+const IS_REACHED: &str = " is reached (";
 
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

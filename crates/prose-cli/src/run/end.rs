@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use prose_project::files::shown;
-use prose_run::{FinishedRun, FromRun, Notifier};
+use prose_run::{FinishedRun, FromRun, Notifier, how_to_continue};
 use prose_view::View;
 use prose_vm::error::ErrorKind;
 use prose_vm::event::{RunEnd, RunStatus};
@@ -103,8 +103,18 @@ impl EndReport<'_> {
         if let Some(error) =
             end.error.as_ref().filter(|_| (ended != Ended::Waiting || !is_kept) && !is_replay)
         {
-            let failed = (ended == Ended::Failed || error.kind == ErrorKind::Budget).then_some(error.kind);
-            how_to_resume(run, is_kept, failed, terminal)?;
+            let (before, command) = match is_kept {
+                true => ("", format!("prose resume {run}")),
+                false => ("save the narration to FILE; ", "prose resume --transcript FILE".to_owned()),
+            };
+            let help = how_to_continue(&command, &error.message);
+            match help.filter(|_| ended == Ended::Interrupted && error.kind == ErrorKind::Budget) {
+                Some(help) => writeln!(stderr, "{HELP}help{HELP:#}: {before}{help}")?,
+                None => {
+                    let failed = (ended == Ended::Failed).then_some(error.kind);
+                    how_to_resume(run, is_kept, failed, terminal)?;
+                }
+            }
         }
         match &finished.unrecorded {
             None => Ok(ended),
@@ -169,11 +179,6 @@ pub(super) fn how_to_resume(
         )
     );
     let help = match (is_kept, fails_again) {
-        (true, false) if failed == Some(ErrorKind::Budget) => {
-            format!(
-                "run `prose resume {run}` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused"
-            )
-        }
         (true, false) => format!("resume it with `prose resume {run}`; recorded results are reused"),
         (true, true) => format!("fix the program, then run `prose resume {run} --accept-changes`"),
         (false, _) => "save the narration to FILE, then run `prose resume --transcript FILE`".to_owned(),

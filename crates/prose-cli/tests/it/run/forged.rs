@@ -177,7 +177,7 @@ fn a_run_of_an_earlier_version_goes_on_where_nothing_is_started() {
             Reused 1 result from the earlier execution, ran 0.
             Stopped: 1 session done, 1 not asked, 1 reused
             stopped: the limit of 0 sessions is reached (`--max-sessions`)
-            help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
+            help: continue it with a higher limit: `prose resume ID --max-sessions N`; recorded results are reused
         "#]],
     );
     workspace.prose(&["resume", "--max-sessions", "9", "-q"]).ended(0);

@@ -93,7 +93,7 @@ fn a_limit_from_a_flag_holds_until_another_one_is_given() {
             status: 3
             ---- stderr
             stopped: the limit of 2 sessions is reached (`--max-sessions`)
-            help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
+            help: continue it with a higher limit: `prose resume ID --max-sessions N`; recorded results are reused
         "#]],
     );
     workspace.check(
@@ -102,7 +102,7 @@ fn a_limit_from_a_flag_holds_until_another_one_is_given() {
             status: 3
             ---- stderr
             stopped: the limit of 2 sessions is reached (`--max-sessions`)
-            help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
+            help: continue it with a higher limit: `prose resume ID --max-sessions N`; recorded results are reused
         "#]],
     );
     workspace.check(
@@ -111,7 +111,7 @@ fn a_limit_from_a_flag_holds_until_another_one_is_given() {
             status: 3
             ---- stderr
             stopped: the limit of 4 sessions is reached (`--max-sessions`)
-            help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
+            help: continue it with a higher limit: `prose resume ID --max-sessions N`; recorded results are reused
         "#]],
     );
     workspace.check(
@@ -120,7 +120,7 @@ fn a_limit_from_a_flag_holds_until_another_one_is_given() {
             status: 3
             ---- stderr
             stopped: the limit of 4 sessions is reached (`--max-sessions`)
-            help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
+            help: continue it with a higher limit: `prose resume ID --max-sessions N`; recorded results are reused
         "#]],
     );
     workspace.check(&["resume", "-q", "--max-sessions", "9"], expect![[r#"

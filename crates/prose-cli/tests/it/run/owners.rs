@@ -47,7 +47,7 @@ fn settings_of_another_user_are_ignored_also_behind_a_link_of_ones_own() {
         ---- stderr
         warning: `prose.toml` belongs to another user and is ignored; if you trust its folder, run `prose trust .`
         stopped: the limit of 0 sessions is reached (`--max-sessions`)
-        help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
+        help: continue it with a higher limit: `prose resume ID --max-sessions N`; recorded results are reused
     "#]]);
     // Whoever names the folder means them, and hears what is wrong with them.
     workspace.prose(&["trust"]);

@@ -64,7 +64,7 @@ fn a_run_may_stop_before_its_first_session_and_several_times() {
             Reused 0 results from the earlier execution, ran 1.
             Stopped: 1 session done, 1 not asked
             stopped: the limit of 1 session is reached (`--max-sessions`)
-            help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
+            help: continue it with a higher limit: `prose resume ID --max-sessions N`; recorded results are reused
         "#]],
     );
     let run = workspace.prose(&["resume", "--max-sessions", "9", "-q"]);
@@ -227,7 +227,7 @@ fn a_run_remembers_its_script() {
             Reused 1 result from the earlier execution, ran 0.
             Stopped: 1 session done, 1 not asked, 1 reused
             stopped: the limit of 0 sessions is reached (`--max-sessions`)
-            help: run `prose resume ID` with a higher limit (`--max-cost`, `--max-tokens` or `--max-sessions`, or the setting); recorded results are reused
+            help: continue it with a higher limit: `prose resume ID --max-sessions N`; recorded results are reused
         "#]],
     );
     std::fs::rename(workspace.path("flows/put-away.toml"), workspace.path("flows/answers.toml"))

@@ -81,7 +81,7 @@ fn a_run_that_stops_says_how_to_go_on() {
             ---- stderr
             Stopped: 1 session done, 1 not asked
             stopped: the limit of 1 session is reached (`--max-sessions`)
-            help: save the narration to FILE, then run `prose resume --transcript FILE`
+            help: save the narration to FILE; continue it with a higher limit: `prose resume --transcript FILE --max-sessions N`; recorded results are reused
         "#]],
     );
     workspace.write("two.prose", TWO.replace("Second", "Zweitens").as_bytes());
