@@ -24,7 +24,7 @@ const MAX_LINES: usize = 10;
 pub struct Census {
     /// The sessions.
     pub sessions: SessionCensus,
-    /// The number of judged conditions.
+    /// The number of conditions that a model judged.
     pub conditions: u32,
     /// The number of choices.
     pub choices: u32,
@@ -133,6 +133,8 @@ pub(crate) struct Tally {
     /// Those of the interrupted ones that were never started.
     pub(crate) not_asked: u32,
     pub(crate) reused: u32,
+    /// The sessions before the program changed whose results are not reused.
+    pub(crate) before_change: u32,
     pub(crate) conditions: u32,
     pub(crate) choices: u32,
     pub(crate) warnings: u32,

@@ -10,7 +10,7 @@ mod times;
 
 use std::sync::Arc;
 
-use prose_vm::effect::RequestId;
+use prose_vm::effect::{Outcome, RequestId};
 use prose_vm::error::RuntimeError;
 use prose_vm::event::{
     ConditionOf, Event, EventKind, LoopEnd, LoopKind, RunEnd, RunHead, RunStatus, TryPart,
@@ -121,6 +121,9 @@ impl View {
             }
             EventKind::MemoryAcquired { request } => drop(self.memories.remove(request)),
             EventKind::Effect { request, effect, outcome, began, work, .. } => {
+                // Of the conditions, those that are computed have no request.
+                let is_condition = self.conditions.contains_key(request);
+                self.tally.conditions += u32::from(is_condition && matches!(outcome, Outcome::Verdict(_)));
                 self.worked(event, *request, effect, work);
                 self.answered(event, *request, outcome, *began);
             }
@@ -212,7 +215,6 @@ impl View {
                 self.asked.insert(place.clone(), id);
             }
             EventKind::ConditionJudged { met, reason, of } => {
-                self.tally.conditions += 1;
                 let Some(id) = self.asked.remove(place) else { return };
                 self.change(id, |node| node.note = noted(if *met { "yes" } else { "no" }, reason));
                 self.end_node(id, at, Status::Complete, None);

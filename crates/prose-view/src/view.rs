@@ -369,6 +369,11 @@ impl View {
         self.agents.iter()
     }
 
+    /// The number of sessions that ran before the program changed, and of which the run now uses no result. They have no nodes.
+    pub fn sessions_before_change(&self) -> u32 {
+        self.tally.before_change
+    }
+
     /// The nodes in which tool calls were denied.
     pub fn denied(&self) -> impl Iterator<Item = (NodeId, &Node)> {
         self.denied.iter().filter_map(|id| Some((*id, self.node(*id)?)))

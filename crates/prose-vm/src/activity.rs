@@ -304,7 +304,8 @@ impl Work {
                 self.questions.push(AskedPermission::new(question.clone(), at));
             }
             Activity::Answered { id, answer } => {
-                let asked = self.questions.iter_mut().find(|asked| asked.question.id == *id);
+                // A request may reach a limit again after it was raised; both questions have the same id.
+                let asked = self.questions.iter_mut().rfind(|asked| asked.question.id == *id);
                 asked.into_iter().for_each(|asked| asked.answered(answer, at));
             }
             Activity::Agent(agent) => self.agent = Some(agent.clone()),

@@ -17,7 +17,8 @@ const MAX_LISTED: usize = 50;
 pub(super) fn write(view: &View, folder: &Path, shows_all: bool, out: &mut impl Write) -> io::Result<()> {
     let sessions: Vec<(&Node, &Session)> =
         view.nodes().filter_map(|(_, node)| Some((node, node.session()?))).collect();
-    if sessions.is_empty() {
+    let before = view.sessions_before_change();
+    if sessions.is_empty() && before == 0 {
         return Ok(());
     }
     writeln!(out, "\n{BOLD}sessions{BOLD:#}")?;
@@ -32,6 +33,9 @@ pub(super) fn write(view: &View, folder: &Path, shows_all: bool, out: &mut impl 
     let left_out = sessions.len().saturating_sub(max);
     if left_out > 0 {
         writeln!(out, "  {} more; pass `--all` to list them", counted(left_out, "session"))?;
+    }
+    if before > 0 {
+        writeln!(out, "  {} more before the program changed", counted(before as usize, "session"))?;
     }
     Ok(())
 }

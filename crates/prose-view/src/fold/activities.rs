@@ -95,7 +95,10 @@ impl View {
             self.deny(event, node, denial);
         }
         self.conditions.remove(&request);
-        self.tally.reused += u32::from(work.is_reused && effect == "session");
+        if work.is_reused && effect == "session" {
+            self.tally.reused += 1;
+            self.tally.before_change = self.tally.before_change.saturating_sub(1);
+        }
     }
 
     fn deny(&mut self, event: &Event, node: NodeId, denial: &Denial) {
@@ -113,6 +116,7 @@ impl View {
         };
         let Some(request) = *request else {
             // Of the executions before the program changed.
+            self.tally.before_change += if effect == "session" { *requests } else { 0 };
             self.change_agent(&key, |agent| {
                 agent.requests += requests;
                 agent.usage = Usage::sum([agent.usage, work.usage]);

@@ -96,7 +96,7 @@ impl Runner<'_> {
 
 /// What is recorded of the answer to a question of a request.
 fn recorded_answer(work: &Work, question: &str, answer: &PermissionAnswer) -> Option<RecordedAnswer> {
-    let asked = &work.questions.iter().find(|asked| asked.question.id == question)?.question;
+    let asked = &work.questions.iter().rfind(|asked| asked.question.id == question)?.question;
     let rule = asked.rule.clone();
     let kind = match question {
         LIMIT_QUESTION => QuestionKind::Limit { rule },

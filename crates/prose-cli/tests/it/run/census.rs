@@ -309,3 +309,11 @@ fn a_session_that_a_limit_keeps_from_its_agent_is_not_asked() {
     workspace.prose(&["resume", "-q", "--max-sessions", "9"]).ended(0);
     assert_eq!(census(&workspace)["sessions"]["notAsked"], 0);
 }
+
+#[test]
+fn a_condition_that_needs_no_model_is_not_judged() {
+    let program = "let a = session \"First\"\nif a == \"x\":\n  session \"Never\"\nif **it is done**:\n  a = session \"Second\"\nelse:\n  a = session \"Second\"\n";
+    let workspace = Workspace::new(&[("main.prose", program)]);
+    let run = workspace.prose(&["run", "main.prose"]).ended(0);
+    assert!(run.stderr.ends_with("\nCompleted: 2 sessions done; 1 condition judged\n"), "{run:?}");
+}

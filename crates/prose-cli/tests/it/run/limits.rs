@@ -227,3 +227,27 @@ fn a_limit_that_a_run_is_resumed_with_holds_after_a_change_of_its_program() {
     assert_eq!(stopped_at(&["resume", "-q", "--accept-changes", "--max-sessions", "4"]), at_four);
     assert_eq!(stopped_at(&["resume", "-q"]), at_four);
 }
+
+#[test]
+fn a_question_at_a_limit_that_is_reached_again_has_its_own_answer() {
+    let settings = "[limits.run]\nask-sessions = 2\n";
+    let workspace =
+        Workspace::new(&[("main.prose", "repeat 6:\n  session \"Work\"\n"), ("prose.toml", settings)]);
+    workspace.prose(&["run", "main.prose", "-q"]).ended(5);
+    workspace.prose(&["runs", "answer", "2", "once"]).ended(5);
+    workspace.write("main.prose", b"session \"Top\"\nrepeat 6:\n  session \"Work\"\nsession \"New\"\n");
+    workspace.prose(&["resume", "-q", "--accept-changes"]).ended(5);
+    workspace.prose(&["runs", "answer", "2", "once"]).ended(0);
+    let shown = workspace.prose(&["runs", "show"]).stdout;
+    assert!(shown.contains("allowed by") && !shown.contains("not answered"), "{shown}");
+}
+
+#[test]
+fn sessions_from_before_a_change_of_the_program_are_listed_by_their_number() {
+    let workspace = Workspace::new(&[("five.prose", FIVE)]);
+    workspace.prose(&["run", "five.prose", "-q", "--max-sessions", "3"]).ended(3);
+    workspace.write("five.prose", b"session \"Work\"\nsession \"Another\"\n");
+    workspace.prose(&["resume", "-q", "--accept-changes", "--max-sessions", "9"]).ended(0);
+    let shown = workspace.prose(&["runs", "show"]).stdout;
+    assert!(shown.ends_with("\n  2 sessions more before the program changed\n"), "{shown}");
+}
