@@ -303,7 +303,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         limits.capacity.get_or_insert_with(|| Arc::clone(&parallelism) as _);
     }
     let (sender, commands) = Commands::channel();
-    if matches!(request.start, Start::Resume { accept_changes: false, .. }) {
+    if matches!(request.start, Start::Resume { .. }) {
         // A limit that the run is resumed with is the person's word from then on, also when it is resumed without one.
         for limit in request.money.caps.maxima() {
             sender.queue(Command::SetLimit { limit }, user(AnswerSource::CommandLine));
