@@ -332,6 +332,7 @@ pub(crate) fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> R
     request.config.max_parallel = args.max_parallel.or(request.config.max_parallel);
     request.limits.allow_unenforced_permissions = args.allow_unenforced_permissions;
     let LimitArgs { max_cost, max_tokens, max_sessions } = args.limits;
+    request.timeout = args.timeout;
     request.money.caps = Caps { cost: max_cost, tokens: max_tokens, sessions: max_sessions };
     request.grants = loaded.grants.clone().with_all(&args.allow);
     request

@@ -10,6 +10,7 @@ mod values;
 
 use std::fmt;
 
+use prose_vm::budget::Maximum;
 use prose_vm::effect::Outcome;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
@@ -30,6 +31,10 @@ pub struct Recovered {
     pub sha256: Option<String>,
     /// The inputs that the program was started with.
     pub inputs: Vec<(SmolStr, Value)>,
+    /// The limits that it was started with by flags.
+    pub limits: Vec<Maximum>,
+    /// The time in milliseconds after which an execution stops, if it was started with one.
+    pub timeout_ms: Option<u64>,
     /// Whether the program has come to its end.
     pub is_complete: bool,
     entries: Vec<Entry>,

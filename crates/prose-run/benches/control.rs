@@ -85,6 +85,7 @@ mod unix {
                 routes: prose_run::Routes::default(),
                 limits: Limits::default(),
                 money: prose_run::Money::default(),
+                timeout: None,
                 subject: TrustSubject::new(path, &Config::default()),
                 trust: UserTrust { files: UserFiles::at(path.join("state")), is_trusted: false },
                 names_program: false,

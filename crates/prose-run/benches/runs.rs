@@ -68,6 +68,7 @@ fn request(program: &Arc<Program>, folder: &Path, start: Start) -> RunRequest {
         routes: prose_run::Routes::default(),
         limits: Limits::default(),
         money: prose_run::Money::default(),
+        timeout: None,
         subject: TrustSubject::new(folder, &Config::default()),
         trust: UserTrust { files: UserFiles::at(folder.join("state")), is_trusted: false },
         names_program: false,

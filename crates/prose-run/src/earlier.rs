@@ -170,6 +170,7 @@ impl FromRun {
             origin: None,
             state: opened.state,
             caps: request.money.caps.over(&self.limits()),
+            timeout_ms: request.timeout_ms().or(head.timeout_ms.filter(|_| self.is_live)),
             inputs: inputs(head, &request.inputs),
             earlier: Some(Box::new(EarlierRun {
                 run: head.run.clone(),
@@ -222,6 +223,7 @@ pub(crate) fn prepare_replay(request: RunRequest, opened: Opened, from: &FromRun
         recorded_trees: Some(Arc::clone(&replay) as Arc<dyn Trees>),
         harness: replay,
         limits,
+        timeout: request.timeout,
         accounts,
         parallelism: Arc::new(Parallelism::new(MachineResources::this(), setting)),
         settings,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use prose_narration::Narrator;
 use prose_state::agent_log::AgentLogs;
@@ -13,7 +14,7 @@ use prose_vm::store::Recording;
 
 use crate::error::RunFailure;
 use crate::notify::Notification;
-use crate::{FinishedRun, PreparedRun, RunHooks, control};
+use crate::{FinishedRun, PreparedRun, Questions, RunHooks, control};
 
 impl PreparedRun {
     /// Runs the program to its end, or until it is interrupted, on this thread.
@@ -39,7 +40,7 @@ impl PreparedRun {
         });
         let mut logs = self.folder.as_deref().map(AgentLogs::new);
         let (sender, commands) = (self.sender, self.commands);
-        let desk = questions.clone();
+        let (desk, desk_of_time) = (questions.clone(), questions.clone());
         let channel = self
             .folder
             .as_deref()
@@ -87,7 +88,7 @@ impl PreparedRun {
             approvals: Arc::new(questions.clone()),
             commands,
             observer: &mut observe,
-            interrupted,
+            interrupted: Box::pin(within(&desk_of_time, self.timeout, interrupted)),
             gate: self.gate,
             limits: self.limits,
             accounts: self.accounts,
@@ -124,6 +125,19 @@ impl PreparedRun {
             narrator.flush().iter().for_each(|line| sink(line));
         }
         Ok(FinishedRun { end, unrecorded, reused, ran: answers - reused, not_recorded })
+    }
+}
+
+/// Completes when a run is interrupted, or has worked for as long as one execution may. The time for which it waits for answers does not count.
+async fn within(
+    questions: &Questions,
+    timeout: Option<Duration>,
+    interrupted: impl Future<Output = String>,
+) -> String {
+    let Some(timeout) = timeout else { return interrupted.await };
+    tokio::select! {
+        reason = interrupted => reason,
+        () = questions.worked_for(timeout) => "timed out (`--timeout`)".to_owned(),
     }
 }
 

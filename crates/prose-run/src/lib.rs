@@ -43,6 +43,7 @@ use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use prose_config::{Isolation, WhenWaiting};
 use prose_harness::offline::Offline;
@@ -123,6 +124,8 @@ pub struct PreparedRun {
     recall: AnyRecording,
     harness: Arc<dyn Harness>,
     limits: Limits,
+    /// The time after which this execution stops.
+    timeout: Option<Duration>,
     accounts: Arc<RunAccounts>,
     parallelism: Arc<Parallelism>,
     size: ProgramSize,
@@ -318,6 +321,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         recall: opened.recall,
         harness,
         limits,
+        timeout: request.timeout.or(settings.timeout_ms.map(Duration::from_millis)),
         accounts,
         parallelism,
         size,
@@ -364,9 +368,13 @@ impl PreparedRun {
         &self.settings.run
     }
 
-    /// What the run may use, in a few words; `None` if nothing limits it.
+    /// What the run may use, and how long it may take, in a few words; `None` if nothing limits it.
     pub fn limits(&self) -> Option<String> {
-        money::describe(&self.limits.budget, self.harness()).filter(|_| asks_model(self.harness()))
+        let use_of_model = money::describe(&self.limits.budget, self.harness());
+        let use_of_model = use_of_model.filter(|_| asks_model(self.harness()));
+        let time = self.timeout.map(|time| format!("stops after {time:?} (`--timeout`)"));
+        let limits: Vec<String> = use_of_model.into_iter().chain(time).collect();
+        (!limits.is_empty()).then(|| limits.join("; "))
     }
 
     /// How many sessions are at work at the same time, and why, in a few words; `None` if no model is asked.

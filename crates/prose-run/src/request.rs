@@ -66,6 +66,8 @@ pub struct RunRequest {
     pub limits: Limits,
     /// The limits of flags and settings, and the prices.
     pub money: Money,
+    /// The time after which the execution stops; `None` for that of the resumed run.
+    pub timeout: Option<Duration>,
     /// What the user must trust before a program is started.
     pub subject: TrustSubject,
     /// What the user trusts.
@@ -75,6 +77,11 @@ pub struct RunRequest {
 }
 
 impl RunRequest {
+    /// The time limit of an execution in milliseconds.
+    pub(crate) fn timeout_ms(&self) -> Option<u64> {
+        self.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX))
+    }
+
     /// A run of a program with the settings of its project, of which the caller changes what its arguments say.
     pub fn new(
         program: Arc<Program>,
@@ -102,6 +109,7 @@ impl RunRequest {
             part: None,
             limits: Limits { stalled_after: config.run.stalled_after.duration(), ..Limits::default() },
             money: Money::of(config),
+            timeout: None,
             config: config.run.clone(),
             routes: Routes::of(config),
             grants: config.grants(),

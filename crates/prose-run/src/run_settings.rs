@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use prose_harness::registry::has_tools;
+use prose_vm::budget::Maximum;
 use prose_vm::event::{RecordedRoute, StateMode};
 use prose_vm::harness::{Capabilities, Harness};
 use prose_vm::settings::Settings;
@@ -12,6 +13,14 @@ use crate::error::RunFailure;
 use crate::origin::Origin;
 use crate::request::{RunRequest, Start};
 use crate::state::Opened;
+
+/// The limits, and the time limit in milliseconds, of a run that is resumed from its narration.
+fn narrated_limits(request: &RunRequest) -> (&[Maximum], Option<u64>) {
+    match &request.start {
+        Start::Transcript(recovered) => (&recovered.limits, recovered.timeout_ms),
+        _ => (&[], None),
+    }
+}
 
 /// A folder as it stands in prompts; `None` if it is not text.
 pub(crate) fn absolute(folder: &Path) -> Option<Arc<str>> {
@@ -39,7 +48,8 @@ pub(crate) fn settings(
         (None, _) => Settings {
             state: opened.state,
             seed: request.seed,
-            caps: request.money.caps.maxima(),
+            caps: request.money.caps.over(narrated_limits(request).0),
+            timeout_ms: request.timeout_ms().or(narrated_limits(request).1),
             inputs: opened.inputs.clone().unwrap_or_else(|| request.inputs.clone()),
             max_iterations: request.config.max_iterations.get(),
             backoff_ms: u64::from(request.config.backoff_ms.get()),

@@ -404,6 +404,9 @@ pub struct RunHead {
     /// The limits that the run was started with by flags. They hold in later executions that are given none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caps: Vec<Maximum>,
+    /// The time in milliseconds after which each execution stops, as the run was started with it by a flag.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
     /// The inputs that the run was started with.
     pub inputs: Vec<(SmolStr, Value)>,
     /// The earlier run whose outcomes it takes; `None` for a run from scratch.

@@ -35,6 +35,8 @@ pub struct Settings {
     pub seed: u64,
     /// The limits of the run that were given by flags.
     pub caps: Vec<Maximum>,
+    /// The time in milliseconds after which each execution of the run stops.
+    pub timeout_ms: Option<u64>,
     /// The inputs from the caller (R88).
     pub inputs: Vec<(SmolStr, Value)>,
     /// Whether context is passed by reference (decision 12).
@@ -82,6 +84,7 @@ impl Settings {
             script: None,
             seed: 0,
             caps: Vec::new(),
+            timeout_ms: None,
             inputs: Vec::new(),
             context_by_reference: false,
             agents_write: false,
@@ -110,6 +113,7 @@ impl Settings {
             script: head.script.clone(),
             seed: head.seed,
             caps: head.caps.clone(),
+            timeout_ms: head.timeout_ms,
             inputs: head.inputs.clone(),
             context_by_reference: head.context_by_reference,
             agents_write: head.agents_write,

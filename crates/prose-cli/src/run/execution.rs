@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::Duration;
 
 use prose_project::files::shown;
 use prose_run::control::{Client, START_TIME};
@@ -114,7 +113,7 @@ fn execute_and_report(
             }
         };
         tokio::select! {
-            reason = interrupts.interrupted(within(&questions, args.timeout)) => reason,
+            reason = interrupts.interrupted(std::future::pending()) => reason,
             reason = unheard => format!("cannot write its narration: {reason}"),
         }
     };
@@ -216,14 +215,6 @@ fn refused_or_continued(
         failure => return refuse(terminal, &failure.to_string()),
     }
     Ok(Ended::Completed)
-}
-
-/// Is ready when a run has worked for as long as it may. The time for which it waits for answers does not count.
-async fn within(questions: &Questions, timeout: Option<Duration>) {
-    match timeout {
-        Some(timeout) => questions.worked_for(timeout).await,
-        None => std::future::pending().await,
-    }
 }
 
 fn write_json(event: &Event) -> io::Result<()> {

@@ -33,6 +33,7 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         backoff_ms: 1_000,
         backoff_cap_ms: 60_000,
         caps: Vec::new(),
+        timeout_ms: None,
         inputs: inputs.into_iter().map(|(name, value)| (name.into(), value)).collect(),
         earlier: None,
         part: None,

@@ -1,11 +1,21 @@
 //! The start and the end of runs, and what programs define.
 
+use prose_vm::budget::Maximum;
 use prose_vm::event::{DefinedAgent, DefinedBlock, Event, RunEnd, RunHead, RunStatus, StateMode};
 
 use super::Narrator;
 use crate::markers::Marker;
 use crate::suitability::announcement;
 use crate::text;
+
+/// A limit as the flag that sets it.
+fn flag(limit: &Maximum) -> String {
+    match limit {
+        Maximum::Cost(cost) => format!("--max-cost {cost}"),
+        Maximum::Tokens(tokens) => format!("--max-tokens {tokens}"),
+        Maximum::Sessions(sessions) => format!("--max-sessions {sessions}"),
+    }
+}
 
 impl Narrator {
     /// Says where the state is kept, and of which program, so that a run can be resumed from its narration alone.
@@ -16,6 +26,11 @@ impl Narrator {
         let (lines, warning) = announcement(self.size.as_ref());
         self.details(0, lines);
         self.detail(1, format!("Program: {} (run {}, sha256 {})", head.from, head.run, head.sha256));
+        let timeout = head.timeout_ms.map(|time| format!("--timeout {time}ms"));
+        let limits: Vec<String> = head.caps.iter().map(flag).chain(timeout).collect();
+        if !limits.is_empty() {
+            self.detail(1, format!("Limits: {}", limits.join(" ")));
+        }
         if let Some(warning) = warning {
             self.put(0, Marker::Warning, warning);
         }

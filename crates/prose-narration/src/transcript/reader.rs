@@ -3,6 +3,7 @@
 mod branches;
 mod conditions;
 
+use prose_vm::budget::Maximum;
 use prose_vm::effect::{Failure, Memory, Outcome, Reply};
 use prose_vm::error::ErrorKind;
 use prose_vm::value::Value;
@@ -412,6 +413,23 @@ impl<'a> Reader<'a> {
     }
 
     /// A line without a marker.
+    /// The limits of the run, as the flags that set them.
+    fn limits(&mut self, flags: &str) {
+        let mut words = flags.split_whitespace();
+        while let (Some(flag), Some(value)) = (words.next(), words.next()) {
+            let limit = match flag {
+                "--max-cost" => value.parse().ok().map(Maximum::Cost),
+                "--max-tokens" => value.parse().ok().map(Maximum::Tokens),
+                "--max-sessions" => value.parse().ok().map(Maximum::Sessions),
+                _ => None,
+            };
+            self.recovered.limits.extend(limit.filter(|limit| limit.is_valid()));
+            if flag == "--timeout" {
+                self.recovered.timeout_ms = value.strip_suffix("ms").and_then(|time| time.parse().ok());
+            }
+        }
+    }
+
     fn detail(&mut self, line: &'a str) {
         let said = line.trim();
         if said.is_empty() {
@@ -433,6 +451,10 @@ impl<'a> Reader<'a> {
             self.recovered.program = Some(from.to_owned());
             let hash = about.split_once("sha256 ").map(|(_, hash)| hash.trim_end_matches(')'));
             self.recovered.sha256 = hash.map(str::to_owned);
+            return;
+        }
+        if let Some(rest) = after(said, "Limits:").filter(|_| self.recovered.entries.is_empty()) {
+            self.limits(rest);
             return;
         }
         if said.starts_with("[Task: ") {

@@ -97,6 +97,7 @@ fn execute_with(
             grants: Grants::default(),
             limits: Limits { budget, ..Limits::default() },
             money: prose_run::Money::default(),
+            timeout: None,
             subject: TrustSubject::new(&path, &Config::default()),
             trust: UserTrust { files: UserFiles::at(path.join("state")), is_trusted: false },
             names_program: false,

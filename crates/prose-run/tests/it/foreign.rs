@@ -115,6 +115,7 @@ impl Foreign {
             grants: prose_run::Grants::default(),
             limits: Limits::default(),
             money: prose_run::Money::default(),
+            timeout: None,
             subject: TrustSubject::new(self.folder.path(), &Config::default()),
             trust: UserTrust { files: UserFiles::at(self.folder.path().join("state")), is_trusted: false },
             names_program: false,

@@ -93,6 +93,7 @@ impl Runs {
             grants: Grants::default(),
             limits,
             money: prose_run::Money::default(),
+            timeout: None,
             subject: TrustSubject::new(self.folder.path(), &Config::default()),
             trust: UserTrust { files: UserFiles::at(self.folder.path().join("state")), is_trusted: false },
             names_program: false,

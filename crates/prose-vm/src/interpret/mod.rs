@@ -302,6 +302,7 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         backoff_ms: settings.backoff_ms,
         backoff_cap_ms: settings.backoff_cap_ms,
         caps: settings.caps.clone(),
+        timeout_ms: settings.timeout_ms,
         inputs: settings.inputs.clone(),
         earlier: settings.earlier.clone(),
         part: settings.part.clone(),

@@ -229,6 +229,52 @@ fn a_limit_that_a_run_is_resumed_with_holds_after_a_change_of_its_program() {
 }
 
 #[test]
+fn a_time_limit_from_a_flag_holds_for_each_execution_of_the_run() {
+    let workspace = Workspace::new(&[("five.prose", FIVE)]);
+    let times_out = |arguments: &[&str]| {
+        let run = workspace.prose(arguments).ended(3);
+        assert!(run.stderr.contains("stopped: timed out (`--timeout`)"), "{run:?}");
+        run
+    };
+    times_out(&["run", "five.prose", "-q", "--delay", "1h", "--timeout", "200ms"]);
+    let resumed = times_out(&["resume", "--delay", "1h"]);
+    assert!(
+        resumed.stderr.contains(" (placeholder replies), stops after 200ms (`--timeout`)\n"),
+        "{resumed:?}"
+    );
+    workspace.prose(&["resume", "-q", "--timeout", "1h"]).ended(0);
+}
+
+#[test]
+fn the_narration_of_a_run_has_its_limits() {
+    let workspace = Workspace::new(&[("five.prose", FIVE)]);
+    let stops = |arguments: &[&str], at: &str, help: &str| {
+        let run = workspace.prose(arguments).ended(3);
+        let end = format!(
+            "stopped: the limit of {at} is reached (`--max-sessions`)\nhelp: save the narration to FILE; {help}\n"
+        );
+        assert!(run.stderr.ends_with(&end), "{run:?}");
+        workspace.write("run.txt", run.stdout.as_bytes());
+        run
+    };
+    let help = "continue it with a higher limit: `prose resume --transcript FILE --max-sessions N`; recorded results are reused";
+    let flags = ["--max-sessions", "2", "--max-cost", "1.5", "--timeout", "1h"];
+    let run = [&["run", "five.prose", "--state", "in-context", "-q"], &flags[..]].concat();
+    let started = stops(&run, "2 sessions", help);
+    assert!(
+        started.stdout.contains("   Limits: --max-cost 1.5 --max-sessions 2 --timeout 3600000ms\n"),
+        "{started:?}"
+    );
+    let resumed = stops(&["resume", "--transcript", "run.txt", "-q"], "2 sessions", help);
+    assert!(
+        resumed.stdout.contains("   Limits: --max-cost 1.5 --max-sessions 2 --timeout 3600000ms\n"),
+        "{resumed:?}"
+    );
+    stops(&["resume", "--transcript", "run.txt", "-q", "--max-sessions", "4"], "4 sessions", help);
+    workspace.prose(&["resume", "--transcript", "run.txt", "-q", "--max-sessions", "9"]).ended(0);
+}
+
+#[test]
 fn a_question_at_a_limit_that_is_reached_again_has_its_own_answer() {
     let settings = "[limits.run]\nask-sessions = 2\n";
     let workspace =

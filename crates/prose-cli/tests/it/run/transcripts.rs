@@ -86,12 +86,20 @@ fn a_run_that_stops_says_how_to_go_on() {
     );
     workspace.write("two.prose", TWO.replace("Second", "Zweitens").as_bytes());
     workspace.write("answers.toml", ANSWERS.replace("Second", "Zweitens").as_bytes());
-    let run = workspace.prose(&["resume", "--transcript", "cut.txt", "--script", "answers.toml"]);
+    let run = workspace.prose(&[
+        "resume",
+        "--transcript",
+        "cut.txt",
+        "--script",
+        "answers.toml",
+        "--max-sessions",
+        "9",
+    ]);
     workspace.shows(crate::common::Run { stdout: String::new(), ..run }, &expect![[r#"
         status: 0
         ---- stderr
         note: the program has changed since it was narrated; results of unchanged sessions are reused
-        note: line 13 of the narration, session of `output text = session "Second"`: it had not ended; it is requested again
+        note: line 14 of the narration, session of `output text = session "Second"`: it had not ended; it is requested again
         note: 1 result was recovered from the narration
         Reused 1 result from the earlier execution, ran 1.
         Completed: 2 sessions done
