@@ -14,6 +14,7 @@ mod execution;
 mod fork;
 mod fork_plan;
 mod installed;
+mod limited_agents;
 mod line_map;
 mod memory;
 mod money;
@@ -296,6 +297,10 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         _ => harness,
     };
     let size = program.size();
+    let unlimited = match request.start {
+        Start::Dry => Vec::new(),
+        _ => limited_agents::notes(&request.money, &program, &request.project.root),
+    };
     let asks_model = request.start != Start::Dry && asks_model(&origin.harness);
     let mut limits = request.limits;
     limits.budget.limits.extend(request.money.budget(&settings.caps, asks_model).limits);
@@ -332,7 +337,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         notifier,
         isolates,
         folder: opened.folder,
-        notes: opened.notes.into_iter().chain(note).chain(note_on_notify).collect(),
+        notes: opened.notes.into_iter().chain(note).chain(note_on_notify).chain(unlimited).collect(),
         rights,
         question_prompts,
         clock: Arc::new(runner::now),

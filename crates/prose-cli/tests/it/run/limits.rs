@@ -275,6 +275,23 @@ fn the_narration_of_a_run_has_its_limits() {
 }
 
 #[test]
+fn a_limit_of_an_agent_that_no_program_has_is_reported() {
+    let agent = "agent writer:\n  prompt: \"Write.\"\nsession: writer\n  prompt: \"x\"\n";
+    let limits = "[limits.agents.writr]\nmax-sessions = 2\n[limits.agents.editor]\nmax-sessions = 2\n";
+    let workspace = Workspace::new(&[("main.prose", agent), ("prose.toml", limits)]);
+    let notes = || {
+        let run = workspace.prose(&["run", "main.prose", "-q"]).ended(0);
+        run.stderr.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let of_writer = "note: `[limits.agents.writr]` limits nothing: no program of the project has the agent `writr`; did you mean `writer`?";
+    let of_editor =
+        "note: `[limits.agents.editor]` limits nothing: no program of the project has the agent `editor`";
+    assert_eq!(notes(), [of_editor, of_writer]);
+    workspace.write("other.prose", b"agent editor:\n  prompt: \"Edit.\"\nsession: editor\n  prompt: \"x\"\n");
+    assert_eq!(notes(), [of_writer]);
+}
+
+#[test]
 fn a_question_at_a_limit_that_is_reached_again_has_its_own_answer() {
     let settings = "[limits.run]\nask-sessions = 2\n";
     let workspace =
