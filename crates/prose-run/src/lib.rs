@@ -82,7 +82,7 @@ pub use crate::fork_plan::{ForkPlan, describe_fork};
 pub use crate::installed::missing_program;
 pub use crate::line_map::LineMap;
 use crate::money::RunAccounts;
-pub use crate::money::{Caps, Money, how_to_continue};
+pub use crate::money::{Caps, Money, flag_that_raises, how_to_continue};
 pub use crate::notify::{Notification, Notifier};
 pub use crate::origin::{check_trust, harness_of, is_confirmed};
 pub use crate::parallelism::{Machine as MachineResources, Parallelism};
@@ -314,7 +314,8 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     if matches!(request.start, Start::Resume { .. }) {
         // A limit that the run is resumed with is the person's word from then on, also when it is resumed without one.
         for limit in request.money.caps.maxima() {
-            sender.queue(Command::SetLimit { limit }, user(AnswerSource::CommandLine));
+            let from = request.money.caps_from.unwrap_or(AnswerSource::CommandLine);
+            sender.queue(Command::SetLimit { limit }, user(from));
         }
     }
     let accounts = Arc::new(RunAccounts::new(&request.money, asks_model, request.trust.files.clone()));

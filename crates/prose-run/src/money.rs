@@ -8,6 +8,7 @@ use prose_project::UserFiles;
 use prose_project::ledger::Ledger;
 use prose_vm::budget::{Accounts, Budget, Limit, LimitScope, Maximum, Spent, changed_by, dollars, grouped};
 use prose_vm::effect::Usage;
+use prose_vm::questions::AnswerSource;
 
 /// The maximum cost of a run that asks a model and has no limit of its own, in US dollars.
 const DEFAULT_COST: f64 = 5.0;
@@ -53,6 +54,8 @@ impl Caps {
 pub struct Money {
     /// The limits of this execution.
     pub caps: Caps,
+    /// Where they come from; `None` for the command line.
+    pub caps_from: Option<AnswerSource>,
     /// The limits of the project.
     pub limits: LimitsConfig,
     /// The prices of the project.
@@ -62,42 +65,26 @@ pub struct Money {
 impl Money {
     /// Those of a project, without limits of one execution.
     pub fn of(config: &Config) -> Self {
-        Self { caps: Caps::default(), limits: config.limits.clone(), prices: config.prices.clone() }
+        Self { limits: config.limits.clone(), prices: config.prices.clone(), ..Self::default() }
     }
 
     /// The limits of a run, which was started with these ones by flags. A run that asks a model never starts without a limit.
     pub(crate) fn budget(&self, started_with: &[Maximum], asks_model: bool) -> Budget {
-        let (given, before, config) = (self.caps, Caps::of(started_with), &self.limits.run);
         let hard = |maximum, set_by: &str| Limit::hard(LimitScope::Run, maximum, set_by);
-        // The flag of this execution, the one that the run was started with, or the setting.
-        let of_run = |given: Option<Maximum>, before: Option<Maximum>, set: Option<Maximum>, key: &str| {
-            let of_flag = given.or(before).map(|maximum| hard(maximum, &format!("`--{key}`")));
-            let of_flag = of_flag.map(|limit| Limit { is_of_flag: given.is_some(), ..limit });
-            of_flag.or_else(|| Some(hard(set?, &format!("`limits.run.{key}`"))))
-        };
-        let tokens = config.max_tokens.map(|tokens| tokens.get().into());
-        let sessions = config.max_sessions.map(|sessions| sessions.get());
-        let (by_cost, by_tokens, by_sessions) = (Maximum::Cost, Maximum::Tokens, Maximum::Sessions);
-        let of_run = [
-            of_run(given.cost.map(by_cost), before.cost.map(by_cost), config.max_cost.map(cost), "max-cost"),
-            of_run(
-                given.tokens.map(by_tokens),
-                before.tokens.map(by_tokens),
-                tokens.map(by_tokens),
-                "max-tokens",
-            ),
-            of_run(
-                given.sessions.map(by_sessions),
-                before.sessions.map(by_sessions),
-                sessions.map(by_sessions),
-                "max-sessions",
-            ),
-        ];
-        let mut limits: Vec<Limit> = of_run.into_iter().flatten().collect();
+        let flags = self.caps.over(started_with);
+        let given = self.caps.maxima();
+        let all = Caps::of(&flags).over(&maxima(&self.limits.run)).into_iter();
+        let mut limits: Vec<Limit> = all
+            .map(|maximum| {
+                let table = if flags.contains(&maximum) { "--" } else { "limits.run." };
+                let limit = hard(maximum, &format!("`{table}{}`", maximum.key()));
+                Limit { is_of_flag: given.contains(&maximum), ..limit }
+            })
+            .collect();
         if limits.is_empty() && asks_model {
             limits.push(hard(Maximum::Cost(DEFAULT_COST), "default; change it with `--max-cost`"));
         }
-        limits.extend(soft(&LimitScope::Run, "limits.run", config));
+        limits.extend(soft(&LimitScope::Run, "limits.run", &self.limits.run));
         limits.extend(configured(&LimitScope::Day, "limits.day", &self.limits.day));
         for (agent, config) in &self.limits.agents.0 {
             let scope = LimitScope::Agent(agent.into());
@@ -122,15 +109,17 @@ impl Money {
 
 /// The limits of a table of settings.
 fn configured(scope: &LimitScope, table: &str, config: &LimitConfig) -> Vec<Limit> {
-    let maxima = [
-        (config.max_cost.map(cost), "max-cost"),
-        (config.max_tokens.map(|tokens| Maximum::Tokens(tokens.get().into())), "max-tokens"),
-        (config.max_sessions.map(|sessions| Maximum::Sessions(sessions.get())), "max-sessions"),
-    ];
-    let hard = maxima
+    let hard = maxima(config)
         .into_iter()
-        .filter_map(|(maximum, key)| Some(Limit::hard(scope.clone(), maximum?, format!("`{table}.{key}`"))));
+        .map(|maximum| Limit::hard(scope.clone(), maximum, format!("`{table}.{}`", maximum.key())));
     hard.chain(soft(scope, table, config)).collect()
+}
+
+/// The maxima of a table of settings.
+fn maxima(config: &LimitConfig) -> Vec<Maximum> {
+    let tokens = config.max_tokens.map(|tokens| Maximum::Tokens(tokens.get().into()));
+    let sessions = config.max_sessions.map(|sessions| Maximum::Sessions(sessions.get()));
+    config.max_cost.map(cost).into_iter().chain(tokens).chain(sessions).collect()
 }
 
 /// The limits of a table of settings at which the user is asked.
@@ -184,23 +173,32 @@ pub(crate) fn describe(budget: &Budget, harness: &str) -> Option<String> {
     Some(parts.join("; "))
 }
 
+/// The flag, without dashes, with which a run continues that has stopped at a limit, by its message; `None` if no flag overrides that limit.
+pub fn flag_that_raises(message: &str) -> Option<&'static str> {
+    let changed_by = changed_by(message)?;
+    let key = changed_by.strip_prefix("--").or_else(|| changed_by.strip_prefix("limits.run."))?;
+    match key.strip_prefix("max-").or_else(|| key.strip_prefix("ask-"))? {
+        "cost" => Some("max-cost"),
+        "tokens" => Some("max-tokens"),
+        "sessions" => Some("max-sessions"),
+        _ => None,
+    }
+}
+
 /// How to continue a run that has stopped at a limit, by the command that resumes it and the message of the run; `None` if it has not stopped at one.
 pub fn how_to_continue(command: &str, message: &str) -> Option<String> {
     let changed_by = changed_by(message)?;
     let resume = format!("`{command}`");
-    let with_flag = |key: &str| format!("`{command} --{} N`", key.replace("ask-", "max-"));
-    let help = match changed_by.split_once("limits.") {
-        None => {
-            format!("continue it with a higher limit: {}", with_flag(changed_by.trim_start_matches("--")))
+    let with_flag = flag_that_raises(message).map(|flag| format!("`{command} --{flag} N`"));
+    let help = match with_flag {
+        Some(with_flag) if changed_by.starts_with("--") => {
+            format!("continue it with a higher limit: {with_flag}")
         }
-        // A flag overrides the limits of the run, and no others.
-        Some((_, key)) => match key.strip_prefix("run.") {
-            Some(key) => format!("raise `{changed_by}` in `prose.toml`, or run {}", with_flag(key)),
-            None if key.starts_with("day.") => {
-                format!("raise `{changed_by}` in `prose.toml`, or wait until midnight UTC; then run {resume}")
-            }
-            None => format!("raise `{changed_by}` in `prose.toml`, then run {resume}"),
-        },
+        Some(with_flag) => format!("raise `{changed_by}` in `prose.toml`, or run {with_flag}"),
+        None if changed_by.starts_with("limits.day.") => {
+            format!("raise `{changed_by}` in `prose.toml`, or wait until midnight UTC; then run {resume}")
+        }
+        None => format!("raise `{changed_by}` in `prose.toml`, then run {resume}"),
     };
     Some(format!("{help}; recorded results are reused"))
 }
@@ -259,7 +257,7 @@ mod tests {
     fn money(settings: &str, caps: Caps) -> Money {
         let (config, problems) = Config::parse(settings);
         assert!(problems.is_empty(), "{problems:?}");
-        Money { caps, limits: config.limits, prices: config.prices }
+        Money { caps, limits: config.limits, prices: config.prices, ..Money::default() }
     }
 
     #[track_caller]

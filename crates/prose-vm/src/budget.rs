@@ -84,6 +84,15 @@ pub enum Maximum {
 }
 
 impl Maximum {
+    /// The name of its flag, without dashes, and of its setting.
+    pub fn key(self) -> &'static str {
+        match self {
+            Maximum::Cost(_) => "max-cost",
+            Maximum::Tokens(_) => "max-tokens",
+            Maximum::Sessions(_) => "max-sessions",
+        }
+    }
+
     /// Whether it is a number from 0 on.
     pub fn is_valid(self) -> bool {
         match self {
@@ -437,11 +446,7 @@ impl Meter {
     /// A person sets the maximum of the run, in place of the limits from flags and settings for the same thing.
     pub(crate) fn set_limit(&mut self, maximum: Maximum) {
         // The flag of `prose resume` and of `prose runs set-limit`.
-        let flag = match maximum {
-            Maximum::Cost(_) => "`--max-cost`",
-            Maximum::Tokens(_) => "`--max-tokens`",
-            Maximum::Sessions(_) => "`--max-sessions`",
-        };
+        let flag = format!("`--{}`", maximum.key());
         self.limits.retain(|held| !held.limit.is_of_run_for(maximum));
         self.limits.push(HeldLimit::new(Limit::hard(LimitScope::Run, maximum, flag)));
     }

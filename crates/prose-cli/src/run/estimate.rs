@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use prose_harness::registry::check_name;
 use prose_project::imports::ImportOptions;
-use prose_run::{Caps, EstimateRequest, History, MAX_RUNS, Money, Routes, estimate_run};
+use prose_run::{EstimateRequest, History, MAX_RUNS, Money, Routes, estimate_run};
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
@@ -62,7 +62,7 @@ fn with_request<T>(
     ask: impl FnOnce(&EstimateRequest<'_>) -> T,
 ) -> T {
     let config = &loaded.config;
-    let money = Money { caps: Caps::default(), limits: config.limits.clone(), prices: config.prices.clone() };
+    let money = Money::of(config);
     let history = History::read(&project_of(loaded.project.clone()), &loaded.program, MAX_RUNS);
     ask(&EstimateRequest {
         program: &loaded.program,

@@ -10,10 +10,11 @@ use crate::text;
 
 /// A limit as the flag that sets it.
 fn flag(limit: &Maximum) -> String {
+    let key = limit.key();
     match limit {
-        Maximum::Cost(cost) => format!("--max-cost {cost}"),
-        Maximum::Tokens(tokens) => format!("--max-tokens {tokens}"),
-        Maximum::Sessions(sessions) => format!("--max-sessions {sessions}"),
+        Maximum::Cost(cost) => format!("--{key} {cost}"),
+        Maximum::Tokens(tokens) => format!("--{key} {tokens}"),
+        Maximum::Sessions(sessions) => format!("--{key} {sessions}"),
     }
 }
 
