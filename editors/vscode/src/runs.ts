@@ -17,7 +17,12 @@ interface RunEnded {
   type: 1 | 2 | 3;
   message: string;
   canResume: boolean;
+  /** The limit that the run has stopped at, as `prose.resume` raises it. */
+  raise: keyof typeof UNITS | null;
 }
+
+/** What the limits of a run count, by the keys of `prose.resume`. */
+const UNITS = { maxCost: "US dollars", maxTokens: "tokens", maxSessions: "sessions" };
 
 /** Connects the editor to runs. */
 export class Runs implements vscode.Disposable {
@@ -122,18 +127,34 @@ export class Runs implements vscode.Disposable {
 
 const SHOW_RUN = "Show Run";
 const RESUME = "Resume";
+const RAISE_LIMIT = "Raise the Limit…";
 const SAVE_RUN = "Save Run";
 
 /** Reports the end of a run. A message with buttons is not cut off. */
-async function reportEnd({ run, uri, type, message, canResume }: RunEnded): Promise<void> {
+async function reportEnd({ run, uri, type, message, canResume, raise }: RunEnded): Promise<void> {
   const isUnsaved = uri.startsWith("untitled:");
-  const buttons = [SHOW_RUN, ...(canResume ? [RESUME] : []), ...(isUnsaved ? [SAVE_RUN] : [])];
+  // Without another limit, the run would stop again.
+  const resume = raise ? RAISE_LIMIT : RESUME;
+  const buttons = [SHOW_RUN, ...(canResume ? [resume] : []), ...(isUnsaved ? [SAVE_RUN] : [])];
   const { showErrorMessage, showInformationMessage, showWarningMessage } = vscode.window;
   const show = { 1: showErrorMessage, 2: showWarningMessage, 3: showInformationMessage }[type];
   const chosen = await show(message, ...buttons);
   if (chosen === SHOW_RUN) await vscode.commands.executeCommand("prose.runs.show", { run });
   else if (chosen === SAVE_RUN) await vscode.commands.executeCommand("prose.runs.save", { run });
   else if (chosen === RESUME) await vscode.commands.executeCommand("prose.resume", { uri, run });
+  else if (chosen === RAISE_LIMIT && raise) await resumeWithLimit(uri, run, raise);
+}
+
+/** Resumes a run that has stopped at a limit with the one that the user enters. */
+async function resumeWithLimit(uri: string, run: string, raise: keyof typeof UNITS): Promise<void> {
+  const pattern = raise === "maxCost" ? /^\d+(\.\d+)?$/ : /^\d+$/;
+  const limit = await vscode.window.showInputBox({
+    title: "Resume with Another Limit",
+    prompt: `The limit of the whole run in ${UNITS[raise]}, with what it has used`,
+    ignoreFocusOut: true,
+    validateInput: (text) => (pattern.test(text.trim()) ? undefined : `Enter a number of ${UNITS[raise]}`),
+  });
+  if (limit !== undefined) await vscode.commands.executeCommand("prose.resume", { uri, run, [raise]: Number(limit) });
 }
 
 /** The item of the status bar for a run: it shows the run, and its tooltip stops it. */

@@ -30,6 +30,11 @@ pub(super) fn person() -> Attribution {
 
 /// Connects to the run whose id contains a text, or to the last run.
 pub(super) fn connect(project: &Project, part: Option<&str>) -> Result<Client, CommandError> {
+    connect_for(project, part, "")
+}
+
+/// The same for a command that `prose resume` has flags for.
+fn connect_for(project: &Project, part: Option<&str>, flags: &str) -> Result<Client, CommandError> {
     let details = details(project, part).map_err(CommandError::Message)?;
     let run = &details.summary;
     Client::connect(&run.folder).map_err(|error| match error {
@@ -40,7 +45,7 @@ pub(super) fn connect(project: &Project, part: Option<&str>) -> Result<Client, C
                     format!("run {} waits without a process; answer it with `{command}`", run.id)
                 }
                 _ if run.status.can_be_resumed() => format!(
-                    "run {} is not being executed ({}); resume it with `prose resume {}`",
+                    "run {} is not being executed ({}); resume it with `prose resume {}{flags}`",
                     run.id,
                     run.status.name(),
                     run.id
@@ -94,7 +99,7 @@ pub(super) fn command(
             writeln!(out, "{} of {id} starts again", described(&session))?;
         }
         RunsCommand::SetLimit { run, limits } => {
-            let mut client = connect(project, Some(run))?;
+            let mut client = connect_for(project, Some(run), &flags(limits))?;
             for limit in maxima(limits) {
                 let id = send(&mut client, Command::SetLimit { limit }, &person)?;
                 writeln!(out, "the limit of {id} is {limit}")?;
@@ -104,6 +109,16 @@ pub(super) fn command(
         _ => {}
     }
     Ok(())
+}
+
+/// The flags that resume a run with limits.
+fn flags(limits: &LimitArgs) -> String {
+    let flags = maxima(limits).map(|limit| match limit {
+        Maximum::Cost(cost) => format!(" --{} {cost}", limit.key()),
+        Maximum::Tokens(tokens) => format!(" --{} {tokens}", limit.key()),
+        Maximum::Sessions(sessions) => format!(" --{} {sessions}", limit.key()),
+    });
+    flags.collect()
 }
 
 fn send(client: &mut Client, command: Command, by: &Attribution) -> Result<String, CommandError> {

@@ -7,10 +7,11 @@ use prose_analysis::location::Origin;
 use prose_analysis::{SourceFile, Text};
 use prose_project::Diagnosed;
 use prose_project::runnable::Refusal;
-use prose_run::{FromRun, Project, RunFailure, RunRequest, Start, TemporaryProject};
+use prose_run::{FromRun, Money, Project, RunFailure, RunRequest, Start, TemporaryProject};
 use prose_state::replay::RecordedRun;
 use prose_vm::part::RunPart;
 use prose_vm::program::Program;
+use prose_vm::questions::AnswerSource;
 use smol_str::SmolStr;
 
 use crate::documents::snapshot::Snapshot;
@@ -217,7 +218,8 @@ impl Owner {
             return Err(refusal);
         }
         let request = config.run_request(program, project, start);
-        Ok(RunRequest { harness, script, inputs, part, ..request })
+        let money = Money { caps: given.caps(), caps_from: Some(AnswerSource::Editor), ..request.money };
+        Ok(RunRequest { harness, script, inputs, part, money, ..request })
     }
 
     /// The temporary project of this server, with its folder.

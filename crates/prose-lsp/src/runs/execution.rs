@@ -4,7 +4,9 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use prose_run::{DryRun, FinishedRun, PreparedRun, Questions, RunFailure, RunHooks, RunRequest, Start};
+use prose_run::{
+    DryRun, FinishedRun, PreparedRun, Questions, RunFailure, RunHooks, RunRequest, Start, flag_that_raises,
+};
 use prose_syntax::text::counted;
 use prose_vm::event::{Event, EventKind, RunStatus};
 use prose_vm::place::NamedLine;
@@ -120,6 +122,7 @@ pub(super) fn execute(
             });
             let ended = json!({
                 "run": id, "uri": &*reporter.uri, "folder": folder.as_deref(), "type": kind, "message": message, "canResume": can_resume,
+                "raise": can_raise(&finished),
             });
             runs.send_to_client(vec![Notification::new("prose/runEnded", &ended)]);
         }
@@ -288,6 +291,17 @@ fn summary(
             };
             (Some(MessageType::WARNING), format!("{message} – {how}"))
         }
+    }
+}
+
+/// The key of `prose.resume` that lets a run continue which has stopped at a limit; `None` if only a setting does.
+fn can_raise(finished: &Result<FinishedRun, RunFailure>) -> Option<&'static str> {
+    let end = &finished.as_ref().ok()?.end;
+    let error = end.error.as_ref().filter(|_| end.status == RunStatus::Interrupted)?;
+    match flag_that_raises(&error.message)? {
+        "max-cost" => Some("maxCost"),
+        "max-tokens" => Some("maxTokens"),
+        _ => Some("maxSessions"),
     }
 }
 

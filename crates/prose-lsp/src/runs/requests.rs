@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use prose_run::Caps;
+use prose_vm::budget::Maximum;
 use prose_vm::effect::RequestId;
 use prose_vm::value::Value as ProgramValue;
 use serde::Deserialize;
@@ -102,6 +104,12 @@ pub(crate) struct RunArguments {
     /// Whether a run continues although its program has changed.
     #[serde(default)]
     pub(crate) accept_changes: bool,
+    /// The maximum cost of the run in US dollars.
+    max_cost: Option<f64>,
+    /// The maximum number of input and output tokens of the run.
+    max_tokens: Option<u64>,
+    /// The maximum number of sessions of the run.
+    max_sessions: Option<u32>,
     /// Where a fork leaves the run: a line of the recorded program, a place, an event, or `failure`.
     pub(crate) from: Option<String>,
     /// The same as a line of the document, from 1; for a new run, the line of the part that it executes.
@@ -138,12 +146,20 @@ impl RunArguments {
         if given.uri.is_none() && (!what.is_about_live_runs() || given.run.is_none()) {
             return Err(format!("`{name}` needs the program: {{ \"uri\": \"file:///…\" }}"));
         }
+        if given.max_cost.is_some_and(|cost| !Maximum::Cost(cost).is_valid()) {
+            return Err(format!("`{name}`: `maxCost` is a number of US dollars from 0 on"));
+        }
         if what.is_about_session() && (given.run.is_none() || given.request.is_none()) {
             return Err(format!(
                 "`{name}` needs a run and one of its sessions: {{ \"run\": \"20260115-143052-a7b3c9\", \"request\": 3 }}"
             ));
         }
         Ok(given)
+    }
+
+    /// The limits of the run.
+    pub(crate) fn caps(&self) -> Caps {
+        Caps { cost: self.max_cost, tokens: self.max_tokens, sessions: self.max_sessions }
     }
 
     /// The inputs and the parameters, which are the inputs of the program that runs a block.

@@ -38,7 +38,7 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     check(
         &refused(json!({ "topic": "x" })),
         expect![[
-            r#"`prose.run` takes one argument, such as { "uri": "file:///…" }: unknown field `topic`, expected one of `uri`, `run`, `block`, `request`, `inputs`, `arguments`, `harness`, `script`, `acceptChanges`, `from`, `line`, `variables`, `replies`, `confirmed`"#
+            r#"`prose.run` takes one argument, such as { "uri": "file:///…" }: unknown field `topic`, expected one of `uri`, `run`, `block`, `request`, `inputs`, `arguments`, `harness`, `script`, `acceptChanges`, `maxCost`, `maxTokens`, `maxSessions`, `from`, `line`, `variables`, `replies`, `confirmed`"#
         ]],
     );
     check(

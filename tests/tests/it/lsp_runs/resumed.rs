@@ -21,6 +21,42 @@ fn a_run_is_known_by_the_beginning_of_its_id() {
 }
 
 #[test]
+fn a_run_that_stopped_at_its_limit_goes_on_with_a_higher_one() {
+    let capabilities = json!({ "experimental": { "proseRunEvents": true, "proseRunEnds": true } });
+    let program = "session \"one\"\nsession \"two\"\nsession \"three\"\n";
+    let mut workspace = Workspace::with(capabilities, &[("three.prose", program)]).opened("three.prose");
+    let id = run(&mut workspace, "three.prose", json!({ "maxSessions": 1 }));
+    let end = |workspace: &mut Workspace| {
+        let ended = workspace.client.wait_for_method("prose/runEnded")["params"].clone();
+        workspace.client.take_all();
+        format!("{} {} {}", ended["message"], ended["canResume"], ended["raise"])
+    };
+    check(
+        &end(&mut workspace),
+        expect![[
+            r#""three.prose was stopped: the limit of 1 session is reached (`--max-sessions`)" true "maxSessions""#
+        ]],
+    );
+    let refused = refusal(&mut workspace, "prose.resume", "three.prose", json!({ "run": id, "maxCost": -1 }));
+    check(&refused, expect!["`prose.resume`: `maxCost` is a number of US dollars from 0 on"]);
+    command(&mut workspace, "prose.resume", "three.prose", json!({ "run": id, "maxSessions": 2 }));
+    let set = event(&mut workspace, &id, |event| event["event"] == "commanded");
+    assert_eq!(
+        (&set["command"], &set["limit"], &set["from"]),
+        (&json!("set-limit"), &json!({ "sessions": 2 }), &json!("editor"))
+    );
+    check(
+        &end(&mut workspace),
+        expect![[
+            r#""three.prose was stopped: the limit of 2 sessions is reached (`--max-sessions`)" true "maxSessions""#
+        ]],
+    );
+    command(&mut workspace, "prose.resume", "three.prose", json!({ "run": id, "maxSessions": 9 }));
+    let done = end(&mut workspace);
+    assert!(done.contains("three.prose is done: 3 sessions") && done.ends_with(" false null"), "{done}");
+}
+
+#[test]
 fn a_run_that_would_fail_again_says_so_in_the_words_of_an_editor() {
     let program = "session \"Try\"\nthrow \"It has failed\"\n";
     let mut workspace = Workspace::with(hearing(), &[("failing.prose", program)]).opened("failing.prose");

@@ -314,3 +314,13 @@ fn sessions_from_before_a_change_of_the_program_are_listed_by_their_number() {
     let shown = workspace.prose(&["runs", "show"]).stdout;
     assert!(shown.ends_with("\n  2 sessions more before the program changed\n"), "{shown}");
 }
+
+#[test]
+fn a_limit_for_a_stopped_run_is_given_when_it_is_resumed() {
+    let workspace = Workspace::new(&[("five.prose", FIVE)]);
+    workspace.prose(&["run", "five.prose", "-q", "--max-sessions", "1"]).ended(3);
+    workspace.refuses(
+        &["runs", "set-limit", "2", "--max-sessions", "7", "--max-cost", "2.5"],
+        expect!["run ID is not being executed (interrupted); resume it with `prose resume ID --max-cost 2.5 --max-sessions 7`"],
+    );
+}
