@@ -22,7 +22,7 @@ use prose_state::prompt_file::PROMPTS_FOLDER;
 use prose_state::reader::JournalReader;
 use prose_state::runs::RunSummary;
 use prose_view::{Census, Delta, RequestRecord, Requests, Times, View, duration};
-use prose_vm::earlier::ChangedVariable;
+use prose_vm::earlier::{ChangedVariable, VariableSetBefore};
 use prose_vm::event::{Event, EventKind};
 use prose_vm::program_names::ProgramNames;
 use serde::Serialize;
@@ -268,6 +268,9 @@ fn show(
             for ChangedVariable { name, value, .. } in &earlier.variables {
                 writeln!(out, "set:      {name} = {}{by}", first_line(&value.to_string()))?;
             }
+        }
+        for VariableSetBefore { changed: ChangedVariable { name, value, .. }, by } in &head.set_before {
+            writeln!(out, "set:      {name} = {} ({by})", first_line(&value.to_string()))?;
         }
         if let Some(script) = &head.script {
             writeln!(out, "script:   {}", one_line(&script.path))?;

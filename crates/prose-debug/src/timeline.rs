@@ -260,9 +260,8 @@ impl Timeline {
         if !matches!(event.kind, EventKind::StatementStarted { .. }) {
             return index;
         }
-        let of_fork = self.head.iter().filter_map(|head| head.earlier.as_ref());
-        let of_fork = of_fork.flat_map(|earlier| &earlier.variables);
-        let mut bound = of_fork.filter(|changed| changed.place == event.place).count();
+        let before = self.head.iter().flat_map(|head| head.changed_variables());
+        let mut bound = before.filter(|changed| changed.place == event.place).count();
         let mut last = index;
         for (at, next) in self.events.iter().enumerate().skip(index + 1) {
             match &next.kind {

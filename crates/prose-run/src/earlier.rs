@@ -93,8 +93,8 @@ impl FromRun {
             ));
         }
         // What a person changed in the earlier run is a part of it.
-        let earlier = head.earlier.iter().flat_map(|earlier| &earlier.variables).cloned();
-        let earlier: Vec<_> = earlier.chain(recording.changed_variables()?).collect();
+        let earlier: Vec<_> =
+            head.changed_variables().cloned().chain(recording.changed_variables()?).collect();
         let places = earlier.iter().map(|changed| &changed.place);
         let moved = MovedPlaces::new(&self.recorded, &request.program, places)?;
         let mut variables = Vec::new();

@@ -4,14 +4,16 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use prose_narration::transcript::TranscriptRecording;
+use prose_state::StateError;
 use prose_state::filesystem::{self, FilesystemStore, Resume};
 use prose_state::folder::run_id;
 use prose_state::in_context::InContextStore;
 use prose_state::replay::{RecordedRun, ReplayedRecording};
 use prose_syntax::text::counted;
-use prose_vm::earlier::ChangedVariable;
-use prose_vm::event::{RunHead, StateMode};
+use prose_vm::earlier::{ChangedVariable, VariableSetBefore};
+use prose_vm::event::{EventKind, RunHead, StateMode};
 use prose_vm::place::Place;
+use prose_vm::program::Program;
 use prose_vm::questions::{OpenQuestion, RecordedAnswer};
 use prose_vm::store::{NoRecording, NoStore, Recording, Store};
 use prose_vm::value::Value;
@@ -20,6 +22,7 @@ use smol_str::SmolStr;
 use crate::departure::Departure;
 use crate::earlier::given_limits;
 use crate::error::RunFailure;
+use crate::moved::MovedPlaces;
 use crate::origin::Origin;
 use crate::seal::sealer;
 use crate::{RunRequest, Start};
@@ -222,13 +225,15 @@ fn resume(
     // A run in the layout of earlier versions is moved to `.prose/runs` (R105).
     let run = &request.project.adopt_run(run)?;
     let details = request.project.show_run(run)?;
+    let mut notes = origin.notes.clone();
     let mut head = details.head;
-    if accept_changes
-        && let Some(head) = &mut head
-        && let Ok(recorded) = RecordedRun::in_folder(&request.project.existing_run(run)?)
+    // Of a journal that cannot be read, the store says what is the matter.
+    if let Some(head) = head.as_mut().filter(|_| accept_changes)
+        && let Ok(recorded) = RecordedRun::in_folder(&details.summary.folder)
     {
         // The new journal starts with the limits that hold then.
         head.caps = request.money.caps.over(&given_limits(&recorded));
+        notes.extend(move_changes(head, &recorded, &request.program)?);
     }
     let how = if accept_changes { Resume::AcceptChanges } else { Resume::Exact };
     let mut resumed = FilesystemStore::resume(&request.project, run, &request.program.text, how)?;
@@ -236,7 +241,6 @@ fn resume(
     if origin.is_confirmed || request.names_program {
         sealer(request).into_iter().for_each(|sealer| resumed.store.seal_with(sealer));
     }
-    let mut notes = origin.notes.clone();
     notes.extend(resumed.notes);
     Ok(Opened {
         run: run.clone(),
@@ -253,4 +257,48 @@ fn resume(
         replies: Vec::new(),
         departure: None,
     })
+}
+
+/// Moves what a person has changed in a run to the places that its statements have in an edited program. Returns what is not changed any more, since its
+/// statement is gone.
+fn move_changes(
+    head: &mut RunHead,
+    recorded: &RecordedRun,
+    program: &Program,
+) -> Result<Vec<String>, StateError> {
+    let mut set = head.set_before.clone();
+    for event in recorded.events()? {
+        let Ok(event) = event else { break };
+        if let EventKind::VariableSet { name, value, by } = event.kind {
+            let changed = ChangedVariable { place: event.place, name, value };
+            set.push(VariableSetBefore { changed, by });
+        }
+    }
+    let of_fork = head
+        .earlier
+        .iter()
+        .flat_map(|earlier| earlier.variables.iter().map(|changed| &changed.place).chain(&earlier.replies));
+    let places = of_fork.chain(set.iter().map(|set| &set.changed.place));
+    let moved = MovedPlaces::new(recorded, program, places)?;
+    let mut notes = Vec::new();
+    let mut moves = |changed: &mut ChangedVariable| match moved.find(&changed.place) {
+        Some(place) => {
+            changed.place = place;
+            true
+        }
+        None => {
+            notes.push(format!("`{}` is not set any more: {}", changed.name, moved.gone(&changed.place)));
+            false
+        }
+    };
+    if let Some(earlier) = &mut head.earlier {
+        earlier.variables.retain_mut(&mut moves);
+    }
+    set.retain_mut(|set| moves(&mut set.changed));
+    if let Some(earlier) = &mut head.earlier {
+        // The replies themselves are recorded outcomes, which are found by what was asked.
+        earlier.replies = earlier.replies.iter().filter_map(|place| moved.find(place)).collect();
+    }
+    head.set_before = set;
+    Ok(notes)
 }

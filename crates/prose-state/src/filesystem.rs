@@ -39,14 +39,10 @@ use crate::recall::{JournalRecording, LookedUp, Matching, ReadablePart};
 pub use crate::remembered::Remembered;
 use crate::remembered::{Journals, SessionMemories};
 use crate::repair::{self, JournalCopies, repair, truncate};
-use crate::set_variable::has_set_variables;
 use crate::source::JournalSource;
 use crate::state_file::STATE_FILE;
 use crate::tables::Tables;
 use crate::turns::Turns;
-
-/// What is said of a run with another program in which a person has set variables.
-const NOT_SET_AGAIN: &str = "the program has changed, so the variables that were set by hand keep the values that the program gives them";
 
 /// Keeps the state of a run in files, or in a database in its folder.
 #[derive(Debug)]
@@ -222,7 +218,6 @@ impl FilesystemStore {
             // Without a journal, the process was killed after it had put away that of the program before it changed.
             (has_journal, _) => {
                 if has_journal {
-                    notes.extend(has_set_variables(&path)?.then(|| NOT_SET_AGAIN.to_owned()));
                     journals.put_away(&path)?;
                 }
                 journals.put_away_at_work()?;

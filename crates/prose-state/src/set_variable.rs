@@ -105,14 +105,3 @@ fn rest_of(path: &Path, statement: u64) -> Result<Option<Rest>, StateError> {
         }
     }
 }
-
-/// Whether a journal says that a person has set a variable, as far as it can be read.
-pub(crate) fn has_set_variables(path: &Path) -> Result<bool, StateError> {
-    let mut lines = Lines::open(path)?;
-    while let Ok(Some(header)) = lines.next() {
-        if header.event == EventKind::VARIABLE_SET {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}

@@ -39,3 +39,14 @@ pub struct ChangedVariable {
     /// Its new value.
     pub value: Value,
 }
+
+/// A variable that a person set in a run before its program changed, at the place that its statement has now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VariableSetBefore {
+    /// What is set.
+    #[serde(flatten)]
+    pub changed: ChangedVariable,
+    /// Who set it.
+    #[serde(flatten)]
+    pub by: Attribution,
+}

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::activity::{Activity, Work};
 use crate::budget::Maximum;
 use crate::command::{Command, Pause};
-use crate::earlier::EarlierRun;
+use crate::earlier::{ChangedVariable, EarlierRun, VariableSetBefore};
 pub use crate::effect::LoopKind;
 use crate::effect::{Binding, Failure, MemoryPlace, Outcome, RequestId, SessionTask, Usage};
 use crate::error::RuntimeError;
@@ -412,12 +412,23 @@ pub struct RunHead {
     /// The earlier run whose outcomes it takes; `None` for a run from scratch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<Box<EarlierRun>>,
+    /// The variables that a person set in the run before its program changed; those that were set since then are events of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_before: Vec<VariableSetBefore>,
     /// The part of the program that it executes; `None` for the whole program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<Box<RunPart>>,
     /// Whether texts of its events were redacted when it was exported.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub redacted: bool,
+}
+
+impl RunHead {
+    /// The variables that a person changed before the events of the run, in the order in which they are set.
+    pub fn changed_variables(&self) -> impl Iterator<Item = &ChangedVariable> + Clone {
+        let of_fork = self.earlier.iter().flat_map(|earlier| &earlier.variables);
+        of_fork.chain(self.set_before.iter().map(|set| &set.changed))
+    }
 }
 
 /// The harness of an agent or of decisions, what it can do in the run, and the skills that the settings give it.

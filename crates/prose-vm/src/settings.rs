@@ -8,7 +8,7 @@ use prose_rights::Grants;
 use smol_str::SmolStr;
 
 use crate::budget::Maximum;
-use crate::earlier::{ChangedVariable, EarlierRun};
+use crate::earlier::{ChangedVariable, EarlierRun, VariableSetBefore};
 use crate::effect::Permission;
 use crate::event::{JOURNAL_VERSION, RecordedRoute, RunHead, ScriptFile, StateMode};
 use crate::part::RunPart;
@@ -53,6 +53,8 @@ pub struct Settings {
     pub backoff_cap_ms: u64,
     /// The earlier run whose outcomes are taken.
     pub earlier: Option<Box<EarlierRun>>,
+    /// The variables that a person set in the run before its program changed.
+    pub set_before: Vec<VariableSetBefore>,
     /// The part of the program that is executed; `None` for the whole program.
     pub part: Option<Box<RunPart>>,
     /// The variables that a person has set in this run, as its journal records them in events of their own.
@@ -93,6 +95,7 @@ impl Settings {
             backoff_ms: 1000,
             backoff_cap_ms: 60_000,
             earlier: None,
+            set_before: Vec::new(),
             part: None,
             changed: Vec::new(),
             grants: Arc::default(),
@@ -122,9 +125,16 @@ impl Settings {
             backoff_ms: head.backoff_ms,
             backoff_cap_ms: head.backoff_cap_ms,
             earlier: head.earlier.clone(),
+            set_before: head.set_before.clone(),
             part: head.part.clone(),
             ..Self::new(head.run.clone())
         }
+    }
+
+    /// The variables that a person changes, in the order in which they are set.
+    pub(crate) fn changed_variables(&self) -> impl Iterator<Item = &ChangedVariable> {
+        let of_fork = self.earlier.iter().flat_map(|earlier| &earlier.variables);
+        of_fork.chain(self.set_before.iter().map(|set| &set.changed)).chain(&self.changed)
     }
 
     /// The route of an agent, or of decisions.

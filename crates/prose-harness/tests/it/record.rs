@@ -36,6 +36,7 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         timeout_ms: None,
         inputs: inputs.into_iter().map(|(name, value)| (name.into(), value)).collect(),
         earlier: None,
+        set_before: Vec::new(),
         part: None,
         redacted: false,
     };

@@ -13,12 +13,15 @@ use prose_run::{
     Grants, Project, Questions, RunFailure, RunHooks, RunRequest, Start, TrustSubject, UserFiles, UserTrust,
     prepare,
 };
+use prose_state::journal::JOURNAL_FILE;
+use prose_state::reader::JournalReader;
 use prose_vm::activity::NoApprovals;
 use prose_vm::budget::Budget;
 use prose_vm::effect::InputRequest;
-use prose_vm::event::{RunEnd, StateMode};
+use prose_vm::event::{EventKind, RunEnd, StateMode};
 use prose_vm::harness::HarnessFuture;
 use prose_vm::program::Program;
+use prose_vm::questions::{AnswerSource, Attribution};
 use prose_vm::runner::{Inputs, Limits, NoInputs};
 use prose_vm::value::Value;
 use tempfile::TempDir;
@@ -37,6 +40,7 @@ struct Stopped {
     end: RunEnd,
     reused: u32,
     ran: u32,
+    notes: Vec<String>,
 }
 
 impl Runs {
@@ -104,8 +108,10 @@ impl Runs {
             interrupted: Box::pin(std::future::pending()),
             narration: None,
         };
-        let finished = prepare(request)?.execute(hooks)?;
-        Ok(Stopped { end: finished.end, reused: finished.reused, ran: finished.ran })
+        let prepared = prepare(request)?;
+        let notes = prepared.notes.clone();
+        let finished = prepared.execute(hooks)?;
+        Ok(Stopped { end: finished.end, reused: finished.reused, ran: finished.ran, notes })
     }
 
     fn run(&self, program: &str, script: &str) -> Stopped {
@@ -159,6 +165,52 @@ fn a_session_that_failed_is_asked_again_and_nothing_else_is() {
             "run ID has already completed; start a new run with `prose run`, or change the program and run `prose resume ID --accept-changes` to reuse the results of all unchanged sessions"
         ],
     );
+}
+
+/// Sets a variable of the last run at the start of a statement.
+fn set(runs: &Runs, source: &str, name: &str, value: &str) {
+    let project = Project::new(runs.folder.path());
+    let run = project.last_run().unwrap().unwrap();
+    let mut events = JournalReader::open(&run.folder.join(JOURNAL_FILE)).unwrap().map(Result::unwrap);
+    let start = events.find(|event| {
+        matches!(&event.kind, EventKind::StatementStarted { source: started, .. } if started == source)
+    });
+    let by = Attribution { by: Some("ada".into()), from: AnswerSource::Editor };
+    let seq = start.unwrap().seq;
+    assert!(project.set_variable(&run.id, seq, (name.into(), value.into()), by, u64::MAX).unwrap());
+}
+
+#[test]
+fn variables_that_were_set_follow_their_statements_in_an_edited_program() {
+    let failing = format!("{FIRST}[[session]]\nlabel = \"Second\"\nfail = \"out of credit\"\n");
+    let rest = "[[session]]\nlabel = \"New\"\nreply = \"new\"\n[[session]]\nlabel = \"Second\"\nreply = \"two\"\n\
+                [[session]]\npattern = \"Third by hand two\"\nreply = \"three\"\n";
+    let edited = format!("session \"New\"\n{PROGRAM}");
+    let failing_again = rest.replace("reply = \"two\"", "fail = \"still no credit\"");
+
+    let runs = Runs::new();
+    runs.run(PROGRAM, &failing);
+    set(&runs, "let b = session \"Second\"", "a", "by hand");
+    // The value holds also in the executions after the one with which the program changes, and after another change.
+    assert!(runs.resume(&edited, &failing_again, true).unwrap().end.error.is_some());
+    assert!(runs.resume(&edited, &failing_again, false).unwrap().end.error.is_some());
+    let edited_again = format!("# Again\n{edited}");
+    let stopped = runs.resume(&edited_again, rest, true).unwrap();
+    assert_eq!(stopped.end.outputs, [("c".into(), Value::from("three"))]);
+}
+
+#[test]
+fn a_variable_whose_statement_is_gone_is_not_set_and_a_note_says_so() {
+    let failing = format!("{FIRST}[[session]]\nlabel = \"Second\"\nfail = \"out of credit\"\n");
+    let runs = Runs::new();
+    runs.run(PROGRAM, &failing);
+    set(&runs, "let b = session \"Second\"", "a", "by hand");
+    let without = "let a = session \"First\"\noutput c = session \"Third {a}\"\n";
+    let rest = "[[session]]\npattern = \"Third one\"\nreply = \"three\"\n";
+    let stopped = runs.resume(without, rest, true).unwrap();
+    assert_eq!(stopped.end.outputs, [("c".into(), Value::from("three"))]);
+    let [note] = stopped.notes.as_slice() else { panic!("{:?}", stopped.notes) };
+    assert!(note.starts_with("`a` is not set any more: the statement at line 2 (s1) of run "), "{note}");
 }
 
 #[test]

@@ -84,7 +84,8 @@ fn r111_agents_of_the_project_and_of_the_user_have_databases_beside_their_files(
     expect![[r#"
         captain (user): # Agent Memory: captain\n\nOf the user.\n, 2026-01-15 14:30:55
         captain 1, 2026-01-15 14:30:55.000, Review "all": Of the user.
-    "#]].assert_eq(&rows(home.path()));
+    "#]]
+    .assert_eq(&rows(home.path()));
 }
 
 #[test]
@@ -115,7 +116,10 @@ fn a_database_of_another_program_stays_as_it_is() {
     let mut run = Driver::start_in(StateMode::Sqlite, &project, "a.prose", TEXT);
     let own = place(MemoryScope::Project, ".prose/agents/captain/");
     let error = refused(&mut run, &own).replace(folder.path().to_str().unwrap(), "PROJECT");
-    expect!["cannot use `PROJECT/.prose/agents.db`: it is not a database that `prose` wrote, and is left as it is"].assert_eq(&error);
+    expect![
+        "cannot use `PROJECT/.prose/agents.db`: it is not a database that `prose` wrote, and is left as it is"
+    ]
+    .assert_eq(&error);
     assert!(fs::read(&database).unwrap() == before);
 }
 

@@ -300,5 +300,8 @@ fn everything_that_a_run_keeps_is_private() {
     for (path, mode) in found {
         assert_eq!(mode, if Path::new(&path).is_dir() { 0o700 } else { 0o600 }, "{path}");
     }
-    assert_eq!(fs::read_to_string(folder.path().join(".prose/.gitignore")).unwrap(), "runs/\n.env\nagents.db\n");
+    assert_eq!(
+        fs::read_to_string(folder.path().join(".prose/.gitignore")).unwrap(),
+        "runs/\n.env\nagents.db\n"
+    );
 }

@@ -305,6 +305,7 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         timeout_ms: settings.timeout_ms,
         inputs: settings.inputs.clone(),
         earlier: settings.earlier.clone(),
+        set_before: settings.set_before.clone(),
         part: settings.part.clone(),
         redacted: false,
     }))));

@@ -96,9 +96,7 @@ impl Cx {
 
     /// Gives variables the values that a person chose for this statement. A constant gets another value, too: it is the person's word.
     pub(super) fn change_variables(&self) {
-        let settings = &self.run.world.settings;
-        let of_fork = settings.earlier.iter().flat_map(|earlier| &earlier.variables);
-        let all = of_fork.chain(&settings.changed).enumerate();
+        let all = self.run.world.settings.changed_variables().enumerate();
         for (nth, changed) in all.filter(|(_, changed)| changed.place == self.place) {
             self.run.changed.borrow_mut().insert(nth);
             let scope = self.scope.to_assign(&changed.name);
@@ -112,9 +110,7 @@ impl Cx {
 
     /// A warning for each variable that a person wants to be set at a statement that was not executed.
     pub(super) fn not_changed(&self) -> Vec<String> {
-        let settings = &self.run.world.settings;
-        let of_fork = settings.earlier.iter().flat_map(|earlier| &earlier.variables);
-        let all = of_fork.chain(&settings.changed).enumerate();
+        let all = self.run.world.settings.changed_variables().enumerate();
         let missing = all.filter(|(nth, _)| !self.run.changed.borrow().contains(nth));
         missing
             .map(|(_, changed)| {
