@@ -178,8 +178,9 @@ impl FilesystemStore {
         let memories = Memories::new(project, &folder);
         let has_journal = JournalSource::is_there(&path)?;
         let is_empty = has_journal && read_length(&path)? == 0;
-        // That of a database is there also after it was put away.
-        let has_journal = has_journal && !(is_empty && is_database(&path) && journals.count() > 0);
+        // That of a database is there also after it was put away, and a process may have been killed before its first line.
+        let is_next = is_empty && journals.count() > 0;
+        let has_journal = has_journal && !is_next;
         // A run that was killed before its first line has no state either.
         if is_empty && tree.folder().identity(STATE_FILE)?.is_some() {
             notes.push(format!(
@@ -228,7 +229,7 @@ impl FilesystemStore {
                 for damage in recalls.iter().filter_map(|recall| recall.sound().damage.as_ref()) {
                     notes.push(format!("{damage}; the other lines are used"));
                 }
-                let journal = match is_database(&path) {
+                let journal = match is_database(&path) || is_next {
                     true => Journal::resume(&path, &ReadablePart::default())?,
                     false => Journal::create(&path)?,
                 };

@@ -411,6 +411,45 @@ fn what_a_run_has_used_is_kept_when_its_program_changes() {
 }
 
 #[test]
+fn what_was_at_work_when_the_process_was_killed_is_an_expense() {
+    let (_folder, project) = project();
+    let mut run = Driver::start(&project, "three.prose", TEXT);
+    let starts = |run: &mut Driver, expenses: &[Expense]| {
+        let after = run.events.last().unwrap().seq;
+        expenses.iter().for_each(|expense| run.store.at_work(after, expense).unwrap());
+        run.store.commit().unwrap();
+    };
+    run.enter("s1", 1);
+    let a = run.ask("s1", 1, "a", 0);
+    starts(&mut run, &[expense(&a, 0), expense(&a, 7)]);
+    run.tell("s1", 1, paid(&a, reply("a!"), 10));
+    run.enter("s2", 2);
+    let b = run.ask("s2", 2, "b", 0);
+    // What it reports counts in place of what it has reported before.
+    starts(&mut run, &[expense(&b, 0), expense(&b, 2), expense(&b, 5)]);
+    run.enter("s3", 3);
+    let c = run.ask("s3", 3, "c", 0);
+    // The system had no resources for it.
+    starts(&mut run, &[expense(&c, 0), Expense { requests: 0, ..expense(&c, 0) }]);
+    let (id, folder) = (run.store.run().to_owned(), run.store.folder().to_owned());
+    drop(run);
+    let (journal, at_work) = (folder.join("journal.jsonl"), folder.join("at-work.jsonl"));
+    let (whole, left) = (fs::read_to_string(&journal).unwrap(), fs::read_to_string(&at_work).unwrap());
+
+    let expenses = |how| FilesystemStore::resume(&project, &id, TEXT, how).unwrap().recall.expenses();
+    // Until the journal has it, it is found again.
+    assert_eq!(expenses(Resume::Exact), [expense(&b, 5)]);
+    assert_eq!(expenses(Resume::Exact), [expense(&b, 5)]);
+    // What a request has used whose outcome is lost counts as well.
+    fs::write(&journal, whole.replacen("a!", "A!", 1)).unwrap();
+    fs::write(&at_work, left).unwrap();
+    assert_eq!(expenses(Resume::Exact), [expense(&a, 7), expense(&b, 5)]);
+    let total = Expense { request: None, requests: 2, work: dollars(12), ..expense(&a, 0) };
+    assert_eq!(expenses(Resume::AcceptChanges), std::slice::from_ref(&total));
+    assert_eq!(expenses(Resume::AcceptChanges), [total]);
+}
+
+#[test]
 fn a_failure_that_is_asked_again_was_paid_for() {
     let (_folder, project) = project();
     let mut run = Driver::start(&project, "three.prose", TEXT);
