@@ -202,3 +202,22 @@ fn a_program_with_errors_is_not_explained() {
     let run = workspace.prose(&["describe", "main.prose"]).ended(2);
     assert!(run.stdout.is_empty() && run.stderr.contains("E007"), "{run:?}");
 }
+
+#[test]
+fn options_are_listed_below_their_choice() {
+    let program = "choice **what to do**:\n  option \"Ship\":\n    session \"Ship it\"\n    if **it is late**:\n      session \"Hurry\"\n  \
+                   option \"Wait\":\n    session \"Sleep\"\nsession \"Report\"\n";
+    let workspace = Workspace::new(&[("main.prose", program)]);
+    let shown = workspace.prose(&["describe", "main.prose"]).stdout;
+    let flow = shown.split("## Flow\n\n").nth(1).and_then(|rest| rest.split("\n\n## ").next());
+    expect![[r#"
+        - `choice **what to do**` (line 1)
+          - `option "Ship"` (line 2)
+            - `session "Ship it"` (line 3)
+            - `if **it is late**` (line 4)
+              - `session "Hurry"` (line 5)
+          - `option "Wait"` (line 6)
+            - `session "Sleep"` (line 7)
+        - `session "Report"` (line 8)"#]]
+    .assert_eq(flow.unwrap_or_default());
+}

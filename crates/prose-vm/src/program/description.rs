@@ -1,10 +1,10 @@
 //! What a program is made of, without running it: its inputs, its agents, the steps that it takes.
 
-use prose_analysis::model::{ListId, Property, Stmt, StmtId, Value};
+use prose_analysis::model::{Body, ListId, Property, Stmt, StmtId, Value};
 use prose_syntax::text::first_line;
 use smol_str::SmolStr;
 
-use super::{At, Program, is_definition, nesting, property};
+use super::{At, Program, is_definition, property};
 
 /// An agent as a program defines it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl Program {
             if is_value || is_nested_definition || matches!(data.stmt, Stmt::Input { .. }) {
                 continue;
             }
-            let depth = nesting(body, stmt);
+            let depth = flow_depth(body, stmt);
             if let Some(list) = data.list.filter(|list| body[*list].stmts.first() == Some(&stmt)) {
                 steps.extend(self.start_of_list(at, list, depth));
             }
@@ -148,4 +148,14 @@ impl Program {
             prompt: None,
         })
     }
+}
+
+/// In how many steps of a flow a statement is. An option is a step in that of its `choice`.
+fn flow_depth(body: &Body, mut stmt: StmtId) -> usize {
+    let mut depth = 0;
+    while let Some(list) = body[stmt].list {
+        stmt = body[list].owner;
+        depth += if matches!(body[stmt].stmt, Stmt::Choice { .. }) { 2 } else { 1 };
+    }
+    depth
 }
