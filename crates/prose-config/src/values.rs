@@ -604,7 +604,7 @@ impl Word {
 
 impl Setting for Word {
     fn expected() -> String {
-        "a string".to_owned()
+        "a string of at least one character".to_owned()
     }
 
     fn expected_list() -> String {

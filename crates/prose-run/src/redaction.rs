@@ -1,8 +1,12 @@
 //! What is replaced in the texts of a run before it is exported.
 
 use std::borrow::Cow;
+use std::io::{Write, sink};
 
 use prose_config::{Config, Word};
+use prose_state::StateError;
+use prose_state::portable::{self, Exported};
+use prose_state::replay::RecordedRun;
 use prose_vm::secrets::{Secrets, written_forms};
 
 /// What stands for a redacted text.
@@ -15,6 +19,16 @@ pub struct Redaction {
     secrets: Secrets,
     /// The longest first, so that one that contains another is replaced as a whole.
     texts: Vec<String>,
+    /// Each of them alone, by what messages call it without its text.
+    sources: Vec<(String, Source)>,
+}
+
+/// What is redacted because of one variable or one text of the settings.
+#[derive(Debug, Clone)]
+enum Source {
+    Text(String),
+    /// The variable, and its value.
+    Key(String, String),
 }
 
 impl Redaction {
@@ -42,26 +56,28 @@ impl Redaction {
         let servers = config.mcp.servers.0.values();
         let of_servers: Vec<&str> =
             servers.flat_map(|server| server.environment.iter().map(|name| name.as_str())).collect();
-        let mut texts: Vec<String> = all
-            .iter()
-            .filter(|(name, value)| {
-                let is_named =
-                    is_passed(name) || key == Some(name.as_str()) || of_servers.contains(&name.as_str());
-                // Values such as `1` and `true` occur in any text.
-                is_named && value.len() >= MIN_LENGTH
-            })
-            .map(|(_, value)| value.clone())
-            .collect();
-        let named = run.redact.iter().map(Word::as_str);
-        texts.extend(named.filter_map(|text| match text.strip_prefix('$') {
-            Some(name) => variable(name),
-            None => Some(text.to_owned()),
-        }));
-        texts.retain(|text| !text.is_empty());
-        let mut texts: Vec<String> = texts.iter().flat_map(|text| written_forms(text)).collect();
+        let value_of = |name: &str| format!("the value of `{name}`");
+        let of_variables = all.iter().filter(|(name, value)| {
+            let is_named =
+                is_passed(name) || key == Some(name.as_str()) || of_servers.contains(&name.as_str());
+            // Values such as `1` and `true` occur in any text.
+            is_named && value.len() >= MIN_LENGTH
+        });
+        let of_variables = of_variables.map(|(name, value)| (value_of(name), value.clone()));
+        let named = (1..).zip(run.redact.iter().map(Word::as_str));
+        let named = named.filter_map(|(number, text)| match text.strip_prefix('$') {
+            Some(name) => Some((value_of(name), variable(name)?)),
+            None => Some((format!("entry {number} of `run.redact`"), text.to_owned())),
+        });
+        let texts: Vec<(String, String)> =
+            of_variables.chain(named).filter(|(_, text)| !text.is_empty()).collect();
+        let keys = all.iter().map(|(name, value)| (value_of(name), Source::Key(name.clone(), value.clone())));
+        let sources: Vec<(String, Source)> =
+            texts.iter().map(|(name, text)| (name.clone(), Source::Text(text.clone()))).chain(keys).collect();
+        let mut texts: Vec<String> = texts.iter().flat_map(|(_, text)| written_forms(text)).collect();
         texts.sort_by(|a, b| (b.len(), a).cmp(&(a.len(), b)));
         texts.dedup();
-        Self { secrets: Secrets::of_variables(all), texts }
+        Self { secrets: Secrets::of_variables(all), texts, sources }
     }
 
     /// The variables that `run.redact` names and this process does not have: their values cannot be found.
@@ -82,6 +98,35 @@ impl Redaction {
             Cow::Owned(masked) => Some(masked),
             Cow::Borrowed(_) => matches!(redacted, Cow::Owned(_)).then(|| redacted.into_owned()),
         }
+    }
+}
+
+impl Redaction {
+    /// Writes a run without what is redacted. The error names the settings and variables whose text is a part of what events consist of, and never the text.
+    pub fn export(&self, run: &RecordedRun, out: &mut dyn Write) -> Result<Exported, StateError> {
+        let exported = portable::export(run, &|text| self.of_text(text), out);
+        if !matches!(exported, Err(StateError::RedactedFormat { .. })) {
+            return exported;
+        }
+        let breaks = |source: &Source| {
+            let alone = source.alone();
+            let redact = |text: &str| alone.of_text(text);
+            matches!(portable::export(run, &redact, &mut sink()), Err(StateError::RedactedFormat { .. }))
+        };
+        let mut names: Vec<String> =
+            self.sources.iter().filter(|(_, source)| breaks(source)).map(|(name, _)| name.clone()).collect();
+        names.dedup();
+        Err(StateError::RedactedFormat { names })
+    }
+}
+
+impl Source {
+    fn alone(&self) -> Redaction {
+        let (texts, secrets) = match self {
+            Source::Text(text) => (written_forms(text).to_vec(), Secrets::new([])),
+            Source::Key(name, value) => (Vec::new(), Secrets::of_variables([(name.clone(), value.clone())])),
+        };
+        Redaction { secrets, texts, sources: Vec::new() }
     }
 }
 

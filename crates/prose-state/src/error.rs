@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use prose_syntax::text::enumerated;
+
 /// Why the state of a run cannot be read or written. Displayed as sentences that name the run or the file.
 #[derive(Debug)]
 pub enum StateError {
@@ -97,6 +99,11 @@ pub enum StateError {
         path: String,
         /// What is wrong with it and what to do.
         why: String,
+    },
+    /// What is to be redacted is a part of what the events of an exported run consist of, which could not be read then.
+    RedactedFormat {
+        /// The settings and variables that name it, if they are known; never the text itself.
+        names: Vec<String>,
     },
 }
 
@@ -208,6 +215,17 @@ impl fmt::Display for StateError {
                 project.display()
             ),
             Self::Unsafe { path, why } => write!(f, "cannot use `{path}`: {why}"),
+            Self::RedactedFormat { names } => {
+                let (what, is) = match names.as_slice() {
+                    [] => ("a redacted text".to_owned(), "is"),
+                    [one] => (one.clone(), "is"),
+                    several => (enumerated(several, "and"), "are"),
+                };
+                write!(
+                    f,
+                    "{what} {is} also a word of the format of runs, so that the exported run could not be read; redact a longer text"
+                )
+            }
         }
     }
 }
@@ -240,7 +258,8 @@ impl StateError {
             | Self::Version { .. }
             | Self::NewerDatabase { .. }
             | Self::Damaged(_)
-            | Self::Unsafe { .. } => self.to_string(),
+            | Self::Unsafe { .. }
+            | Self::RedactedFormat { .. } => self.to_string(),
         }
     }
 }
@@ -263,6 +282,7 @@ impl From<StateError> for io::Error {
             StateError::Locked { .. } => io::ErrorKind::WouldBlock,
             StateError::NotOpen { .. }
             | StateError::Unsafe { .. }
+            | StateError::RedactedFormat { .. }
             | StateError::Outside { .. }
             | StateError::Ambiguous { .. }
             | StateError::Taken { .. }

@@ -91,7 +91,7 @@ pub fn export(run: &RecordedRun, redact: Redact<'_>, out: &mut dyn Write) -> Res
     for event in events {
         let Some(mut event) = sound(event)? else { break };
         if let Some(masked) = redacted(&event, redact) {
-            event = masked.map_err(|why| StateError::refused(run.path.display().to_string(), why))?;
+            event = masked?;
         }
         let mut bytes = Vec::new();
         if let EventKind::RunStarted(head) = &mut event.kind {
@@ -137,14 +137,12 @@ fn json_line(value: &impl Serialize) -> String {
 }
 
 /// The event with redacted texts, or why it cannot be redacted; `None` if nothing is.
-fn redacted(event: &Event, redact: Redact<'_>) -> Option<Result<Event, String>> {
+fn redacted(event: &Event, redact: Redact<'_>) -> Option<Result<Event, StateError>> {
     let mut json = serde_json::to_value(event).ok()?;
     if !redact_json(&mut json, false, redact) {
         return None;
     }
-    Some(serde_json::from_value(json).map_err(|_| {
-        "a redacted text is a part of the format, so that the events could not be read; redact a longer text".to_owned()
-    }))
+    Some(serde_json::from_value(json).map_err(|_| StateError::RedactedFormat { names: Vec::new() }))
 }
 
 /// The fields of events that have values of the program, in which also a number may be what is redacted.

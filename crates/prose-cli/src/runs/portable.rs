@@ -61,7 +61,7 @@ pub(crate) fn export(
     options.write(true).create(true).truncate(true);
     private(&mut options);
     let mut out = BufWriter::new(options.open(&partial).map_err(words)?);
-    let exported = portable::export(&recorded, &|text| redaction.of_text(text), &mut out);
+    let exported = redaction.export(&recorded, &mut out);
     let exported = match exported.map_err(CommandError::from).and_then(|exported| {
         out.flush().map_err(words)?;
         std::fs::rename(&partial, file).map_err(words)?;

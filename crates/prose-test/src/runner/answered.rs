@@ -275,7 +275,7 @@ fn record(executed: &Executed, path: &Path, subject: &Subject) -> Result<(), Str
     let run = RecordedRun::in_folder(&last.folder).map_err(|error| failed(&error))?;
     let redaction = Redaction::of(&subject.config);
     let mut bytes = Vec::new();
-    portable::export(&run, &|text| redaction.of_text(text), &mut bytes).map_err(|error| failed(&error))?;
+    redaction.export(&run, &mut bytes).map_err(|error| failed(&error))?;
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| failed(&error))?;
     }

@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 
-use super::replay::{check, last};
+use super::replay::{check, last, recorded};
 use crate::common::{Run, Workspace};
 
 /// Replays an exported run whose text `Ada` is redacted.
@@ -201,4 +201,30 @@ fn nothing_is_exported_where_the_settings_do_not_say_what_is_redacted() {
     workspace.refuses(&["runs", "export", "2", "run.prose-run"], expect!["run ID is not exported: fix FOLDER/prose.toml:2:1: `run.redacts` is not a setting; did you mean `redact`?"]);
     workspace.write("prose.toml", b"[run]\nredact = [\"$PLANTED_NOWHERE\"]\n");
     workspace.refuses(&["runs", "export", "2", "run.prose-run"], expect!["`run.redact` names `$PLANTED_NOWHERE`, which is not set here, so that its value cannot be found in the run; set it, or remove the name"]);
+}
+
+#[test]
+fn what_cannot_be_redacted_is_named_without_its_text() {
+    let (workspace, id) = recorded();
+    let refused = |settings: &str| {
+        workspace.write("prose.toml", settings.as_bytes());
+        let mut export = workspace.command();
+        let export =
+            export.args(["runs", "export", &id, "run.prose-run"]).env("PLANTED", "statement-started");
+        let stderr = Run::of(export).ended(2).stderr.replace(&id, "EARLIER");
+        assert!(!workspace.path("run.prose-run").exists());
+        stderr.replace(&*workspace.path("").to_string_lossy(), "FOLDER/")
+    };
+    expect![[r#"
+        error: entry 2 of `run.redact` is also a word of the format of runs, so that the exported run could not be read; redact a longer text
+    "#]].assert_eq(&refused("[run]\nredact = [\"winds\", \"session\"]\n"));
+    expect![[r#"
+        error: entry 1 of `run.redact` and the value of `PLANTED` are also a word of the format of runs, so that the exported run could not be read; redact a longer text
+    "#]].assert_eq(&refused("[run]\nredact = [\"event\", \"$PLANTED\"]\n"));
+    expect![[r#"
+        error: the value of `PLANTED` is also a word of the format of runs, so that the exported run could not be read; redact a longer text
+    "#]].assert_eq(&refused("[run]\nenvironment = [\"PLANTED\"]\n"));
+    expect![[r#"
+        error: run EARLIER is not exported: fix FOLDER/prose.toml:2:11: `run.redact` must be a string of at least one character, not an empty string
+    "#]].assert_eq(&refused("[run]\nredact = [\"\"]\n"));
 }
