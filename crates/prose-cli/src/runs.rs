@@ -261,9 +261,14 @@ fn show(
         }
         writeln!(out, "harness:  {}", head.harness)?;
         if let Some(earlier) = &head.earlier {
-            let name = if earlier.is_live { "fork of:" } else { "replays:" };
+            let is_replay = earlier.is_replay || !earlier.is_live;
+            let name = if is_replay { "replays:" } else { "fork of:" };
+            let live = match is_replay && earlier.is_live {
+                true => "; what is not recorded is asked",
+                false => "",
+            };
             let before = earlier.before.map_or(String::new(), |event| format!(", before event {event}"));
-            writeln!(out, "{name}  {}{before}", earlier.run)?;
+            writeln!(out, "{name}  {}{before}{live}", earlier.run)?;
             let by = earlier.by.as_ref().map_or(String::new(), |by| format!(" ({by})"));
             for ChangedVariable { name, value, .. } in &earlier.variables {
                 writeln!(out, "set:      {name} = {}{by}", first_line(&value.to_string()))?;

@@ -176,6 +176,7 @@ impl FromRun {
                 run: head.run.clone(),
                 before: self.before,
                 is_live: self.is_live,
+                is_replay: self.is_replay,
                 variables: opened.changed.clone(),
                 replies: opened.replies.clone(),
                 by: self.by.clone(),

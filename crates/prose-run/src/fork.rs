@@ -194,6 +194,7 @@ pub fn plan_fork(recorded: RecordedRun, request: ForkRequest) -> Result<Fork, Fo
         from: FromRun {
             before,
             is_live: true,
+            is_replay: false,
             variables: Vec::new(),
             replies,
             by: request.by.filter(|_| !request.replies.is_empty() || !request.variables.is_empty()),

@@ -184,6 +184,8 @@ pub struct FromRun {
     pub before: Option<u64>,
     /// Whether the harness is asked what is not recorded. Otherwise the run stops there.
     pub is_live: bool,
+    /// Whether it is a replay rather than a fork.
+    pub is_replay: bool,
     /// The variables that get other values.
     pub variables: Vec<ChangedVariable>,
     /// The replies of sessions that are replaced, by place.
@@ -195,6 +197,14 @@ pub struct FromRun {
 impl FromRun {
     /// All answers of a run, and nothing else.
     pub fn replay(recorded: RecordedRun) -> Self {
-        Self { recorded, before: None, is_live: false, variables: Vec::new(), replies: Vec::new(), by: None }
+        Self {
+            recorded,
+            before: None,
+            is_live: false,
+            is_replay: true,
+            variables: Vec::new(),
+            replies: Vec::new(),
+            by: None,
+        }
     }
 }

@@ -18,6 +18,9 @@ pub struct EarlierRun {
     /// Whether what is not recorded is asked. Otherwise the run stops there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_live: bool,
+    /// Whether it is a replay, also if what is not recorded is asked. Replays of earlier versions that ask look like forks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_replay: bool,
     /// The variables that a person changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<ChangedVariable>,

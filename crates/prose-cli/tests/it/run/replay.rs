@@ -440,3 +440,20 @@ fn a_loop_that_failed_is_compared_with_the_one_that_did_not() {
         "#]],
     );
 }
+
+#[test]
+fn a_run_shows_whether_it_is_a_replay_or_a_fork() {
+    let (workspace, id) = recorded();
+    let origin = |arguments: &[&str]| {
+        workspace.prose(arguments).ended(0);
+        let shown = workspace.prose(&["runs", "show"]).stdout;
+        let line = shown.lines().find(|line| line.contains(&id)).unwrap_or_default();
+        line.replace(&id, "EARLIER")
+    };
+    let replay = ["run", "main.prose", "-q", "--replay", &id];
+    assert_eq!(origin(&replay), "replays:  EARLIER");
+    let live = [&replay[..], &["--live", "--harness", "offline"]].concat();
+    assert_eq!(origin(&live), "replays:  EARLIER; what is not recorded is asked");
+    let fork = ["runs", "fork", &id, "-q", "--from", "2", "--harness", "offline"];
+    assert_eq!(origin(&fork), "fork of:  EARLIER, before event 9");
+}
