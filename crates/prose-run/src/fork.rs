@@ -167,6 +167,12 @@ pub fn plan_fork(recorded: RecordedRun, request: ForkRequest) -> Result<Fork, Fo
     let mut replies = Vec::new();
     let mut after_replies = None;
     for (point, text) in &request.replies {
+        // Most likely a variable of a shell without a value.
+        if text.trim().is_empty() {
+            return refuse(format!(
+                "the reply of the session at {point} has no text, and a session that answers with nothing fails; pass a reply"
+            ));
+        }
         let Some((seq, place)) = find_reply(&recorded, point)? else {
             return refuse(format!(
                 "run {run} has no reply of a session at {point}; `prose runs show {run} --json` lists the places of its requests"

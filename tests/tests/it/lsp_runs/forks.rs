@@ -174,7 +174,7 @@ fn a_plan_says_what_is_reused_and_asked_and_starts_nothing() {
         expect!["`x` has no value before the point in run EARLIER"],
     );
     check(
-        &refused(&mut workspace, json!({ "replies": [{ "at": "3", "text": "" }] })),
+        &refused(&mut workspace, json!({ "replies": [{ "at": "3", "text": "x" }] })),
         expect![
             "run EARLIER has no reply of a session at line 3; `prose runs show EARLIER --json` lists the places of its requests"
         ],

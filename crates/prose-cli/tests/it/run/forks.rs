@@ -71,6 +71,22 @@ fn a_point_inside_of_a_statement_is_named_by_that_statement() {
 }
 
 #[test]
+fn a_reply_without_text_is_refused() {
+    let (workspace, id) = failed();
+    for reply in ["1=", "1= \n"] {
+        check(
+            &workspace.prose(&["runs", "fork", &id, "--reply", reply, "--script", "answers.toml", "-q"]),
+            &id,
+            expect![[r#"
+                status: 2
+                ---- stderr
+                error: the reply of the session at line 1 has no text, and a session that answers with nothing fails; pass a reply
+            "#]],
+        );
+    }
+}
+
+#[test]
 fn an_edited_program_reuses_what_still_matches() {
     let (workspace, id) = recorded();
     workspace.write("edited.prose", TWO.replace("\"Second\"", "\"Second and last\"").as_bytes());
