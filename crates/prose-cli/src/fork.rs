@@ -76,7 +76,7 @@ pub(crate) fn run(args: &ForkArgs, terminal: &Terminal) -> io::Result<Ended> {
     };
     request.names_program = true;
     if !args.runner.quiet {
-        match describe_fork(&fork, &request, 0) {
+        match describe_fork(&fork, &request) {
             Ok(plan) => write_plan(&plan, terminal)?,
             Err(error) => return refuse(terminal, &error.to_string()),
         }
@@ -106,6 +106,7 @@ fn request(args: &ForkArgs) -> Result<ForkRequest, String> {
         variables,
         replies: replies.collect::<Result<_, String>>()?,
         by: Some(user(AnswerSource::CommandLine)),
+        first_line: 0,
     })
 }
 

@@ -105,7 +105,7 @@ impl FromRun {
                     "`{}` is not set as in run {}: {}",
                     changed.name,
                     head.run,
-                    moved.gone(&changed.place)
+                    moved.gone(&changed.place, self.first_line)
                 )),
             }
         }
@@ -127,7 +127,9 @@ impl FromRun {
         let places = variables.chain(self.replies.iter().map(|(place, _)| place));
         let moved = MovedPlaces::new(&self.recorded, program, places)?;
         let find = |place: &Place, refusal: &str| {
-            moved.find(place).ok_or_else(|| ForkError::Request(format!("{refusal}: {}", moved.gone(place))))
+            moved.find(place).ok_or_else(|| {
+                ForkError::Request(format!("{refusal}: {}", moved.gone(place, self.first_line)))
+            })
         };
         let variables = self.variables.iter().map(|changed| {
             let place = find(&changed.place, &format!("`{}` cannot be set", changed.name))?;

@@ -64,13 +64,14 @@ impl FromStr for Point {
     }
 }
 
-impl fmt::Display for Point {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Point {
+    /// What messages call it that count lines in a document, in which the program starts after `first_line` lines.
+    fn shown(&self, first_line: u32) -> String {
         match self {
-            Point::Line(line) => write!(f, "line {line}"),
-            Point::Place(place) => write!(f, "{place}"),
-            Point::Event(event) => write!(f, "event {event}"),
-            Point::Failure => f.write_str(FAILURE),
+            Point::Line(line) => format!("line {}", first_line + line),
+            Point::Place(place) => place.to_string(),
+            Point::Event(event) => format!("event {event}"),
+            Point::Failure => FAILURE.to_owned(),
         }
     }
 }
@@ -86,6 +87,9 @@ pub struct ForkRequest {
     pub replies: Vec<(Point, Arc<str>)>,
     /// Who changes them.
     pub by: Option<Attribution>,
+    /// The number of lines before the program in its document, for editors, where messages count lines in the document. The lines of points are those of the
+    /// program.
+    pub first_line: u32,
 }
 
 /// A fork before it starts.
@@ -166,16 +170,18 @@ pub fn plan_fork(recorded: RecordedRun, request: ForkRequest) -> Result<Fork, Fo
     let refuse = |why: String| Err(ForkError::Request(why));
     let mut replies = Vec::new();
     let mut after_replies = None;
+    let first_line = request.first_line;
     for (point, text) in &request.replies {
+        let shown = point.shown(first_line);
         // Most likely a variable of a shell without a value.
         if text.trim().is_empty() {
             return refuse(format!(
-                "the reply of the session at {point} has no text, and a session that answers with nothing fails; pass a reply"
+                "the reply of the session at {shown} has no text, and a session that answers with nothing fails; pass a reply"
             ));
         }
         let Some((seq, place)) = find_reply(&recorded, point)? else {
             return refuse(format!(
-                "run {run} has no reply of a session at {point}; `prose runs show {run} --json` lists the places of its requests"
+                "run {run} has no reply of a session at {shown}; `prose runs show {run} --json` lists the places of its requests"
             ));
         };
         if replies.iter().any(|(known, _)| *known == place) {
@@ -185,7 +191,7 @@ pub fn plan_fork(recorded: RecordedRun, request: ForkRequest) -> Result<Fork, Fo
         replies.push((place, Arc::clone(text)));
     }
     let before = match &request.from {
-        Some(point) => Some(find_point(&recorded, point)?),
+        Some(point) => Some(find_point(&recorded, point, first_line)?),
         None => after_replies,
     };
     if let (Some(before), Some(after)) = (before, after_replies)
@@ -203,6 +209,7 @@ pub fn plan_fork(recorded: RecordedRun, request: ForkRequest) -> Result<Fork, Fo
             is_replay: false,
             variables: Vec::new(),
             replies,
+            first_line,
             by: request.by.filter(|_| !request.replies.is_empty() || !request.variables.is_empty()),
             recorded,
         },
@@ -263,6 +270,7 @@ impl Fork {
         let own = self.next_site.filter(|site| site.program == 0);
         let local = own.and_then(|site| Outline::new(recorded.program.as_deref()?).local_at(site.line, name));
         if let Some(LocalName { what, line }) = local {
+            let line = self.from.first_line + line;
             return Err(ForkError::Request(format!(
                 "`{name}` cannot be set: it is {what} at line {line}, which gives it its value; set what that line uses, from line {line} on"
             )));
@@ -348,7 +356,7 @@ impl NamesBefore {
 }
 
 /// The number of the event that a point is before.
-fn find_point(recorded: &RecordedRun, point: &Point) -> Result<u64, ForkError> {
+fn find_point(recorded: &RecordedRun, point: &Point, first_line: u32) -> Result<u64, ForkError> {
     let run = &recorded.head.run;
     let mut innermost: Option<(u32, u64)> = None;
     let mut executed = Executed::default();
@@ -385,11 +393,11 @@ fn find_point(recorded: &RecordedRun, point: &Point) -> Result<u64, ForkError> {
             let text = recorded.program.as_deref().unwrap_or_default();
             let own = Outline::new(text).statement_at(*line);
             match own.filter(|own| *own > start && !executed.lines.contains(own)) {
-                Some(_) => Err(executed.refusal(run, *line)),
+                Some(_) => Err(executed.refusal(run, *line, first_line)),
                 None => Ok(seq),
             }
         }
-        (Point::Line(line), None) => Err(executed.refusal(run, *line)),
+        (Point::Line(line), None) => Err(executed.refusal(run, *line, first_line)),
         (Point::Place(place), _) => Err(ForkError::Request(format!(
             "run {run} has no place `{place}`; `prose runs show {run} --json` lists the places of its requests"
         ))),
@@ -418,16 +426,17 @@ impl Executed {
     }
 
     /// Says that a line was not executed, with the lines around it that were.
-    fn refusal(&self, run: &str, line: u32) -> ForkError {
+    fn refusal(&self, run: &str, line: u32, first_line: u32) -> ForkError {
         let before = self.statements.range(..line).next_back();
         let after = self.statements.range(line..).next();
-        let near: Vec<String> = before.into_iter().chain(after).map(u32::to_string).collect();
+        let near: Vec<String> =
+            before.into_iter().chain(after).map(|line| (first_line + line).to_string()).collect();
         let near = match near.as_slice() {
             [] => String::new(),
             [only] => format!("; line {only} was"),
             near => format!("; lines {} were", enumerated(near, "and")),
         };
-        ForkError::Request(format!("line {line} was not executed in run {run}{near}"))
+        ForkError::Request(format!("line {} was not executed in run {run}{near}", first_line + line))
     }
 }
 

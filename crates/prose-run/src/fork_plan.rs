@@ -27,9 +27,8 @@ pub struct ForkPlan {
     pub rest: Option<RunEstimate>,
 }
 
-/// Describes a fork that `request` would start. `first_line` is the number of lines before the program in its document. Refuses a change that an edited
-/// program has no place for.
-pub fn describe_fork(fork: &Fork, request: &RunRequest, first_line: u32) -> Result<ForkPlan, ForkError> {
+/// Describes a fork that `request` would start. Refuses a change that an edited program has no place for.
+pub fn describe_fork(fork: &Fork, request: &RunRequest) -> Result<ForkPlan, ForkError> {
     fork.from.changes(&request.program)?;
     let harness = harness_of(request);
     let run = &fork.from.recorded.head.run;
@@ -63,15 +62,15 @@ pub fn describe_fork(fork: &Fork, request: &RunRequest, first_line: u32) -> Resu
     if request.project.show_run(run).is_ok_and(|details| details.summary.status.is_executed()) {
         notes.push("the run is still executed; its events up to now are used".to_owned());
     }
-    let title = format!("Fork of run {run}{}", point(fork, first_line));
+    let title = format!("Fork of run {run}{}", point(fork));
     Ok(ForkPlan { title, details, notes, harness, rest })
 }
 
 /// ` before line 4 (s2, event 12)`, or `inside line 4` after its start.
-fn point(fork: &Fork, first_line: u32) -> String {
+fn point(fork: &Fork) -> String {
     match (&fork.line, &fork.place, fork.from.before) {
         (Some(line), Some(place), Some(event)) => {
-            let line = line.clone().in_document(first_line);
+            let line = line.clone().in_document(fork.from.first_line);
             let side = if fork.is_inside { "inside" } else { "before" };
             format!(" {side} {line} ({place}, event {event})")
         }

@@ -69,11 +69,11 @@ impl<'a> MovedPlaces<'a> {
         Some(moved)
     }
 
-    /// Why a place is not in the program, in words.
-    pub(crate) fn gone(&self, place: &Place) -> String {
+    /// Why a place is not in the program, in words. Lines are counted in a document in which the program starts after `first_line` lines.
+    pub(crate) fn gone(&self, place: &Place, first_line: u32) -> String {
         let line = self.edits.as_ref().and_then(|edits| edits.programs.line(*edits.sites.get(place)?));
         let place = match line {
-            Some(line) => format!("{line} ({place})"),
+            Some(line) => format!("{} ({place})", line.in_document(first_line)),
             None => place.to_string(),
         };
         format!(

@@ -192,6 +192,8 @@ pub struct FromRun {
     pub replies: Vec<(Place, Arc<str>)>,
     /// Who changes them.
     pub by: Option<Attribution>,
+    /// The number of lines before the program in its document, in which messages count lines; 0 where they count those of the program.
+    pub first_line: u32,
 }
 
 impl FromRun {
@@ -205,6 +207,7 @@ impl FromRun {
             variables: Vec::new(),
             replies: Vec::new(),
             by: None,
+            first_line: 0,
         }
     }
 }

@@ -287,7 +287,7 @@ fn move_changes(
             true
         }
         None => {
-            notes.push(format!("`{}` is not set any more: {}", changed.name, moved.gone(&changed.place)));
+            notes.push(format!("`{}` is not set any more: {}", changed.name, moved.gone(&changed.place, 0)));
             false
         }
     };

@@ -266,7 +266,7 @@ impl<W: Write> Adapter<W> {
         } else {
             let by = Some(user(AnswerSource::Editor));
             let from = Some(Point::Event(seq));
-            self.fork(ForkRequest { from, variables: vec![variable], by, replies: Vec::new() }, count)?;
+            self.fork(ForkRequest { from, variables: vec![variable], by, ..ForkRequest::default() }, count)?;
         }
         Ok(value)
     }

@@ -29,14 +29,15 @@ impl<W: Write> Adapter<W> {
         };
         let run = recorded.head.run.clone();
         let offset = self.sources.find(&recorded.head.from).map_or(0, |(_, source)| source.offset);
-        let fork = plan_fork(recorded, change).map_err(|error| error.for_editor())?;
+        let fork = plan_fork(recorded, ForkRequest { first_line: offset, ..change })
+            .map_err(|error| error.for_editor())?;
         if fork.is_edited(&request.program) {
             return Err(format!(
                 "the program has changed since run {run}; `prose runs fork {run} --program FILE` makes a new run with it as it is now"
             ));
         }
         request.start = Start::From(Box::new(fork.from.clone()));
-        let plan = describe_fork(&fork, &request, offset).map_err(|error| error.to_string())?;
+        let plan = describe_fork(&fork, &request).map_err(|error| error.to_string())?;
         let new = self.execute_again(request, count)?;
         let lines = [plan.title].into_iter().chain(plan.details).chain(plan.notes);
         let last = format!("The debugger continues with the fork, run {new}; run {run} stays as it is.");

@@ -70,7 +70,8 @@ impl ForkOrder {
             (false, true) => Consent::Given,
             (false, false) => Consent::Ask,
         };
-        Ok(Self { request: ForkRequest { from, variables, replies, by }, line, consent })
+        let first_line = u32::try_from(first_line).unwrap_or_default();
+        Ok(Self { request: ForkRequest { from, variables, replies, by, first_line }, line, consent })
     }
 
     /// Plans the fork of the run that `request` starts from, and asks the user. `stopped` ends the question.
@@ -90,7 +91,7 @@ impl ForkOrder {
         }
         let fork = plan_fork(recorded, self.request).map_err(|error| error.for_editor())?;
         request.start = Start::From(Box::new(fork.from.clone()));
-        let plan = describe_fork(&fork, request, u32::try_from(first_line).unwrap_or_default());
+        let plan = describe_fork(&fork, request);
         let plan = plan.map_err(|error| error.to_string())?;
         match self.consent {
             Consent::Given => Ok(Decision::Start),

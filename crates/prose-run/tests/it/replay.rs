@@ -641,3 +641,18 @@ fn a_journal_that_is_being_written_is_used_up_to_its_last_whole_line() {
     assert_eq!(finished.end.error.unwrap().kind, ErrorKind::NotRecorded);
     assert!(finished.reused > 0);
 }
+
+#[test]
+fn messages_of_a_fork_count_lines_in_the_document_of_the_program() {
+    let in_document = ForkRequest { first_line: 100, ..ForkRequest::default() };
+    check_refused(
+        ForkRequest { from: Some(Point::Line(40)), ..in_document.clone() },
+        expect!["line 140 was not executed in run RUN; line 123 was"],
+    );
+    check_refused(
+        ForkRequest { replies: vec![(Point::Line(40), Arc::from("x"))], ..in_document },
+        expect![
+            "run RUN has no reply of a session at line 140; `prose runs show RUN --json` lists the places of its requests"
+        ],
+    );
+}
