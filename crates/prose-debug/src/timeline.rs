@@ -5,6 +5,7 @@
 mod growth;
 mod variables;
 
+use prose_vm::call_order::{CallOrder, has_orders};
 use prose_vm::command::Command;
 use prose_vm::effect::{RequestId, Usage};
 use prose_vm::event::{Event, EventKind, RunHead};
@@ -261,7 +262,11 @@ impl Timeline {
             return index;
         }
         let before = self.head.iter().flat_map(|head| head.changed_variables());
-        let mut bound = before.filter(|changed| changed.place == event.place).count();
+        let mut calls = CallOrder::default();
+        if before.clone().any(|changed| has_orders(&changed.place)) {
+            self.events.iter().take(index).for_each(|event| calls.apply(event));
+        }
+        let mut bound = before.filter(|changed| calls.is_same(&changed.place, &event.place)).count();
         let mut last = index;
         for (at, next) in self.events.iter().enumerate().skip(index + 1) {
             match &next.kind {

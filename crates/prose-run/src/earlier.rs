@@ -160,7 +160,8 @@ impl FromRun {
             return Ok(Vec::new());
         }
         let moved = MovedPlaces::new(&self.recorded, program, answers.iter().map(|(place, _)| place))?;
-        let found = answers.into_iter().filter_map(|(place, answer)| Some((moved.find(&place)?, answer)));
+        let found =
+            answers.into_iter().filter_map(|(place, answer)| Some((moved.find_by_number(&place)?, answer)));
         Ok(found.collect())
     }
 

@@ -5,10 +5,12 @@ use std::collections::{HashMap, HashSet};
 use prose_state::StateError;
 use prose_state::replay::RecordedRun;
 use prose_syntax::lines::line_start;
+use prose_vm::call_order::{CallOrder, has_orders};
 use prose_vm::event::RunHead;
 use prose_vm::place::{Place, Site};
 use prose_vm::program::Program;
 use prose_vm::program_names::ProgramNames;
+use smol_str::SmolStr;
 
 use crate::line_map::LineMap;
 
@@ -26,6 +28,7 @@ struct Edits {
     /// Where the statements at the places, and those around them, are in the program of the recorded run.
     sites: HashMap<Place, Site>,
     programs: ProgramNames,
+    call_order: CallOrder,
 }
 
 impl<'a> MovedPlaces<'a> {
@@ -40,30 +43,45 @@ impl<'a> MovedPlaces<'a> {
             return Ok(Self { recorded, program, edits: None });
         }
         let (mut sites, mut programs) = (HashMap::new(), ProgramNames::default());
+        let mut call_order = CallOrder::default();
+        let by_order: Vec<&Place> = around.iter().filter(|place| has_orders(place)).collect();
         for event in recorded.events()? {
             let Ok(event) = event else { break };
             programs.apply(&event);
-            if let Some(site) = event.site
-                && around.contains(&event.place)
-            {
+            call_order.apply(&event);
+            let Some(site) = event.site else { continue };
+            for named in by_order.iter().filter(|named| call_order.is_same(named, &event.place)) {
+                sites.entry((*named).clone()).or_insert(site);
+            }
+            if around.contains(&event.place) {
                 sites.entry(event.place).or_insert(site);
             }
         }
         let before = recorded.program.as_deref().unwrap_or_default();
-        let edits = Edits { lines: LineMap::new(before, &program.text), sites, programs };
+        let edits = Edits { lines: LineMap::new(before, &program.text), sites, programs, call_order };
         Ok(Self { recorded, program, edits: Some(edits) })
     }
 
-    /// The place that a place of the recorded run has in the program; `None` if a statement of it is gone.
+    /// The place that a place of the recorded run has in the program, with its calls by their order; `None` if a statement of it is gone.
     pub(crate) fn find(&self, place: &Place) -> Option<Place> {
+        self.find_as(place, |edits, call| edits.call_order.step(call))
+    }
+
+    /// The same with calls by the numbers that they had, for what is only looked up by places of the execution.
+    pub(crate) fn find_by_number(&self, place: &Place) -> Option<Place> {
+        self.find_as(place, |_, _| None)
+    }
+
+    fn find_as(&self, place: &Place, order: impl Fn(&Edits, &Place) -> Option<SmolStr>) -> Option<Place> {
         let Some(edits) = &self.edits else { return Some(place.clone()) };
         let mut moved = Place::root();
         for (around, step) in steps(place) {
-            // Only statements are counted in the text: iterations, branches and calls are counted by the execution.
+            // Only statements are counted in the text: iterations and branches are counted by the execution. So are calls, but over the whole program, where
+            // one that was added changes the numbers of those after it.
             let is_statement = step.trim_start_matches('s').bytes().all(|byte| byte.is_ascii_digit());
             moved = match is_statement {
                 true => moved.step(self.step_of(edits.sites.get(&around)?, edits, step)?),
-                false => moved.step(step),
+                false => moved.step(order(edits, &around).unwrap_or_else(|| step.into())),
             };
         }
         Some(moved)

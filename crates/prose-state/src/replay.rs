@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_vm::activity::Work;
+use prose_vm::call_order::CallOrder;
 use prose_vm::earlier::ChangedVariable;
 use prose_vm::effect::{Effect, Outcome, Reply, Request, RequestId, fingerprint};
-use prose_vm::event::{EventKind, RunHead};
+use prose_vm::event::{Event, EventKind, RunHead};
 use prose_vm::place::Place;
 use prose_vm::questions::{Attribution, QuestionKind, RecordedAnswer};
 use prose_vm::store::{PendingRequests, Recording};
@@ -108,6 +109,8 @@ pub struct ReplayedRecording {
     left: usize,
     /// The pending requests with a recorded outcome.
     known: BTreeMap<u32, RequestId>,
+    /// The calls of the new run.
+    call_order: CallOrder,
     /// The last request that was looked up.
     seen: Option<RequestId>,
     last_work: Work,
@@ -130,6 +133,7 @@ impl ReplayedRecording {
             by_fingerprint: FxHashMap::default(),
             left: 0,
             known: BTreeMap::new(),
+            call_order: CallOrder::default(),
             seen: None,
             last_work: Work::default(),
             changes: Vec::new(),
@@ -299,7 +303,7 @@ impl ReplayedRecording {
     /// The reply that a person wrote for a session instead of the recorded one.
     fn changed(&self, request: &Request) -> Option<&ChangedReply> {
         let Effect::Session(_) = &request.effect else { return None };
-        self.taken.replies.iter().find(|changed| changed.place == request.place)
+        self.taken.replies.iter().find(|changed| self.call_order.is_same(&changed.place, &request.place))
     }
 }
 
@@ -328,6 +332,12 @@ impl Recording for ReplayedRecording {
             }
         }
         None
+    }
+
+    fn happened(&mut self, event: &Event) {
+        if !self.taken.replies.is_empty() {
+            self.call_order.apply(event);
+        }
     }
 
     fn last_work(&mut self) -> Work {

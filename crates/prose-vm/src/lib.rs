@@ -7,6 +7,7 @@
 pub mod activity;
 mod agent_capacity;
 pub mod budget;
+pub mod call_order;
 pub mod choices;
 pub mod command;
 mod confirmation;

@@ -13,7 +13,8 @@ use crate::shared_text::shared;
 /// and stable when the run is executed again.
 ///
 /// It is written as steps separated by slashes: `s4.2` is part 2 of the fifth top-level statement, `i2` the third iteration of a loop, `b1` the
-/// second branch, `f2` the call with execution id 2, `a1` the first retry.
+/// second branch, `f2` the call with execution id 2, `a1` the first retry. What a person changes in an edited program is at a place that names calls by their
+/// order ([`crate::call_order`]): `f@1` is the first one there.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place(Arc<str>);
 

@@ -67,6 +67,7 @@ impl Cx {
             parent: self.scope.frame.id,
             arguments: given,
         });
+        self.run.called(&self.place, 'f', id);
         let cx = Self {
             scope: Rc::clone(&scope),
             // What the caller's bodies bind is not seen by blocks, and what it caught is not theirs to raise again.

@@ -64,6 +64,7 @@ impl Cx {
         });
         let instance =
             Instance::new((number, Some(imported_name(&import.path))), Arc::clone(called), folder, inputs);
+        self.run.called(&self.place, 'm', number);
         let place = self.place.step(format_args!("m{number}"));
         let mut cx = Self::start(Rc::clone(&self.run), Rc::clone(&instance), place);
         cx.tree.clone_from(&self.tree);

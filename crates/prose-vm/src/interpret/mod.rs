@@ -30,6 +30,7 @@ use prose_analysis::model::{Stmt, StmtId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
+use crate::call_order::{CallOrder, has_orders};
 use crate::effect::{Binding, Effect, Outcome, RequestId, SummaryLength};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::event::{EventKind, RunEnd, RunHead, RunStatus, Status};
@@ -113,6 +114,8 @@ pub(crate) struct Run {
     trees: Cell<u32>,
     /// The numbers of the variables that were set at the statements at which a person wants them to be, among those of the settings.
     changed: RefCell<FxHashSet<usize>>,
+    /// The calls so far, if one of those statements is named by the order of its calls.
+    call_order: Option<RefCell<CallOrder>>,
     /// Agents whose fresh start with a memory was told (C3).
     told_fresh: RefCell<Vec<SmolStr>>,
 }
@@ -318,6 +321,10 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         summaries: RefCell::default(),
         trees: Cell::default(),
         changed: RefCell::default(),
+        call_order: settings
+            .changed_variables()
+            .any(|changed| has_orders(&changed.place))
+            .then(RefCell::default),
         told_fresh: RefCell::default(),
     });
     let inputs = settings.inputs.clone();
@@ -337,6 +344,23 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         RunEnd { status, outputs, value, error, sessions, usage: None, failures, not_asked: 0, waiting };
     world.emit(start(EventKind::RunEnded(end.clone())));
     end
+}
+
+impl Run {
+    /// Takes up a call of a block, `f`, or of a program, `m`.
+    fn called(&self, at: &Place, kind: char, number: u32) {
+        if let Some(order) = &self.call_order {
+            order.borrow_mut().called(at, kind, number);
+        }
+    }
+
+    /// Whether a place that a person named is this one.
+    fn is_at(&self, named: &Place, place: &Place) -> bool {
+        match &self.call_order {
+            Some(order) => order.borrow().is_same(named, place),
+            None => named == place,
+        }
+    }
 }
 
 impl Instance {

@@ -97,7 +97,7 @@ impl Cx {
     /// Gives variables the values that a person chose for this statement. A constant gets another value, too: it is the person's word.
     pub(super) fn change_variables(&self) {
         let all = self.run.world.settings.changed_variables().enumerate();
-        for (nth, changed) in all.filter(|(_, changed)| changed.place == self.place) {
+        for (nth, changed) in all.filter(|(_, changed)| self.run.is_at(&changed.place, &self.place)) {
             self.run.changed.borrow_mut().insert(nth);
             let scope = self.scope.to_assign(&changed.name);
             let known = scope.get(&changed.name);

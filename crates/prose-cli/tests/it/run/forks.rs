@@ -458,3 +458,46 @@ fn two_values_for_one_thing_are_refused() {
     "#]],
     );
 }
+
+const CALLS: &str =
+    "block work(x):\n  let d = session \"Do {x}\"\n  session \"Check {d}\"\ndo work(\"a\")\ndo work(\"b\")\n";
+
+/// The labels of the requests of the last run, after a run of [`CALLS`] was forked with one more call before the others, by these arguments about a place
+/// of the session `Do b`.
+fn checked_in_edited_calls(arguments: impl Fn(&str) -> Vec<String>) -> Vec<String> {
+    let edited = CALLS.replace("do work(\"a\")", "do work(\"new\")\ndo work(\"a\")");
+    let workspace = Workspace::new(&[("main.prose", CALLS), ("edited.prose", &edited)]);
+    workspace.prose(&["run", "main.prose", "-q", "--harness", "offline"]).ended(0);
+    let requests = |workspace: &Workspace| -> Vec<serde_json::Value> {
+        let shown = workspace.prose(&["runs", "show", "--json"]).stdout;
+        let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        shown["requests"].as_array().unwrap().clone()
+    };
+    let place =
+        requests(&workspace).into_iter().find(|request| request["label"] == "Do b").unwrap()["place"].clone();
+    let place = place.as_str().unwrap();
+    assert!(place.contains("/f2/"), "{place}");
+    let of_fork = ["--program", "edited.prose", "--harness", "offline", "-q"].map(str::to_owned);
+    let last = last(&workspace);
+    let fork = ["runs", "fork", &last].map(str::to_owned).into_iter().chain(arguments(place)).chain(of_fork);
+    let fork: Vec<String> = fork.collect();
+    workspace.prose(&fork.iter().map(String::as_str).collect::<Vec<_>>()).ended(0);
+    let labels =
+        requests(&workspace).into_iter().map(|request| request["label"].as_str().unwrap().to_owned());
+    labels.filter(|label| label.starts_with("Check") && label.len() < 20).collect()
+}
+
+#[test]
+fn a_changed_reply_follows_its_call_in_an_edited_program() {
+    let checked = checked_in_edited_calls(|place| vec!["--reply".into(), format!("{place}=by hand")]);
+    assert_eq!(checked, ["Check by hand"]);
+}
+
+#[test]
+fn a_variable_that_is_set_follows_its_call_in_an_edited_program() {
+    let checked = checked_in_edited_calls(|place| {
+        let check = place.replace("/f2/1/2", "/f2/3");
+        vec!["--from".into(), check, "--set".into(), "d=set by hand".into()]
+    });
+    assert_eq!(checked, ["Check set by hand"]);
+}
