@@ -11,9 +11,9 @@ use prose_state::folder::Project;
 use prose_state::replay::{ChangedReply, RecordedRun, ReplayedRecording, Taken};
 use prose_state::{StateError, portable};
 use prose_vm::budget::{Budget, Maximum};
-use prose_vm::command::{Command, Commands};
+use prose_vm::command::Commands;
 use prose_vm::earlier::{ChangedVariable, EarlierRun};
-use prose_vm::event::{EventKind, RunHead};
+use prose_vm::event::RunHead;
 use prose_vm::harness::{Capabilities, Harness};
 use prose_vm::machine::Machine;
 use prose_vm::place::Place;
@@ -28,7 +28,7 @@ pub use self::nearest::{NearestRequest, asked_text, nearest_request};
 use crate::departure::Departure;
 use crate::error::RunFailure;
 use crate::fork::ForkError;
-use crate::money::RunAccounts;
+use crate::money::{RunAccounts, given_limits};
 use crate::moved::{MovedPlaces, is_same_program};
 use crate::parallelism::{Machine as MachineResources, Parallelism};
 use crate::rehearsal::QuestionPrompts;
@@ -44,17 +44,6 @@ pub fn recorded_run(project: &Project, name: &str) -> Result<RecordedRun, StateE
         true => portable::open(path),
         false => RecordedRun::in_folder(&project.existing_run(&project.find_run(name)?)?),
     }
-}
-
-/// The limits that a person has given to a run, the last one for each thing last: with its start, or while it was executed.
-pub(crate) fn given_limits(recorded: &RecordedRun) -> Vec<Maximum> {
-    let mut limits = recorded.head.caps.clone();
-    let events = recorded.events().into_iter().flatten().map_while(Result::ok);
-    limits.extend(events.filter_map(|event| match event.kind {
-        EventKind::Commanded { command: Command::SetLimit { limit }, .. } => Some(limit),
-        _ => None,
-    }));
-    limits
 }
 
 impl FromRun {

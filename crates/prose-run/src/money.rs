@@ -6,8 +6,11 @@ use prose_config::{Config, Dollars, LimitConfig, LimitsConfig, Named, PriceConfi
 use prose_harness::prices::{Price, Prices, estimated_tokens};
 use prose_project::UserFiles;
 use prose_project::ledger::Ledger;
+use prose_state::replay::RecordedRun;
 use prose_vm::budget::{Accounts, Budget, Limit, LimitScope, Maximum, Spent, changed_by, dollars, grouped};
+use prose_vm::command::Command;
 use prose_vm::effect::Usage;
+use prose_vm::event::EventKind;
 use prose_vm::questions::AnswerSource;
 
 /// The maximum cost of a run that asks a model and has no limit of its own, in US dollars.
@@ -171,6 +174,17 @@ pub(crate) fn describe(budget: &Budget, harness: &str) -> Option<String> {
         ));
     }
     Some(parts.join("; "))
+}
+
+/// The limits that a person has given to a run, the last one for each thing last: with its start, or while it was executed.
+pub(crate) fn given_limits(recorded: &RecordedRun) -> Vec<Maximum> {
+    let mut limits = recorded.head.caps.clone();
+    let events = recorded.events().into_iter().flatten().map_while(Result::ok);
+    limits.extend(events.filter_map(|event| match event.kind {
+        EventKind::Commanded { command: Command::SetLimit { limit }, .. } => Some(limit),
+        _ => None,
+    }));
+    limits
 }
 
 /// The flag, without dashes, with which a run continues that has stopped at a limit, by its message; `None` if no flag overrides that limit.

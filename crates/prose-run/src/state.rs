@@ -20,8 +20,8 @@ use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use crate::departure::Departure;
-use crate::earlier::given_limits;
 use crate::error::RunFailure;
+use crate::money::given_limits;
 use crate::moved::MovedPlaces;
 use crate::origin::Origin;
 use crate::seal::sealer;
