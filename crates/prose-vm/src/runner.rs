@@ -269,6 +269,12 @@ impl Runner<'_> {
             if let Some(gate) = &self.host.gate {
                 gate.settled();
             }
+            // A limit that a person has set counts before anything starts, or does not; what a person ends does not start.
+            if !self.replays
+                && let Some(reason) = self.take_commands()?
+            {
+                return self.interrupt(reason);
+            }
             if let Some((id, outcome)) = self.commanded_outcome() {
                 self.deliver(machine, id, outcome)?;
                 continue;
@@ -278,12 +284,6 @@ impl Runner<'_> {
             {
                 self.deliver(machine, id, outcome)?;
                 continue;
-            }
-            // A limit that a person has set counts before anything starts, or does not.
-            if !self.replays
-                && let Some(reason) = self.take_commands()?
-            {
-                return self.interrupt(reason);
             }
             if let Some(reason) = self.start()? {
                 return self.interrupt_by(ErrorKind::Budget, reason).await;

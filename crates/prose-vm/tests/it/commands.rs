@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
+use futures_util::FutureExt;
 use prose_vm::activity::AnswerSource;
 use prose_vm::budget::{Budget, Maximum};
 use prose_vm::command::{Command, CommandError, Commands};
@@ -26,7 +27,7 @@ fn ada() -> Attribution {
 /// What commands were answered, in their order.
 type Answers = Rc<RefCell<Vec<Result<(), CommandError>>>>;
 
-/// Runs a program and gives it commands, each after so many milliseconds.
+/// Runs a program and gives it commands, each after so many milliseconds; one after none has arrived when the run starts.
 fn commanded(
     program: &str,
     sessions: Option<u32>,
@@ -41,17 +42,23 @@ fn commanded(
         setup.commands = received;
         setup.earlier = earlier;
         setup.limits.budget = sessions.map(Budget::sessions).unwrap_or_default();
+        let arrives_before = commands.first().is_some_and(|(at, _)| *at == 0);
         // It never interrupts the run, and is polled as long as that is executed.
         setup.interrupted = Box::pin(async move {
             let mut now = 0;
             for (at, command) in &commands {
-                tokio::time::sleep(Duration::from_millis(at - now)).await;
+                if *at > now {
+                    tokio::time::sleep(Duration::from_millis(at - now)).await;
+                }
                 now = *at;
                 let answer = sender.send(command.clone(), ada()).await;
                 given.borrow_mut().push(answer);
             }
             std::future::pending().await
         });
+        if arrives_before {
+            assert!((&mut setup.interrupted).now_or_never().is_none());
+        }
     });
     (ran, answers)
 }
@@ -141,6 +148,22 @@ fn a_skipped_session_ends_with_an_empty_text_and_a_warning() {
             1500: Completed with Text("<> <ok>")
             refused: no such session is at work or waits for an agent
             refused: no such session is at work or waits for an agent
+        "#]],
+    );
+}
+
+#[test]
+fn a_session_is_skipped_that_was_just_about_to_start() {
+    check(
+        "session \"a\"\nsession \"b\"\n",
+        None,
+        &[(0, Command::Skip { request: REQUEST })],
+        expect![[r#"
+            0: Skip { request: RequestId(1) } by ada at the terminal
+            0: session 1 replies ""
+            0: the session was skipped by ada at the terminal, so its result is empty
+            1000: session 2 replies "ok"
+            1000: Completed with Text("ok")
         "#]],
     );
 }
