@@ -60,17 +60,25 @@ impl FromRun {
     /// The recorded answers for a request of a run.
     pub(crate) fn open(&self, request: &RunRequest) -> Result<OpenedRecording, RunFailure> {
         let head = &self.recorded.head;
-        let changes = self.changes(&request.program)?;
-        let replies = changes.replies.iter().map(|changed| changed.place.clone()).collect();
         let taken = Taken {
             before: self.before,
             is_same_program: is_same_program(head, &request.program)
                 && inputs(head, &request.inputs) == head.inputs,
             has_own_trees: self.is_live,
-            replies: changes.replies,
+            replies: Vec::new(),
             by: self.by.clone(),
         };
         let mut recording = ReplayedRecording::open(&self.recorded, taken)?;
+        // What a person changed in the earlier run is a part of it.
+        let earlier: Vec<_> =
+            head.changed_variables().cloned().chain(recording.changed_variables()?).collect();
+        let answers = recording.answered_inputs()?;
+        let places =
+            earlier.iter().map(|changed| &changed.place).chain(answers.iter().map(|(place, _)| place));
+        let moved = MovedPlaces::new(&self.recorded, &request.program, self.places().chain(places))?;
+        let changes = self.changes_at(&moved)?;
+        let replies = changes.replies.iter().map(|changed| changed.place.clone()).collect();
+        recording.change_replies(changes.replies);
         let mut notes = Vec::new();
         if let Some(damage) = recording.damage() {
             notes.push(format!("{damage}; the answers before it are used"));
@@ -81,11 +89,6 @@ impl FromRun {
                 head.run
             ));
         }
-        // What a person changed in the earlier run is a part of it.
-        let earlier: Vec<_> =
-            head.changed_variables().cloned().chain(recording.changed_variables()?).collect();
-        let places = earlier.iter().map(|changed| &changed.place);
-        let moved = MovedPlaces::new(&self.recorded, &request.program, places)?;
         let mut variables = Vec::new();
         for changed in earlier {
             match moved.find(&changed.place) {
@@ -99,7 +102,7 @@ impl FromRun {
             }
         }
         variables.extend(changes.variables);
-        let answers = self.answers_for(&request.program, recording.answered_inputs()?)?;
+        let answers = self.answers_for(&request.program, answers, &moved);
         let recording = AnyRecording::Replayed(Box::new(recording));
         // An edited program goes its own way anyway.
         let departure = match is_same_program(head, &request.program) {
@@ -112,9 +115,16 @@ impl FromRun {
     /// What a person changes, at the places of a program. A change whose statement is gone from an edited program is refused: at another statement it would
     /// mean something else.
     pub(crate) fn changes(&self, program: &Program) -> Result<Changes, ForkError> {
+        self.changes_at(&MovedPlaces::new(&self.recorded, program, self.places())?)
+    }
+
+    /// The places of what a person changes, in the recorded run.
+    fn places(&self) -> impl Iterator<Item = &Place> {
         let variables = self.variables.iter().map(|changed| &changed.place);
-        let places = variables.chain(self.replies.iter().map(|(place, _)| place));
-        let moved = MovedPlaces::new(&self.recorded, program, places)?;
+        variables.chain(self.replies.iter().map(|(place, _)| place))
+    }
+
+    fn changes_at(&self, moved: &MovedPlaces<'_>) -> Result<Changes, ForkError> {
         let find = |place: &Place, refusal: &str| {
             moved.find(place).ok_or_else(|| {
                 ForkError::Request(format!("{refusal}: {}", moved.gone(place, self.first_line)))
@@ -140,18 +150,18 @@ impl FromRun {
         &self,
         program: &Program,
         answers: Vec<(Place, RecordedAnswer)>,
-    ) -> Result<Vec<(Place, RecordedAnswer)>, StateError> {
+        moved: &MovedPlaces<'_>,
+    ) -> Vec<(Place, RecordedAnswer)> {
         if is_same_program(&self.recorded.head, program) {
-            return Ok(answers);
+            return answers;
         }
         // An edited program may ask something else, which a replay must not wait for.
         if !self.is_live {
-            return Ok(Vec::new());
+            return Vec::new();
         }
-        let moved = MovedPlaces::new(&self.recorded, program, answers.iter().map(|(place, _)| place))?;
         let found =
             answers.into_iter().filter_map(|(place, answer)| Some((moved.find_by_number(&place)?, answer)));
-        Ok(found.collect())
+        found.collect()
     }
 
     /// The settings of the new run, as those of the recorded one, by which its prompts were made.

@@ -219,6 +219,11 @@ impl ReplayedRecording {
         self.left += 1;
     }
 
+    /// Sets the replies of sessions that a person changed.
+    pub fn change_replies(&mut self, replies: Vec<ChangedReply>) {
+        self.taken.replies = replies;
+    }
+
     /// The number of recorded outcomes that may be taken.
     pub fn recorded(&self) -> usize {
         self.recorded.len()
