@@ -418,7 +418,17 @@ fn of_several_programs_one_has_to_be_named() {
         expect![[r#"
             {
               "failed": null,
-              "prompts": [{"agent":null,"kind":"session","line":2,"model":null,"program":null,"prompt":"Three","system":null}]
+              "prompts": [
+                {
+                  "agent": null,
+                  "kind": "session",
+                  "line": 2,
+                  "model": null,
+                  "program": null,
+                  "prompt": "Three",
+                  "system": null
+                }
+              ]
             }
         "#]],
     );

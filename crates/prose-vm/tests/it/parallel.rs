@@ -594,7 +594,7 @@ fn parallel_sessions_that_change_the_same_file_are_warned_of() {
     assert_eq!(
         warnings("parallel:\n  session \"A\"\n  session \"B\"\nsession \"C\"\n"),
         [
-            "the sessions of lines 2 and 3 change `notes.md` at the same time, so that one may overwrite the other; run them one after the other"
+            "the sessions at line 2 and line 3 change `notes.md` at the same time, so that one may overwrite the other; run them one after the other"
         ]
     );
     assert_eq!(warnings("session \"A\"\nsession \"B\"\n"), Vec::<String>::new());
