@@ -248,6 +248,8 @@ impl Place {
             for table in TABLES {
                 left.insert(table.to_owned(), query(&database, table).concat());
             }
+            let of_project = self.path().join(".prose/agents.db");
+            left.insert("agents.db".to_owned(), query(&of_project, SEGMENTS).concat());
         }
         left
     }
@@ -257,9 +259,11 @@ impl Place {
 const TABLES: [&str; 4] = [
     "SELECT name, execution_id, kind, value, attachment_path FROM bindings WHERE name NOT LIKE '%anon_%' ORDER BY 1, 2",
     "SELECT status, count(*) FROM execution GROUP BY status",
-    "SELECT agent_name, segment_number, prompt FROM agent_segments ORDER BY 1, 2",
+    SEGMENTS,
     "SELECT status, state_mode FROM run",
 ];
+
+const SEGMENTS: &str = "SELECT agent_name, segment_number, prompt FROM agent_segments ORDER BY 1, 2";
 
 /// The rows that a query gives, one line for each; none where there is no table yet.
 fn query(database: &Path, sql: &str) -> Vec<String> {
@@ -294,6 +298,7 @@ pub(crate) fn collect(folder: &Path, name: &str, left: &mut BTreeMap<String, Str
         if !["journal.jsonl", ".lock", "state.md"].contains(&file.as_str())
             && !file.starts_with("anon_")
             && !file.starts_with("state.db")
+            && !file.starts_with("agents.db")
         {
             let text = fs::read_to_string(entry.path()).unwrap();
             let lines = text.lines().filter(|line| {
