@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 
 use crate::disk::{OwnFile, refuse_link};
@@ -327,6 +328,10 @@ pub(crate) fn io_error(error: rusqlite::Error) -> io::Error {
             format!("{text}: another program has been writing to it for {} seconds", BUSY.as_secs()),
         ),
         Some(ErrorCode::DiskFull) => (io::ErrorKind::StorageFull, text),
+        // SQLite does not say why the index of its log cannot grow.
+        Some(_) if error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_IOERR_SHMSIZE) => {
+            (io::ErrorKind::StorageFull, "database or disk is full".to_owned())
+        }
         Some(ErrorCode::ReadOnly) => (io::ErrorKind::ReadOnlyFilesystem, text),
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => (io::ErrorKind::PermissionDenied, text),
         _ => (io::ErrorKind::Other, text),

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use prose_syntax::text::enumerated;
 
+use crate::folder::Project;
+
 /// Why the state of a run cannot be read or written. Displayed as sentences that name the run or the file.
 #[derive(Debug)]
 pub enum StateError {
@@ -16,6 +18,13 @@ pub enum StateError {
         /// The file.
         path: PathBuf,
         /// What the system says.
+        error: io::Error,
+    },
+    /// There is no space for a new run.
+    NoSpace {
+        /// The folder with the runs of the project.
+        folder: PathBuf,
+        /// The reason.
         error: io::Error,
     },
     /// There is no run of that id.
@@ -139,6 +148,18 @@ impl StateError {
     }
 }
 
+impl StateError {
+    /// The error of a run that could not be made: there is nothing to resume.
+    pub(crate) fn before_start(self, project: &Project) -> Self {
+        match self {
+            Self::Io { error, .. } if error.kind() == io::ErrorKind::StorageFull => {
+                Self::NoSpace { folder: project.runs(), error }
+            }
+            other => other,
+        }
+    }
+}
+
 impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -154,6 +175,11 @@ impl fmt::Display for StateError {
                     _ => Ok(()),
                 }
             }
+            Self::NoSpace { folder, error } => write!(
+                f,
+                "cannot start a run in {}: {error}; free disk space and run the program again",
+                folder.display()
+            ),
             Self::NoRun { run, folder } => write!(
                 f,
                 "run `{run}` does not exist in {}; list the runs with `prose runs list`",
@@ -252,6 +278,7 @@ impl StateError {
                 )
             }
             Self::Io { .. }
+            | Self::NoSpace { .. }
             | Self::Ambiguous { .. }
             | Self::Ended { error: None, .. }
             | Self::Locked { .. }
@@ -267,7 +294,7 @@ impl StateError {
 impl std::error::Error for StateError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Io { error, .. } => Some(error),
+            Self::Io { error, .. } | Self::NoSpace { error, .. } => Some(error),
             _ => None,
         }
     }
@@ -277,7 +304,7 @@ impl std::error::Error for StateError {
 impl From<StateError> for io::Error {
     fn from(error: StateError) -> Self {
         let kind = match &error {
-            StateError::Io { error, .. } => error.kind(),
+            StateError::Io { error, .. } | StateError::NoSpace { error, .. } => error.kind(),
             StateError::NoRun { .. } => io::ErrorKind::NotFound,
             StateError::Locked { .. } => io::ErrorKind::WouldBlock,
             StateError::NotOpen { .. }

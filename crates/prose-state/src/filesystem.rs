@@ -127,8 +127,8 @@ impl FilesystemStore {
         at: SystemTime,
         state: StateMode,
     ) -> Result<Self, StateError> {
-        let made = project.make_run(id, at)?;
-        let filled = || {
+        let made = project.make_run(id, at).map_err(|error| error.before_start(project))?;
+        let filled = || -> Result<_, StateError> {
             let lock = RunLock::acquire(&made.tree, &made.id)?;
             let is_in_database = state == StateMode::Sqlite;
             let name = if is_in_database { DATABASE_FILE } else { JOURNAL_FILE };
@@ -148,7 +148,7 @@ impl FilesystemStore {
             Err(error) => {
                 // A run that never started is of no use. What cannot be removed matters less than the reason.
                 let _ = fs::remove_dir_all(made.tree.folder().path());
-                Err(error)
+                Err(error.before_start(project))
             }
         }
     }

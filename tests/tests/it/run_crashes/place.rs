@@ -223,7 +223,7 @@ impl Place {
         recorded
     }
 
-    fn run_folder(&self) -> Option<PathBuf> {
+    pub(crate) fn run_folder(&self) -> Option<PathBuf> {
         let mut runs = fs::read_dir(self.path().join(".prose/runs")).ok()?.map(|run| run.unwrap().path());
         runs.find(|path| path.is_dir())
     }
@@ -267,7 +267,15 @@ const SEGMENTS: &str = "SELECT agent_name, segment_number, prompt FROM agent_seg
 
 /// The rows that a query gives, one line for each; none where there is no table yet.
 fn query(database: &Path, sql: &str) -> Vec<String> {
-    let connection = rusqlite::Connection::open(database).unwrap();
+    // SQLite resolves the links on the way, and so leaves the disk of another process.
+    let copy = prose_fixture::tempdir().unwrap();
+    let read = copy.path().join("copy.db");
+    for (ending, is_needed) in [("", true), ("-wal", false)] {
+        let path = |of: &Path| PathBuf::from(format!("{}{ending}", of.display()));
+        let copied = fs::copy(path(database), path(&read));
+        assert!(copied.is_ok() || !is_needed, "{copied:?}");
+    }
+    let connection = rusqlite::Connection::open(&read).unwrap();
     let Ok(mut statement) = connection.prepare(sql) else { return Vec::new() };
     let columns = statement.column_count();
     let rows = statement.query_map((), |row| {
