@@ -52,8 +52,8 @@ pub(crate) struct Tables {
     /// The open statements, and what other rows are in, by their places.
     statements: FxHashMap<Place, i64>,
     parents: FxHashMap<Place, i64>,
-    /// The rows of calls of blocks by the ids of their frames.
-    frames: FxHashMap<u32, i64>,
+    /// The rows of calls of blocks by the executions of their programs and their ids, which are counted in each.
+    frames: FxHashMap<(u32, u32), i64>,
     /// The folders of called programs, with the names by which they were imported.
     imports: Vec<(Arc<str>, SmolStr)>,
     /// Whether rows of an earlier execution may be left that this one has not repeated.
@@ -88,7 +88,10 @@ impl Tables {
     /// Takes up an event.
     pub(crate) fn take_up(&mut self, event: &Event, is_new: bool, tree: &Tree) -> Result<(), StateError> {
         let attachment = match &event.kind {
-            EventKind::Bound { binding, value, .. } => self.attach(binding, value, is_new, tree)?,
+            EventKind::Bound { binding, value, .. } => {
+                let frame = self.frame_of(event, binding);
+                self.attach(binding, frame, value, is_new, tree)?
+            }
             _ => None,
         };
         let shared = self.database.clone();
@@ -159,12 +162,12 @@ impl Tables {
             EventKind::FrameEntered { id: frame, block, depth, .. } => {
                 let metadata = json!({"block": block, "depth": depth, "frame": frame});
                 let id = self.start(place, None, block, &at, Some(metadata.to_string()), connection)?;
-                self.frames.insert(*frame, id);
+                self.frames.insert((program_of(event), *frame), id);
                 self.parents.insert(place.clone(), id);
             }
             EventKind::FrameLeft { id: frame, status, .. } => {
                 self.leave(place);
-                if let Some(id) = self.frames.get(frame) {
+                if let Some(id) = self.frames.get(&(program_of(event), *frame)) {
                     end(*id, *status, None, &at, connection)?;
                 }
             }
@@ -217,7 +220,8 @@ impl Tables {
                 annotate(self.parent_of(place), &counted, &at, connection)?;
             }
             EventKind::Bound { binding, value, .. } => {
-                self.bind(binding, value, attachment, &at, connection)?
+                let frame = self.frame_of(event, binding);
+                self.bind(binding, frame, value, attachment, &at, connection)?;
             }
             EventKind::MemoryWritten { place, memory, segment, prompt, record } => {
                 remember(place, memory, (*segment, prompt, record), &at, connection)?;
@@ -291,10 +295,16 @@ impl Tables {
         name
     }
 
+    /// The row of the call in which a name is bound; none outside of calls.
+    fn frame_of(&self, event: &Event, binding: &Binding) -> Option<i64> {
+        self.frames.get(&(program_of(event), binding.frame)).copied()
+    }
+
     /// Writes a value that is too large for a row to a file, whose path is returned (R115).
     fn attach(
         &self,
         binding: &Binding,
+        frame: Option<i64>,
         value: &Value,
         is_new: bool,
         tree: &Tree,
@@ -307,7 +317,7 @@ impl Tables {
         if text.len() <= MAX_VALUE {
             return Ok(None);
         }
-        let frame = self.frames.get(&binding.frame).map_or(String::new(), |id| format!("__{id}"));
+        let frame = frame.map_or(String::new(), |id| format!("__{id}"));
         let path = format!("{ATTACHMENTS}/{}{frame}.md", self.name(binding));
         let is_there = !is_new
             && tree.read(&path, prose_files::Limit::STATE)?.is_some_and(|found| found == text.as_bytes());
@@ -320,13 +330,13 @@ impl Tables {
     fn bind(
         &self,
         binding: &Binding,
+        frame: Option<i64>,
         value: &Value,
         attachment: Option<String>,
         at: &str,
         connection: &Connection,
     ) -> rusqlite::Result<()> {
         let text = attachment.is_none().then(|| value.to_string());
-        let frame = self.frames.get(&binding.frame).copied();
         let sql = "INSERT INTO bindings (name, execution_id, kind, value, source_statement, created_at, updated_at, attachment_path)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)
             ON CONFLICT (name, ifnull(execution_id, -1)) DO UPDATE SET kind = excluded.kind, value = excluded.value,
@@ -342,6 +352,11 @@ impl Tables {
         ])?;
         Ok(())
     }
+}
+
+/// The execution of a program that an event belongs to.
+fn program_of(event: &Event) -> u32 {
+    event.site.map_or(0, |site| site.program)
 }
 
 /// How the run as a whole stands.

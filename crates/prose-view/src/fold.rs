@@ -249,13 +249,11 @@ impl View {
             EventKind::FrameEntered { id, block, depth, parent, .. } => {
                 let kind = NodeKind::Block { id: *id, depth: *depth, caller: *parent };
                 let key = place.step(format_args!("f{id}"));
-                let node = self.add(event, kind, block, &format!("call {id}"), Some(key), true);
-                self.frames.insert(*id, node);
+                self.add(event, kind, block, &format!("call {id}"), Some(key), true);
             }
+            // Calls are numbered in each execution of a program, so that others may have the same number.
             EventKind::FrameLeft { id, status, .. } => {
-                if let Some(node) = self.frames.remove(id) {
-                    self.end_node(node, at, (*status).into(), None);
-                }
+                self.end_container(&place.step(format_args!("f{id}")), at, (*status).into());
             }
             EventKind::ImportCalled { program, alias, .. } => {
                 let key = place.step(format_args!("m{program}"));

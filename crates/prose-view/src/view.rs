@@ -67,7 +67,6 @@ pub struct View {
     /// The cancelled sessions, whose usage may be reported later.
     pub(crate) cancelled: BTreeMap<RequestId, NodeId>,
     pub(crate) memories: BTreeMap<RequestId, SmolStr>,
-    pub(crate) frames: FxHashMap<u32, NodeId>,
     pub(crate) calls: FxHashMap<Place, u32>,
     pub(crate) running: BTreeMap<Place, ExecutionId>,
     /// The conditions that are being judged.

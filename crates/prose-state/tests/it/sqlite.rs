@@ -559,3 +559,37 @@ fn another_program_reads_and_writes_while_the_run_writes() {
     assert_eq!(count() as usize, run.events.len());
     assert_eq!(query(&database, "SELECT a FROM x_mine"), "1\n");
 }
+
+#[test]
+fn calls_with_the_same_id_in_two_executions_of_a_program_have_rows_of_their_own() {
+    let (_folder, project) = project();
+    let mut run = start(&project, TEXT);
+    let library = "block dig(x):\n  let inner = x\ndo dig(1)\n";
+    let call = |program: u32| format!("s{program}/m{program}/s1");
+    let entered =
+        || EventKind::FrameEntered { id: 1, block: "dig".into(), depth: 1, parent: 0, arguments: Vec::new() };
+    for program in [1, 2] {
+        run.enter_program(program, "", library);
+        run.tell(&call(program), 3, entered());
+    }
+    for program in [1, 2] {
+        run.enter_program(program, "", library);
+        let value = prose_vm::value::Value::text(format!("of {program}"));
+        let bound = bound(run.binding("inner", 1, 2), value, None);
+        run.tell(&format!("{}/f1/s0", call(program)), 2, bound);
+        run.tell(
+            &call(program),
+            3,
+            EventKind::FrameLeft { id: 1, block: "dig".into(), status: Status::Complete },
+        );
+    }
+    run.end(RunStatus::Completed);
+    let database = journal_of(run.store.folder());
+    expect![[r#"
+        1 | completed | of 1
+        2 | completed | of 2
+    "#]].assert_eq(&query(
+        &database,
+        "SELECT execution.id, status, value FROM execution JOIN bindings ON execution_id = execution.id ORDER BY 1",
+    ));
+}

@@ -1,8 +1,8 @@
 //! What backends report, and what was recorded of it.
 
 use prose_vm::activity::{Activity, Denial, Work};
-use prose_vm::effect::{RequestId, Usage};
-use prose_vm::event::{Event, Expense};
+use prose_vm::effect::{Outcome, RequestId, Usage};
+use prose_vm::event::{Event, EventKind, Expense};
 
 use crate::activity::NodeActivity;
 use crate::agent::{AgentKey, AgentTotal};
@@ -81,7 +81,11 @@ impl View {
         self.close_activity(node);
         let sum = Usage::sum([self.expenses.remove(&request), total]);
         let mut is_second = false;
+        let is_by_hand = work.given_by.is_some()
+            || matches!(&event.kind, EventKind::Effect { outcome: Outcome::Reply(reply), .. } if reply.is_skipped);
         self.note_attempt(request, |attempt| {
+            // What was cancelled last is the attempt that a person has ended.
+            attempt.cancelled -= u32::from(is_by_hand).min(attempt.cancelled);
             is_second = attempt.cancelled > 0;
             attempt.add(work, sum);
             attempt.denials.extend(work.denials.iter().skip(logged).cloned());

@@ -223,3 +223,22 @@ fn a_session_that_a_person_had_start_again_is_retried() {
     "#]]
     .assert_eq(&shown.collect::<String>());
 }
+
+#[test]
+fn a_session_that_a_person_has_skipped_at_work_is_not_retried() {
+    let expense = json!({ "event": "expense", "request": 1, "effect": "session", "requests": 1, "work": {} });
+    let skipped = json!({
+        "event": "effect", "request": 1, "effect": "session", "fingerprint": "",
+        "outcome": { "reply": { "text": "", "is_skipped": true } },
+    });
+    let events = |before: &[Value]| {
+        let mut events = vec![("s0", binds(1, "a", 0, 0))];
+        events.extend(before.iter().map(|event| ("s0", event.clone())));
+        events.extend([("s0", skipped.clone()), ("s0", ended(1, "complete")), ("", run_ended("completed"))]);
+        View::of(&run(events)).census().sessions.retried
+    };
+    // Cancelled by the skip itself, and before that because a person had it start again.
+    assert_eq!(events(&[expense.clone()]), 0);
+    assert_eq!(events(&[expense.clone(), expense.clone()]), 1);
+    assert_eq!(events(&[]), 0);
+}

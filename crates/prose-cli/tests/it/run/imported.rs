@@ -93,3 +93,16 @@ fn a_dry_run_names_the_imported_program() {
     let prompts: Vec<&str> = shown.stdout.lines().filter(|line| line.starts_with("==")).collect();
     assert_eq!(prompts, ["== 1: lib.prose:4", "== 2: line 3"]);
 }
+
+#[test]
+fn calls_of_the_same_block_in_two_executions_of_a_program_end_by_themselves() {
+    let main = "use \"./lib.prose\" as lib\nparallel:\n  a = lib(topic: \"x\")\n  b = lib(topic: \"y\")\noutput all = [a.facts, b.facts]\n";
+    let lib = "input topic: \"What about?\"\n\nblock dig(about):\n  let inner = session \"Dig {about}\"\n  output inner\n\nlet deep = do dig(topic)\noutput facts = deep\n";
+    let script = "[[session]]\nlabel = \"Dig x\"\nreply = \"DX\"\n\n[[session]]\nlabel = \"Dig y\"\nreply = \"DY\"\ndelay = \"500ms\"\n";
+    let workspace = Workspace::new(&[("main.prose", main), ("lib.prose", lib), ("answers.toml", script)]);
+    let run = workspace.prose(&["run", "main.prose", "--script", "answers.toml"]);
+    assert!(run.stderr.contains("\nCompleted: 2 sessions done\n"), "{run:?}");
+    let shown = workspace.prose(&["runs", "show"]);
+    let sessions: Vec<&str> = shown.stdout.lines().filter(|line| line.contains("inner: complete")).collect();
+    assert_eq!(sessions.len(), 2, "{shown:?}");
+}
