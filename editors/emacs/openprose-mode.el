@@ -222,7 +222,8 @@ moves the line out by one level, and from the margin in again."
     (and root (cons 'transient (expand-file-name root)))))
 
 (defun openprose--root ()
-  "The folder that programs are run in."
+  "The folder that programs are run in.
+It is that of the nearest `prose.toml', or else that of the program."
   (let ((project (openprose-project default-directory)))
     (if project (cdr project) default-directory)))
 

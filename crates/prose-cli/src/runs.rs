@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prose_narration::Narrator;
-use prose_run::Project;
+use prose_run::{Project, how_to_continue};
 use prose_state::StateError;
 use prose_state::journal::journal_of;
 use prose_state::prompt_file::PROMPTS_FOLDER;
@@ -362,7 +362,13 @@ fn show(
     } else if run.pause.is_some() {
         writeln!(out, "\nContinue it with `prose runs continue {}`.", run.id)?;
     } else if run.status.can_be_resumed() {
-        writeln!(out, "\nResume it with `prose resume {}`.", run.id)?;
+        let command = format!("prose resume {}", run.id);
+        let end = details.end.as_ref().and_then(|end| end.error.as_ref());
+        match end.and_then(|error| how_to_continue(&command, &error.message)) {
+            // Without a higher limit, it would stop again.
+            Some(help) => writeln!(out, "\nhelp: {help}")?,
+            None => writeln!(out, "\nResume it with `{command}`.")?,
+        }
     }
     Ok(())
 }

@@ -324,3 +324,12 @@ fn a_limit_for_a_stopped_run_is_given_when_it_is_resumed() {
         expect!["run ID is not being executed (interrupted); resume it with `prose resume ID --max-cost 2.5 --max-sessions 7`"],
     );
 }
+
+#[test]
+fn a_run_that_a_limit_has_stopped_says_how_it_continues_when_it_is_shown() {
+    let workspace = Workspace::new(&[("five.prose", FIVE)]);
+    assert_eq!(workspace.prose(&["run", "five.prose", "-q", "--max-sessions", "1"]).status, 3);
+    let shown = workspace.prose(&["runs", "show"]).stdout;
+    assert!(shown.contains("\nhelp: continue it with a higher limit: `prose resume 2"), "{shown}");
+    assert!(!shown.contains("Resume it with"), "{shown}");
+}
