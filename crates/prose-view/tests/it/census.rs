@@ -238,7 +238,7 @@ fn a_session_that_a_person_has_skipped_at_work_is_not_retried() {
         View::of(&run(events)).census().sessions.retried
     };
     // Cancelled by the skip itself, and before that because a person had it start again.
-    assert_eq!(events(&[expense.clone()]), 0);
+    assert_eq!(events(std::slice::from_ref(&expense)), 0);
     assert_eq!(events(&[expense.clone(), expense.clone()]), 1);
     assert_eq!(events(&[]), 0);
 }
