@@ -529,13 +529,20 @@ fn is_event(line: &[u8], name: &[u8]) -> bool {
 /// What a session took, if the line of a journal says so. What looks like it cannot stand in a text, whose quotes are escaped.
 fn usage_in(line: &[u8]) -> Option<Usage> {
     const KEY: &[u8] = b"\"usage\":";
+    const REUSED: &[u8] = b"\"is_reused\":true";
     let at = line.windows(KEY.len()).rposition(|part| part == KEY)?;
+    // What was used before the program changed is an expense at the start of the journal.
+    if line[at..].windows(REUSED.len()).any(|part| part == REUSED) {
+        return None;
+    }
     serde_json::Deserializer::from_slice(&line[at + KEY.len()..]).into_iter().next()?.ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use prose_vm::event::JOURNAL_VERSION;
+    use prose_vm::activity::Work;
+    use prose_vm::effect::{Outcome, Reply, RequestId};
+    use prose_vm::event::{Expense, JOURNAL_VERSION};
     use prose_vm::place::Place;
 
     use super::*;
@@ -568,6 +575,36 @@ mod tests {
 
     fn completed() -> RunEnd {
         RunEnd { status: RunStatus::Completed, ..RunEnd::default() }
+    }
+
+    #[test]
+    fn what_was_used_before_the_program_changed_counts_once() {
+        let used = Usage { input_tokens: 100, output_tokens: 10, ..Usage::default() };
+        let expense = EventKind::Expense(Box::new(Expense {
+            request: None,
+            effect: "session".into(),
+            agent: None,
+            requests: 1,
+            work: Work { usage: Some(used), ..Work::default() },
+            failure: None,
+        }));
+        let reused = EventKind::Effect {
+            request: RequestId(1),
+            effect: "session".into(),
+            fingerprint: "".into(),
+            outcome: Outcome::Reply(Reply { text: "ok".into(), ..Reply::default() }),
+            began: None,
+            work: Box::new(Work { usage: Some(used), is_reused: true, ..Work::default() }),
+        };
+        let folder = prose_fixture::tempdir().unwrap();
+        let path = folder.path().join(JOURNAL_FILE);
+        let head = RunHead { version: JOURNAL_VERSION, run: ID.into(), ..RunHead::default() };
+        let mut journal = Journal::create(&path).unwrap();
+        for (seq, kind) in [(1, EventKind::RunStarted(head.into())), (2, expense), (3, reused)] {
+            journal.append(&event(seq, kind)).unwrap();
+        }
+        journal.commit().unwrap();
+        assert_eq!(OpenRun::read(&path).and_then(|open| open.usage), Some(used));
     }
 
     #[test]
