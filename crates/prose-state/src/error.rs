@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 
 use prose_syntax::text::enumerated;
 
-use crate::folder::Project;
-
 /// Why the state of a run cannot be read or written. Displayed as sentences that name the run or the file.
 #[derive(Debug)]
 pub enum StateError {
@@ -149,11 +147,11 @@ impl StateError {
 }
 
 impl StateError {
-    /// The error of a run that could not be made: there is nothing to resume.
-    pub(crate) fn before_start(self, project: &Project) -> Self {
+    /// The error of a run that could not be made in the folder of all runs: there is nothing to resume.
+    pub(crate) fn before_start(self, runs: &Path) -> Self {
         match self {
             Self::Io { error, .. } if error.kind() == io::ErrorKind::StorageFull => {
-                Self::NoSpace { folder: project.runs(), error }
+                Self::NoSpace { folder: runs.to_owned(), error }
             }
             other => other,
         }

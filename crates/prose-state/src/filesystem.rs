@@ -127,7 +127,7 @@ impl FilesystemStore {
         at: SystemTime,
         state: StateMode,
     ) -> Result<Self, StateError> {
-        let made = project.make_run(id, at).map_err(|error| error.before_start(project))?;
+        let made = project.make_run(id, at).map_err(|error| error.before_start(&project.runs()))?;
         let filled = || -> Result<_, StateError> {
             let lock = RunLock::acquire(&made.tree, &made.id)?;
             let is_in_database = state == StateMode::Sqlite;
@@ -148,7 +148,7 @@ impl FilesystemStore {
             Err(error) => {
                 // A run that never started is of no use. What cannot be removed matters less than the reason.
                 let _ = fs::remove_dir_all(made.tree.folder().path());
-                Err(error.before_start(project))
+                Err(error.before_start(&project.runs()))
             }
         }
     }

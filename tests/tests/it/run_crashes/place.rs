@@ -267,15 +267,17 @@ const SEGMENTS: &str = "SELECT agent_name, segment_number, prompt FROM agent_seg
 
 /// The rows that a query gives, one line for each; none where there is no table yet.
 fn query(database: &Path, sql: &str) -> Vec<String> {
-    // SQLite resolves the links on the way, and so leaves the disk of another process.
     let copy = prose_fixture::tempdir().unwrap();
-    let read = copy.path().join("copy.db");
-    for (ending, is_needed) in [("", true), ("-wal", false)] {
-        let path = |of: &Path| PathBuf::from(format!("{}{ending}", of.display()));
-        let copied = fs::copy(path(database), path(&read));
-        assert!(copied.is_ok() || !is_needed, "{copied:?}");
-    }
-    let connection = rusqlite::Connection::open(&read).unwrap();
+    // SQLite resolves the links on the way, and so leaves the disk of another process, which has ended.
+    let copied = || {
+        let read = copy.path().join("copy.db");
+        for ending in ["", "-wal"] {
+            let path = |of: &Path| PathBuf::from(format!("{}{ending}", of.display()));
+            let _ = fs::copy(path(database), path(&read));
+        }
+        rusqlite::Connection::open(&read)
+    };
+    let connection = rusqlite::Connection::open(database).or_else(|_| copied()).unwrap();
     let Ok(mut statement) = connection.prepare(sql) else { return Vec::new() };
     let columns = statement.column_count();
     let rows = statement.query_map((), |row| {
