@@ -149,11 +149,11 @@ test("statements have how often they were executed", () => {
 
 test("lines of imported programs are named with their program", () => {
   const run = runOf(DELTAS.slice(0, 1));
-  run.apply({ ...(DELTAS[1] as RunDelta), programs: [{ program: 1, name: "lib.prose", from: "/work/lib.prose" }] });
+  run.apply({ ...(DELTAS[1] as RunDelta), programs: [{ program: 1, name: "lib.prose", from: "/p/lib.prose" }] });
   const site = { start: 0, end: 4, line: 6, last_line: 6 };
   assert.equal(run.lineOf({ ...site, program: 1 }), "lib.prose:6");
   assert.equal(run.lineOf(site), "line 6");
-  assert.deepEqual(run.whole().programs, [{ program: 1, name: "lib.prose", from: "/work/lib.prose" }]);
+  assert.deepEqual(run.whole().programs, [{ program: 1, name: "lib.prose", from: "/p/lib.prose" }]);
 });
 
 test("tokens and cost are shown, where they are told", () => {

@@ -28,7 +28,7 @@ fn the_server_of_the_template_checks_a_program_that_its_mapping_matches() {
     client.notify("initialized", json!({}));
     let mapping = &template["fileTypeMappings"][0];
     let ending = mapping["fileType"]["patterns"][0].as_str().unwrap().trim_start_matches('*');
-    let uri = format!("file:///work/program{ending}");
+    let uri = format!("file:///p/program{ending}");
     let document =
         json!({ "uri": uri, "languageId": mapping["languageId"], "version": 1, "text": "do nothing\n" });
     client.notify("textDocument/didOpen", json!({ "textDocument": document }));
