@@ -61,7 +61,12 @@ impl ReadParams {
 
     /// A request about each program of the document.
     fn each(uri: &Uri, work: impl Fn(&View<'_>) -> Vec<Value> + Send + Sync + 'static) -> Self {
-        Self::all(uri, move |views| joined(views.each().map(|view| text(&work(&view)))))
+        Self::each_as_json(uri, move |view| text(&work(view)))
+    }
+
+    /// The same for long answers, which are written without building values of JSON.
+    fn each_as_json(uri: &Uri, work: impl Fn(&View<'_>) -> Json + Send + Sync + 'static) -> Self {
+        Self::all(uri, move |views| joined(views.each().map(|view| work(&view))))
     }
 
     /// A request about the programs of the document together.
@@ -228,11 +233,7 @@ pub(crate) const READS: &[(&str, ReadDecoder)] = &[
         let WorkspaceSymbolParams { query, .. } = decode(params)?;
         Ok(ReadParams::anywhere(move |views| workspace_symbols::workspace_symbols(views, &query)))
     }),
-    (CODE_LENS, |params| {
-        Ok(ReadParams::all(&document(params)?, |views| {
-            joined(views.each().map(|view| code_lenses::code_lenses(&view)))
-        }))
-    }),
+    (CODE_LENS, |params| Ok(ReadParams::each_as_json(&document(params)?, code_lenses::code_lenses))),
     (RESOLVE_CODE_LENS, |lens| {
         let data = lens.get("data").cloned().unwrap_or_default();
         // One without data has its command.

@@ -320,7 +320,7 @@ impl Fork {
 type Frame = (u32, u32);
 
 fn frame_of(event: &Event) -> Frame {
-    (event.site.map_or(0, |site| site.program), event.frame)
+    (event.program(), event.frame)
 }
 
 /// The names that have a value before a point.

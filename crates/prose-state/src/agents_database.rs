@@ -8,13 +8,12 @@ use std::io;
 use std::path::Path;
 
 use prose_vm::effect::MemoryScope;
-use rusqlite::{OpenFlags, TransactionBehavior, params};
+use rusqlite::{OpenFlags, TransactionBehavior};
 
 use crate::database::{Kind, connect, content, failed, prepare_tables};
 use crate::disk::OwnFile;
 use crate::error::StateError;
-use crate::state_file::scope_name;
-use crate::tables::moment;
+use crate::tables::{moment, write_agent, write_segment};
 
 /// The name of the database in `.prose`.
 pub(crate) const AGENTS_DATABASE: &str = "agents.db";
@@ -63,12 +62,9 @@ pub(crate) fn copy(
         .map_err(failed())?;
     let at = moment(agent.at);
     let write = |segments: Vec<StoredSegment>| {
-        let sql = "INSERT INTO agents (name, scope, memory, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
-            ON CONFLICT (name) DO UPDATE SET scope = excluded.scope, memory = excluded.memory, updated_at = excluded.updated_at";
-        transaction.execute(sql, params![agent.name, scope_name(agent.scope), agent.memory, at])?;
+        write_agent(agent.name, agent.scope, agent.memory, &at, &transaction)?;
         for StoredSegment { number, timestamp, prompt, summary } in segments {
-            let sql = "INSERT INTO agent_segments (agent_name, segment_number, timestamp, prompt, summary) VALUES (?1, ?2, ?3, ?4, ?5)";
-            transaction.execute(sql, params![agent.name, number, timestamp, prompt, summary])?;
+            write_segment(agent.name, number, (&timestamp, &prompt, &summary), &transaction)?;
         }
         transaction.commit()
     };

@@ -4,6 +4,7 @@
 //! file `at-work.jsonl` next to the journal has a line for each request that has started, and one for each report of its usage. When the run is resumed, those
 //! that the journal has not settled are expenses of the run. The file is removed at the end of an execution, since nothing is at work any more.
 
+use std::collections::hash_map::Entry;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -140,13 +141,16 @@ impl Unsettled<'_> {
         }
         let bytes = file.read(Limit::STATE)?;
         let mut each: Vec<AtWork> = Vec::new();
+        let mut known = FxHashMap::default();
         // A line that is not whole was being written when the power failed.
         for line in bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()) {
             let line: AtWork = line;
-            let attempt = |at_work: &AtWork| (at_work.expense.request, at_work.after);
-            match each.iter_mut().find(|before| attempt(before) == attempt(&line)) {
-                Some(before) => *before = line,
-                None => each.push(line),
+            match known.entry((line.expense.request, line.after)) {
+                Entry::Occupied(before) => each[*before.get()] = line,
+                Entry::Vacant(attempt) => {
+                    attempt.insert(each.len());
+                    each.push(line);
+                }
             }
         }
         let mut settled = FxHashMap::default();

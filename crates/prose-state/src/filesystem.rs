@@ -398,8 +398,9 @@ impl FilesystemStore {
             }
         }
         let _lock = self.turns.for_writing(&folder)?;
-        match self.left_memories.find(event) {
-            _ if !is_new => self.memories.take_up_once(event)?,
+        // An earlier execution may have written it already.
+        let left = if is_new { self.left_memories.find(event) } else { Some((event.at, false)) };
+        match left {
             Some((_, true)) => {}
             Some((at, false)) => self.memories.take_up_once(&Event { at, ..event.clone() })?,
             // An agent of another machine writes its memory itself.

@@ -15,6 +15,7 @@ use crate::disk::{Tree, check_part, make_tree, open_tree, resolved};
 use crate::error::StateError;
 use crate::folder::{PROSE_FOLDER, Project};
 use crate::state_file::timestamp_in_milliseconds;
+use crate::tables::sql_time;
 
 /// The file with the current memory of an agent.
 const MEMORY_FILE: &str = "memory.md";
@@ -317,7 +318,7 @@ fn stored_segment(number: u32, file: &str) -> StoredSegment {
     let prompt = field("prompt").unwrap_or_default();
     StoredSegment {
         number,
-        timestamp: field("timestamp").unwrap_or_default().trim_end_matches('Z').replace('T', " "),
+        timestamp: sql_time(field("timestamp").unwrap_or_default()),
         prompt: serde_json::from_str(prompt).unwrap_or_else(|_| prompt.to_owned()),
         summary: summary.trim().to_owned(),
     }

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use prose_vm::effect::{Binding, MemoryPlace};
+use prose_vm::effect::{Binding, MemoryPlace, MemoryScope};
 use prose_vm::event::{Event, EventKind, RunHead, RunStatus, Status};
 use prose_vm::place::Place;
 use prose_vm::value::Value;
@@ -162,12 +162,12 @@ impl Tables {
             EventKind::FrameEntered { id: frame, block, depth, .. } => {
                 let metadata = json!({"block": block, "depth": depth, "frame": frame});
                 let id = self.start(place, None, block, &at, Some(metadata.to_string()), connection)?;
-                self.frames.insert((program_of(event), *frame), id);
+                self.frames.insert((event.program(), *frame), id);
                 self.parents.insert(place.clone(), id);
             }
             EventKind::FrameLeft { id: frame, status, .. } => {
                 self.leave(place);
-                if let Some(id) = self.frames.get(&(program_of(event), *frame)) {
+                if let Some(id) = self.frames.get(&(event.program(), *frame)) {
                     end(*id, *status, None, &at, connection)?;
                 }
             }
@@ -297,7 +297,7 @@ impl Tables {
 
     /// The row of the call in which a name is bound; none outside of calls.
     fn frame_of(&self, event: &Event, binding: &Binding) -> Option<i64> {
-        self.frames.get(&(program_of(event), binding.frame)).copied()
+        self.frames.get(&(event.program(), binding.frame)).copied()
     }
 
     /// Writes a value that is too large for a row to a file, whose path is returned (R115).
@@ -354,11 +354,6 @@ impl Tables {
     }
 }
 
-/// The execution of a program that an event belongs to.
-fn program_of(event: &Event) -> u32 {
-    event.site.map_or(0, |site| site.program)
-}
-
 /// How the run as a whole stands.
 fn set_status(status: &str, at: &str, connection: &Connection) -> rusqlite::Result<()> {
     connection.prepare_cached("UPDATE run SET status = ?1, updated_at = ?2")?.execute(params![status, at])?;
@@ -398,15 +393,36 @@ fn remember(
     at: &str,
     connection: &Connection,
 ) -> rusqlite::Result<()> {
-    let scope = scope_name(place.scope);
+    let agent = place.agent.as_str();
+    write_agent(agent, place.scope, memory, at, connection)?;
+    write_segment(agent, segment, (at, prompt, record), connection)
+}
+
+/// Writes what an agent remembers.
+pub(crate) fn write_agent(
+    name: &str,
+    scope: MemoryScope,
+    memory: &str,
+    at: &str,
+    connection: &Connection,
+) -> rusqlite::Result<()> {
     let sql = "INSERT INTO agents (name, scope, memory, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
         ON CONFLICT (name) DO UPDATE SET scope = excluded.scope, memory = excluded.memory, updated_at = excluded.updated_at";
-    let agent = place.agent.as_str();
-    connection.prepare_cached(sql)?.execute(params![agent, scope, memory, at])?;
+    connection.prepare_cached(sql)?.execute(params![name, scope_name(scope), memory, at])?;
+    Ok(())
+}
+
+/// Writes the time, the task and the record of the session that left a segment.
+pub(crate) fn write_segment(
+    agent: &str,
+    number: u32,
+    (at, prompt, record): (&str, &str, &str),
+    connection: &Connection,
+) -> rusqlite::Result<()> {
     let sql = "INSERT INTO agent_segments (agent_name, segment_number, timestamp, prompt, summary) VALUES (?1, ?2, ?3, ?4, ?5)
         ON CONFLICT (agent_name, segment_number) DO UPDATE SET timestamp = excluded.timestamp, prompt = excluded.prompt,
         summary = excluded.summary";
-    connection.prepare_cached(sql)?.execute(params![agent, segment, at, prompt, record])?;
+    connection.prepare_cached(sql)?.execute(params![agent, number, at, prompt, record])?;
     Ok(())
 }
 
@@ -417,5 +433,10 @@ fn parallel(id: Option<i64>) -> Option<String> {
 
 /// A time as SQLite writes it: `2026-01-15 14:30:52`, in UTC.
 pub(crate) fn moment(at: u64) -> String {
-    timestamp(at).trim_end_matches('Z').replace('T', " ")
+    sql_time(&timestamp(at))
+}
+
+/// The same of a time as files have it: `2026-01-15T14:30:52Z`.
+pub(crate) fn sql_time(timestamp: &str) -> String {
+    timestamp.trim_end_matches('Z').replace('T', " ")
 }

@@ -87,7 +87,7 @@ impl Observed {
             }
             EventKind::Warning { message } => self.warnings.push(message.clone()),
             EventKind::ImportCalled { program, alias, .. } => {
-                let caller = event.site.map_or(0, |site| site.program);
+                let caller = event.program();
                 self.calls.insert(*program, (caller, alias.clone()));
             }
             EventKind::Activity { activity: Activity::Tool(tool), .. }

@@ -11,7 +11,7 @@ use smol_str::SmolStr;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
-use crate::effect::{RequestId, Usage};
+use crate::effect::{Outcome, RequestId, Usage};
 pub use crate::questions::AnswerSource;
 use crate::questions::{AskedAt, Attribution};
 use crate::secrets::Secrets;
@@ -282,6 +282,11 @@ impl AskedPermission {
 const MAX_DENIALS: usize = 100;
 
 impl Work {
+    /// Whether a person has ended the work with this outcome: the session was skipped, or the answer was given.
+    pub fn is_ended_by_hand(&self, outcome: &Outcome) -> bool {
+        self.given_by.is_some() || matches!(outcome, Outcome::Reply(reply) if reply.is_skipped)
+    }
+
     /// Whether nothing was reported.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

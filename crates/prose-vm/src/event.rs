@@ -45,6 +45,11 @@ pub struct Event {
 }
 
 impl Event {
+    /// The number of the execution of a program that it belongs to; 0 for the program of the run.
+    pub fn program(&self) -> u32 {
+        self.site.map_or(0, |site| site.program)
+    }
+
     /// The time in milliseconds on a clock that stops while the run is stopped. Durations are differences of these times.
     pub fn active_at(&self) -> u64 {
         self.at.saturating_sub(self.paused)

@@ -27,7 +27,7 @@ pub struct ImportedProgram {
 impl ProgramNames {
     /// Takes up an event of the run. Events must come in their order.
     pub fn apply(&mut self, event: &Event) {
-        let caller = event.site.map_or(0, |site| site.program);
+        let caller = event.program();
         match &event.kind {
             EventKind::Imported { path, alias, from, .. } => {
                 let imported = ImportedProgram { name: imported_name(path), from: from.clone() };

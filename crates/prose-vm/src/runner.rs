@@ -374,8 +374,7 @@ impl Runner<'_> {
         let began = self.began.remove(&id);
         let is_live = self.is_started.remove(&id).is_some();
         // What a session has used that a person skipped or replied to is recorded as an expense.
-        let by_hand = matches!(&outcome, Outcome::Reply(reply) if reply.is_skipped)
-            || self.worked.get(&id).is_some_and(|work| work.given_by.is_some());
+        let by_hand = self.worked.get(&id).unwrap_or(&Work::default()).is_ended_by_hand(&outcome);
         let mut work = match is_live {
             true => self.settle(&request, Some(&outcome)),
             false if request.effect.needs_agent() && !by_hand => self.host.recall.last_work(),

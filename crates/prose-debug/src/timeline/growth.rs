@@ -53,7 +53,7 @@ impl Timeline {
         let inner = |step: std::fmt::Arguments<'_>| place.step(step);
         match &event.kind {
             EventKind::Imported { from, alias, .. } => {
-                let program = event.site.map_or(0, |site| site.program);
+                let program = event.program();
                 self.imports.insert((program, alias.clone()), from.clone());
                 self.around(place)
             }
@@ -120,7 +120,7 @@ impl Timeline {
                 ended.unwrap_or_else(|| self.around(place))
             }
             EventKind::ImportCalled { program, alias, text, .. } => {
-                let caller = event.site.map_or(0, |site| site.program);
+                let caller = event.program();
                 let from = self.imports.get(&(caller, alias.clone())).cloned().unwrap_or_default();
                 let text = Some(Arc::clone(text));
                 self.programs.insert(*program, ProgramSource { name: alias.clone(), from, text });

@@ -1,7 +1,7 @@
 //! What backends report, and what was recorded of it.
 
 use prose_vm::activity::{Activity, Denial, Work};
-use prose_vm::effect::{Outcome, RequestId, Usage};
+use prose_vm::effect::{RequestId, Usage};
 use prose_vm::event::{Event, EventKind, Expense};
 
 use crate::activity::NodeActivity;
@@ -81,8 +81,8 @@ impl View {
         self.close_activity(node);
         let sum = Usage::sum([self.expenses.remove(&request), total]);
         let mut is_second = false;
-        let is_by_hand = work.given_by.is_some()
-            || matches!(&event.kind, EventKind::Effect { outcome: Outcome::Reply(reply), .. } if reply.is_skipped);
+        let is_by_hand =
+            matches!(&event.kind, EventKind::Effect { outcome, .. } if work.is_ended_by_hand(outcome));
         self.note_attempt(request, |attempt| {
             // What was cancelled last is the attempt that a person has ended.
             attempt.cancelled -= u32::from(is_by_hand).min(attempt.cancelled);
