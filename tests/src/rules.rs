@@ -19,6 +19,9 @@ use crate::agents::{AgentProject, Reports, calls_tool, reply, task};
 /// The number of sessions that work at once.
 const AT_ONCE: usize = 4;
 
+/// How often a session is tried whose command has shown nothing.
+const MAX_TRIES: usize = 5;
+
 /// What the model wants to do. Paths and commands are relative to the project; `{n}` is the number of the case.
 #[derive(Debug, Clone, Copy)]
 pub enum Use {
@@ -234,6 +237,12 @@ fn has_fetched(reports: &[Activity]) -> bool {
         && has(|status| matches!(status, ToolStatus::Completed | ToolStatus::Failed))
 }
 
+/// Whether a command has run.
+fn has_run(reports: &[Activity]) -> bool {
+    let is = |it: &Activity| matches!(it, Activity::Tool(tool) if tool.kind == ToolKind::Execute && tool.status == ToolStatus::Completed);
+    reports.iter().any(is)
+}
+
 fn prompt(number: usize) -> String {
     format!("[case {number}]")
 }
@@ -288,9 +297,21 @@ pub async fn outcomes(
         if matches!(used, Use::Run(_) | Use::Show(_) | Use::Look(..)) && *about != "execute" {
             permissions.push(Permission { about: "execute".into(), rule: PermissionRule::Allow });
         }
-        let (reporter, mut reports) = Reports::new(*answer);
         let task = SessionTask { permissions, ..task(&prompt(number)) };
-        (reply(harness, task, &reporter).await, reports.take())
+        let mut tries = 0;
+        loop {
+            let (reporter, mut reports) = Reports::new(*answer);
+            let reply = reply(harness, task.clone(), &reporter).await;
+            let reports = reports.take();
+            tries += 1;
+            // On a busy machine, Qwen Code loses what a command has written that ends at once: it looks for it before it has read it.
+            let has_lost = matches!(used, Use::Show(_) | Use::Look(..))
+                && has_run(&reports)
+                && reply.as_ref().is_ok_and(|reply| &*reply.text != SEEN);
+            if !has_lost || tries == MAX_TRIES {
+                break (reply, reports);
+            }
+        }
     });
     let results: Vec<_> = futures_util::stream::iter(sessions).buffered(AT_ONCE).collect().await;
     let asked = project.provider.requests(requests);
