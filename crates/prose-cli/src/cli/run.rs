@@ -41,7 +41,7 @@ pub(crate) struct RunnerArgs {
     pub(crate) limits: LimitArgs,
 
     /// Stop after this time, such as `10m`; `prose resume` continues the run
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = time_limit)]
     pub(crate) timeout: Option<Duration>,
 
     /// Write every event to standard output as one line of JSON, and nothing else
@@ -392,6 +392,17 @@ fn amount(text: &str) -> Result<f64, String> {
     amount
         .filter(|amount| amount.is_finite() && *amount >= 0.0)
         .ok_or_else(|| "expected an amount of US dollars, such as `2.50`".to_owned())
+}
+
+/// Reads `10m`. A run without any time would stop before its first session.
+fn time_limit(text: &str) -> Result<Duration, String> {
+    duration(text).and_then(|time| match time.is_zero() {
+        true => {
+            Err("a run needs some time, such as `10m`; without `--timeout`, its time is not limited"
+                .to_owned())
+        }
+        false => Ok(time),
+    })
 }
 
 pub(super) fn duration(text: &str) -> Result<Duration, String> {

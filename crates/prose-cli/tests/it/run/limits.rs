@@ -333,3 +333,20 @@ fn a_run_that_a_limit_has_stopped_says_how_it_continues_when_it_is_shown() {
     assert!(shown.contains("\nhelp: continue it with a higher limit: `prose resume 2"), "{shown}");
     assert!(!shown.contains("Resume it with"), "{shown}");
 }
+
+#[test]
+fn a_time_limit_of_nothing_is_refused() {
+    let workspace = Workspace::new(&[("five.prose", FIVE)]);
+    workspace.prose(&["run", "five.prose", "-q", "--max-sessions", "1"]).ended(3);
+    let refused = |arguments: &[&str]| {
+        let run = workspace.prose(arguments).ended(2);
+        run.stderr.lines().next().unwrap_or_default().to_owned()
+    };
+    let expected = expect![
+        "error: invalid value '0s' for '--timeout <TIME>': a run needs some time, such as `10m`; without `--timeout`, its time is not limited"
+    ];
+    expected.assert_eq(&refused(&["run", "five.prose", "--timeout", "0s"]));
+    expected.assert_eq(&refused(&["resume", "--timeout", "0s"]));
+    expected.assert_eq(&refused(&["runs", "fork", "2", "--from", "2", "--timeout", "0s"]));
+    assert_eq!(workspace.runs().len(), 1);
+}
