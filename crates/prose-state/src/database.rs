@@ -309,11 +309,18 @@ fn or_if_forbidden<T>(
 /// What SQLite says about a database.
 pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(rusqlite::Error) -> StateError {
     let path = path.to_owned();
-    move |error| StateError::Io { doing, path, error: io_error(error) }
+    move |error| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        StateError::Io { doing, path, error: io_error_of(&name, error) }
+    }
 }
 
-/// The same as an error of input and output.
+/// The same about the database of a run, as an error of input and output.
 pub(crate) fn io_error(error: rusqlite::Error) -> io::Error {
+    io_error_of(DATABASE_FILE, error)
+}
+
+fn io_error_of(name: &str, error: rusqlite::Error) -> io::Error {
     let text = match &error {
         rusqlite::Error::SqliteFailure(code, text) => text.clone().unwrap_or_else(|| code.to_string()),
         other => other.to_string(),
@@ -321,7 +328,7 @@ pub(crate) fn io_error(error: rusqlite::Error) -> io::Error {
     let (kind, text) = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => (
             io::ErrorKind::InvalidData,
-            format!("{text}; `sqlite3 {DATABASE_FILE} .recover` prints what can still be read of it"),
+            format!("{text}; `sqlite3 {name} .recover` prints what can still be read of it"),
         ),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
             io::ErrorKind::WouldBlock,

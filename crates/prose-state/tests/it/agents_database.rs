@@ -138,3 +138,15 @@ fn the_database_belongs_to_the_user_alone_and_a_link_is_not_followed() {
     symlink(&elsewhere, &database).unwrap();
     assert!(refused(&mut run, &own).contains("is a link"));
 }
+
+#[test]
+fn an_error_of_the_database_names_it() {
+    let (folder, _home, project) = with_home();
+    let database = folder.path().join(".prose/agents.db");
+    fs::create_dir_all(database.parent().unwrap()).unwrap();
+    fs::write(&database, "nothing that is a database".repeat(100)).unwrap();
+    let mut run = Driver::start_in(StateMode::Sqlite, &project, "a.prose", TEXT);
+    let own = place(MemoryScope::Project, ".prose/agents/captain/");
+    let error = refused(&mut run, &own).replace(folder.path().to_str().unwrap(), "PROJECT");
+    expect!["cannot write PROJECT/.prose/agents.db: file is not a database; `sqlite3 agents.db .recover` prints what can still be read of it"].assert_eq(&error);
+}
