@@ -6,7 +6,9 @@ use prose_analysis::rights::Requests;
 use prose_rights::{Grants, Right};
 use prose_syntax::text::{beginning, counted, first_line, plural};
 use prose_vm::budget::grouped;
+use prose_vm::place::{NamedLine, imported_name};
 use prose_vm::program::{DescribedAgent, FlowStep, Import, Program};
+use smol_str::SmolStr;
 
 use crate::estimate::{EstimateRequest, RunEstimate, estimate_block, estimate_run};
 
@@ -58,19 +60,23 @@ fn outputs(program: &Program, page: &mut String) {
 
 fn agents(program: &Program, page: &mut String) {
     section(page, "Agents");
-    let agents = program.described_agents();
+    let own = program.described_agents().into_iter().map(|agent| (None, agent));
+    let imported = imported_programs(program).into_iter().flat_map(|(name, imported)| {
+        imported.described_agents().into_iter().map(move |agent| (Some(name.clone()), agent))
+    });
+    let agents: Vec<_> = own.chain(imported).collect();
     if agents.is_empty() {
         page.push_str("None: sessions use the settings of the backend.\n");
     }
-    for (nth, agent) in agents.iter().enumerate() {
+    for (nth, (program, agent)) in agents.into_iter().enumerate() {
         let DescribedAgent { name, line, model, prompt, memory, rights, skills } = agent;
         let between = if nth == 0 { "" } else { "\n" };
-        let _ = write!(page, "{between}### {name} (line {line})\n\n");
+        let _ = write!(page, "{between}### {name} ({})\n\n", NamedLine { program, line });
         if let Some(prompt) = prompt.as_ref().filter(|prompt| !prompt.is_empty()) {
             let _ = write!(page, "{}\n\n", plain(prompt));
         }
         if let Some(model) = model {
-            let _ = writeln!(page, "- model: {}", code(model));
+            let _ = writeln!(page, "- model: {}", code(&model));
         }
         let memory = match memory.as_deref() {
             None => "none".to_owned(),
@@ -92,6 +98,24 @@ fn agents(program: &Program, page: &mut String) {
             let _ = writeln!(page, "- skills: {}", skills.join(", "));
         }
     }
+}
+
+/// The programs that a program imports, and then those that they import, each once, with the names that messages have for them.
+fn imported_programs(program: &Program) -> Vec<(SmolStr, &Program)> {
+    let mut found: Vec<(SmolStr, &Program)> = Vec::new();
+    let mut next = 0;
+    let mut importing = Some(program);
+    while let Some(program) = importing {
+        for Import { path, program: imported, .. } in &program.imports {
+            let Some(imported) = imported else { continue };
+            if found.iter().all(|(_, known)| known.from != imported.from) {
+                found.push((imported_name(path), imported));
+            }
+        }
+        importing = found.get(next).map(|(_, program)| *program);
+        next += 1;
+    }
+    found
 }
 
 fn flow(program: &Program, page: &mut String) {

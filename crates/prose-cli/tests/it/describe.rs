@@ -221,3 +221,35 @@ fn options_are_listed_below_their_choice() {
         - `session "Report"` (line 8)"#]]
     .assert_eq(flow.unwrap_or_default());
 }
+
+#[test]
+fn agents_of_imported_programs_are_listed_with_their_program() {
+    let files = [
+        (
+            "main.prose",
+            "use \"./lib/style.prose\" as style\nuse \"./lib/words.prose\" as words\nlet a = style()\nlet b = words()\n",
+        ),
+        (
+            "lib/style.prose",
+            "use \"./words.prose\" as words\nlet w = words()\nagent editor:\n  model: opus\nsession: editor\n  prompt: \"Edit\"\n",
+        ),
+        (
+            "lib/words.prose",
+            "agent reader:\n  permissions:\n    bash: deny\nsession: reader\n  prompt: \"Count\"\n",
+        ),
+    ];
+    let shown = Workspace::new(&files).prose(&["describe", "main.prose"]).ended(0).stdout;
+    let agents = shown.split("## Agents\n\n").nth(1).and_then(|rest| rest.split("\n\n## ").next());
+    expect![[r#"
+        ### editor (lib/style.prose:3)
+
+        - model: `opus`
+        - memory: none
+        - rights: those of the backend; the program restricts nothing
+
+        ### reader (lib/words.prose:1)
+
+        - memory: none
+        - rights: `bash: deny`"#]]
+    .assert_eq(agents.unwrap_or_default());
+}
