@@ -196,17 +196,16 @@ fn align(a: &[Step], b: &[Step]) -> Vec<Option<usize>> {
         }
     }
     // The same question elsewhere: lines were added or removed before it.
-    let mut by_question: HashMap<(&SmolStr, &SmolStr, &Arc<str>), VecDeque<usize>> = HashMap::new();
+    let mut by_question: HashMap<Question<'_>, VecDeque<usize>> = HashMap::new();
     for (index, step) in b.iter().enumerate().filter(|(index, _)| !taken[*index]) {
-        by_question.entry((&step.kind, &step.fingerprint, &step.asked)).or_default().push_back(index);
+        if let Some(question) = question(step) {
+            by_question.entry(question).or_default().push_back(index);
+        }
     }
     for (index, step) in a.iter().enumerate() {
-        // Loops and errors ask nothing by which they could be told apart.
         if partners[index].is_none()
-            && !step.fingerprint.is_empty()
-            && let Some(found) = by_question
-                .get_mut(&(&step.kind, &step.fingerprint, &step.asked))
-                .and_then(VecDeque::pop_front)
+            && let Some(question) = question(step)
+            && let Some(found) = by_question.get_mut(&question).and_then(VecDeque::pop_front)
         {
             (partners[index], taken[found]) = (Some(found), true);
         }
@@ -220,6 +219,19 @@ fn align(a: &[Step], b: &[Step]) -> Vec<Option<usize>> {
         }
     }
     partners
+}
+
+/// By what a step is found elsewhere: its kind, its fingerprint and what it asked, or its program and the name of its output.
+type Question<'a> = (&'a SmolStr, &'a str, &'a str);
+
+/// `None` for loops and errors, which ask nothing by which they could be told apart.
+fn question(step: &Step) -> Option<Question<'_>> {
+    match step.kind.as_str() {
+        // Programs that import each other may have outputs of the same name.
+        "output" => Some((&step.kind, step.program.as_deref().unwrap_or_default(), &step.asked)),
+        _ if step.fingerprint.is_empty() => None,
+        _ => Some((&step.kind, &step.fingerprint, &step.asked)),
+    }
 }
 
 /// The steps of a run.

@@ -327,6 +327,35 @@ fn two_runs_are_compared() {
 }
 
 #[test]
+fn an_output_that_moved_is_compared_with_itself() {
+    let (workspace, id) = recorded();
+    workspace.write("answers.toml", ANSWERS.replace("\"two\"", "\"three\"").as_bytes());
+    workspace.write("main.prose", format!("let one = 1\n{TWO}").as_bytes());
+    workspace.prose(&["run", "main.prose", "--script", "answers.toml", "--quiet"]).ended(0);
+    check(
+        &workspace.prose(&["runs", "diff", &id, &last(&workspace)]),
+        &id,
+        expect![[r#"
+        status: 1
+        --- EARLIER  main.prose: completed, 2 sessions, 0 decisions, TIME
+        +++ NEW  main.prose: completed, 2 sessions, 0 decisions, TIME
+
+        1 step the same
+
+        session at line 2 (s1/1)  now at line 3 (s2/1)
+        result: two
+        now     three
+
+        output text at line 2 (s1)  now at line 3 (s2)
+        result: two
+        now     three
+        ---- stderr
+        2 differences.
+    "#]],
+    );
+}
+
+#[test]
 fn an_exported_run_has_no_secrets_and_is_replayed_elsewhere() {
     let program = "input key: \"The key\"\noutput text = session \"Use {key} for Ada\"\n";
     let settings = "[run]\nredact = [\"Ada\"]\nenvironment = [\"PLANTED\"]\n";
