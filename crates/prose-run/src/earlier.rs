@@ -226,6 +226,7 @@ pub(crate) fn prepare_replay(request: RunRequest, opened: Opened, from: &FromRun
         recorded_trees: Some(Arc::clone(&replay) as Arc<dyn Trees>),
         harness: replay,
         limits,
+        present_limits: Budget::default(),
         timeout: request.timeout,
         accounts,
         parallelism: Arc::new(Parallelism::new(MachineResources::this(), setting)),

@@ -59,6 +59,8 @@ pub use prose_project::UserFiles;
 pub use prose_project::trust::{TrustError, TrustSubject, UserTrust};
 pub use prose_rights::{Grants, Right};
 pub use prose_state::folder::Project;
+use prose_state::replay::RecordedRun;
+use prose_vm::budget::Budget;
 use prose_vm::command::{Command, CommandSender, Commands};
 use prose_vm::effect::Request;
 use prose_vm::event::{Event, RunEnd, RunHead};
@@ -81,8 +83,8 @@ pub use crate::fork::{Fork, ForkError, ForkRequest, Point, plan_fork};
 pub use crate::fork_plan::{ForkPlan, describe_fork};
 pub use crate::installed::missing_program;
 pub use crate::line_map::LineMap;
-use crate::money::RunAccounts;
 pub use crate::money::{Caps, Money, flag_that_raises, how_to_continue};
+use crate::money::{RunAccounts, limits_set_later};
 pub use crate::notify::{Notification, Notifier};
 pub use crate::origin::{check_trust, harness_of, is_confirmed};
 pub use crate::parallelism::{Machine as MachineResources, Parallelism};
@@ -125,6 +127,9 @@ pub struct PreparedRun {
     recall: AnyRecording,
     harness: Arc<dyn Harness>,
     limits: Limits,
+    /// The limits of its use that hold when it is executed, for display: those of `limits` are the ones of its start, since what it has recorded of later
+    /// ones is repeated.
+    present_limits: Budget,
     /// The time after which this execution stops.
     timeout: Option<Duration>,
     accounts: Arc<RunAccounts>,
@@ -304,6 +309,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     let asks_model = request.start != Start::Dry && asks_model(&origin.harness);
     let mut limits = request.limits;
     limits.budget.limits.extend(request.money.budget(&settings.caps, asks_model).limits);
+    let mut present_limits = limits.budget.clone();
     let setting = request.config.max_parallel;
     limits.max_parallel = setting.map_or(usize::MAX, |count| count.get() as usize);
     let parallelism = Arc::new(Parallelism::new(MachineResources::this(), setting));
@@ -311,9 +317,15 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         limits.capacity.get_or_insert_with(|| Arc::clone(&parallelism) as _);
     }
     let (sender, commands) = Commands::channel();
-    if matches!(request.start, Start::Resume { .. }) {
+    if let Start::Resume { accept_changes, .. } = request.start {
+        // A new journal starts with the limits that held.
+        let folder = opened.folder.as_deref().filter(|_| asks_model && !accept_changes);
+        if let Some(Ok(recorded)) = folder.map(RecordedRun::in_folder) {
+            limits_set_later(&recorded).for_each(|limit| present_limits.set(limit));
+        }
         // A limit that the run is resumed with is the person's word from then on, also when it is resumed without one.
         for limit in request.money.caps.maxima() {
+            present_limits.set(limit);
             let from = request.money.caps_from.unwrap_or(AnswerSource::CommandLine);
             sender.queue(Command::SetLimit { limit }, user(from));
         }
@@ -327,6 +339,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         recall: opened.recall,
         harness,
         limits,
+        present_limits,
         timeout: request.timeout.or(settings.timeout_ms.map(Duration::from_millis)),
         accounts,
         parallelism,
@@ -376,7 +389,7 @@ impl PreparedRun {
 
     /// What the run may use, and how long it may take, in a few words; `None` if nothing limits it.
     pub fn limits(&self) -> Option<String> {
-        let use_of_model = money::describe(&self.limits.budget, self.harness());
+        let use_of_model = money::describe(&self.present_limits, self.harness());
         let use_of_model = use_of_model.filter(|_| asks_model(self.harness()));
         let time = self.timeout.map(|time| format!("stops after {time:?} (`--timeout`)"));
         let limits: Vec<String> = use_of_model.into_iter().chain(time).collect();

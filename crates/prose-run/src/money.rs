@@ -178,13 +178,16 @@ pub(crate) fn describe(budget: &Budget, harness: &str) -> Option<String> {
 
 /// The limits that a person has given to a run, the last one for each thing last: with its start, or while it was executed.
 pub(crate) fn given_limits(recorded: &RecordedRun) -> Vec<Maximum> {
-    let mut limits = recorded.head.caps.clone();
+    recorded.head.caps.iter().copied().chain(limits_set_later(recorded)).collect()
+}
+
+/// The limits that a person has given to a run after its start, the last one for each thing last.
+pub(crate) fn limits_set_later(recorded: &RecordedRun) -> impl Iterator<Item = Maximum> {
     let events = recorded.events().into_iter().flatten().map_while(Result::ok);
-    limits.extend(events.filter_map(|event| match event.kind {
+    events.filter_map(|event| match event.kind {
         EventKind::Commanded { command: Command::SetLimit { limit }, .. } => Some(limit),
         _ => None,
-    }));
-    limits
+    })
 }
 
 /// The flag, without dashes, with which a run continues that has stopped at a limit, by its message; `None` if no flag overrides that limit.

@@ -30,6 +30,12 @@ impl Budget {
         let limit = Limit::hard(LimitScope::Run, Maximum::Sessions(maximum), "`--max-sessions`");
         Self { limits: vec![Limit { is_of_flag: true, ..limit }] }
     }
+
+    /// A person sets the maximum of the run, in place of the limits from flags and settings for the same thing.
+    pub fn set(&mut self, maximum: Maximum) {
+        self.limits.retain(|limit| !limit.is_of_run_for(maximum));
+        self.limits.push(Limit::of_person(maximum));
+    }
 }
 
 /// A limit.
@@ -51,6 +57,12 @@ impl Limit {
     /// A limit that is never exceeded by more than the requests at work.
     pub fn hard(scope: LimitScope, maximum: Maximum, set_by: impl Into<SmolStr>) -> Self {
         Self { scope, maximum, is_soft: false, is_of_flag: false, set_by: set_by.into() }
+    }
+
+    /// A limit of the run that a person gives to a run that was started before.
+    fn of_person(maximum: Maximum) -> Self {
+        // The flag of `prose resume` and of `prose runs set-limit`.
+        Self::hard(LimitScope::Run, maximum, format!("`--{}`", maximum.key()))
     }
 
     /// Whether it is a limit of the whole run for the same thing as a maximum.
@@ -443,12 +455,10 @@ impl Meter {
         }
     }
 
-    /// A person sets the maximum of the run, in place of the limits from flags and settings for the same thing.
+    /// A person sets the maximum of the run, as in [`Budget::set`].
     pub(crate) fn set_limit(&mut self, maximum: Maximum) {
-        // The flag of `prose resume` and of `prose runs set-limit`.
-        let flag = format!("`--{}`", maximum.key());
         self.limits.retain(|held| !held.limit.is_of_run_for(maximum));
-        self.limits.push(HeldLimit::new(Limit::hard(LimitScope::Run, maximum, flag)));
+        self.limits.push(HeldLimit::new(Limit::of_person(maximum)));
     }
 
     /// The same in an earlier execution of the run. A flag of this execution is the later word.

@@ -334,6 +334,29 @@ fn a_run_that_a_limit_has_stopped_says_how_it_continues_when_it_is_shown() {
     assert!(!shown.contains("Resume it with"), "{shown}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_resumed_run_names_the_limits_that_hold_now() {
+    let workspace = super::with_agent(FIVE, "echo done");
+    let settings = workspace.read("prose.toml") + "[limits.run]\nmax-tokens = 900000\nask-sessions = 8\n";
+    workspace.write("prose.toml", settings.as_bytes());
+    workspace.trust();
+    let limits_of = |arguments: &[&str]| {
+        let run = workspace.prose(arguments).ended(3);
+        let first = run.stderr.lines().find(|line| line.starts_with("Run ")).expect("it names the run");
+        first.split_once("command, ").expect("it names its limits").1.to_owned()
+    };
+    let at_start = limits_of(&["run", "main.prose", "--max-sessions", "1"]);
+    expect!["at most 900,000 tokens (`limits.run.max-tokens`), 1 session (`--max-sessions`); asks at 8 sessions (`limits.run.ask-sessions`)"]
+        .assert_eq(&at_start);
+    // The flag of `prose resume` also replaces the number of sessions from which on it would be asked.
+    let later = expect!["at most 900,000 tokens (`limits.run.max-tokens`), 2 sessions (`--max-sessions`)"];
+    later.assert_eq(&limits_of(&["resume", "--max-sessions", "2"]));
+    later.assert_eq(&limits_of(&["resume"]));
+    workspace.write("main.prose", b"repeat 5:\n  session \"Another\"\n");
+    expect!["at most 900,000 tokens (`limits.run.max-tokens`), 2 sessions (`--max-sessions`); asks at 8 sessions (`limits.run.ask-sessions`)"].assert_eq(&limits_of(&["resume", "--accept-changes"]));
+}
+
 #[test]
 fn a_time_limit_of_nothing_is_refused() {
     let workspace = Workspace::new(&[("five.prose", FIVE)]);
