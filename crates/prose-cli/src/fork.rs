@@ -62,10 +62,15 @@ pub(crate) fn run(args: &ForkArgs, terminal: &Terminal) -> io::Result<Ended> {
         }
         let [now, before] =
             [Path::new(&original.program), &copy].map(|path| shown(path).to_string_lossy().into_owned());
+        let as_it_was = match resumed::import_elsewhere(&copy, &project) {
+            None => format!("or as it was by `--program {}`", word(&before)),
+            Some(import) => format!(
+                "or copy `{before}` into its folder under another name, since it imports `{import}`, and fork with that copy"
+            ),
+        };
         let message = format!(
-            "the program `{now}` has changed since run {run}; fork with it as it is now by `--program {}`, or as it was by `--program {}`",
-            word(&now),
-            word(&before)
+            "the program `{now}` has changed since run {run}; fork with it as it is now by `--program {}`, {as_it_was}",
+            word(&now)
         );
         return refuse(terminal, &message);
     }

@@ -96,6 +96,12 @@ fn is_inside(path: &Path) -> bool {
     path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
+/// What the copy of the program of a run imports from the disk and what is not next to the copy, but next to the program; `None` if the copy can be run.
+pub(crate) fn import_elsewhere(copy: &Path, project: &Project) -> Option<String> {
+    let kept = read_text(copy, Limit::PROGRAM).ok()?;
+    local_imports(&kept).into_iter().find(|import| !is_beside(copy, import, project))
+}
+
 /// The paths of the programs that a program imports from the disk.
 fn local_imports(text: &str) -> Vec<String> {
     let root = prose_syntax::parse(text).syntax();

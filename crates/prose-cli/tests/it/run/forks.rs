@@ -501,3 +501,25 @@ fn a_variable_that_is_set_follows_its_call_in_an_edited_program() {
     });
     assert_eq!(checked, ["Check set by hand"]);
 }
+
+#[test]
+fn a_fork_of_a_changed_program_says_how_to_fork_with_the_text_that_it_had() {
+    let main = "use \"./lib.prose\" as lib\nlet found = lib()\nsession \"Use {found}\"\n";
+    let workspace = Workspace::new(&[("flows/main.prose", main), ("flows/lib.prose", "output all = 1\n")]);
+    workspace.prose(&["run", "flows/main.prose", "-q"]).ended(0);
+    let id = last(&workspace);
+    workspace.write("flows/main.prose", main.replace("Use", "Use all of").as_bytes());
+    check(
+        &workspace.prose(&["runs", "fork", &id, "--from", "3", "-q"]),
+        &id,
+        expect![[r#"
+            status: 2
+            ---- stderr
+            error: the program `flows/main.prose` has changed since run EARLIER; fork with it as it is now by `--program flows/main.prose`, or copy `.prose/runs/EARLIER/program.prose` into its folder under another name, since it imports `./lib.prose`, and fork with that copy
+        "#]],
+    );
+    std::fs::copy(workspace.run_folder().join("program.prose"), workspace.path("flows/before.prose"))
+        .unwrap();
+    let fork = ["runs", "fork", &id, "--from", "3", "-q", "--program", "flows/before.prose"];
+    workspace.prose(&fork).ended(0);
+}
