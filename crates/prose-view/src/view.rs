@@ -9,7 +9,7 @@ use prose_vm::effect::{Binding, RequestId, SessionTask, Usage};
 use prose_vm::error::RuntimeError;
 use prose_vm::event::{DefinedAgent, RunEnd, RunHead};
 use prose_vm::place::{NamedLine, Place, Site};
-use prose_vm::program_names::ProgramNames;
+use prose_vm::program_names::{ImportedProgram, ProgramNames};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
@@ -391,6 +391,11 @@ impl View {
     /// Since when and by whom the run is paused, if it is.
     pub fn pause(&self) -> Option<&Pause> {
         self.pause.as_ref()
+    }
+
+    /// The imported program that has a site; `None` for the program of the run.
+    pub fn imported_program(&self, site: Site) -> Option<&ImportedProgram> {
+        self.program_names.imported(site.program)
     }
 
     /// The line of a site, as messages name it; `None` if it belongs to no statement.

@@ -12,7 +12,7 @@ use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use super::ended::Ended;
-use super::failures::FailedSessions;
+use super::failures::{Failures, Origin};
 use super::{printed, replayed, waiting};
 use crate::runs::census;
 use crate::terminal::{ERROR, HELP, Terminal, WARNING, counted, one_line};
@@ -43,8 +43,8 @@ pub(super) struct EndReport<'a> {
     /// Whether its state is kept in files.
     pub(super) is_kept: bool,
     pub(super) is_quiet: bool,
-    /// The sessions that its errors come from.
-    pub(super) failed: &'a FailedSessions,
+    /// What its errors come from.
+    pub(super) failed: &'a Failures,
 }
 
 impl EndReport<'_> {
@@ -111,7 +111,7 @@ impl EndReport<'_> {
             match help.filter(|_| ended == Ended::Interrupted && error.kind == ErrorKind::Budget) {
                 Some(help) => writeln!(stderr, "{HELP}help{HELP:#}: {before}{help}")?,
                 None => {
-                    let failed = (ended == Ended::Failed).then_some(error.kind);
+                    let failed = (ended == Ended::Failed).then(|| self.failed.origin_of(error));
                     how_to_resume(run, is_kept, failed, terminal)?;
                 }
             }
@@ -156,17 +156,17 @@ pub(super) fn write_outputs(end: &RunEnd, only: Option<&SmolStr>, terminal: &Ter
     io::stdout().flush()
 }
 
-/// Writes how to resume a run; `failed` is the kind of error that it failed with.
+/// Writes how to resume a run; `failed` is what it failed at.
 pub(super) fn how_to_resume(
     run: &str,
     is_kept: bool,
-    failed: Option<ErrorKind>,
+    failed: Option<Origin>,
     terminal: &Terminal,
 ) -> io::Result<()> {
     // Another answer helps with what an agent failed by, and only another program with the rest.
-    let fails_again = matches!(
-        failed,
-        Some(
+    let fails_again = failed.filter(|failed| {
+        matches!(
+            failed.kind,
             ErrorKind::Thrown
                 | ErrorKind::Assertion
                 | ErrorKind::UnknownName
@@ -177,10 +177,13 @@ pub(super) fn how_to_resume(
                 | ErrorKind::Import
                 | ErrorKind::UnsafePath
         )
-    );
+    });
     let help = match (is_kept, fails_again) {
-        (true, false) => format!("resume it with `prose resume {run}`; recorded results are reused"),
-        (true, true) => format!("fix the program, then run `prose resume {run} --accept-changes`"),
+        (true, None) => format!("resume it with `prose resume {run}`; recorded results are reused"),
+        (true, Some(Origin { program, .. })) => {
+            let program = program.map_or("the program".to_owned(), |name| format!("`{}`", one_line(&name)));
+            format!("fix {program}, then run `prose resume {run} --accept-changes`")
+        }
         (false, _) => "save the narration to FILE, then run `prose resume --transcript FILE`".to_owned(),
     };
     writeln!(terminal.stderr(), "{HELP}help{HELP:#}: {help}")

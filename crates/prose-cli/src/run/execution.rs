@@ -14,7 +14,7 @@ use smol_str::SmolStr;
 
 use super::end::{EndReport, how_to_resume, status_of, warn_of, write_outputs};
 use super::ended::{Ended, refuse};
-use super::failures::FailedSessions;
+use super::failures::Failures;
 use super::interrupt::Interrupts;
 use super::printed::{self, Output};
 use super::progress::Progress;
@@ -84,14 +84,14 @@ fn execute_and_report(
     let mut recorder = args.record_script.as_deref().map(Recorder::new);
     let output = Output::default();
     let mut view = View::default();
-    let mut failed = FailedSessions::default();
+    let mut failed = Failures::default();
     let mut observer = |event: &Event, is_new: bool| {
         // What is narrated need not be said twice.
         if narrates.is_none() || !matches!(event.kind, EventKind::Warning { .. }) {
             progress.show(&view, event, is_new);
         }
         view.apply(event);
-        failed.observe(event);
+        failed.observe(event, &view);
         progress.report(&view, event);
         if let Some(recorder) = &mut recorder {
             recorder.record(event);

@@ -106,3 +106,33 @@ fn calls_of_the_same_block_in_two_executions_of_a_program_end_by_themselves() {
     let sessions: Vec<&str> = shown.stdout.lines().filter(|line| line.contains("inner: complete")).collect();
     assert_eq!(sessions.len(), 2, "{shown:?}");
 }
+
+#[test]
+fn the_help_after_an_error_of_an_imported_program_is_about_that_error() {
+    let help_of = |main: &str, lib: &str| {
+        let workspace = workspace("");
+        workspace.write("main.prose", main.as_bytes());
+        workspace.write("lib.prose", lib.as_bytes());
+        workspace.write("answers.toml", b"[[session]]\nlabel = \"Use it\"\nreply = \"used\"\n");
+        let run = workspace.prose(&["run", "main.prose", "-q", "--script", "answers.toml"]).ended(1);
+        let help: Vec<&str> = run.stderr.lines().filter(|line| line.starts_with("help: ")).collect();
+        workspace.masked(&help.join("\n"))
+    };
+    let help = |lib: &str| help_of(MAIN, lib);
+    // Another answer is enough.
+    expect![[r#"
+        help: its prompt is in `.prose/runs/ID/prompts/imports/lib/facts.md`
+        help: resume it with `prose resume ID`; recorded results are reused"#]]
+    .assert_eq(&help(LIB));
+    expect!["help: resume it with `prose resume ID`; recorded results are reused"].assert_eq(&help(
+        "input topic: \"What about?\"\nif **{topic} matters**:\n  session \"Find\"\noutput all = 1\n",
+    ));
+    // Only another program helps, and not that of the run.
+    expect!["help: fix `lib.prose`, then run `prose resume ID --accept-changes`"]
+        .assert_eq(&help("input topic: \"What about?\"\nthrow \"no {topic}\"\noutput all = 1\n"));
+    // The same where the program of the run has caught the error and throws it again.
+    let again = "use \"./lib.prose\" as lib\ntry:\n  lib(topic: \"tides\")\ncatch as problem:\n  throw\n";
+    expect![[r#"
+        help: its prompt is in `.prose/runs/ID/prompts/imports/lib/facts.md`
+        help: resume it with `prose resume ID`; recorded results are reused"#]].assert_eq(&help_of(again, LIB));
+}
