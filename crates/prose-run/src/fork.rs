@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use prose_state::StateError;
@@ -11,7 +10,7 @@ use prose_syntax::suggest;
 use prose_syntax::text::enumerated;
 use prose_vm::earlier::ChangedVariable;
 use prose_vm::effect::{Effect, Usage};
-use prose_vm::event::{Event, EventKind, RunStatus, Status};
+use prose_vm::event::{Event, EventKind, RunStatus, StatementKind, Status};
 use prose_vm::place::{NamedLine, Place, Site};
 use prose_vm::program::Program;
 use prose_vm::program_names::ProgramNames;
@@ -20,61 +19,9 @@ use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use crate::FromRun;
+use crate::fork_point::Point;
 use crate::moved::is_same_program;
 use crate::outline::{LocalName, Outline};
-
-/// A point in a recorded run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Point {
-    /// Before the first execution of the statement at a line, from 1.
-    Line(u32),
-    /// Before a place in the execution.
-    Place(Place),
-    /// Before the event with a number.
-    Event(u64),
-    /// Before the last execution of the statement at which the run failed.
-    Failure,
-}
-
-/// The written form of [`Point::Failure`].
-const FAILURE: &str = "failure";
-
-impl FromStr for Point {
-    type Err = String;
-
-    /// Reads `12`, `@340`, `s4/i2/1` and `failure`.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || {
-            "expected a line such as `12`, a place such as `s4/i2/1`, an event such as `@340`, or `failure`"
-                .to_owned()
-        };
-        if text == FAILURE {
-            return Ok(Self::Failure);
-        }
-        if let Some(event) = text.strip_prefix('@') {
-            return event.parse().map(Self::Event).map_err(|_| expected());
-        }
-        if text.starts_with(|first: char| first.is_ascii_digit()) {
-            return text.parse().map(Self::Line).map_err(|_| expected());
-        }
-        match serde_json::from_value(text.into()) {
-            Ok(place) if !text.is_empty() => Ok(Self::Place(place)),
-            _ => Err(expected()),
-        }
-    }
-}
-
-impl Point {
-    /// What messages call it that count lines in a document, in which the program starts after `first_line` lines.
-    fn shown(&self, first_line: u32) -> String {
-        match self {
-            Point::Line(line) => format!("line {}", first_line + line),
-            Point::Place(place) => place.to_string(),
-            Point::Event(event) => format!("event {event}"),
-            Point::Failure => FAILURE.to_owned(),
-        }
-    }
-}
 
 /// What a fork changes.
 #[derive(Debug, Clone, Default)]
@@ -358,25 +305,30 @@ impl NamesBefore {
 /// The number of the event that a point is before.
 fn find_point(recorded: &RecordedRun, point: &Point, first_line: u32) -> Result<u64, ForkError> {
     let run = &recorded.head.run;
-    let mut innermost: Option<(u32, u64)> = None;
+    let mut innermost: Option<(u32, u64, StatementKind)> = None;
     let mut executed = Executed::default();
+    let mut programs = ProgramNames::default();
     let mut failure = FailurePoint::default();
     let mut last = 0;
     for event in recorded.events()? {
         let Ok(event) = event else { break };
         last = event.seq;
-        let is_statement = matches!(event.kind, EventKind::StatementStarted { .. });
-        executed.add(&event, is_statement);
+        programs.apply(&event);
         match (point, event.site) {
             (Point::Place(place), _) if *place == event.place => return Ok(event.seq),
-            (Point::Line(line), Some(site)) if is_statement && site.program == 0 => {
+            (Point::Line(NamedLine { program, line }), Some(site))
+                if programs.has_name(site, program.as_deref()) =>
+            {
+                executed.lines.insert(site.line);
+                let EventKind::StatementStarted { kind, .. } = event.kind else { continue };
+                executed.statements.insert(site.line);
                 if site.line == *line {
                     return Ok(event.seq);
                 }
                 // A line in the middle of a statement stands for the innermost statement around it.
                 let is_around = site.line < *line && *line <= site.last_line;
-                if is_around && innermost.is_none_or(|(start, _)| start < site.line) {
-                    innermost = Some((site.line, event.seq));
+                if is_around && innermost.is_none_or(|(start, ..)| start < site.line) {
+                    innermost = Some((site.line, event.seq, kind));
                 }
             }
             (Point::Failure, _) => failure.add(&event),
@@ -388,16 +340,19 @@ fn find_point(recorded: &RecordedRun, point: &Point, first_line: u32) -> Result<
         (Point::Event(seq), _) => {
             Err(ForkError::Request(format!("run {run} has {last} events and no event {seq}")))
         }
-        (Point::Line(line), Some((start, seq))) => {
+        (Point::Line(line), Some((start, seq, kind))) => {
             // A line of a branch that was not taken is no part of what was executed around it.
-            let text = recorded.program.as_deref().unwrap_or_default();
-            let own = Outline::new(text).statement_at(*line);
-            match own.filter(|own| *own > start && !executed.lines.contains(own)) {
-                Some(_) => Err(executed.refusal(run, *line, first_line)),
-                None => Ok(seq),
-            }
+            let is_other = match (&line.program, &recorded.program) {
+                (None, Some(text)) => {
+                    let own = Outline::new(text).statement_at(line.line);
+                    own.is_some_and(|own| own > start && !executed.lines.contains(&own))
+                }
+                // The text of an imported program is not recorded.
+                _ => has_body(kind),
+            };
+            if is_other { Err(executed.refusal(run, line, first_line)) } else { Ok(seq) }
         }
-        (Point::Line(line), None) => Err(executed.refusal(run, *line, first_line)),
+        (Point::Line(line), None) => Err(executed.refusal(run, line, first_line)),
         (Point::Place(place), _) => Err(ForkError::Request(format!(
             "run {run} has no place `{place}`; `prose runs show {run} --json` lists the places of its requests"
         ))),
@@ -405,6 +360,21 @@ fn find_point(recorded: &RecordedRun, point: &Point, first_line: u32) -> Result<
             ForkError::Request(format!("run {run} has not failed; name a line, a place or an event instead"))
         }),
     }
+}
+
+/// Whether the lines of a statement may be those of others inside of it.
+fn has_body(kind: StatementKind) -> bool {
+    matches!(
+        kind,
+        StatementKind::Do
+            | StatementKind::Parallel
+            | StatementKind::Loop
+            | StatementKind::If
+            | StatementKind::Choice
+            | StatementKind::Try
+            | StatementKind::Pipeline
+            | StatementKind::Other
+    )
 }
 
 /// The lines of a program that a run has executed.
@@ -417,26 +387,21 @@ struct Executed {
 }
 
 impl Executed {
-    fn add(&mut self, event: &Event, is_statement: bool) {
-        let Some(site) = event.site.filter(|site| site.program == 0) else { return };
-        self.lines.insert(site.line);
-        if is_statement {
-            self.statements.insert(site.line);
-        }
-    }
-
     /// Says that a line was not executed, with the lines around it that were.
-    fn refusal(&self, run: &str, line: u32, first_line: u32) -> ForkError {
-        let before = self.statements.range(..line).next_back();
-        let after = self.statements.range(line..).next();
-        let near: Vec<String> =
-            before.into_iter().chain(after).map(|line| (first_line + line).to_string()).collect();
+    fn refusal(&self, run: &str, asked: &NamedLine, first_line: u32) -> ForkError {
+        let before = self.statements.range(..asked.line).next_back();
+        let after = self.statements.range(asked.line..).next();
+        let near = before.into_iter().chain(after);
+        let near: Vec<NamedLine> =
+            near.map(|line| NamedLine { line: *line, ..asked.clone() }.in_document(first_line)).collect();
         let near = match near.as_slice() {
             [] => String::new(),
-            [only] => format!("; line {only} was"),
-            near => format!("; lines {} were", enumerated(near, "and")),
+            [only] => format!("; {only} was"),
+            [a, b] if asked.program.is_none() => format!("; lines {} and {} were", a.line, b.line),
+            near => format!("; {} were", enumerated(near, "and")),
         };
-        ForkError::Request(format!("line {} was not executed in run {run}{near}", first_line + line))
+        let asked = asked.clone().in_document(first_line);
+        ForkError::Request(format!("{asked} was not executed in run {run}{near}"))
     }
 }
 
@@ -477,11 +442,13 @@ fn find_reply(recorded: &RecordedRun, point: &Point) -> Result<Option<(u64, Plac
     let mut found = None;
     let mut of_line: Option<Place> = None;
     let mut inside = RepliesInside::default();
+    let mut programs = ProgramNames::default();
     for event in recorded.events()? {
         let Ok(event) = event else { break };
+        programs.apply(&event);
         if let EventKind::SessionStarted { .. } = &event.kind
-            && let (Point::Line(line), Some(site)) = (point, event.site)
-            && site.program == 0
+            && let (Point::Line(NamedLine { program, line }), Some(site)) = (point, event.site)
+            && programs.has_name(site, program.as_deref())
             && (site.line..=site.last_line).contains(line)
         {
             of_line.get_or_insert_with(|| event.place.clone());

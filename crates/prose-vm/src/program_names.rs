@@ -47,6 +47,14 @@ impl ProgramNames {
         self.called.get(&program)
     }
 
+    /// Whether a site is in a program of this name; `None` for the program of the run.
+    pub fn has_name(&self, site: Site, name: Option<&str>) -> bool {
+        match name {
+            None => site.program == 0,
+            Some(name) => self.imported(site.program).is_some_and(|imported| imported.name == name),
+        }
+    }
+
     /// The line of a site; `None` if it belongs to no statement.
     pub fn line(&self, site: Site) -> Option<NamedLine> {
         NamedLine::new(self.imported(site.program).map(|imported| imported.name.clone()), site.line)

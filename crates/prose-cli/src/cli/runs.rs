@@ -204,6 +204,7 @@ Exit status: the same as for `prose run`
 
 Examples:
   prose runs fork k3x9 --from 12                      again from the first execution of line 12 on
+  prose runs fork k3x9 --from lib.prose:12            from a line of an imported program, as `prose runs show` names it
   prose runs fork k3x9 --from s4/i2/1                 from a place that `prose runs show --json` lists
   prose runs fork k3x9 --from @340                    from an event
   prose runs fork k3x9 --from failure                 from the statement that failed
@@ -216,7 +217,7 @@ pub(crate) struct ForkArgs {
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
 
-    /// Where the fork leaves the run: a line of its program, a place, an event, or where it failed
+    /// Where the fork leaves the run: a line of its program or of one that it imports, a place, an event, or where it failed
     ///
     /// A line stands for the first execution of its statement, and `failure` for the last one of the statement that failed. Without it, the fork starts after the last reply that `--reply` replaces; with
     /// `--program` alone, all answers are reused that still match.
@@ -245,7 +246,7 @@ pub(crate) struct ForkArgs {
     pub(crate) runner: RunnerArgs,
 }
 
-/// Reads `12`, `@340` and `s4/i2/1`.
+/// Reads `12`, `lib.prose:12`, `@340` and `s4/i2/1`.
 fn point(text: &str) -> Result<Point, String> {
     text.parse()
 }

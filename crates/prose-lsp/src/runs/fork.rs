@@ -87,7 +87,7 @@ impl ForkOrder {
         if let Some(line) = self.line {
             let before = recorded.program.as_deref().unwrap_or_default();
             let map = LineMap::new(before, &request.program.text);
-            self.request.from = Some(Point::Line(map.nearest_before(line - 1) + 1));
+            self.request.from = Some(Point::of_line(map.nearest_before(line - 1) + 1));
         }
         let fork = plan_fork(recorded, self.request).map_err(|error| error.for_editor())?;
         request.start = Start::From(Box::new(fork.from.clone()));

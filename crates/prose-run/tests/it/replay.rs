@@ -322,7 +322,7 @@ fn a_fork_keeps_what_came_before_a_line_and_asks_the_rest() {
     let (mut world, recorded) = run();
     let journal = fs::read(&recorded.path).unwrap();
     world.answer(&ANSWERS.replace("\"better\"", "\"much better\""));
-    let fork = ForkRequest { from: Some(Point::Line(10)), ..ForkRequest::default() };
+    let fork = ForkRequest { from: Some(Point::of_line(10)), ..ForkRequest::default() };
     let planned = plan_fork(recorded.clone(), fork.clone()).unwrap();
     assert_eq!(
         [planned.reused_sessions, planned.reused_decisions, planned.asked_sessions, planned.asked_decisions],
@@ -350,7 +350,7 @@ fn a_fork_of_a_failed_run_asks_what_failed_again() {
     assert_eq!(world.execute(program, "script", Start::New).end.status, RunStatus::Failed);
     let recorded = world.observed();
     world.answer("[[session]]\npattern = \"Second one\"\nreply = \"two\"\n");
-    let fork = ForkRequest { from: Some(Point::Line(2)), ..ForkRequest::default() };
+    let fork = ForkRequest { from: Some(Point::of_line(2)), ..ForkRequest::default() };
     let finished = world.fork(program, "script", recorded, fork);
     assert_eq!(finished.end.outputs, [("b".into(), Value::from("two"))]);
 }
@@ -366,7 +366,7 @@ fn a_fork_that_failed_is_resumed_like_any_other_run() {
     let recorded = world.observed();
     world.answer(&(reply("Second") + "[[session]]\nfail = \"no\"\n"));
     let fork = ForkRequest {
-        from: Some(Point::Line(2)),
+        from: Some(Point::of_line(2)),
         variables: vec![("a".into(), Value::from("Zeroth"))],
         ..ForkRequest::default()
     };
@@ -383,7 +383,7 @@ fn a_fork_that_failed_is_resumed_like_any_other_run() {
 fn a_fork_sets_variables_and_says_who_did() {
     let (mut world, recorded) = run();
     let fork = ForkRequest {
-        from: Some(Point::Line(10)),
+        from: Some(Point::of_line(10)),
         variables: vec![("a".into(), Value::from("another draft"))],
         ..ForkRequest::default()
     };
@@ -406,7 +406,7 @@ fn a_fork_sets_variables_and_says_who_did() {
 fn what_if_it_had_replied_something_else() {
     let (mut world, recorded) = run();
     let fork =
-        ForkRequest { replies: vec![(Point::Line(4), Arc::from("no facts"))], ..ForkRequest::default() };
+        ForkRequest { replies: vec![(Point::of_line(4), Arc::from("no facts"))], ..ForkRequest::default() };
     let finished = world.fork(PROGRAM, "script", recorded, fork);
     assert_eq!(finished.end.status, RunStatus::Completed, "{:?}", finished.end.error);
     assert!(story(world.events.clone()).contains("Draft A from no facts"));
@@ -474,7 +474,7 @@ fn a_waiting_run_is_forked_with_another_past() {
     let recorded = world.observed();
     let journal = fs::read(&recorded.path).unwrap();
     let fork = ForkRequest {
-        from: Some(Point::Line(2)),
+        from: Some(Point::of_line(2)),
         variables: vec![("a".into(), Value::from("uno"))],
         ..ForkRequest::default()
     };
@@ -498,17 +498,17 @@ fn check_refused(fork: ForkRequest, expected: Expect) {
 #[test]
 fn points_that_do_not_exist_are_refused() {
     let at = |point| ForkRequest { from: Some(point), ..ForkRequest::default() };
-    check_refused(at(Point::Line(40)), expect!["line 40 was not executed in run RUN; line 23 was"]);
+    check_refused(at(Point::of_line(40)), expect!["line 40 was not executed in run RUN; line 23 was"]);
     check_refused(
         at("s99".parse().unwrap()),
         expect!["run RUN has no place `s99`; `prose runs show RUN --json` lists the places of its requests"],
     );
     check_refused(
-        ForkRequest { variables: vec![("fact".into(), Value::from(""))], ..at(Point::Line(10)) },
+        ForkRequest { variables: vec![("fact".into(), Value::from(""))], ..at(Point::of_line(10)) },
         expect!["`fact` has no value before the point in run RUN; did you mean `facts`?"],
     );
     check_refused(
-        ForkRequest { replies: vec![(Point::Line(20), Arc::from("x"))], ..at(Point::Line(4)) },
+        ForkRequest { replies: vec![(Point::of_line(20), Arc::from("x"))], ..at(Point::of_line(4)) },
         expect![
             "the changed reply is recorded by event 68, after the point at event 7; fork from a later point"
         ],
@@ -646,11 +646,11 @@ fn a_journal_that_is_being_written_is_used_up_to_its_last_whole_line() {
 fn messages_of_a_fork_count_lines_in_the_document_of_the_program() {
     let in_document = ForkRequest { first_line: 100, ..ForkRequest::default() };
     check_refused(
-        ForkRequest { from: Some(Point::Line(40)), ..in_document.clone() },
+        ForkRequest { from: Some(Point::of_line(40)), ..in_document.clone() },
         expect!["line 140 was not executed in run RUN; line 123 was"],
     );
     check_refused(
-        ForkRequest { replies: vec![(Point::Line(40), Arc::from("x"))], ..in_document },
+        ForkRequest { replies: vec![(Point::of_line(40), Arc::from("x"))], ..in_document },
         expect![
             "run RUN has no reply of a session at line 140; `prose runs show RUN --json` lists the places of its requests"
         ],

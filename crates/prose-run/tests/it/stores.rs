@@ -179,7 +179,7 @@ fn runs_in_a_database_are_replayed_and_forked() {
     let world = World::new();
     world.execute(PROGRAM, StateMode::Sqlite, Start::New, None);
     let recorded = RecordedRun::in_folder(&world.folder()).unwrap();
-    let fork = ForkRequest { from: Some(Point::Line(2)), ..ForkRequest::default() };
+    let fork = ForkRequest { from: Some(Point::of_line(2)), ..ForkRequest::default() };
     let forked = plan_fork(recorded.clone(), fork).unwrap_or_else(|error| panic!("{error}"));
     for (from, reused) in [(FromRun::replay(recorded), 3), (forked.from, 1)] {
         let start = Start::From(Box::new(from));

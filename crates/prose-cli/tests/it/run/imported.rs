@@ -108,6 +108,31 @@ fn calls_of_the_same_block_in_two_executions_of_a_program_end_by_themselves() {
 }
 
 #[test]
+fn a_fork_leaves_a_run_at_a_line_of_an_imported_program() {
+    let workspace = workspace("");
+    let lib = LIB.replace("output", "if facts == \"\":\n  session \"Search\"\nlet more = session \"Check them\"\n  context: facts\noutput");
+    workspace.write("lib.prose", lib.as_bytes());
+    workspace.prose(&["run", "main.prose", "-q"]).ended(0);
+    let first = replay::last(&workspace);
+    let planned = |arguments: &[&str]| {
+        let run = workspace.prose(&[&["runs", "fork", &first], arguments].concat());
+        run.stderr.lines().next().unwrap_or_default().replace(&first, "EARLIER")
+    };
+    expect!["Fork of run EARLIER before lib.prose:7 (s1/m1/s3, event 21)"]
+        .assert_eq(&planned(&["--from", "lib.prose:7"]));
+    // A line of a statement stands for the statement.
+    expect!["Fork of run EARLIER before lib.prose:7 (s1/m1/s3, event 21)"]
+        .assert_eq(&planned(&["--from", "./lib.prose:8"]));
+    expect!["error: lib.prose:6 was not executed in run EARLIER; lib.prose:5 and lib.prose:7 were"]
+        .assert_eq(&planned(&["--from", "lib.prose:6"]));
+    expect!["error: other.prose:7 was not executed in run EARLIER"]
+        .assert_eq(&planned(&["--from", "other.prose:7"]));
+    expect!["error: invalid value 'lib.prose:x' for '--from <LINE|PLACE|@EVENT|failure>': expected a line such as `12` or `lib.prose:12`, a place such as `s4/i2/1`, an event such as `@340`, or `failure`"].assert_eq(&planned(&["--from", "lib.prose:x"]));
+    expect!["Fork of run EARLIER before lib.prose:5 (s1/m1/s2, event 14)"]
+        .assert_eq(&planned(&["--reply", "lib.prose:4=Many"]));
+}
+
+#[test]
 fn the_help_after_an_error_of_an_imported_program_is_about_that_error() {
     let help_of = |main: &str, lib: &str| {
         let workspace = workspace("");
