@@ -166,7 +166,7 @@ fn a_plan_says_what_is_reused_and_asked_and_starts_nothing() {
     check(
         &refused(&mut workspace, json!({ "from": "@x" })),
         expect![
-            "`from`: expected a line such as `12`, a place such as `s4/i2/1`, an event such as `@340`, or `failure`"
+            "`from`: expected a line such as `12` or `lib.prose:12`, a place such as `s4/i2/1`, an event such as `@340`, or `failure`"
         ],
     );
     check(

@@ -159,5 +159,6 @@ fn the_help_after_an_error_of_an_imported_program_is_about_that_error() {
     let again = "use \"./lib.prose\" as lib\ntry:\n  lib(topic: \"tides\")\ncatch as problem:\n  throw\n";
     expect![[r#"
         help: its prompt is in `.prose/runs/ID/prompts/imports/lib/facts.md`
-        help: resume it with `prose resume ID`; recorded results are reused"#]].assert_eq(&help_of(again, LIB));
+        help: resume it with `prose resume ID`; recorded results are reused"#]]
+    .assert_eq(&help_of(again, LIB));
 }
