@@ -238,6 +238,10 @@ fn runs(project: &Project, report: &mut Report<'_>) -> io::Result<()> {
     for run in &runs {
         let id = &run.id;
         match run.status {
+            RunState::Damaged if run.never_started() => report.note(
+                ABOUT,
+                format_args!("{id} was stopped before it started; remove it with `prose runs rm {id}`"),
+            )?,
             RunState::Damaged => report.problem(
                 ABOUT,
                 format_args!("the files of {id} cannot be read"),

@@ -201,10 +201,17 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
         return resume_transcript(path, args, terminal);
     }
     let project = Project { allows_outside: args.runner.allow_outside, ..present_project() };
-    let details = match crate::runs::details(&project, args.run.as_deref()) {
-        Ok(details) => details,
+    let found = match &args.run {
+        Some(run) => crate::runs::details(&project, Some(run)).map(|details| (details, None)),
+        None => crate::runs::last_started(&project),
+    };
+    let (details, note) = match found {
+        Ok(found) => found,
         Err(message) => return refuse(terminal, &message),
     };
+    if let Some(note) = note {
+        writeln!(terminal.stderr(), "{WARNING}note{WARNING:#}: {note}")?;
+    }
     let run = details.summary.id.clone();
     let is_confirmed = || prose_run::is_confirmed(&project, &run, &UserTrust::of_user().files);
     let original = match &args.program {

@@ -34,7 +34,7 @@ use crate::command_error::CommandError;
 use crate::run::project::present_project;
 use crate::run::waiting;
 use crate::runs::attach::Attach;
-pub(crate) use crate::runs::details::details;
+pub(crate) use crate::runs::details::{details, last_started};
 use crate::status::Status;
 use crate::terminal::{self, BOLD, Terminal, counted, first_line, one_line, time};
 

@@ -48,5 +48,6 @@ mod state_file;
 mod tables;
 mod trace;
 mod turns;
+mod unstarted;
 
 pub use error::{Damage, StateError};

@@ -411,7 +411,10 @@ fn summarise_files(id: &str, folder: &Path) -> Recorded {
                 StateError::Version { .. } | StateError::NewerDatabase { .. } => RunState::Newer,
                 _ => RunState::Damaged,
             };
-            summary.error = Some(error.to_string());
+            summary.error = Some(match summary.never_started() {
+                true => format!("it was stopped before it started; remove it with `prose runs rm {id}`"),
+                false => error.to_string(),
+            });
         }
     }
     Recorded { summary, head, end, asked_at }

@@ -177,7 +177,7 @@ fn a_run_of_which_next_to_nothing_is_left() {
     );
     workspace.refuses(
         &["resume"],
-        expect!["the program of run ID does not exist any more, and its copy `FOLDER/.prose/runs/ID/program.prose` does not exist; restore the program to resume the run"],
+        expect!["run ID was stopped before it started, so there is nothing to resume; start a new run with `prose run`"],
     );
     workspace.prints(&["runs", "rm", "2"], expect!["removed ID"]);
     workspace.check(

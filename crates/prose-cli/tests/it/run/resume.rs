@@ -504,3 +504,66 @@ fn an_edited_script_has_its_entries_when_a_run_is_resumed() {
     );
     assert_eq!(workspace.prose(&["resume", "--quiet"]).ended(0).stdout, "end: two\n");
 }
+
+#[test]
+fn a_run_that_was_stopped_before_it_started_is_passed_over() {
+    let workspace = stopped("2");
+    // As a process leaves it that is killed while it makes the folder of a run.
+    let killed = |id: &str, journal: &str, text: &[u8]| {
+        workspace.write(&format!(".prose/runs/{id}/.lock"), b"");
+        workspace.write(&format!(".prose/runs/{id}/{journal}"), text);
+    };
+    killed("29990101-000000-aaaaaa", "journal.jsonl", b"");
+    workspace.check(
+        &["resume", "-q", "--max-sessions", "3"],
+        expect![[r#"
+        status: 3
+        ---- stderr
+        note: run ID was stopped before it started; the last run that started is ID
+        stopped: the limit of 3 sessions is reached (`--max-sessions`)
+        help: continue it with a higher limit: `prose resume ID --max-sessions N`; recorded results are reused
+    "#]],
+    );
+    killed("29990101-000001-aaaaaa", "state.db", b"");
+    killed("29990101-000002-aaaaaa", "journal.jsonl", b"{\"c\":\"0");
+    killed("29990101-000003-aaaaaa", "program.prose", FIVE.as_bytes());
+    std::fs::create_dir(workspace.path(".prose/runs/29990101-000000-aaaaaa/bindings"))
+        .expect("it is not there");
+    workspace.check(&["resume", "-q", "--max-sessions", "9"], expect![[r#"
+        status: 0
+        ---- stdout
+        text: Here is what Five comes down to. Took a, b, c, d into account. Compared with the rest, Five is the smaller part. The evidence on the rest is mixed, so Five deserves a second look. As far as Five goes, this can go ahead as planned. [offline]
+        ---- stderr
+        note: 4 runs were stopped before they started; the last run that started is ID
+    "#]]);
+    let list = workspace.masked(&workspace.prose(&["runs", "list"]).stdout);
+    let damaged: Vec<_> = list.lines().filter_map(|line| line.strip_prefix("ID  damaged")).collect();
+    let shown: Vec<_> = damaged.iter().map(|line| line.trim_start()).collect();
+    expect![[r#"
+        ?  FOLDER/.prose/runs/ID has neither a journal nor state.md; delete the folder
+        ?  it was stopped before it started; remove it with `prose runs rm ID`
+        ?  it was stopped before it started; remove it with `prose runs rm ID`
+        ?  it was stopped before it started; remove it with `prose runs rm ID`"#]]
+    .assert_eq(&shown.join("\n"));
+    // What has lost its first line was started.
+    killed("29990101-000004-aaaaaa", "journal.jsonl", b"one line\n");
+    workspace.check(&["resume", "-q"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: the program of run ID does not exist any more, and its copy `FOLDER/.prose/runs/ID/program.prose` does not exist; restore the program to resume the run
+    "#]]);
+}
+
+#[test]
+fn there_is_nothing_to_resume_where_no_run_has_started() {
+    let workspace =
+        Workspace::new(&[("five.prose", FIVE), (".prose/runs/29990101-000000-aaaaaa/journal.jsonl", "")]);
+    workspace.check(&["resume"], expect![[r#"
+        status: 2
+        ---- stderr
+        error: run ID was stopped before it started, so there is nothing to resume; start a new run with `prose run`
+    "#]]);
+    workspace.write(".prose/runs/29990101-000000-aaaaaa/program.prose", FIVE.as_bytes());
+    // A run that is named is started.
+    workspace.prose(&["resume", "2999", "-q"]).ended(0);
+}
