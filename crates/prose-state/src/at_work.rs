@@ -25,7 +25,7 @@ const AT_WORK_FILE: &str = "at-work.jsonl";
 
 /// What a request at work comes to if the process ends now.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct AtWork {
+pub(crate) struct AtWork {
     /// The number of the last event before an agent started with it. With the request, it identifies the attempt.
     after: u64,
     expense: Expense,
@@ -113,25 +113,22 @@ impl Unsettled<'_> {
     pub(crate) fn of_latest(&self, last_seq: u64) -> Result<Vec<Expense>, StateError> {
         let path = file_of(self.journal);
         let mut unsettled = self.read(&path)?;
-        let mut lines = Vec::new();
         for AtWork { after, .. } in &mut unsettled {
             // A journal that was repaired continues with lower numbers.
             *after = last_seq.min(*after);
         }
-        for request in &unsettled {
-            serde_json::to_writer(&mut lines, request)
-                .map_err(|error| StateError::io("write", &path)(error.into()))?;
-            lines.push(b'\n');
-        }
-        if !lines.is_empty() {
-            OwnFile(&path).replace(&lines)?;
-        }
+        replace(&path, &unsettled)?;
         Ok(unsettled.into_iter().map(|AtWork { expense, .. }| expense).collect())
     }
 
     /// Those of the journal of the program before it changed.
     pub(crate) fn of_earlier(&self) -> Result<Vec<Expense>, StateError> {
         Ok(self.read(&file_of(self.journal))?.into_iter().map(|AtWork { expense, .. }| expense).collect())
+    }
+
+    /// Those of the journal as it is. Nothing is written.
+    pub(crate) fn at_work(&self) -> Result<Vec<AtWork>, StateError> {
+        self.read(&file_of(self.journal))
     }
 
     fn read(&self, path: &Path) -> Result<Vec<AtWork>, StateError> {
@@ -177,6 +174,21 @@ impl Unsettled<'_> {
         }
         Ok(())
     }
+}
+
+/// Leaves those of a run in a folder that was written from its events, for its next execution.
+pub(crate) fn leave(folder: &Path, at_work: &[AtWork]) -> Result<(), StateError> {
+    replace(&folder.join(AT_WORK_FILE), at_work)
+}
+
+fn replace(path: &Path, at_work: &[AtWork]) -> Result<(), StateError> {
+    let mut lines = Vec::new();
+    for request in at_work {
+        serde_json::to_writer(&mut lines, request)
+            .map_err(|error| StateError::io("write", path)(error.into()))?;
+        lines.push(b'\n');
+    }
+    if lines.is_empty() { Ok(()) } else { OwnFile(path).replace(&lines) }
 }
 
 /// The request of which an event has recorded what an attempt at it has used.

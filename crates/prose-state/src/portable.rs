@@ -1,7 +1,7 @@
 //! A run in one file: its program and its journal, which has all values.
 //!
-//! The file has a line of JSON for each part: what it is, the program, the lines of the journal as they are, and how many there are. Texts can be redacted
-//! on the way. A run that was imported from such a file was not started by this user on this machine, so nothing in it is trusted.
+//! The file has a line of JSON for each part: what it is, the program with what the journal does not have, the lines of the journal as they are, and how many
+//! there are. A reader passes over keys of these parts that it does not know. Texts can be redacted on the way. A run that was imported from such a file was not started by this user on this machine, so nothing in it is trusted.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -12,9 +12,11 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use prose_vm::event::{Event, EventKind, StateMode};
 use prose_vm::store::Store;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use crate::at_work::{self, AtWork, Unsettled};
 use crate::disk::OwnFile;
 use crate::error::StateError;
 use crate::filesystem::{FilesystemStore, ReplayMode};
@@ -22,6 +24,7 @@ use crate::folder::Project;
 use crate::journal::write_line;
 use crate::line::{LINE_START, seed_of_run};
 use crate::reader::{MAX_BYTES_OF_LINE, read_head_in};
+use crate::repair::JournalCopies;
 use crate::replay::RecordedRun;
 
 /// How the names of exported files end, without the dot.
@@ -42,10 +45,13 @@ struct Header {
     run: SmolStr,
 }
 
-/// The text of the program.
+/// The text of the program, and what its journal does not have.
 #[derive(Serialize, Deserialize)]
 struct Program<'a> {
     program: Cow<'a, str>,
+    /// What the requests have used that were at work when the process of the run ended.
+    #[serde(default, rename = "at-work", skip_serializing_if = "Vec::is_empty")]
+    at_work: Vec<AtWork>,
 }
 
 /// The last line.
@@ -64,7 +70,7 @@ pub type Redact<'a> = &'a dyn Fn(&str) -> Option<String>;
 pub struct Exported {
     /// The number of events.
     pub events: u64,
-    /// The number of events with redacted texts; the program counts as one.
+    /// The number of events with redacted texts; the program counts as one, and so does each request at work.
     pub redacted: u64,
 }
 
@@ -74,6 +80,13 @@ pub fn export(run: &RecordedRun, redact: Redact<'_>, out: &mut dyn Write) -> Res
     let program = run.program.as_deref().unwrap_or_default();
     let redacted_program = redact(program);
     let mut exported = Exported { events: 0, redacted: u64::from(redacted_program.is_some()) };
+    let mut at_work = at_work_of(run)?;
+    for request in &mut at_work {
+        if let Some(masked) = redacted(request, redact) {
+            *request = masked?;
+            exported.redacted += 1;
+        }
+    }
     // The first event says whether any of the others is redacted.
     for event in run.events()? {
         let Some(event) = sound(event)? else { break };
@@ -84,7 +97,7 @@ pub fn export(run: &RecordedRun, redact: Redact<'_>, out: &mut dyn Write) -> Res
     let mut line = |bytes: &[u8]| out.write_all(bytes);
     let header = Header { version: VERSION, run: run.head.run.clone() };
     line(json_line(&header).as_bytes()).map_err(failed)?;
-    let program = Program { program: redacted_program.as_deref().unwrap_or(program).into() };
+    let program = Program { program: redacted_program.as_deref().unwrap_or(program).into(), at_work };
     line(json_line(&program).as_bytes()).map_err(failed)?;
     let mut seed = 0;
     let events = run.events()?.take(exported.events as usize);
@@ -136,9 +149,28 @@ fn json_line(value: &impl Serialize) -> String {
     line
 }
 
-/// The event with redacted texts, or why it cannot be redacted; `None` if nothing is.
-fn redacted(event: &Event, redact: Redact<'_>) -> Option<Result<Event, StateError>> {
-    let mut json = serde_json::to_value(event).ok()?;
+/// What the requests have used that were at work when the process of a run ended.
+fn at_work_of(run: &RecordedRun) -> Result<Vec<AtWork>, StateError> {
+    let path = &run.path;
+    if !run.is_exported() {
+        let copies = JournalCopies(path.parent().unwrap_or(Path::new(""))).all();
+        return Unsettled { run: &run.head.run, journal: path, copies: &copies }.at_work();
+    }
+    let io = |error| StateError::io("read", path)(error);
+    let mut lines =
+        PartLines { reader: BufReader::new(OwnFile(path).reader()?), offset: 0, line: Vec::new() };
+    lines.next(MAX_HEADER).map_err(io)?;
+    let program: Result<Program<'_>, _> = serde_json::from_slice(lines.next(MAX_PROGRAM).map_err(io)?);
+    // It was read before.
+    Ok(program.map(|program| program.at_work).unwrap_or_default())
+}
+
+/// An event, or what a request has used, with redacted texts, or why it cannot be redacted; `None` if nothing is.
+fn redacted<T: Serialize + DeserializeOwned>(
+    recorded: &T,
+    redact: Redact<'_>,
+) -> Option<Result<T, StateError>> {
+    let mut json = serde_json::to_value(recorded).ok()?;
     if !redact_json(&mut json, false, redact) {
         return None;
     }
@@ -329,5 +361,6 @@ fn record(
         }
         store.record(&event, true).map_err(failed)?;
     }
-    store.commit().map_err(failed)
+    store.commit().map_err(failed)?;
+    at_work::leave(store.folder(), &at_work_of(run)?)
 }

@@ -373,3 +373,27 @@ fn a_time_limit_of_nothing_is_refused() {
     expected.assert_eq(&refused(&["runs", "fork", "2", "--from", "2", "--timeout", "0s"]));
     assert_eq!(workspace.runs().len(), 1);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_session_at_work_when_the_process_was_killed_counts_also_after_an_export() {
+    let agent = "if [ -e calls ]; then : > ready; exec sleep 600; fi; echo x >> calls; echo done";
+    let killed = super::with_agent(FIVE, agent);
+    kill_at_work(&killed, &["run", "main.prose", "-q", "--max-sessions", "3"]);
+    killed.prose(&["runs", "export", "2", "run.prose-run"]).ended(0);
+    let file = killed.read("run.prose-run");
+    // Versions that know nothing of it read the file, too.
+    assert!(file.starts_with("{\"prose-run\":1,"), "{file}");
+    for state in ["filesystem", "sqlite"] {
+        let workspace = super::with_agent(FIVE, "echo x >> calls; echo done");
+        workspace.write("run.prose-run", file.as_bytes());
+        workspace.prose(&["runs", "import", "run.prose-run", "--state", state]).ended(0);
+        let again = ["runs", "export", "2", "again.prose-run"];
+        workspace.prose(&again).ended(0);
+        assert_eq!(workspace.read("again.prose-run").lines().nth(1), file.lines().nth(1), "{state}");
+        let resume = ["resume", "-q", "--program", "main.prose", "--harness", "command"];
+        let run = workspace.prose(&resume).ended(3);
+        assert!(run.stderr.contains("stopped: the limit of 3 sessions is reached"), "{state}: {run:?}");
+        assert_eq!(workspace.read("calls").lines().count(), 1, "{state}");
+    }
+}
