@@ -27,6 +27,8 @@ pub(crate) fn is_unstarted(folder: &Path) -> bool {
             "bindings" => fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none()),
             // The lock and files that are being written.
             _ if name.starts_with('.') => true,
+            // The address of the process for other ones, which is known before the first event.
+            "control.json" => true,
             _ => [PROGRAM_FILE, JOURNAL_FILE].contains(&name) || name.starts_with(DATABASE_FILE),
         }
     };

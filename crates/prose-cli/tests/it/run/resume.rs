@@ -512,6 +512,7 @@ fn a_run_that_was_stopped_before_it_started_is_passed_over() {
     let killed = |id: &str, journal: &str, text: &[u8]| {
         workspace.write(&format!(".prose/runs/{id}/.lock"), b"");
         workspace.write(&format!(".prose/runs/{id}/{journal}"), text);
+        workspace.write(&format!(".prose/runs/{id}/control.json"), b"{}");
     };
     killed("29990101-000000-aaaaaa", "journal.jsonl", b"");
     workspace.check(
