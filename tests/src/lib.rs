@@ -64,7 +64,8 @@ pub fn official_files(extension: &str) -> Vec<(String, String)> {
     paths.iter().map(|path| (name(path), text(path))).collect()
 }
 
-fn collect(folder: &Path, extension: &str, paths: &mut Vec<PathBuf>) {
+/// Adds the files below a folder that have an extension.
+pub fn collect(folder: &Path, extension: &str, paths: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("the folder can be listed") {
         let path = entry.expect("the folder can be listed").path();
         if path.is_dir() {

@@ -53,13 +53,6 @@ impl From<Narration> for Markers {
 
 /// `prose run`
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
-    // What is there instead of a state system that is missing is a rule of the language (R4).
-    if args.state == Some(State::Postgres) {
-        return refuse(
-            terminal,
-            "the state backend `postgres` is not supported; use `--state sqlite` for a database of the run, or `--state filesystem` for files",
-        );
-    }
     let is_in_context = args.in_context || args.state == Some(State::InContext);
     if let Some(contradiction) = contradiction(&args.runner, is_in_context) {
         return refuse(terminal, contradiction);
@@ -179,6 +172,7 @@ fn run_loaded(
         _ if is_in_context => StateMode::InContext,
         Some(State::Filesystem) => StateMode::Filesystem,
         Some(State::Sqlite) => StateMode::Sqlite,
+        Some(State::Postgres) => StateMode::Postgres,
         _ => request.state,
     };
     request.take_last_values();

@@ -22,6 +22,7 @@ pub(crate) const BOLD: Style = Style::new().bold();
 
 /// Standard output and standard error, with colours where they are wanted. Everything is written styled; the streams take the
 /// styles away where they would not be shown.
+#[derive(Clone)]
 pub(crate) struct Terminal {
     color: ColorChoice,
 }

@@ -125,8 +125,8 @@ settings! {
         /// which starts with the uncommitted changes of the project; when all branches have ended, their changes are merged in the order of the
         /// text, and a conflict is an error.
         isolation: Isolation = "isolation",
-        /// Where new runs keep their state in `.prose/runs`: `filesystem` in files, `sqlite` in a database for each run, `state.db`, which can be
-        /// queried while the run is executed. `prose run --state` overrides it.
+        /// Where new runs keep their state: `filesystem` in files in `.prose/runs`, `sqlite` in a database for each run there, `state.db`, and `postgres` on
+        /// the PostgreSQL server that `OPENPROSE_POSTGRES_URL` names; databases can be queried while the run is executed. `prose run --state` overrides it.
         state: RunStore = "state",
         /// What a run does that waits for an input, an approval or a limit when no terminal, editor or client is there to answer and nothing else is at work:
         /// `stop` records the questions and ends the process with status 5, so that `prose runs answer` continues the run at any later time; `stay`

@@ -129,6 +129,8 @@ words! {
         Filesystem = "filesystem",
         /// In a database of SQLite.
         Sqlite = "sqlite",
+        /// In the database of a PostgreSQL server.
+        Postgres = "postgres",
     }
 }
 

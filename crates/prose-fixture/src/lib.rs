@@ -49,6 +49,8 @@ mod folder;
 mod marks;
 mod pages;
 pub mod permissions;
+#[cfg(target_os = "linux")]
+pub mod postgres;
 pub mod time;
 pub mod wording;
 

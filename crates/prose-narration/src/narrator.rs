@@ -127,7 +127,7 @@ impl Narrator {
             EventKind::RunStarted(head) => {
                 self.length = match head.state {
                     StateMode::InContext => Length::Whole,
-                    StateMode::Filesystem | StateMode::Sqlite => Length::Shortened,
+                    StateMode::Filesystem | StateMode::Sqlite | StateMode::Postgres => Length::Shortened,
                 };
                 self.run_started(head);
             }

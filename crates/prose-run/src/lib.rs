@@ -413,6 +413,13 @@ impl PreparedRun {
         self.sender.clone()
     }
 
+    /// From now on, somebody is told in a sentence where the run waits for its database, and that it continues. It is called from another thread.
+    pub fn tell(&self, notice: impl Fn(&str) + Send + Sync + 'static) {
+        if let StoreKind::Files(store) = &self.store {
+            store.tell(prose_state::Notice::new(notice));
+        }
+    }
+
     /// Whether its process waits for answers when no one is there to give them (`run.when-waiting`).
     pub fn stays(&self) -> bool {
         self.stays

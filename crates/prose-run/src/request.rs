@@ -166,6 +166,7 @@ impl Start {
             (Start::From(from), _) => from.recorded.head.state,
             (_, RunStore::Filesystem) => StateMode::Filesystem,
             (_, RunStore::Sqlite) => StateMode::Sqlite,
+            (_, RunStore::Postgres) => StateMode::Postgres,
         }
     }
 

@@ -41,7 +41,7 @@ pub(crate) fn settings(
         _ => opened.folder.is_some(),
     };
     // Beside a database there are files for agents to read. Agents are not told to write tables: they reply (R113, R117).
-    let has_results = has_files && opened.state != StateMode::Sqlite;
+    let has_results = has_files && !matches!(opened.state, StateMode::Sqlite | StateMode::Postgres);
     let mut settings = match (&opened.head, &request.start) {
         (Some(head), _) => Settings { changed: opened.changed.clone(), ..Settings::of(head) },
         (None, Start::From(from)) => from.settings(opened, request),

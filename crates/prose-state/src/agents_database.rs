@@ -10,10 +10,10 @@ use std::path::Path;
 use prose_vm::effect::MemoryScope;
 use rusqlite::{OpenFlags, TransactionBehavior};
 
-use crate::database::{Kind, connect, content, failed, prepare_tables};
+use crate::database::{Kind, connect, content, failed, prepare_tables, write_row};
 use crate::disk::OwnFile;
 use crate::error::StateError;
-use crate::tables::{moment, write_agent, write_segment};
+use crate::tables::{agent_row, moment, segment_row};
 
 /// The name of the database in `.prose`.
 pub(crate) const AGENTS_DATABASE: &str = "agents.db";
@@ -62,9 +62,9 @@ pub(crate) fn copy(
         .map_err(failed())?;
     let at = moment(agent.at);
     let write = |segments: Vec<StoredSegment>| {
-        write_agent(agent.name, agent.scope, agent.memory, &at, &transaction)?;
+        write_row(&agent_row(agent.name, agent.scope, agent.memory, &at), &transaction)?;
         for StoredSegment { number, timestamp, prompt, summary } in segments {
-            write_segment(agent.name, number, (&timestamp, &prompt, &summary), &transaction)?;
+            write_row(&segment_row(agent.name, number, (&timestamp, &prompt, &summary)), &transaction)?;
         }
         transaction.commit()
     };

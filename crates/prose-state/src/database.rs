@@ -17,12 +17,14 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
-use rusqlite::{Connection, ErrorCode, OpenFlags, params};
+use rusqlite::types::{Null, ToSqlOutput};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, params, params_from_iter};
 
 use crate::disk::{OwnFile, refuse_link};
 use crate::error::StateError;
+use crate::statements::{Column, Write};
 
-pub(crate) use self::rows::Rows;
+pub(crate) use self::rows::SqliteRows;
 use self::schema::{APPLICATION_ID, TABLES_OF_AGENTS, TABLES_OF_RUN, VERSION};
 
 /// The name of the database in the folder of a run.
@@ -30,11 +32,6 @@ pub(crate) const DATABASE_FILE: &str = "state.db";
 
 /// How long it is waited for another program that writes to the database, such as `sqlite3`.
 const BUSY: Duration = Duration::from_secs(10);
-
-/// Whether a path names the database of a run, and no file with a journal.
-pub(crate) fn is_database(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == DATABASE_FILE)
-}
 
 /// A database that is written to.
 #[derive(Debug)]
@@ -71,10 +68,6 @@ impl Database {
         Ok(database)
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The log of the database, which is what has to be synced.
     pub(crate) fn log(&mut self) -> Result<File, StateError> {
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
@@ -102,6 +95,13 @@ impl Database {
             self.is_writing = false;
         }
         Ok(())
+    }
+
+    /// Writes rows of the documented tables. They are a part of the transaction of the next lines.
+    pub(crate) fn write_rows(&mut self, rows: &[Write]) -> Result<(), StateError> {
+        let written =
+            self.begin().and_then(|connection| rows.iter().try_for_each(|row| write_row(row, connection)));
+        written.map_err(failed("write", &self.path))
     }
 
     /// Writes lines of the journal that start at an offset, and ends the transaction.
@@ -175,6 +175,22 @@ impl Database {
         let checkpoint = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()));
         checkpoint.map_err(failed("sync", &self.path))?;
         self.log()?.sync_data().map_err(StateError::io("sync", &self.path))
+    }
+}
+
+/// Writes a row.
+pub(crate) fn write_row(row: &Write, connection: &Connection) -> rusqlite::Result<()> {
+    connection.prepare_cached(row.statement.for_sqlite())?.execute(params_from_iter(&row.values)).map(drop)
+}
+
+impl ToSql for Column {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Self::Null => ToSqlOutput::from(Null),
+            Self::Text(text) => ToSqlOutput::from(text.as_str()),
+            Self::Number(number) => ToSqlOutput::from(*number),
+            Self::Json(json) => ToSqlOutput::from(json.to_string()),
+        })
     }
 }
 

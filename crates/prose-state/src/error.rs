@@ -18,6 +18,26 @@ pub enum StateError {
         /// What the system says.
         error: io::Error,
     },
+    /// What a PostgreSQL server says, or why it cannot be reached.
+    Server {
+        /// What was being done with it, such as `write to`.
+        doing: &'static str,
+        /// The server, without the user and the password.
+        server: String,
+        /// What it says.
+        error: io::Error,
+        /// What helps, if that is known.
+        advice: Option<String>,
+    },
+    /// No PostgreSQL server is configured.
+    NoServer,
+    /// The address of a PostgreSQL server cannot be used.
+    ServerAddress {
+        /// Where it is set.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// There is no space for a new run.
     NoSpace {
         /// The folder with the runs of the project.
@@ -173,6 +193,15 @@ impl fmt::Display for StateError {
                     _ => Ok(()),
                 }
             }
+            Self::Server { doing, server, error, advice } => {
+                write!(f, "cannot {doing} the PostgreSQL server `{server}`: {error}")?;
+                advice.as_ref().map_or(Ok(()), |advice| write!(f, "; {advice}"))
+            }
+            Self::NoServer => f.write_str(
+                "no PostgreSQL server is configured; set `OPENPROSE_POSTGRES_URL` in `.prose/.env` or in the environment, such as \
+                 `postgresql://user:password@localhost:5432/database`, or keep the state in a file with `--state sqlite`",
+            ),
+            Self::ServerAddress { name, why } => write!(f, "cannot use the address in {name}: {why}"),
             Self::NoSpace { folder, error } => write!(
                 f,
                 "cannot start a run in {}: {error}; free disk space and run the program again",
@@ -275,7 +304,12 @@ impl StateError {
                     folder.display()
                 )
             }
+            Self::NoServer => "no PostgreSQL server is configured. Set `OPENPROSE_POSTGRES_URL` in `.prose/.env`, such as \
+                `postgresql://user:password@localhost:5432/database`, or keep the state in a file with `state = \"sqlite\"` in `prose.toml`"
+                .to_owned(),
             Self::Io { .. }
+            | Self::Server { .. }
+            | Self::ServerAddress { .. }
             | Self::NoSpace { .. }
             | Self::Ambiguous { .. }
             | Self::Ended { error: None, .. }
@@ -292,7 +326,7 @@ impl StateError {
 impl std::error::Error for StateError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Io { error, .. } | Self::NoSpace { error, .. } => Some(error),
+            Self::Io { error, .. } | Self::Server { error, .. } | Self::NoSpace { error, .. } => Some(error),
             _ => None,
         }
     }
@@ -302,7 +336,9 @@ impl std::error::Error for StateError {
 impl From<StateError> for io::Error {
     fn from(error: StateError) -> Self {
         let kind = match &error {
-            StateError::Io { error, .. } | StateError::NoSpace { error, .. } => error.kind(),
+            StateError::Io { error, .. }
+            | StateError::Server { error, .. }
+            | StateError::NoSpace { error, .. } => error.kind(),
             StateError::NoRun { .. } => io::ErrorKind::NotFound,
             StateError::Locked { .. } => io::ErrorKind::WouldBlock,
             StateError::NotOpen { .. }
@@ -312,6 +348,8 @@ impl From<StateError> for io::Error {
             | StateError::Ambiguous { .. }
             | StateError::Taken { .. }
             | StateError::NoName
+            | StateError::NoServer
+            | StateError::ServerAddress { .. }
             | StateError::Ended { .. } => io::ErrorKind::InvalidInput,
             StateError::Version { .. } | StateError::NewerDatabase { .. } | StateError::Damaged(_) => {
                 io::ErrorKind::InvalidData

@@ -23,7 +23,6 @@ use smol_str::SmolStr;
 use crate::at_work::{AtWorkFile, Unsettled};
 use crate::binding_file;
 use crate::context_file;
-use crate::database::{DATABASE_FILE, is_database};
 use crate::disk::{Identity, Tree};
 use crate::error::StateError;
 use crate::executions::Executions;
@@ -33,12 +32,14 @@ use crate::foreign::ForeignRecording;
 use crate::journal::{JOURNAL_FILE, Journal, Sealer, journal_of};
 use crate::lock::RunLock;
 use crate::memory::Memories;
+use crate::postgres::Notice;
 use crate::prompt_file;
 use crate::reader::read_length;
 use crate::recall::{JournalRecording, LookedUp, Matching, ReadablePart};
 pub use crate::remembered::Remembered;
 use crate::remembered::{Journals, SessionMemories};
 use crate::repair::{self, JournalCopies, repair, truncate};
+use crate::row_writer::{DatabaseKind, is_database};
 use crate::source::JournalSource;
 use crate::state_file::STATE_FILE;
 use crate::tables::Tables;
@@ -130,11 +131,11 @@ impl FilesystemStore {
         let made = project.make_run(id, at).map_err(|error| error.before_start(&project.runs()))?;
         let filled = || -> Result<_, StateError> {
             let lock = RunLock::acquire(&made.tree, &made.id)?;
-            let is_in_database = state == StateMode::Sqlite;
-            let name = if is_in_database { DATABASE_FILE } else { JOURNAL_FILE };
+            let database = DatabaseKind::of_state(state);
+            let name = database.map_or(JOURNAL_FILE, DatabaseKind::file);
             let journal = Journal::create(&made.tree.folder().path().join(name))?;
             made.tree.write(PROGRAM_FILE, text.as_bytes())?;
-            if !is_in_database {
+            if database.is_none() {
                 made.tree.make_folder("bindings")?;
             }
             made.sync()?;
@@ -300,6 +301,13 @@ impl FilesystemStore {
         self.replays = Some(mode);
     }
 
+    /// From now on, somebody is told where the run waits for its database.
+    pub fn tell(&self, notice: Notice) {
+        if let Some(database) = self.journal.database() {
+            database.lock().tell(notice);
+        }
+    }
+
     /// The id of the run.
     pub fn run(&self) -> &str {
         &self.run
@@ -307,7 +315,7 @@ impl FilesystemStore {
 
     /// Where its state is.
     pub fn state(&self) -> StateMode {
-        if self.tables.is_some() { StateMode::Sqlite } else { StateMode::Filesystem }
+        self.tables.as_ref().map_or(StateMode::Filesystem, Tables::state)
     }
 
     /// The folder of the run.

@@ -15,13 +15,12 @@ use std::time::{Duration, Instant};
 use prose_vm::event::{Event, EventKind};
 use prose_vm::value::Value;
 
-use crate::database::{Database, io_error, is_database};
 use crate::disk::OwnFile;
 use crate::error::StateError;
 use crate::line::{BEHIND_CHECKSUM, LINE_START, SEAL_START, checksum_of, seed_of_run};
 use crate::recall::ReadablePart;
+use crate::row_writer::{RowWriter, SharedRowWriter, database_of};
 pub use crate::source::{JOURNAL_FILE, journal_of};
-use crate::tables::SharedDatabase;
 
 /// How long the journal gathers lines at least between two syncs. A loss of power costs at most what was written since the last one; the end of a process
 /// costs nothing.
@@ -80,7 +79,7 @@ pub struct Journal {
 #[derive(Debug)]
 enum Target {
     File,
-    Database(SharedDatabase),
+    Database(SharedRowWriter),
 }
 
 /// How many bytes of lines wait at most to be written together.
@@ -90,24 +89,24 @@ impl Journal {
     /// Starts a journal.
     pub fn create(path: &Path) -> Result<Self, StateError> {
         let sound = ReadablePart::default();
-        match is_database(path) {
-            true => Self::in_database(Database::create(path)?, path, &sound),
-            false => Self::on(OwnFile(path).create_new()?, path, &sound),
+        match database_of(path) {
+            Some(kind) => Self::in_database(RowWriter::create(kind, path)?, path, &sound),
+            None => Self::on(OwnFile(path).create_new()?, path, &sound),
         }
     }
 
     /// Continues with a journal after its last sound line.
     pub fn resume(path: &Path, sound: &ReadablePart) -> Result<Self, StateError> {
-        match is_database(path) {
-            true => Self::in_database(Database::open(path)?, path, sound),
-            false => Self::on(OwnFile(path).appender()?, path, sound),
+        match database_of(path) {
+            Some(kind) => Self::in_database(RowWriter::open(kind, path)?, path, sound),
+            None => Self::on(OwnFile(path).appender()?, path, sound),
         }
     }
 
-    fn in_database(mut database: Database, path: &Path, sound: &ReadablePart) -> Result<Self, StateError> {
+    fn in_database(mut database: RowWriter, path: &Path, sound: &ReadablePart) -> Result<Self, StateError> {
         let log = database.log()?;
         let mut journal = Self::on(log, path, sound)?;
-        journal.target = Target::Database(SharedDatabase::new(database));
+        journal.target = Target::Database(SharedRowWriter::new(database));
         Ok(journal)
     }
 
@@ -140,7 +139,7 @@ impl Journal {
     }
 
     /// The database that it is a table of, if it is.
-    pub(crate) fn database(&self) -> Option<SharedDatabase> {
+    pub(crate) fn database(&self) -> Option<SharedRowWriter> {
         match &self.target {
             Target::File => None,
             Target::Database(database) => Some(database.clone()),
@@ -190,7 +189,7 @@ impl Journal {
             // Rows of other tables may wait.
             let committed = match &self.target {
                 Target::File => Ok(()),
-                Target::Database(database) => database.lock().commit().map_err(io_error),
+                Target::Database(database) => database.lock().commit(),
             };
             return committed.map_err(|error| self.fail("write", error));
         }

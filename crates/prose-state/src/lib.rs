@@ -33,6 +33,7 @@ mod memory;
 pub mod migration;
 mod open_constructs;
 pub mod portable;
+mod postgres;
 mod program;
 pub mod prompt_file;
 pub mod reader;
@@ -40,14 +41,19 @@ pub mod recall;
 pub mod remembered;
 mod repair;
 pub mod replay;
+mod row_writer;
+mod rows;
 pub mod runs;
 mod scan;
 mod set_variable;
 mod source;
 mod state_file;
+mod statements;
 mod tables;
 mod trace;
 mod turns;
 mod unstarted;
+
+pub use postgres::{Notice, SCHEMA_VARIABLE, URL_VARIABLES};
 
 pub use error::{Damage, StateError};

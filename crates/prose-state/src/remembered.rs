@@ -11,12 +11,12 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::at_work;
-use crate::database::is_database;
 use crate::error::StateError;
 use crate::foreign::ForeignRecording;
 use crate::reader::Places;
 use crate::recall::{JournalRecording, Matching};
 use crate::repair::{JournalCopies, copy_journal, truncate};
+use crate::row_writer::is_database;
 use crate::scan::Scan;
 use crate::source::journal_of;
 

@@ -8,10 +8,10 @@ use prose_vm::event::EventKind;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
-use crate::database::{Database, is_database};
 use crate::disk::OwnFile;
 use crate::error::StateError;
 use crate::reader::{Places, read_length};
+use crate::row_writer::{RowWriter, database_of};
 use crate::scan::{Record, Scan};
 use crate::source::JournalSource;
 
@@ -114,10 +114,10 @@ fn leave(path: &Path, records: &[Record]) -> Result<(), StateError> {
     if is_beginning && end <= length && ends_with_line_breaks(path, records)? {
         return truncate(path, end);
     }
-    if is_database(path) {
+    if let Some(kind) = database_of(path) {
         // They are read as they were before the transaction that replaces them.
         let mut from = JournalSource::open(path)?;
-        return Database::open(path)?.replace_lines(records.iter().map(|record| {
+        return RowWriter::open(kind, path)?.replace_lines(records.iter().map(|record| {
             let mut line = Vec::new();
             from.seek(SeekFrom::Start(record.offset))?;
             (&mut from).take(record.length).read_to_end(&mut line)?;
@@ -160,8 +160,8 @@ fn ends_with_line_breaks(path: &Path, records: &[Record]) -> Result<bool, StateE
 
 /// Cuts a journal.
 pub(crate) fn truncate(path: &Path, length: u64) -> Result<(), StateError> {
-    if is_database(path) {
-        return Database::open(path)?.truncate(length);
+    if let Some(kind) = database_of(path) {
+        return RowWriter::open(kind, path)?.truncate(length);
     }
     let file = OwnFile(path).writer()?;
     file.set_len(length).and_then(|()| file.sync_data()).map_err(StateError::io("cut the journal", path))

@@ -16,13 +16,14 @@ use smol_str::SmolStr;
 
 pub use crate::bindings::BindingFile;
 use crate::bindings::database_bindings;
-use crate::database::is_database;
 use crate::disk::{OwnFile, is_absent};
 use crate::error::StateError;
 use crate::folder::{Project, time_of_id};
 use crate::legacy;
 use crate::lock::{LockState, RunLock};
+use crate::postgres;
 use crate::reader::{JournalReader, read_head, read_last};
+use crate::row_writer::{DatabaseKind, database_of, is_database};
 use crate::source::{JournalSource, journal_of};
 use crate::state_file::{STATE_FILE, time, timestamp};
 
@@ -286,6 +287,11 @@ impl Project {
         let tree = self.run_tree(&folder)?;
         let lock = RunLock::acquire(&tree, id)?;
         let folder = tree.folder().path();
+        let journal = journal_of(folder);
+        if database_of(&journal) == Some(DatabaseKind::Postgres) {
+            // First, so that rows that nobody knows of are not left on the server.
+            postgres::remove(&journal)?;
+        }
         let removed = fs::remove_dir_all(folder).map_err(StateError::io("remove", folder));
         drop(lock);
         removed

@@ -6,33 +6,41 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::database::{DATABASE_FILE, Rows, is_database};
+use crate::database::SqliteRows;
 use crate::disk::OwnFile;
 use crate::error::StateError;
+use crate::postgres::PostgresRows;
+use crate::row_writer::{DatabaseKind, database_of, is_database};
+use crate::rows::Rows;
 
 /// The name of the journal in the folder of a run that keeps its state in files.
 pub const JOURNAL_FILE: &str = "journal.jsonl";
 
-/// The journal of the run in a folder: the database of a run that keeps its state there, and otherwise the file, also where it is missing.
+/// The journal of the run in a folder: that of the database of a run that keeps its state there, named by a file of the folder, and otherwise the file,
+/// also where it is missing.
 pub fn journal_of(folder: &Path) -> PathBuf {
     let file = folder.join(JOURNAL_FILE);
-    let database = folder.join(DATABASE_FILE);
     let is_there = |path: &Path| path.symlink_metadata().is_ok();
-    if !is_there(&file) && is_there(&database) { database } else { file }
+    if is_there(&file) {
+        return file;
+    }
+    let databases = [DatabaseKind::Sqlite, DatabaseKind::Postgres].map(|kind| folder.join(kind.file()));
+    databases.into_iter().find(|path| is_there(path)).unwrap_or(file)
 }
 
 /// A journal that is read from any offset.
 #[derive(Debug)]
 pub(crate) enum JournalSource {
     File(File),
-    Rows(Box<Rows>),
+    Rows(Rows),
 }
 
 impl JournalSource {
     pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
-        match is_database(path) {
-            true => Ok(Self::Rows(Box::new(Rows::open(path)?))),
-            false => Ok(Self::File(OwnFile(path).reader()?)),
+        match database_of(path) {
+            Some(DatabaseKind::Sqlite) => Ok(Self::Rows(Rows::new(SqliteRows::open(path)?))),
+            Some(DatabaseKind::Postgres) => Ok(Self::Rows(Rows::new(PostgresRows::open(path)?))),
+            None => Ok(Self::File(OwnFile(path).reader()?)),
         }
     }
 

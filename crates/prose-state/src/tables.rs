@@ -3,22 +3,22 @@
 //! Rows are written in the transactions of the journal, after the lines that they follow from. An execution that repeats what was recorded writes the same
 //! rows again, with the same ids, since ids are counted in the order of the events.
 
-use std::fmt::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::fmt::Write as _;
+use std::sync::Arc;
 
 use prose_vm::effect::{Binding, MemoryPlace, MemoryScope};
-use prose_vm::event::{Event, EventKind, RunHead, RunStatus, Status};
+use prose_vm::event::{Event, EventKind, RunHead, RunStatus, StateMode, Status};
 use prose_vm::place::Place;
 use prose_vm::value::Value;
-use rusqlite::{Connection, params};
 use rustc_hash::FxHashMap;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use smol_str::SmolStr;
 
-use crate::database::{Database, failed};
 use crate::disk::Tree;
 use crate::error::StateError;
+use crate::row_writer::SharedRowWriter;
 use crate::state_file::{scope_name, timestamp};
+use crate::statements::{Write, write_row};
 
 /// The folder of values that are too large for a row.
 const ATTACHMENTS: &str = "attachments";
@@ -26,25 +26,10 @@ const ATTACHMENTS: &str = "attachments";
 /// The largest value in a row, in bytes (R115).
 const MAX_VALUE: usize = 100_000;
 
-/// The database of a run, which its journal and its tables write to.
-#[derive(Debug, Clone)]
-pub(crate) struct SharedDatabase(pub(crate) Arc<Mutex<Database>>);
-
-impl SharedDatabase {
-    pub(crate) fn new(database: Database) -> Self {
-        Self(Arc::new(Mutex::new(database)))
-    }
-
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Database> {
-        // A transaction that a panic has left is ended by the next one, or never was.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// The rows of the documented tables.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    database: SharedDatabase,
+    database: SharedRowWriter,
     /// The text of the program of the run.
     text: String,
     /// The last id in the table `execution`.
@@ -58,10 +43,12 @@ pub(crate) struct Tables {
     imports: Vec<(Arc<str>, SmolStr)>,
     /// Whether rows of an earlier execution may be left that this one has not repeated.
     may_have_more: bool,
+    /// What follows from the present event.
+    writes: Vec<Write>,
 }
 
 impl Tables {
-    pub(crate) fn new(database: SharedDatabase, text: &str) -> Self {
+    pub(crate) fn new(database: SharedRowWriter, text: &str) -> Self {
         Self {
             database,
             text: text.to_owned(),
@@ -71,18 +58,24 @@ impl Tables {
             frames: FxHashMap::default(),
             imports: Vec::new(),
             may_have_more: true,
+            writes: Vec::new(),
         }
+    }
+
+    /// In which kind of database they are.
+    pub(crate) fn state(&self) -> StateMode {
+        self.database.lock().kind().state()
     }
 
     /// Removes the rows of an earlier execution, since the program has changed. What agents remember stays.
     pub(crate) fn clear(&mut self) -> Result<(), StateError> {
-        let mut database = self.database.lock();
-        let path = database.path().to_owned();
-        let clear = "DELETE FROM bindings; DELETE FROM execution; DELETE FROM imports; DELETE FROM run;";
-        database
-            .begin()
-            .and_then(|connection| connection.execute_batch(clear))
-            .map_err(failed("write", &path))
+        let rows = [
+            write_row!(RemoveBindings),
+            write_row!(RemoveExecutions),
+            write_row!(RemoveImports),
+            write_row!(RemoveRun),
+        ];
+        self.database.lock().write_rows(rows.into())
     }
 
     /// Takes up an event.
@@ -94,86 +87,63 @@ impl Tables {
             }
             _ => None,
         };
-        let shared = self.database.clone();
-        let mut database = shared.lock();
-        let path = database.path().to_owned();
-        let written = database.begin().and_then(|connection| {
-            if is_new && std::mem::take(&mut self.may_have_more) {
-                self.remove_rest(connection)?;
-            }
-            self.write(event, attachment, connection)
-        });
-        written.map_err(failed("write", &path))
+        if is_new && std::mem::take(&mut self.may_have_more) {
+            // The end of the journal of an earlier execution is lost, or was taken off: its rows stay where this one does not repeat them.
+            self.writes.push(write_row!(RemoveLaterBindings, self.last));
+            self.writes.push(write_row!(RemoveLaterExecutions, self.last));
+        }
+        self.write(event, attachment);
+        self.database.lock().write_rows(std::mem::take(&mut self.writes))
     }
 
-    /// Removes what an earlier execution has written and this one has not: the end of its journal is lost, or was taken off.
-    fn remove_rest(&self, connection: &Connection) -> rusqlite::Result<()> {
-        connection.execute("DELETE FROM bindings WHERE execution_id > ?1", [self.last])?;
-        connection.execute("DELETE FROM execution WHERE id > ?1", [self.last])?;
-        Ok(())
-    }
-
-    fn write(
-        &mut self,
-        event: &Event,
-        attachment: Option<String>,
-        connection: &Connection,
-    ) -> rusqlite::Result<()> {
+    fn write(&mut self, event: &Event, attachment: Option<String>) {
         let at = moment(event.at);
         let place = &event.place;
         match &event.kind {
-            EventKind::RunStarted(head) => self.run_started(head, &at, connection)?,
-            EventKind::Resumed { .. } => set_status("running", &at, connection)?,
+            EventKind::RunStarted(head) => self.run_started(head, at),
+            EventKind::Resumed { .. } => self.set_status("running", at),
             EventKind::RunEnded(end) => {
                 let status = match end.status {
                     RunStatus::Completed => "completed",
                     RunStatus::Failed => "failed",
                     RunStatus::Interrupted | RunStatus::Waiting => "interrupted",
                 };
-                set_status(status, &at, connection)?;
+                self.set_status(status, at);
             }
             EventKind::Imported { from, inputs, outputs, alias, .. } => {
-                let sql = "INSERT INTO imports (alias, source_url, fetched_at, inputs_schema, outputs_schema)
-                    VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (alias) DO UPDATE SET source_url = excluded.source_url,
-                    fetched_at = excluded.fetched_at, inputs_schema = excluded.inputs_schema, outputs_schema = excluded.outputs_schema";
-                let (inputs, outputs) = (json!(inputs).to_string(), json!(outputs).to_string());
-                connection.prepare_cached(sql)?.execute(params![
-                    alias.as_str(),
-                    from,
-                    at,
-                    inputs,
-                    outputs
-                ])?;
+                let row =
+                    write_row!(AddImport, alias.as_str(), from.as_str(), at, json!(inputs), json!(outputs));
+                self.writes.push(row);
             }
             EventKind::StatementStarted { number, source, .. } => {
-                let id = self.start(place, *number, source, &at, None, connection)?;
+                let id = self.start(place, *number, source, &at, None);
                 self.statements.insert(place.clone(), id);
                 self.parents.insert(place.clone(), id);
                 if number.is_some() {
-                    set_status("running", &at, connection)?;
+                    self.set_status("running", at);
                 }
             }
             EventKind::StatementEnded { status, error } => {
                 self.parents.remove(place);
                 if let Some(id) = self.statements.remove(place) {
-                    end(id, *status, error.as_ref().map(|error| error.to_string()), &at, connection)?;
+                    self.end(id, *status, error.as_ref().map(|error| error.to_string()), at);
                 }
             }
             EventKind::FrameEntered { id: frame, block, depth, .. } => {
                 let metadata = json!({"block": block, "depth": depth, "frame": frame});
-                let id = self.start(place, None, block, &at, Some(metadata.to_string()), connection)?;
+                let id = self.start(place, None, block, &at, Some(metadata));
                 self.frames.insert((event.program(), *frame), id);
                 self.parents.insert(place.clone(), id);
             }
             EventKind::FrameLeft { id: frame, status, .. } => {
                 self.leave(place);
                 if let Some(id) = self.frames.get(&(event.program(), *frame)) {
-                    end(*id, *status, None, &at, connection)?;
+                    self.end(*id, *status, None, at);
                 }
             }
             EventKind::ImportCalled { alias, folder, program, .. } => {
-                let metadata = json!({"import": alias, "program": program}).to_string();
-                let id = self.start(place, None, alias, &at, Some(metadata), connection)?;
+                let metadata = json!({"import": alias, "program": program});
+                let id = self.start(place, None, alias, &at, Some(metadata));
                 self.imports.push((Arc::clone(folder), alias.clone()));
                 let inner = place.step(format_args!("m{program}"));
                 self.statements.insert(inner, id);
@@ -181,18 +151,18 @@ impl Tables {
             EventKind::ImportEnded { program, error, .. } => {
                 let status = if error.is_some() { Status::Failed } else { Status::Complete };
                 if let Some(id) = self.statements.remove(&place.step(format_args!("m{program}"))) {
-                    end(id, status, error.as_ref().map(|error| error.to_string()), &at, connection)?;
+                    self.end(id, status, error.as_ref().map(|error| error.to_string()), at);
                 }
             }
             EventKind::ParallelStarted { branches, strategy, .. } => {
                 let id = self.parent_of(place);
                 let metadata =
                     json!({"parallel_id": parallel(id), "strategy": strategy, "branches": branches});
-                annotate(id, &metadata.to_string(), &at, connection)?;
+                self.annotate(id, metadata, at);
             }
             EventKind::BranchStarted { name, .. } => {
                 let metadata = json!({"parallel_id": parallel(self.parent_of(place)), "branch": name});
-                let id = self.start(place, None, name, &at, Some(metadata.to_string()), connection)?;
+                let id = self.start(place, None, name, &at, Some(metadata));
                 // A statement may be at the same place: it is in the branch.
                 self.parents.insert(place.clone(), id);
                 self.statements.insert(place.step("branch"), id);
@@ -200,7 +170,7 @@ impl Tables {
             EventKind::BranchEnded { status, .. } => {
                 self.leave(place);
                 if let Some(id) = self.statements.remove(&place.step("branch")) {
-                    end(id, *status, None, &at, connection)?;
+                    self.end(id, *status, None, at);
                 }
             }
             EventKind::LoopStarted { header, max, .. } => {
@@ -209,37 +179,34 @@ impl Tables {
                 let metadata = json!({
                     "loop_id": loop_id, "max_iterations": max, "current_iteration": 0, "condition": header,
                 });
-                annotate(id, &metadata.to_string(), &at, connection)?;
+                self.annotate(id, metadata, at);
             }
             EventKind::IterationStarted { number, .. } => {
-                let counted = json!({"current_iteration": number}).to_string();
-                annotate(self.parent_of(place), &counted, &at, connection)?;
+                self.annotate(self.parent_of(place), json!({"current_iteration": number}), at);
             }
             EventKind::Retrying { attempt, retries, .. } => {
-                let counted = json!({"retry_attempt": attempt, "max_retries": retries}).to_string();
-                annotate(self.parent_of(place), &counted, &at, connection)?;
+                let counted = json!({"retry_attempt": attempt, "max_retries": retries});
+                self.annotate(self.parent_of(place), counted, at);
             }
             EventKind::Bound { binding, value, .. } => {
                 let frame = self.frame_of(event, binding);
-                self.bind(binding, frame, value, attachment, &at, connection)?;
+                self.bind(binding, frame, value, attachment, at);
             }
             EventKind::MemoryWritten { place, memory, segment, prompt, record } => {
-                remember(place, memory, (*segment, prompt, record), &at, connection)?;
+                self.remember(place, memory, (*segment, prompt, record), &at);
             }
             _ => {}
         }
-        Ok(())
     }
 
-    fn run_started(&self, head: &RunHead, at: &str, connection: &Connection) -> rusqlite::Result<()> {
-        connection.execute(
-            "INSERT INTO run (id, program_path, program_source, started_at, updated_at, status, state_mode)
-             VALUES (?1, ?2, ?3, ?4, ?4, 'running', 'sqlite')
-             ON CONFLICT (id) DO UPDATE SET program_path = excluded.program_path, program_source = excluded.program_source,
-             started_at = excluded.started_at, updated_at = excluded.updated_at, status = excluded.status",
-            params![head.run.as_str(), head.from, self.text, at],
-        )?;
-        Ok(())
+    fn run_started(&mut self, head: &RunHead, at: String) {
+        let row = write_row!(StartRun, head.run.as_str(), head.from.as_str(), self.text.as_str(), at);
+        self.writes.push(row);
+    }
+
+    /// How the run as a whole stands.
+    fn set_status(&mut self, status: &str, at: String) {
+        self.writes.push(write_row!(SetStatus, status, at));
     }
 
     /// Adds a row to `execution`.
@@ -249,18 +216,29 @@ impl Tables {
         number: Option<u32>,
         text: &str,
         at: &str,
-        metadata: Option<String>,
-        connection: &Connection,
-    ) -> rusqlite::Result<i64> {
+        metadata: Option<Json>,
+    ) -> i64 {
         let parent = self.parent_of(place);
         self.last += 1;
-        let sql = "INSERT INTO execution (id, statement_index, statement_text, status, started_at, updated_at, parent_id, metadata)
-            VALUES (?1, ?2, ?3, 'executing', ?4, ?4, ?5, ?6)
-            ON CONFLICT (id) DO UPDATE SET statement_index = excluded.statement_index, statement_text = excluded.statement_text,
-            status = excluded.status, started_at = excluded.started_at, updated_at = excluded.updated_at, completed_at = NULL,
-            error_message = NULL, parent_id = excluded.parent_id, metadata = excluded.metadata";
-        connection.prepare_cached(sql)?.execute(params![self.last, number, text, at, parent, metadata])?;
-        Ok(self.last)
+        self.writes.push(write_row!(StartExecution, self.last, number, text, at, parent, metadata));
+        self.last
+    }
+
+    /// Ends a row of `execution`.
+    fn end(&mut self, id: i64, status: Status, error: Option<String>, at: String) {
+        let status = match status {
+            Status::Complete | Status::Left => "completed",
+            Status::Failed => "failed",
+            Status::Skipped => "skipped",
+        };
+        self.writes.push(write_row!(EndExecution, id, status, error, at));
+    }
+
+    /// Adds entries to the metadata of a row (R114).
+    fn annotate(&mut self, id: Option<i64>, entries: Json, at: String) {
+        if let Some(id) = id {
+            self.writes.push(write_row!(Annotate, id, entries, at));
+        }
     }
 
     /// The row that something at a place is in.
@@ -328,102 +306,39 @@ impl Tables {
     }
 
     fn bind(
-        &self,
+        &mut self,
         binding: &Binding,
         frame: Option<i64>,
         value: &Value,
         attachment: Option<String>,
-        at: &str,
-        connection: &Connection,
-    ) -> rusqlite::Result<()> {
+        at: String,
+    ) {
         let text = attachment.is_none().then(|| value.to_string());
-        let sql = "INSERT INTO bindings (name, execution_id, kind, value, source_statement, created_at, updated_at, attachment_path)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)
-            ON CONFLICT (name, ifnull(execution_id, -1)) DO UPDATE SET kind = excluded.kind, value = excluded.value,
-            source_statement = excluded.source_statement, updated_at = excluded.updated_at, attachment_path = excluded.attachment_path";
-        connection.prepare_cached(sql)?.execute(params![
-            self.name(binding),
-            frame,
-            binding.kind.name(),
-            text,
-            binding.source,
-            at,
-            attachment
-        ])?;
-        Ok(())
+        let (name, kind) = (self.name(binding), binding.kind.name());
+        self.writes.push(write_row!(Bind, name, frame, kind, text, &*binding.source, at, attachment));
+    }
+
+    /// Writes what an agent remembers, and the segment of the session that left it.
+    fn remember(
+        &mut self,
+        place: &MemoryPlace,
+        memory: &str,
+        (segment, prompt, record): (u32, &str, &str),
+        at: &str,
+    ) {
+        self.writes.push(agent_row(&place.agent, place.scope, memory, at));
+        self.writes.push(segment_row(&place.agent, segment, (at, prompt, record)));
     }
 }
 
-/// How the run as a whole stands.
-fn set_status(status: &str, at: &str, connection: &Connection) -> rusqlite::Result<()> {
-    connection.prepare_cached("UPDATE run SET status = ?1, updated_at = ?2")?.execute(params![status, at])?;
-    Ok(())
+/// The row of what an agent remembers.
+pub(crate) fn agent_row(name: &str, scope: MemoryScope, memory: &str, at: &str) -> Write {
+    write_row!(SetMemory, name, scope_name(scope), memory, at)
 }
 
-/// Ends a row of `execution`.
-fn end(
-    id: i64,
-    status: Status,
-    error: Option<String>,
-    at: &str,
-    connection: &Connection,
-) -> rusqlite::Result<()> {
-    let status = match status {
-        Status::Complete | Status::Left => "completed",
-        Status::Failed => "failed",
-        Status::Skipped => "skipped",
-    };
-    let sql = "UPDATE execution SET status = ?2, error_message = ?3, updated_at = ?4, completed_at = ?4 WHERE id = ?1";
-    connection.prepare_cached(sql)?.execute(params![id, status, error, at])?;
-    Ok(())
-}
-
-/// Adds entries to the metadata of a row (R114).
-fn annotate(id: Option<i64>, entries: &str, at: &str, connection: &Connection) -> rusqlite::Result<()> {
-    let sql = "UPDATE execution SET metadata = json_patch(ifnull(metadata, '{}'), ?2), updated_at = ?3 WHERE id = ?1";
-    connection.prepare_cached(sql)?.execute(params![id, entries, at])?;
-    Ok(())
-}
-
-/// Writes what an agent remembers, and the segment of the session that left it.
-fn remember(
-    place: &MemoryPlace,
-    memory: &str,
-    (segment, prompt, record): (u32, &str, &str),
-    at: &str,
-    connection: &Connection,
-) -> rusqlite::Result<()> {
-    let agent = place.agent.as_str();
-    write_agent(agent, place.scope, memory, at, connection)?;
-    write_segment(agent, segment, (at, prompt, record), connection)
-}
-
-/// Writes what an agent remembers.
-pub(crate) fn write_agent(
-    name: &str,
-    scope: MemoryScope,
-    memory: &str,
-    at: &str,
-    connection: &Connection,
-) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO agents (name, scope, memory, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
-        ON CONFLICT (name) DO UPDATE SET scope = excluded.scope, memory = excluded.memory, updated_at = excluded.updated_at";
-    connection.prepare_cached(sql)?.execute(params![name, scope_name(scope), memory, at])?;
-    Ok(())
-}
-
-/// Writes the time, the task and the record of the session that left a segment.
-pub(crate) fn write_segment(
-    agent: &str,
-    number: u32,
-    (at, prompt, record): (&str, &str, &str),
-    connection: &Connection,
-) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO agent_segments (agent_name, segment_number, timestamp, prompt, summary) VALUES (?1, ?2, ?3, ?4, ?5)
-        ON CONFLICT (agent_name, segment_number) DO UPDATE SET timestamp = excluded.timestamp, prompt = excluded.prompt,
-        summary = excluded.summary";
-    connection.prepare_cached(sql)?.execute(params![agent, number, at, prompt, record])?;
-    Ok(())
+/// The row of the time, the task and the record of the session that left a segment.
+pub(crate) fn segment_row(agent: &str, number: u32, (at, prompt, record): (&str, &str, &str)) -> Write {
+    write_row!(AddSegment, agent, number, at, prompt, record)
 }
 
 /// The name of a `parallel` in the metadata of its rows.

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::database::DATABASE_FILE;
 use crate::folder::PROGRAM_FILE;
+use crate::postgres::MARKER_FILE;
 use crate::reader::MAX_BYTES_OF_LINE;
 use crate::runs::{RunState, RunSummary};
 use crate::source::{JOURNAL_FILE, JournalSource, journal_of};
@@ -29,7 +30,7 @@ pub(crate) fn is_unstarted(folder: &Path) -> bool {
             _ if name.starts_with('.') => true,
             // The address of the process for other ones, which is known before the first event.
             "control.json" => true,
-            _ => [PROGRAM_FILE, JOURNAL_FILE].contains(&name) || name.starts_with(DATABASE_FILE),
+            _ => [PROGRAM_FILE, JOURNAL_FILE, MARKER_FILE].contains(&name) || name.starts_with(DATABASE_FILE),
         }
     };
     entries.all(|entry| entry.is_ok_and(|entry| is_from_before(&entry.path()))) && !has_line(folder)

@@ -479,6 +479,8 @@ pub enum StateMode {
     InContext,
     /// A database in `.prose/runs` (R111 to R117).
     Sqlite,
+    /// A database of a PostgreSQL server (R118 to R122).
+    Postgres,
 }
 
 /// The result of a run.

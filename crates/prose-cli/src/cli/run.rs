@@ -364,8 +364,8 @@ pub(crate) enum State {
     /// In a database of SQLite in `.prose/runs`, which can be queried while the run is executed
     #[value(alias = "sqlite+")]
     Sqlite,
-    /// In a shared database, which is not built yet (R4)
-    #[value(hide = true, alias = "postgres+")]
+    /// In the database of the PostgreSQL server that `OPENPROSE_POSTGRES_URL` names, in `.prose/.env` or in the environment
+    #[value(alias = "postgres+", alias = "postgresql")]
     Postgres,
 }
 

@@ -294,4 +294,6 @@ pub(crate) enum ImportedState {
     Filesystem,
     /// In a database of SQLite
     Sqlite,
+    /// In the database of the PostgreSQL server that `OPENPROSE_POSTGRES_URL` names
+    Postgres,
 }

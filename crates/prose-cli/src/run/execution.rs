@@ -75,6 +75,11 @@ fn execute_and_report(
     progress.start(&prepared);
     let run: SmolStr = prepared.run().into();
     let folder = prepared.folder.clone();
+    let (bars, warnings) = (progress.bars(), terminal.clone());
+    prepared.tell(move |sentence| {
+        // What cannot be written does not keep the run from waiting.
+        bars.around(|| drop(writeln!(warnings.stderr(), "warning: {sentence}")));
+    });
     let notifier = prepared.notifier();
     let questions = Questions::new(given);
     let asking = TerminalQuestions::ask(&questions, progress.bars());

@@ -106,6 +106,7 @@ pub(crate) fn import(
     let state = state.map(|state| match state {
         ImportedState::Filesystem => StateMode::Filesystem,
         ImportedState::Sqlite => StateMode::Sqlite,
+        ImportedState::Postgres => StateMode::Postgres,
     });
     let id = portable::import(project, file, state)?;
     writeln!(terminal.stdout(), "imported {id}")?;

@@ -136,11 +136,11 @@ fn r004_a_state_system_that_is_missing_is_told_with_what_there_is_instead() {
     let workspace = Workspace::new(&[("hello.prose", HELLO)]);
     // Nobody but this machine would see the files, so the run is not started on the quiet.
     workspace.prose(&["run", "hello.prose", "--state=postgres", "--quiet"]).refused(
-        expect!["the state backend `postgres` is not supported; use `--state sqlite` for a database of the run, or `--state filesystem` for files"],
+        expect!["no PostgreSQL server is configured; set `OPENPROSE_POSTGRES_URL` in `.prose/.env` or in the environment, such as `postgresql://user:password@localhost:5432/database`, or keep the state in a file with `--state sqlite`"],
     );
     let unknown = workspace.prose(&["run", "hello.prose", "--state=memory"]);
     assert!(
-        unknown.stderr.contains("[possible values: filesystem, in-context, sqlite]"),
+        unknown.stderr.contains("[possible values: filesystem, in-context, sqlite, postgres]"),
         "{}",
         unknown.stderr
     );

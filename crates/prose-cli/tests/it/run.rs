@@ -30,6 +30,8 @@ mod output;
 mod owners;
 mod parts;
 mod permissions;
+#[cfg(target_os = "linux")]
+mod postgres;
 mod prepared_files;
 #[cfg(unix)]
 mod private;

@@ -28,12 +28,27 @@ const BOTH: [StateMode; 2] = [StateMode::Filesystem, StateMode::Sqlite];
 /// The id of every run, so that nothing of the journals differs by it.
 const ID: &str = "20260115-143052-a7b3c9";
 
-/// A folder with runs.
-struct World(TempDir);
+/// A folder with runs. Where there is a server, they have a schema of their own on it, as all have the same id.
+struct World<'s>(TempDir, Server<'s>);
 
-impl World {
-    fn new() -> Self {
-        Self(prose_fixture::tempdir().unwrap())
+#[cfg(target_os = "linux")]
+type Server<'s> = Option<&'s prose_fixture::postgres::PostgresServer>;
+#[cfg(not(target_os = "linux"))]
+type Server<'s> = Option<&'s ()>;
+
+impl<'s> World<'s> {
+    fn new(server: Server<'s>) -> Self {
+        let folder = prose_fixture::tempdir().unwrap();
+        #[cfg(target_os = "linux")]
+        if let Some(server) = server {
+            static SCHEMAS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+            let schema = SCHEMAS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let settings =
+                format!("OPENPROSE_POSTGRES_URL={}\nOPENPROSE_POSTGRES_SCHEMA=s{schema}\n", server.url());
+            fs::create_dir(folder.path().join(".prose")).unwrap();
+            fs::write(folder.path().join(".prose/.env"), settings).unwrap();
+        }
+        Self(folder, server)
     }
 
     fn project(&self) -> Project {
@@ -100,12 +115,21 @@ impl World {
     }
 
     /// The run in one file, added to another folder.
-    fn moved(&self, to: StateMode) -> World {
-        let (file, other) = (self.0.path().join("moved.prose-run"), World::new());
+    fn moved(&self, to: StateMode) -> World<'s> {
+        let (file, other) = (self.0.path().join("moved.prose-run"), World::new(self.1));
         let recorded = RecordedRun::in_folder(&self.folder()).unwrap();
         portable::export(&recorded, &|_| None, &mut fs::File::create(&file).unwrap()).unwrap();
         portable::import(&other.project(), &file, Some(to)).unwrap();
         other
+    }
+}
+
+/// The file by which the kind of the state is known.
+fn file_of(state: StateMode) -> &'static str {
+    match state {
+        StateMode::Sqlite => "state.db",
+        StateMode::Postgres => "postgres.json",
+        StateMode::Filesystem | StateMode::InContext => "journal.jsonl",
     }
 }
 
@@ -133,22 +157,22 @@ fn comparable(events: Vec<Event>) -> Vec<Event> {
 
 /// The same program with the same answers gives the same journal, event by event, and the same values, in files and in a database; and so does
 /// a run that is interrupted anywhere, moved to the other one, and resumed there.
-fn check_generated(seed: u64) {
+fn check_generated(seed: u64, [from, to]: [StateMode; 2], server: Server<'_>) {
     let mut random = Rng::with_seed(seed);
     let text = program(&mut random);
-    let [files, database] = BOTH.map(|state| {
-        let world = World::new();
+    let [files, database] = [from, to].map(|state| {
+        let world = World::new(server);
         world.execute(&text, state, Start::New, None);
         world
     });
-    assert_eq!(journal_of(&database.folder()).file_name().unwrap(), "state.db");
+    assert_eq!(journal_of(&database.folder()).file_name().unwrap(), file_of(to));
     let expected = comparable(files.events());
     assert_eq!(comparable(database.events()), expected, "seed {seed}:\n{text}");
     assert_eq!(database.values(), files.values(), "seed {seed}:\n{text}");
 
     let answers = expected.iter().filter(|event| matches!(event.kind, EventKind::Effect { .. })).count();
-    for (from, to) in [(BOTH[0], BOTH[1]), (BOTH[1], BOTH[0]), (BOTH[1], BOTH[1])] {
-        let world = World::new();
+    for (from, to) in [(from, to), (to, from), (to, to)] {
+        let world = World::new(server);
         let count = random.usize(1..=answers);
         let stopped = world.execute(&text, from, Start::New, Some(count)).end.status;
         let moved = world.moved(to);
@@ -168,7 +192,19 @@ fn check_generated(seed: u64) {
 
 #[test]
 fn generated_programs_do_the_same_in_files_and_in_a_database() {
-    (0..count_of_programs(12)).for_each(check_generated);
+    (0..count_of_programs(12)).for_each(|seed| check_generated(seed, BOTH, None));
+}
+
+/// The same on a server, which is also where a run of SQLite goes on, and back.
+#[test]
+#[cfg(target_os = "linux")]
+#[ignore = "needs PostgreSQL"]
+fn generated_programs_do_the_same_on_a_postgresql_server() {
+    let server = prose_fixture::postgres::PostgresServer::start();
+    for seed in 0..count_of_programs(12).min(30) {
+        let other = BOTH[seed as usize % 2];
+        check_generated(seed, [other, StateMode::Postgres], Some(&server));
+    }
 }
 
 const PROGRAM: &str = "let a = session \"A\"\nlet b = session \"B\"\noutput c = session \"C\"\n";
@@ -176,7 +212,7 @@ const PROGRAM: &str = "let a = session \"A\"\nlet b = session \"B\"\noutput c = 
 /// A replay and a fork are kept where the earlier run is.
 #[test]
 fn runs_in_a_database_are_replayed_and_forked() {
-    let world = World::new();
+    let world = World::new(None);
     world.execute(PROGRAM, StateMode::Sqlite, Start::New, None);
     let recorded = RecordedRun::in_folder(&world.folder()).unwrap();
     let fork = ForkRequest { from: Some(Point::of_line(2)), ..ForkRequest::default() };

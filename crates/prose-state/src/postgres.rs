@@ -1,0 +1,458 @@
+//! The state of a run on a PostgreSQL server (R118 to R122).
+//!
+//! The folder of the run has a file that says which schema its rows are in, and no more than that of the server: who can read the folder must not learn
+//! a password. The table `journal` has the lines of the journal as those of SQLite have them ([`crate::database`]). What is committed is on the disk of
+//! the server. A connection has the lock of its run, so that only one process executes it, on whatever machine.
+
+mod address;
+mod link;
+mod schema;
+
+use std::fs::File;
+use std::io;
+use std::mem;
+use std::path::{Path, PathBuf};
+
+use bytes::BytesMut;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+
+use self::address::Address;
+pub use self::address::{SCHEMA_VARIABLE, URL_VARIABLES};
+pub use self::link::Notice;
+use self::link::{Command, Lines, Link, LinkError, Parameter, is_about_tls};
+use self::schema::{MIGRATIONS, PREPARE, VERSION};
+use crate::disk::OwnFile;
+use crate::error::StateError;
+use crate::rows::{RowSource, Wanted};
+use crate::statements::{Column, Write};
+
+/// The file in the folder of a run that says where its state is.
+pub(crate) const MARKER_FILE: &str = "postgres.json";
+
+/// The version of that file.
+const MARKER_VERSION: u32 = 1;
+
+/// What the file says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Marker {
+    version: u32,
+    /// The id of the run in its tables.
+    run: String,
+    schema: String,
+    /// The server, for people.
+    server: String,
+}
+
+/// Where the rows of a run are.
+#[derive(Debug)]
+struct Place {
+    address: Address,
+    run: String,
+}
+
+impl Place {
+    /// That of a new run, whose folder the path is in.
+    fn new(path: &Path) -> Result<Self, StateError> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let run = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { address: Address::of_project(project_of(path), None)?, run })
+    }
+
+    /// That of a run whose folder has the file.
+    fn read(path: &Path) -> Result<Self, StateError> {
+        let mut text = String::new();
+        let file = OwnFile(path).reader()?;
+        io::Read::read_to_string(&mut io::Read::take(file, 1 << 16), &mut text)
+            .map_err(StateError::io("read", path))?;
+        let marker: Marker = serde_json::from_str(&text).map_err(|_| {
+            let why = "it does not name a schema and a run; remove the run, or restore the file";
+            StateError::refused(path.display().to_string(), why)
+        })?;
+        if marker.version > MARKER_VERSION {
+            let why = format!(
+                "it has version {}, but this `prose` supports versions up to {MARKER_VERSION}; use a newer `prose`",
+                marker.version
+            );
+            return Err(StateError::refused(path.display().to_string(), why));
+        }
+        let address = Address::of_project(project_of(path), Some(&marker.schema))?;
+        Ok(Self { address, run: marker.run })
+    }
+
+    /// What a server says.
+    fn failed(&self, doing: &'static str) -> impl FnOnce(LinkError) -> StateError {
+        let (server, schema) = (self.address.to_string(), self.address.schema.clone());
+        move |error| {
+            let advice = advice(&error, &schema);
+            StateError::Server { doing, server, error: error.into_io(), advice }
+        }
+    }
+}
+
+/// The folder of the project of a run, whose folder the path is in: `.prose/runs/<id>/postgres.json`.
+fn project_of(path: &Path) -> &Path {
+    path.ancestors().nth(4).unwrap_or(Path::new(""))
+}
+
+/// What helps.
+fn advice(error: &LinkError, schema: &str) -> Option<String> {
+    let url = URL_VARIABLES[0];
+    match error.code() {
+        Some(code)
+            if *code == SqlState::INVALID_PASSWORD
+                || *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION =>
+        {
+            Some(format!("correct the user and the password in `{url}`"))
+        }
+        Some(code) if *code == SqlState::INVALID_CATALOG_NAME => {
+            Some(format!("create the database with `createdb`, or correct its name in `{url}`"))
+        }
+        Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => Some(format!(
+            "let its owner make the schema once and grant the rights: `CREATE SCHEMA {schema}; GRANT ALL ON SCHEMA {schema} TO …`"
+        )),
+        Some(code) if *code == SqlState::DISK_FULL => {
+            Some("free disk space on the server and resume the run, recorded results are not lost".to_owned())
+        }
+        Some(_) => None,
+        None => match error {
+            LinkError::Server(error) if is_about_tls(error) => Some(format!(
+                "name the root certificate with `sslrootcert=FILE` in `{url}`, or use `sslmode=require`, which does not check it"
+            )),
+            LinkError::Server(_) => Some(format!("start the server, or correct `{url}`")),
+            LinkError::Lost(..) => Some(
+                "resume the run when the server can be reached, recorded results are not lost".to_owned(),
+            ),
+            LinkError::Refused(_) | LinkError::Interrupted => None,
+        },
+    }
+}
+
+/// The rows of a run, which are written to.
+#[derive(Debug)]
+pub(crate) struct PostgresDatabase {
+    path: PathBuf,
+    place: Place,
+    link: Link,
+    /// Rows that wait for the next lines.
+    waiting: Vec<Command>,
+}
+
+impl PostgresDatabase {
+    /// Makes the rows of a new run, and the file that names them.
+    pub(crate) fn create(path: &Path) -> Result<Self, StateError> {
+        let database = Self::connect(path, Place::new(path)?)?;
+        let Place { address, run } = &database.place;
+        let marker = Marker {
+            version: MARKER_VERSION,
+            run: run.clone(),
+            schema: address.schema.clone(),
+            server: address.to_string(),
+        };
+        let sql = "INSERT INTO run (id) VALUES ($1::text)";
+        let made = database.link.transaction(vec![Command { sql, parameters: vec![Box::new(run.clone())] }]);
+        made.map_err(database.place.failed("start a run on"))?;
+        let mut file = OwnFile(path).create_new()?;
+        serde_json::to_writer(&mut file, &marker)
+            .map_err(io::Error::from)
+            .and_then(|()| io::Write::write_all(&mut file, b"\n"))
+            .and_then(|()| file.sync_all())
+            .map_err(StateError::io("write", path))?;
+        Ok(database)
+    }
+
+    /// Opens the rows of a run.
+    pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
+        let database = Self::connect(path, Place::read(path)?)?;
+        let sql = "INSERT INTO run (id) VALUES ($1::text) ON CONFLICT DO NOTHING";
+        let run = Box::new(database.place.run.clone());
+        let there = database.link.transaction(vec![Command { sql, parameters: vec![run] }]);
+        there.map_err(database.place.failed("open the run on"))?;
+        Ok(database)
+    }
+
+    fn connect(path: &Path, place: Place) -> Result<Self, StateError> {
+        let link = Link::new(place.address.clone(), Some(place.run.clone()));
+        prepare(&link, &place)?;
+        Ok(Self { path: path.to_owned(), place, link, waiting: Vec::new() })
+    }
+
+    /// From now on, somebody is told where the run waits for the server.
+    pub(crate) fn tell(&self, notice: Notice) {
+        self.link.tell(notice);
+    }
+
+    /// The file that names the rows. It is deleted with the folder of the run.
+    pub(crate) fn marker(&self) -> Result<File, StateError> {
+        OwnFile(&self.path).writer()
+    }
+
+    /// Writes rows of the documented tables with the next lines.
+    pub(crate) fn write_rows(&mut self, rows: Vec<Write>) -> Result<(), StateError> {
+        for row in rows {
+            let run = std::iter::once(Box::new(self.place.run.clone()) as Parameter);
+            let values = row.values.into_iter().map(|value| Box::new(value) as Parameter);
+            let parameters = run.chain(values).collect();
+            self.waiting.push(Command { sql: row.statement.for_postgres(), parameters });
+        }
+        Ok(())
+    }
+
+    /// Writes lines of the journal that start at an offset, and the rows that wait.
+    pub(crate) fn write_lines(&mut self, start: u64, lines: &[u8]) -> io::Result<()> {
+        let (mut starts, mut texts) = (Vec::new(), Vec::new());
+        let mut end = start;
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            let text = line.strip_suffix(b"\n").unwrap_or(line);
+            starts.push(end as i64);
+            texts.push(str::from_utf8(text).map_err(io::Error::other)?.to_owned());
+            end += line.len() as u64;
+        }
+        let mut commands = mem::take(&mut self.waiting);
+        let run = self.place.run.clone();
+        let parameters: Vec<Parameter> = vec![Box::new(run.clone()), Box::new(starts), Box::new(texts)];
+        commands.push(Command { sql: INSERT, parameters });
+        let written = self.link.write(commands, Some(Lines { run, end }));
+        written.map_err(|error| self.place.failed("write to")(error).into())
+    }
+
+    /// Writes the rows that wait.
+    pub(crate) fn commit(&mut self) -> io::Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let commands = mem::take(&mut self.waiting);
+        self.link.write(commands, None).map_err(|error| self.place.failed("write to")(error).into())
+    }
+
+    /// Removes what the journal has after so many bytes.
+    pub(crate) fn truncate(&mut self, length: u64) -> Result<(), StateError> {
+        let parameters =
+            || -> Vec<Parameter> { vec![Box::new(self.place.run.clone()), Box::new(length as i64)] };
+        let cut = [CUT_ROWS, CUT_LINE].map(|sql| Command { sql, parameters: parameters() });
+        self.link.transaction(cut.into()).map_err(self.place.failed("cut the journal on"))
+    }
+
+    /// Replaces all lines of the journal.
+    pub(crate) fn replace_lines(
+        &mut self,
+        lines: impl Iterator<Item = io::Result<Vec<u8>>>,
+    ) -> Result<(), StateError> {
+        let run = || Box::new(self.place.run.clone()) as Parameter;
+        let mut commands =
+            vec![Command { sql: "DELETE FROM journal WHERE run_id = $1::text", parameters: vec![run()] }];
+        let (mut starts, mut texts, mut end) = (Vec::new(), Vec::new(), 0);
+        for line in lines {
+            let line = line.map_err(StateError::io("repair the journal", &self.path))?;
+            starts.push(end);
+            end += line.len() as i64;
+            // Where somebody has put other bytes into a row, the line was left out.
+            let text = line.strip_suffix(b"\n").unwrap_or(&line);
+            texts.push(String::from_utf8_lossy(text).into_owned());
+        }
+        commands.push(Command { sql: INSERT, parameters: vec![run(), Box::new(starts), Box::new(texts)] });
+        self.link.transaction(commands).map_err(self.place.failed("repair the journal on"))
+    }
+}
+
+/// Makes the tables that a schema does not have yet.
+fn prepare(link: &Link, place: &Place) -> Result<(), StateError> {
+    let failed = || place.failed("use");
+    let found = version(link).map_err(failed())?;
+    let schema = &place.address.schema;
+    if found.is_some_and(|found| found > VERSION) {
+        return Err(StateError::Server {
+            doing: "use",
+            server: place.address.to_string(),
+            error: io::Error::other(format!(
+                "the schema `{schema}` has version {}, but this `prose` supports versions up to {VERSION}",
+                found.unwrap_or_default()
+            )),
+            advice: Some("use the `prose` that wrote it, or a newer one".to_owned()),
+        });
+    }
+    if found == Some(VERSION) {
+        return Ok(());
+    }
+    // Others may do the same at the same time: who comes second finds that nothing is left to do.
+    let mut script = format!(
+        "BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('{schema}', 1)); {}",
+        PREPARE.replace("{schema}", schema)
+    );
+    let first = found.unwrap_or_default() as usize;
+    for (version, tables) in MIGRATIONS.iter().enumerate().skip(first).map(|(at, sql)| (at + 1, sql)) {
+        script.push_str(&format!("INSERT INTO migration (version) VALUES ({version}); {tables}"));
+    }
+    script.push_str("COMMIT");
+    match link.script(script) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            // A transaction that failed is still open.
+            let _ = link.script("ROLLBACK".to_owned());
+            match error.code() {
+                Some(code) if *code == SqlState::UNIQUE_VIOLATION => prepare(link, place),
+                _ => Err(failed()(error)),
+            }
+        }
+    }
+}
+
+/// The version of the tables of a schema; `None` if it has none.
+fn version(link: &Link) -> Result<Option<i32>, LinkError> {
+    let there = link.query("SELECT to_regclass('migration') IS NOT NULL", Vec::new())?;
+    if !there.first().is_some_and(|row| row.get(0)) {
+        return Ok(None);
+    }
+    let rows = link.query("SELECT max(version) FROM migration", Vec::new())?;
+    Ok(rows.first().and_then(|row| row.get(0)))
+}
+
+const INSERT: &str = "INSERT INTO journal (run_id, start, line)
+    SELECT $1::text, * FROM unnest($2::bigint[], $3::text[])";
+
+/// Where the journal of a run ends.
+const END: &str = "SELECT coalesce(
+    (SELECT start + octet_length(line) + 1 FROM journal WHERE run_id = $1::text ORDER BY start DESC LIMIT 1), 0)";
+
+const CUT_ROWS: &str = "DELETE FROM journal WHERE run_id = $1::text AND start >= $2::bigint";
+
+/// Where somebody has put several lines into one row, the end may be in the middle of it.
+const CUT_LINE: &str = "UPDATE journal
+    SET line = convert_from(substring(convert_to(line, 'UTF8') FROM 1 FOR ($2::bigint - start - 1)::int), 'UTF8')
+    WHERE run_id = $1::text AND start = (SELECT max(start) FROM journal WHERE run_id = $1::text)
+    AND start + octet_length(line) + 1 > $2::bigint";
+
+/// The rows from that on which has an offset in it, up to another offset, and at least one more.
+const FROM: &str = "SELECT start, line FROM journal WHERE run_id = $1::text
+    AND start >= coalesce((SELECT max(start) FROM journal WHERE run_id = $1::text AND start <= $2::bigint), 0)
+    AND start <= greatest($3::bigint, (SELECT min(start) FROM journal WHERE run_id = $1::text AND start > $2::bigint))
+    ORDER BY start";
+
+/// The journal of a run on a server.
+#[derive(Debug)]
+pub(crate) struct PostgresRows {
+    place: Place,
+    link: Link,
+}
+
+impl PostgresRows {
+    pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
+        let place = Place::read(path)?;
+        let link = Link::shared(place.address.clone());
+        Ok(Self { place, link })
+    }
+
+    fn query(&self, sql: &'static str, more: Vec<Parameter>) -> io::Result<Vec<tokio_postgres::Row>> {
+        let run = Box::new(self.place.run.clone()) as Parameter;
+        let rows = self.link.query(sql, std::iter::once(run).chain(more).collect());
+        rows.map_err(|error| self.place.failed("read from")(error).into())
+    }
+}
+
+impl RowSource for PostgresRows {
+    fn length(&self) -> io::Result<u64> {
+        let rows = self.query(END, Vec::new())?;
+        Ok(rows.first().map_or(0, |row| row.get::<_, i64>(0).max(0) as u64))
+    }
+
+    fn each_from(
+        &mut self,
+        position: u64,
+        size: usize,
+        take: &mut dyn FnMut(u64, &[u8]) -> io::Result<Wanted>,
+    ) -> io::Result<()> {
+        let to = position.saturating_add(size as u64);
+        for row in self.query(FROM, vec![Box::new(position as i64), Box::new(to as i64)])? {
+            let (start, line): (i64, &str) = (row.get(0), row.get(1));
+            if take(start.max(0) as u64, line.as_bytes())? == Wanted::Enough {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A binding of a run as its row has it: the name, the row that it is in, its kind, its bytes, its value where that is wanted, and where a large one is.
+pub(crate) struct BindingRow {
+    pub(crate) name: String,
+    pub(crate) frame: Option<i64>,
+    pub(crate) kind: Option<String>,
+    pub(crate) bytes: Option<i64>,
+    pub(crate) value: Option<String>,
+    pub(crate) attachment: Option<String>,
+}
+
+/// The bindings of a run, in the order of their names, or one of them by the name of its file, with its value.
+pub(crate) fn bindings(path: &Path, only: Option<&str>) -> Result<Vec<BindingRow>, StateError> {
+    const SQL: &str = "SELECT name, execution_id, kind, octet_length(value)::bigint,
+        CASE WHEN $2::text IS NULL THEN NULL ELSE value END, attachment_path
+        FROM bindings WHERE run_id = $1::text AND CASE WHEN $2::text IS NULL THEN strpos(name, '.') = 0
+        ELSE name || coalesce('__' || execution_id, '') = $2::text END ORDER BY name COLLATE \"C\", execution_id NULLS FIRST";
+    let rows = PostgresRows::open(path)?;
+    let only = Box::new(only.map(str::to_owned)) as Parameter;
+    let run = Box::new(rows.place.run.clone()) as Parameter;
+    let found = rows.link.query(SQL, vec![run, only]).map_err(rows.place.failed("read from"))?;
+    let row = |row: &tokio_postgres::Row| BindingRow {
+        name: row.get(0),
+        frame: row.get(1),
+        kind: row.get(2),
+        bytes: row.get(3),
+        value: row.get(4),
+        attachment: row.get(5),
+    };
+    Ok(found.iter().map(row).collect())
+}
+
+/// Removes all rows of a run.
+pub(crate) fn remove(path: &Path) -> Result<(), StateError> {
+    let place = Place::read(path)?;
+    let link = Link::new(place.address.clone(), Some(place.run.clone()));
+    let sql = "DELETE FROM run WHERE id = $1::text";
+    let command = Command { sql, parameters: vec![Box::new(place.run.clone())] };
+    match link.transaction(vec![command]) {
+        // A schema that somebody has removed has no rows either.
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(()),
+        result => result.map_err(place.failed("remove the run on")),
+    }
+}
+
+/// Texts of PostgreSQL have no NUL: another character stands for it.
+fn without_nul(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
+/// The same in all texts of JSON.
+fn json_without_nul(json: &Json) -> Json {
+    match json {
+        Json::String(text) => Json::String(without_nul(text)),
+        Json::Array(items) => items.iter().map(json_without_nul).collect(),
+        Json::Object(entries) => {
+            entries.iter().map(|(name, value)| (without_nul(name), json_without_nul(value))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+impl ToSql for Column {
+    fn to_sql(
+        &self,
+        kind: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Text(text) if text.contains('\0') => without_nul(text).to_sql(kind, out),
+            Self::Text(text) => text.to_sql(kind, out),
+            Self::Number(number) => number.to_sql(kind, out),
+            Self::Json(json) => json_without_nul(json).to_string().to_sql(kind, out),
+        }
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        *kind == Type::TEXT || *kind == Type::INT8
+    }
+
+    to_sql_checked!();
+}

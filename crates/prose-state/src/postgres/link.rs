@@ -1,0 +1,511 @@
+//! A connection to a server, and the thread that it lives in.
+//!
+//! Stores are called from threads that execute asynchronous work and must not wait for it, so that a connection has a thread of its own.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use tokio::runtime::Runtime;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, NoTls, Row, Socket, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::address::Address;
+
+/// After which time a connection that is only read from is closed, such as that of an editor.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// For how long a server counts as out of reach for those who only read, so that a list of runs does not wait for it once for each.
+const UNREACHABLE: Duration = Duration::from_secs(5);
+
+/// How long a run waits for a server that cannot be reached any more. It is stopped then, and can be resumed.
+const MAX_LOST: Duration = Duration::from_secs(600);
+
+/// How long it is waited between two tries, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
+
+/// The oldest version of servers that is supported, as they count it.
+const OLDEST: i32 = 150_000;
+
+/// A value of a statement.
+pub(crate) type Parameter = Box<dyn ToSql + Send + Sync>;
+
+/// A statement with its values.
+#[derive(Debug)]
+pub(crate) struct Command {
+    pub(crate) sql: &'static str,
+    pub(crate) parameters: Vec<Parameter>,
+}
+
+/// Why something could not be done with a server.
+#[derive(Debug)]
+pub(crate) enum LinkError {
+    /// What the server says, or why it cannot be reached.
+    Server(tokio_postgres::Error),
+    /// The server is of no use for another reason.
+    Refused(String),
+    /// The server could not be reached for so long that the run is given up.
+    Lost(Duration, tokio_postgres::Error),
+    /// The process was asked to end while it waited for the server.
+    Interrupted,
+}
+
+impl LinkError {
+    /// The code of an error of the server.
+    pub(crate) fn code(&self) -> Option<&SqlState> {
+        match self {
+            Self::Server(error) => error.code(),
+            _ => None,
+        }
+    }
+
+    /// The same as an error of input and output.
+    pub(crate) fn into_io(self) -> io::Error {
+        let kind = match &self {
+            Self::Interrupted => io::ErrorKind::Interrupted,
+            _ if self.code() == Some(&SqlState::DISK_FULL) => io::ErrorKind::StorageFull,
+            Self::Server(error) if is_lost(error) => io::ErrorKind::NotConnected,
+            _ => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, self.to_string())
+    }
+}
+
+impl fmt::Display for LinkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Server(error) => f.write_str(&plain(error)),
+            Self::Refused(why) => f.write_str(why),
+            Self::Lost(time, error) => {
+                write!(f, "the connection was lost {} seconds ago: {}", time.as_secs(), plain(error))
+            }
+            Self::Interrupted => f.write_str("the run was interrupted while it waited for the server"),
+        }
+    }
+}
+
+/// What the server says, or what the reason is: the library itself only says what it was doing.
+pub(crate) fn plain(error: &tokio_postgres::Error) -> String {
+    if let Some(error) = error.as_db_error() {
+        return error.message().to_owned();
+    }
+    match std::error::Error::source(error) {
+        Some(source) => source.to_string(),
+        None => error.to_string(),
+    }
+}
+
+/// Whether an error says that there is no connection, so that another one may do.
+fn is_lost(error: &tokio_postgres::Error) -> bool {
+    const SERVER: [SqlState; 6] = [
+        SqlState::ADMIN_SHUTDOWN,
+        SqlState::CRASH_SHUTDOWN,
+        SqlState::CANNOT_CONNECT_NOW,
+        SqlState::CONNECTION_FAILURE,
+        SqlState::CONNECTION_EXCEPTION,
+        SqlState::TOO_MANY_CONNECTIONS,
+    ];
+    match error.code() {
+        Some(code) => SERVER.contains(code),
+        // A certificate that is refused is so the next time.
+        None => !is_about_tls(error),
+    }
+}
+
+/// Whether the two could not agree on an encrypted connection, such as on a certificate.
+pub(crate) fn is_about_tls(error: &tokio_postgres::Error) -> bool {
+    let source = std::error::Error::source(error);
+    source
+        .and_then(|source| source.downcast_ref::<io::Error>())
+        .is_some_and(|error| error.get_ref().is_some_and(|error| error.is::<rustls::Error>()))
+}
+
+/// A connection that is made when it is needed. All that have it take turns.
+#[derive(Debug, Clone)]
+pub(crate) struct Link(Sender<Job>);
+
+/// What the thread of a connection is asked to do.
+enum Job {
+    Query(Command, SyncSender<Result<Vec<Row>, LinkError>>),
+    /// Several statements, in a transaction of their own.
+    Script(String, SyncSender<Result<(), LinkError>>),
+    /// Everything, or nothing.
+    Transaction(Vec<Command>, SyncSender<Result<(), LinkError>>),
+    /// The same for a run, whatever becomes of the connection. Where lines of its journal are not among the commands, they may be executed twice.
+    Run(Vec<Command>, Option<Lines>, SyncSender<Result<(), LinkError>>),
+    /// Who is told that the run waits.
+    Tell(Notice),
+}
+
+/// Told in a sentence that a run waits for its server, and that it continues.
+#[derive(Clone)]
+pub struct Notice(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl Notice {
+    /// One that a function is called with, from another thread than that of the run.
+    pub fn new(tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(tell))
+    }
+}
+
+impl fmt::Debug for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Notice")
+    }
+}
+
+/// Which part of a journal a transaction writes.
+#[derive(Debug, Clone)]
+pub(crate) struct Lines {
+    pub(crate) run: String,
+    /// Where they end.
+    pub(crate) end: u64,
+}
+
+impl Link {
+    /// A connection of its own. A run has its own, which has the lock of the run for as long as it lasts.
+    pub(crate) fn new(address: Address, lock: Option<String>) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        let is_shared = lock.is_none();
+        let thread = std::thread::Builder::new().name("prose-postgres".to_owned());
+        // Without a thread, the channel is closed, which is told by the first use.
+        let session = Session { address, client: None, lock, earlier: None, notice: None, unreachable: None };
+        let _ = thread.spawn(move || work(session, &receiver, is_shared));
+        Self(sender)
+    }
+
+    /// The connection that everyone in this process shares who only reads.
+    pub(crate) fn shared(address: Address) -> Self {
+        static LINKS: LazyLock<Mutex<HashMap<String, Link>>> = LazyLock::new(Mutex::default);
+        let key = format!("{:?} {}", address.config, address.schema);
+        let mut links = LINKS.lock().unwrap_or_else(PoisonError::into_inner);
+        links.entry(key).or_insert_with(|| Self::new(address, None)).clone()
+    }
+
+    pub(crate) fn query(&self, sql: &'static str, parameters: Vec<Parameter>) -> Result<Vec<Row>, LinkError> {
+        self.ask(|reply| Job::Query(Command { sql, parameters }, reply))
+    }
+
+    pub(crate) fn script(&self, sql: String) -> Result<(), LinkError> {
+        self.ask(|reply| Job::Script(sql, reply))
+    }
+
+    pub(crate) fn transaction(&self, commands: Vec<Command>) -> Result<(), LinkError> {
+        self.ask(|reply| Job::Transaction(commands, reply))
+    }
+
+    pub(crate) fn write(&self, commands: Vec<Command>, lines: Option<Lines>) -> Result<(), LinkError> {
+        self.ask(|reply| Job::Run(commands, lines, reply))
+    }
+
+    pub(crate) fn tell(&self, notice: Notice) {
+        // A connection that has ended waits for nothing.
+        let _ = self.0.send(Job::Tell(notice));
+    }
+
+    fn ask<T>(&self, job: impl FnOnce(SyncSender<Result<T, LinkError>>) -> Job) -> Result<T, LinkError> {
+        let (reply, answer) = mpsc::sync_channel(1);
+        let ended = |_| LinkError::Refused("the thread of the connection could not be started".to_owned());
+        self.0.send(job(reply)).map_err(|_| ended(()))?;
+        answer.recv().map_err(|_| ended(()))?
+    }
+}
+
+fn work(mut session: Session, jobs: &Receiver<Job>, is_shared: bool) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let Ok(runtime) = runtime else { return };
+    loop {
+        let job = match is_shared && session.client.is_some() {
+            false => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            true => jobs.recv_timeout(IDLE),
+        };
+        // Who does not wait any more gets no answer.
+        match job {
+            Ok(Job::Query(command, reply)) => drop(reply.send(session.query(&runtime, &command))),
+            Ok(Job::Script(sql, reply)) => drop(reply.send(session.script(&runtime, &sql))),
+            Ok(Job::Transaction(commands, reply)) => {
+                drop(reply.send(session.transaction(&runtime, &commands)));
+            }
+            Ok(Job::Run(commands, lines, reply)) => {
+                drop(reply.send(session.write(&runtime, &commands, lines.as_ref())));
+            }
+            Ok(Job::Tell(notice)) => session.notice = Some(notice),
+            Err(RecvTimeoutError::Timeout) => session.client = None,
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+}
+
+/// A connection with what was prepared for it.
+struct Connected {
+    client: Client,
+    statements: HashMap<&'static str, Statement>,
+    backend: Backend,
+}
+
+/// The process of the server that serves a connection: its number, and when it was started, since numbers are used again.
+#[derive(Debug, Clone)]
+struct Backend {
+    number: i32,
+    started: String,
+}
+
+struct Session {
+    address: Address,
+    client: Option<Connected>,
+    /// The run whose lock the connection has.
+    lock: Option<String>,
+    /// What has served the connection before. The server may not have found out yet that it is lost.
+    earlier: Option<Backend>,
+    notice: Option<Notice>,
+    /// Since when it cannot be reached, and why.
+    unreachable: Option<(Instant, String)>,
+}
+
+impl Session {
+    /// Does something with a connection, and with another one where the present one turns out to be lost. Nothing may be changed.
+    fn reading<T>(
+        &mut self,
+        runtime: &Runtime,
+        mut read: impl AsyncFnMut(&mut Connected) -> Result<T, tokio_postgres::Error>,
+    ) -> Result<T, LinkError> {
+        let was_connected = self.client.is_some();
+        match self.once(runtime, &mut read) {
+            Err(LinkError::Server(error)) if was_connected && is_lost(&error) => {
+                self.once(runtime, &mut read)
+            }
+            result => result,
+        }
+    }
+
+    fn once<T>(
+        &mut self,
+        runtime: &Runtime,
+        doing: &mut impl AsyncFnMut(&mut Connected) -> Result<T, tokio_postgres::Error>,
+    ) -> Result<T, LinkError> {
+        runtime.block_on(async {
+            if self.client.as_ref().is_none_or(|connected| connected.client.is_closed()) {
+                self.client = None;
+                if let Some((since, why)) = &self.unreachable
+                    && self.lock.is_none()
+                    && since.elapsed() < UNREACHABLE
+                {
+                    return Err(LinkError::Refused(why.clone()));
+                }
+                let connected = connect(&self.address, self.lock.as_deref(), self.earlier.as_ref()).await;
+                self.unreachable = connected.as_ref().err().map(|error| (Instant::now(), error.to_string()));
+                let connected = connected?;
+                self.earlier = Some(connected.backend.clone());
+                self.client = Some(connected);
+            }
+            let Some(connected) = &mut self.client else { unreachable!("it was made above") };
+            let result = doing(connected).await;
+            if result.as_ref().is_err_and(is_lost) {
+                self.client = None;
+            }
+            result.map_err(LinkError::Server)
+        })
+    }
+
+    fn query(&mut self, runtime: &Runtime, command: &Command) -> Result<Vec<Row>, LinkError> {
+        self.reading(runtime, async |connected| {
+            let statement = connected.prepare(command.sql).await?;
+            connected.client.query(&statement, &references(&command.parameters)).await
+        })
+    }
+
+    fn script(&mut self, runtime: &Runtime, sql: &str) -> Result<(), LinkError> {
+        self.once(runtime, &mut async |connected: &mut Connected| connected.client.batch_execute(sql).await)
+    }
+
+    fn transaction(&mut self, runtime: &Runtime, commands: &[Command]) -> Result<(), LinkError> {
+        self.once(runtime, &mut async |connected: &mut Connected| connected.transact(commands).await)
+    }
+
+    /// Writes lines and what follows from them, and waits for the server where it cannot be reached. Where it was lost in the moment of the commit, another
+    /// connection finds out whether they are there.
+    fn write(
+        &mut self,
+        runtime: &Runtime,
+        commands: &[Command],
+        lines: Option<&Lines>,
+    ) -> Result<(), LinkError> {
+        let mut lost: Option<Instant> = None;
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let result = self.once(runtime, &mut async |connected: &mut Connected| {
+                if let Some(lines) = lines.filter(|_| lost.is_some())
+                    && connected.end_of(&lines.run).await? == lines.end
+                {
+                    return Ok(());
+                }
+                connected.transact(commands).await
+            });
+            let error = match (result, lost) {
+                (Err(LinkError::Server(error)), _) if is_lost(&error) => error,
+                (Ok(()), Some(since)) => {
+                    let seconds = since.elapsed().as_secs();
+                    self.tell(&format!("was reached again after {seconds} s; the run continues"));
+                    return Ok(());
+                }
+                (result, _) => return result,
+            };
+            if lost.is_none() && self.notice.is_some() {
+                self.tell(&format!("cannot be reached: {}; the run waits for it", plain(&error)));
+            }
+            let since = lost.get_or_insert_with(Instant::now).elapsed();
+            if since > MAX_LOST {
+                return Err(LinkError::Lost(since, error));
+            }
+            // The thread of the run waits for this one and takes no signals.
+            let is_interrupted = runtime.block_on(async {
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => false,
+                    signal = tokio::signal::ctrl_c() => signal.is_ok(),
+                }
+            });
+            if is_interrupted {
+                return Err(LinkError::Interrupted);
+            }
+            pause = (pause * 2).min(MAX_PAUSE);
+        }
+    }
+
+    fn tell(&self, what: &str) {
+        if let Some(Notice(tell)) = &self.notice {
+            tell(&format!("the PostgreSQL server `{}` {what}", self.address));
+        }
+    }
+}
+
+impl Connected {
+    async fn prepare(&mut self, sql: &'static str) -> Result<Statement, tokio_postgres::Error> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(sql).await?;
+        self.statements.insert(sql, statement.clone());
+        Ok(statement)
+    }
+
+    /// Executes commands in one transaction, all sent at once.
+    async fn transact(&mut self, commands: &[Command]) -> Result<(), tokio_postgres::Error> {
+        let mut statements = Vec::with_capacity(commands.len());
+        for command in commands {
+            statements.push(self.prepare(command.sql).await?);
+        }
+        let client = &self.client;
+        let parameters: Vec<_> = commands.iter().map(|command| references(&command.parameters)).collect();
+        // They are sent in this order. Where one fails, the server does nothing of what comes after it.
+        let begin = client.batch_execute("BEGIN");
+        let executed = statements
+            .iter()
+            .zip(&parameters)
+            .map(|(statement, parameters)| client.execute(statement, parameters));
+        let (begun, executed) = tokio::join!(begin, join_all(executed));
+        let failed = begun.err().or_else(|| executed.into_iter().find_map(Result::err));
+        if let Some(error) = failed {
+            // Where that fails too, there is no connection, and no transaction.
+            let _ = client.batch_execute("ROLLBACK").await;
+            return Err(error);
+        }
+        client.batch_execute("COMMIT").await
+    }
+
+    /// Where the journal of a run ends.
+    async fn end_of(&mut self, run: &str) -> Result<u64, tokio_postgres::Error> {
+        let statement = self.prepare(super::END).await?;
+        let row = self.client.query_one(&statement, &[&run]).await?;
+        Ok(row.get::<_, i64>(0).max(0) as u64)
+    }
+}
+
+fn references(parameters: &[Parameter]) -> Vec<&(dyn ToSql + Sync)> {
+    parameters.iter().map(|parameter| &**parameter as &(dyn ToSql + Sync)).collect()
+}
+
+async fn connect(
+    address: &Address,
+    lock: Option<&str>,
+    earlier: Option<&Backend>,
+) -> Result<Connected, LinkError> {
+    let client = match &address.tls {
+        None => open(address, NoTls).await,
+        Some(tls) => open(address, MakeRustlsConnect::new(tls.as_ref().clone())).await,
+    };
+    let client = client.map_err(LinkError::Server)?;
+    let server = LinkError::Server;
+    // The server finds out by itself, and soon, that a machine is gone, whose lock others wait for.
+    let set = format!(
+        "SET search_path TO \"{}\"; SET TIME ZONE 'UTC'; SET standard_conforming_strings TO on; SET datestyle TO 'ISO';
+         SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3",
+        address.schema
+    );
+    client.batch_execute(&set).await.map_err(server)?;
+    let sql = "SELECT current_setting('server_version_num')::int, current_setting('server_version'),
+        current_setting('server_encoding')";
+    let row = client.query_one(sql, &[]).await.map_err(server)?;
+    let (number, version, encoding): (i32, String, String) = (row.get(0), row.get(1), row.get(2));
+    if number < OLDEST {
+        return Err(LinkError::Refused(format!(
+            "the server has version {version}; `prose` needs PostgreSQL 15 or later"
+        )));
+    }
+    if encoding != "UTF8" {
+        return Err(LinkError::Refused(format!(
+            "the database has the encoding {encoding}; create one with `createdb --encoding=UTF8 --template=template0`"
+        )));
+    }
+    let sql = "SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()";
+    let row = client.query_one(sql, &[]).await.map_err(server)?;
+    let backend = Backend { number: row.get(0), started: row.get(1) };
+    if let Some(run) = lock {
+        if let Some(Backend { number, started }) = earlier {
+            let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE pid = $1::int AND backend_start::text = $2::text";
+            client.query(sql, &[number, started]).await.map_err(server)?;
+        }
+        take_lock(&client, &address.schema, run).await?;
+    }
+    Ok(Connected { client, statements: HashMap::new(), backend })
+}
+
+/// How often the lock of a run is tried: that of a connection that was lost is held until the server finds that out.
+const LOCK_TRIES: u32 = 40;
+const BETWEEN_TRIES: Duration = Duration::from_millis(250);
+
+async fn take_lock(client: &Client, schema: &str, run: &str) -> Result<(), LinkError> {
+    let key = format!("{schema}/{run}");
+    for _ in 0..LOCK_TRIES {
+        let sql = "SELECT pg_try_advisory_lock(hashtextextended($1::text, 0))";
+        let row = client.query_one(sql, &[&key]).await.map_err(LinkError::Server)?;
+        if row.get(0) {
+            return Ok(());
+        }
+        tokio::time::sleep(BETWEEN_TRIES).await;
+    }
+    Err(LinkError::Refused(
+        "another process executes the run, perhaps on another machine; wait until it has ended, or stop it"
+            .to_owned(),
+    ))
+}
+
+async fn open<T>(address: &Address, tls: T) -> Result<Client, tokio_postgres::Error>
+where
+    T: MakeTlsConnect<Socket>,
+    T::Stream: Send + 'static,
+    T::TlsConnect: Send,
+{
+    let (client, connection) = address.config.connect(tls).await?;
+    // That it has ended is found out by the next one who uses the client.
+    tokio::spawn(async move { drop(connection.await) });
+    Ok(client)
+}

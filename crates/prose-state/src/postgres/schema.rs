@@ -1,0 +1,101 @@
+//! The tables of a PostgreSQL database.
+
+/// The version of the tables that this version of `prose` writes and the latest that it reads. Each is the number of the last one of the [`MIGRATIONS`].
+pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
+
+/// What leads from each version of the tables to the next one. One that was released stays as it is.
+pub(crate) const MIGRATIONS: [&str; 1] = [FIRST];
+
+/// Makes the schema with the table of its versions, which is there in all of them. `{schema}` stands for its name.
+pub(crate) const PREPARE: &str = "
+CREATE SCHEMA IF NOT EXISTS {schema};
+CREATE TABLE IF NOT EXISTS {schema}.migration (
+    version INTEGER PRIMARY KEY,
+    applied_at TIMESTAMPTZ NOT NULL DEFAULT now()
+);
+";
+
+/// The documented tables (R119), with the keys that cannot have expressions as indexes (F13), with `execution.updated_at` as in SQLite, and with the ids of
+/// `execution` counted in each run, so that an execution that repeats what was recorded writes the same rows again. `journal` is added.
+const FIRST: &str = "
+CREATE TABLE run (
+    id TEXT PRIMARY KEY,
+    program_path TEXT,
+    program_source TEXT,
+    started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    updated_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    status TEXT NOT NULL DEFAULT 'running' CHECK (status IN ('running', 'completed', 'failed', 'interrupted')),
+    state_mode TEXT NOT NULL DEFAULT 'postgres',
+    metadata JSONB NOT NULL DEFAULT '{}'
+);
+CREATE TABLE journal (
+    run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    start BIGINT NOT NULL,
+    line TEXT NOT NULL,
+    PRIMARY KEY (run_id, start)
+);
+CREATE TABLE execution (
+    run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    id BIGINT NOT NULL,
+    statement_index BIGINT,
+    statement_text TEXT,
+    status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'executing', 'completed', 'failed', 'skipped')),
+    started_at TIMESTAMPTZ,
+    updated_at TIMESTAMPTZ,
+    completed_at TIMESTAMPTZ,
+    error_message TEXT,
+    parent_id BIGINT,
+    metadata JSONB NOT NULL DEFAULT '{}',
+    PRIMARY KEY (run_id, id)
+);
+CREATE INDEX execution_status ON execution (run_id, status);
+CREATE INDEX execution_parent ON execution (run_id, parent_id) WHERE parent_id IS NOT NULL;
+CREATE TABLE bindings (
+    run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    execution_id BIGINT,
+    kind TEXT NOT NULL,
+    value TEXT,
+    source_statement TEXT,
+    created_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    updated_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    attachment_path TEXT,
+    metadata JSONB NOT NULL DEFAULT '{}'
+);
+CREATE UNIQUE INDEX bindings_key ON bindings (name, run_id, coalesce(execution_id, -1));
+CREATE INDEX bindings_run ON bindings (run_id);
+CREATE TABLE agents (
+    run_id TEXT REFERENCES run (id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    scope TEXT NOT NULL CHECK (scope IN ('execution', 'project', 'user', 'custom')),
+    memory TEXT,
+    created_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    updated_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    metadata JSONB NOT NULL DEFAULT '{}'
+);
+CREATE UNIQUE INDEX agents_key ON agents (name, coalesce(run_id, '__project__'));
+CREATE INDEX agents_run ON agents (run_id) WHERE run_id IS NOT NULL;
+CREATE TABLE agent_segments (
+    id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run_id TEXT REFERENCES run (id) ON DELETE CASCADE,
+    agent_name TEXT NOT NULL,
+    segment_number BIGINT NOT NULL,
+    timestamp TIMESTAMPTZ NOT NULL DEFAULT now(),
+    prompt TEXT,
+    summary TEXT,
+    metadata JSONB NOT NULL DEFAULT '{}'
+);
+CREATE UNIQUE INDEX agent_segments_key
+    ON agent_segments (agent_name, coalesce(run_id, '__project__'), segment_number);
+CREATE TABLE imports (
+    run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    alias TEXT NOT NULL,
+    source_url TEXT NOT NULL,
+    fetched_at TIMESTAMPTZ,
+    inputs_schema JSONB,
+    outputs_schema JSONB,
+    content_hash TEXT,
+    metadata JSONB NOT NULL DEFAULT '{}',
+    PRIMARY KEY (alias, run_id)
+);
+";
