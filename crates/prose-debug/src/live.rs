@@ -252,6 +252,12 @@ impl Live {
                 return;
             }
             let notifier = run.notifier();
+            let told = Arc::downgrade(&shared);
+            run.tell(move |sentence| {
+                if let Some(shared) = told.upgrade() {
+                    shared.send(Input::Output(Output::new(Category::Stderr, sentence.to_owned())));
+                }
+            });
             let finished = run.execute(RunHooks {
                 questions,
                 observer: &mut |event, _| shared.observe(event),

@@ -85,7 +85,11 @@ impl LiveRun {
         self.ended.borrow().as_ref().map(|ended| ended.result.clone())
     }
 
-    /// What went wrong with its notifications, which may end after it.
+    fn warn(&self, warning: String) {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(warning);
+    }
+
+    /// What went wrong with its notifications, which may end after it, and when it waited for its database.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -278,6 +282,12 @@ impl Runs {
                 live.events.send_modify(|count| *count += 1);
             };
             let notifier = prepared.notifier();
+            let told = Arc::downgrade(&live);
+            prepared.tell(move |sentence| {
+                if let Some(live) = told.upgrade() {
+                    live.warn(sentence.to_owned());
+                }
+            });
             let finished = prepared.execute(RunHooks {
                 questions: live.desk.clone(),
                 observer: &mut observer,
@@ -295,8 +305,9 @@ impl Runs {
                 Err(failure) => Err(failure.to_string()),
             };
             live.ended.send_replace(Some(Ended { result, at: Instant::now() }));
-            let warnings = notifier.settle();
-            live.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
+            for warning in notifier.settle() {
+                live.warn(warning);
+            }
         };
         std::thread::Builder::new()
             .name("run".to_owned())

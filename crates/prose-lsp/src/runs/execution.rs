@@ -100,6 +100,12 @@ pub(super) fn execute(
     let reporter =
         Reporter { runs, ticket, id: id.clone(), uri, session: &session, limits, is_elsewhere: false };
     let notifier = prepared.notifier();
+    let (told, title) = (Arc::downgrade(runs), name.clone());
+    prepared.tell(move |sentence| {
+        if let Some(runs) = told.upgrade() {
+            show_message(&runs, MessageType::WARNING, format!("{title}: {sentence}"));
+        }
+    });
     reporter.begin(&format!("Running {name}"));
     let is_made_up = prepared.harness() == "offline";
     let client = runs.client_requests.clone();
