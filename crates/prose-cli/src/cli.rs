@@ -1,5 +1,6 @@
 //! The arguments of the command line.
 
+pub(crate) mod cluster;
 pub(crate) mod init;
 pub(crate) mod run;
 pub(crate) mod runs;
@@ -67,6 +68,7 @@ pub(crate) enum Command {
     Describe(run::DescribeArgs),
     Test(test::TestArgs),
     Runs(runs::RunsArgs),
+    Cluster(cluster::ClusterArgs),
     Trust(run::TrustArgs),
     Examples(run::ExamplesArgs),
     Check(CheckArgs),

@@ -4,6 +4,7 @@ mod answer;
 mod cache;
 mod check;
 mod cli;
+mod cluster;
 mod command_error;
 mod compile;
 mod doctor;
@@ -84,6 +85,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
             return Ok(fork::run(args, terminal).context(UNWRITABLE)?.into());
         }
         Command::Runs(args) => runs::run(args, terminal).context(UNWRITABLE)?,
+        Command::Cluster(args) => cluster::run(args, terminal).context(UNWRITABLE)?,
         Command::Trust(args) => trust::run(args, terminal).context(UNWRITABLE)?,
         Command::Examples(args) => examples::run(args, terminal).context(UNWRITABLE)?,
         Command::Check(args) => check::run(args, terminal).context(UNWRITABLE)?,

@@ -54,6 +54,6 @@ mod trace;
 mod turns;
 mod unstarted;
 
-pub use postgres::{Notice, SCHEMA_VARIABLE, URL_VARIABLES};
+pub use postgres::{Notice, SCHEMA_VARIABLE, ServerStatus, URL_VARIABLES, prepare_server, server_status};
 
 pub use error::{Damage, StateError};

@@ -7,6 +7,7 @@
 mod address;
 mod link;
 mod schema;
+mod status;
 
 use std::fs::File;
 use std::io;
@@ -24,6 +25,7 @@ pub use self::address::{SCHEMA_VARIABLE, URL_VARIABLES};
 pub use self::link::Notice;
 use self::link::{Command, Lines, Link, LinkError, Parameter, is_about_tls};
 use self::schema::{MIGRATIONS, PREPARE, VERSION};
+pub use self::status::{ServerStatus, prepare_server, server_status};
 use crate::disk::OwnFile;
 use crate::error::StateError;
 use crate::rows::{RowSource, Wanted};
@@ -51,6 +53,17 @@ struct Marker {
 struct Place {
     address: Address,
     run: String,
+}
+
+impl Address {
+    /// What a server says.
+    fn failed(&self, doing: &'static str) -> impl FnOnce(LinkError) -> StateError {
+        let (server, schema) = (self.to_string(), self.schema.clone());
+        move |error| {
+            let advice = advice(&error, &schema);
+            StateError::Server { doing, server, error: error.into_io(), advice }
+        }
+    }
 }
 
 impl Place {
@@ -82,13 +95,8 @@ impl Place {
         Ok(Self { address, run: marker.run })
     }
 
-    /// What a server says.
     fn failed(&self, doing: &'static str) -> impl FnOnce(LinkError) -> StateError {
-        let (server, schema) = (self.address.to_string(), self.address.schema.clone());
-        move |error| {
-            let advice = advice(&error, &schema);
-            StateError::Server { doing, server, error: error.into_io(), advice }
-        }
+        self.address.failed(doing)
     }
 }
 
@@ -175,7 +183,7 @@ impl PostgresDatabase {
 
     fn connect(path: &Path, place: Place) -> Result<Self, StateError> {
         let link = Link::new(place.address.clone(), Some(place.run.clone()));
-        prepare(&link, &place)?;
+        prepare(&link, &place.address)?;
         Ok(Self { path: path.to_owned(), place, link, waiting: Vec::new() })
     }
 
@@ -257,24 +265,23 @@ impl PostgresDatabase {
     }
 }
 
-/// Makes the tables that a schema does not have yet.
-fn prepare(link: &Link, place: &Place) -> Result<(), StateError> {
-    let failed = || place.failed("use");
+/// Makes the tables that a schema does not have yet. Returns the version that it had, if it had any.
+fn prepare(link: &Link, address: &Address) -> Result<Option<i32>, StateError> {
+    let failed = || address.failed("use");
     let found = version(link).map_err(failed())?;
-    let schema = &place.address.schema;
-    if found.is_some_and(|found| found > VERSION) {
+    let schema = &address.schema;
+    if let Some(later) = found.filter(|found| *found > VERSION) {
         return Err(StateError::Server {
             doing: "use",
-            server: place.address.to_string(),
+            server: address.to_string(),
             error: io::Error::other(format!(
-                "the schema `{schema}` has version {}, but this `prose` supports versions up to {VERSION}",
-                found.unwrap_or_default()
+                "the schema `{schema}` has version {later}, but this `prose` supports versions up to {VERSION}"
             )),
             advice: Some("use the `prose` that wrote it, or a newer one".to_owned()),
         });
     }
     if found == Some(VERSION) {
-        return Ok(());
+        return Ok(found);
     }
     // Others may do the same at the same time: who comes second finds that nothing is left to do.
     let mut script = format!(
@@ -287,12 +294,12 @@ fn prepare(link: &Link, place: &Place) -> Result<(), StateError> {
     }
     script.push_str("COMMIT");
     match link.script(script) {
-        Ok(()) => Ok(()),
+        Ok(()) => Ok(found),
         Err(error) => {
             // A transaction that failed is still open.
             let _ = link.script("ROLLBACK".to_owned());
             match error.code() {
-                Some(code) if *code == SqlState::UNIQUE_VIOLATION => prepare(link, place),
+                Some(code) if *code == SqlState::UNIQUE_VIOLATION => prepare(link, address),
                 _ => Err(failed()(error)),
             }
         }

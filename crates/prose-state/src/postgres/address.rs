@@ -76,9 +76,14 @@ impl Address {
             set.map(|(name, url)| ((*name).to_owned(), url))
         });
         let (name, url) = found.ok_or(StateError::NoServer)?;
-        let schema = schema.map(str::to_owned).or_else(|| in_file(SCHEMA_VARIABLE));
-        let schema = schema.or_else(|| variable(SCHEMA_VARIABLE)).unwrap_or(DEFAULT_SCHEMA.to_owned());
-        Self::parse(&url, schema).map_err(|why| StateError::ServerAddress { name, why })
+        Self::parse(&url, schema_of(&file, schema)).map_err(|why| StateError::ServerAddress { name, why })
+    }
+
+    /// The server at an address that the user has given, with the schema of the project or of the environment unless another one is named.
+    pub(crate) fn given(url: &str, root: &Path, schema: Option<&str>) -> Result<Self, StateError> {
+        let file = EnvFile::read(&Project::new(root))?;
+        Self::parse(url, schema_of(&file, schema))
+            .map_err(|why| StateError::ServerAddress { name: "the argument".to_owned(), why })
     }
 
     /// Reads an address. What is wrong with it is told without its text, which may have a password.
@@ -112,6 +117,20 @@ impl Address {
         };
         Ok(Self { config, schema, tls })
     }
+}
+
+/// The schema that is named: by the user, in `.prose/.env`, or in the environment.
+fn schema_of(file: &EnvFile, named: Option<&str>) -> String {
+    let named = named.map(str::to_owned).or_else(|| in_file(file, SCHEMA_VARIABLE));
+    named.or_else(|| variable(SCHEMA_VARIABLE)).unwrap_or(DEFAULT_SCHEMA.to_owned())
+}
+
+fn in_file(file: &EnvFile, name: &str) -> Option<String> {
+    file.get(name).map(str::to_owned).filter(|value| !value.is_empty())
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
 /// Whether the certificate of a server is checked. As with `psql`, it is only where that is asked for: servers have made their own by default.

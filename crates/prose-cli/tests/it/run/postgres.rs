@@ -139,6 +139,24 @@ fn a_server_that_cannot_be_used_is_told_of_once_before_anything_starts() {
     "#]].assert_eq(&told);
 }
 
+/// The owner makes the schema, and others may only write to its tables.
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_user_who_may_not_make_tables_uses_those_that_are_there() {
+    let server = PostgresServer::start();
+    let workspace = workspace(&server, &[("two.prose", TWO), ("answers.toml", ANSWERS)]);
+    workspace.prose(&["cluster", "init"]).ended(0);
+    server.query(
+        "CREATE ROLE writer LOGIN PASSWORD 'ebb'; GRANT USAGE ON SCHEMA openprose TO writer;
+         GRANT ALL ON ALL TABLES IN SCHEMA openprose TO writer",
+    );
+    let url = server.url_of("writer", "ebb", "postgres");
+    workspace.write(".prose/.env", format!("OPENPROSE_POSTGRES_URL={url}\n").as_bytes());
+    workspace.prose(&["run", "two.prose", "-q", "--script", "answers.toml"]).ended(0);
+    workspace.prose(&["runs", "rm", &run_ids(&workspace)[0]]).ended(0);
+    assert_eq!(server.query("SELECT count(*) FROM openprose.run"), "0\n");
+}
+
 /// With the certificate of the server, its identity is checked.
 #[test]
 #[ignore = "needs PostgreSQL"]
@@ -150,6 +168,50 @@ fn the_certificate_of_a_server_is_checked_where_that_is_asked_for() {
     let url = format!("{}?sslmode=verify-full&sslrootcert={}", server.url(), certificate.display());
     workspace.write(".prose/.env", format!("OPENPROSE_POSTGRES_URL={url}\n").as_bytes());
     workspace.prose(&["run", "two.prose", "-q", "--script", "answers.toml"]).ended(0);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_server_is_prepared_and_shown() {
+    let server = PostgresServer::start();
+    let workspace = workspace(&server, &[("two.prose", TWO), ("answers.toml", ANSWERS)]);
+    let mut told = String::new();
+    let mut with = |status: i32, arguments: &[&str]| {
+        let run = workspace.prose(&[&["cluster"], arguments].concat()).ended(status);
+        let port = server.url().rsplit_once(':').unwrap().1.split('/').next().unwrap().to_owned();
+        told.push_str(&(run.stdout + &run.stderr).replace(&port, "PORT"));
+    };
+    with(1, &["status"]);
+    with(0, &["init"]);
+    with(0, &["migrate"]);
+    workspace.prose(&["run", "two.prose", "-q", "--script", "answers.toml"]).ended(0);
+    with(0, &["status"]);
+    with(1, &["status", "--schema", "other"]);
+    with(0, &["init", &server.url(), "--schema", "other"]);
+    with(2, &["status", &server.url_of("prose", "wrong", "postgres")]);
+    server.query("UPDATE openprose.migration SET version = 99");
+    with(1, &["status"]);
+    with(2, &["migrate"]);
+    let version = server.query("SHOW server_version");
+    expect![[r#"
+        server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
+        schema   openprose, without tables: `prose cluster init` makes them
+        runs     none
+        made the tables in the schema `openprose` of `127.0.0.1:PORT/postgres`, version 1
+        the schema `openprose` of `127.0.0.1:PORT/postgres` is up to date, version 1
+        server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
+        schema   openprose, version 1
+        runs     1 completed
+        server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
+        schema   other, without tables: `prose cluster init` makes them
+        runs     none
+        made the tables in the schema `other` of `127.0.0.1:PORT/postgres`, version 1
+        error: cannot read from the PostgreSQL server `127.0.0.1:PORT/postgres`: password authentication failed for user "prose"; correct the user and the password in `OPENPROSE_POSTGRES_URL`
+        server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
+        schema   openprose, version 99: this `prose` supports versions up to 1; use a newer one
+        runs     1 completed
+        error: cannot use the PostgreSQL server `127.0.0.1:PORT/postgres`: the schema `openprose` has version 99, but this `prose` supports versions up to 1; use the `prose` that wrote it, or a newer one
+    "#]].assert_eq(&told.replace(version.trim(), "VERSION"));
 }
 
 const SIX: &str = "\

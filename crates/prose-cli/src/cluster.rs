@@ -1,0 +1,74 @@
+//! `prose cluster`: PostgreSQL servers with the state of runs.
+
+use std::io::{self, Write};
+
+use prose_state::{ServerStatus, StateError, prepare_server, server_status};
+
+use crate::cli::cluster::{ClusterArgs, ClusterCommand, ServerArgs};
+use crate::run::project::present_project;
+use crate::status::Status;
+use crate::terminal::{ERROR, Terminal, one_line};
+
+pub(crate) fn run(args: &ClusterArgs, terminal: &Terminal) -> io::Result<Status> {
+    let done = match &args.command {
+        ClusterCommand::Status(server) => status(server, terminal)?,
+        ClusterCommand::Init(server) | ClusterCommand::Migrate(server) => prepare(server, terminal)?,
+    };
+    match done {
+        Ok(status) => Ok(status),
+        Err(error) => {
+            writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&error.to_string()))?;
+            Ok(Status::Trouble)
+        }
+    }
+}
+
+fn status(server: &ServerArgs, terminal: &Terminal) -> io::Result<Result<Status, StateError>> {
+    let root = present_project().root;
+    let found = match server_status(&root, server.url.as_deref(), server.schema.as_deref()) {
+        Ok(found) => found,
+        Err(error) => return Ok(Err(error)),
+    };
+    let ServerStatus { server, postgres, schema, version, supported, runs } = found;
+    let mut out = terminal.stdout();
+    writeln!(out, "server   {server}, PostgreSQL {postgres}")?;
+    match version {
+        None => writeln!(out, "schema   {schema}, without tables: `prose cluster init` makes them")?,
+        Some(version) if version == supported => writeln!(out, "schema   {schema}, version {version}")?,
+        Some(version) if version < supported => writeln!(
+            out,
+            "schema   {schema}, version {version}: `prose cluster migrate` brings it to version {supported}"
+        )?,
+        Some(version) => writeln!(
+            out,
+            "schema   {schema}, version {version}: this `prose` supports versions up to {supported}; use a newer one"
+        )?,
+    }
+    let counts: Vec<String> = runs.iter().map(|(status, count)| format!("{count} {status}")).collect();
+    let counts = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
+    writeln!(out, "runs     {counts}")?;
+    out.flush()?;
+    Ok(Ok(if version == Some(supported) { Status::Clean } else { Status::ErrorsFound }))
+}
+
+fn prepare(server: &ServerArgs, terminal: &Terminal) -> io::Result<Result<Status, StateError>> {
+    let root = present_project().root;
+    let before = match prepare_server(&root, server.url.as_deref(), server.schema.as_deref()) {
+        Ok(before) => before,
+        Err(error) => return Ok(Err(error)),
+    };
+    let ServerStatus { server, schema, version, supported, .. } = before;
+    let mut out = terminal.stdout();
+    match version {
+        None => writeln!(out, "made the tables in the schema `{schema}` of `{server}`, version {supported}")?,
+        Some(version) if version < supported => {
+            writeln!(
+                out,
+                "brought the schema `{schema}` of `{server}` from version {version} to {supported}"
+            )?;
+        }
+        Some(_) => writeln!(out, "the schema `{schema}` of `{server}` is up to date, version {supported}")?,
+    }
+    out.flush()?;
+    Ok(Ok(Status::Clean))
+}
