@@ -183,13 +183,13 @@ fn what_is_redacted_is_in_no_object_of_the_exported_file() {
     let program = "input key: \"The key\"\nlet o = { key: key, pin: 99118822 }\nlet r = session \"Use it\"\n  context: o\noutput all = o\n";
     let settings = "[run]\nredact = [\"99118822\"]\nenvironment = [\"PLANTED\"]\n";
     let workspace = Workspace::new(&[("main.prose", program), ("prose.toml", settings)]);
-    let key = "-----BEGIN\nabc\"def\\ghi\nEND-----";
+    let key = "-----BEGIN\nTides\"def\\ghi\nEND-----";
     workspace.prose(&["run", "main.prose", "--input", &format!("key={key}"), "--quiet"]).ended(0);
     let mut export = workspace.command();
     export.args(["runs", "export", "2", "run.prose-run"]).env("PLANTED", key);
     Run::of(&mut export).ended(0);
     let file = workspace.read("run.prose-run");
-    assert!(!file.contains("abc") && !file.contains("99118822"), "{file}");
+    assert!(!file.contains("Tides") && !file.contains("99118822"), "{file}");
     workspace.prose(&["run", "main.prose", "--replay", "run.prose-run", "--quiet"]).ended(0);
 }
 
