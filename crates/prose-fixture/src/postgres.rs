@@ -49,7 +49,7 @@ impl PostgresServer {
         openssl.args(["req", "-new", "-x509", "-days", "2", "-nodes", "-config", "openssl.cnf"]);
         run(openssl.args(["-out", "server.crt", "-keyout", "server.key"]).current_dir(data));
         let settings = format!(
-            "listen_addresses = '127.0.0.1'\nport = {}\nunix_socket_directories = ''\nssl = on\nssl_cert_file = '{data}/server.crt'\n\
+            "listen_addresses = '127.0.0.1'\nport = {}\nunix_socket_directories = '{data}'\nssl = on\nssl_cert_file = '{data}/server.crt'\n\
              ssl_key_file = '{data}/server.key'\nmax_connections = 200\n",
             server.port,
             data = data.display()
@@ -73,6 +73,16 @@ impl PostgresServer {
     /// The certificate of the server.
     pub fn certificate(&self) -> PathBuf {
         self.folder.path().join("server.crt")
+    }
+
+    /// The folder of its socket.
+    pub fn socket(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Its port, also of the socket.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// What `psql` prints for a statement, without alignment.

@@ -180,6 +180,13 @@ impl Unconfirmed {
     }
 }
 
+impl RunFailure {
+    /// Whether the process was asked to end while the run waited for its database.
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Run(RunError::Store { error, .. }) if error.kind() == io::ErrorKind::Interrupted)
+    }
+}
+
 impl fmt::Display for RunFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

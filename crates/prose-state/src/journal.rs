@@ -19,7 +19,7 @@ use crate::disk::OwnFile;
 use crate::error::StateError;
 use crate::line::{BEHIND_CHECKSUM, LINE_START, SEAL_START, checksum_of, seed_of_run};
 use crate::recall::ReadablePart;
-use crate::row_writer::{RowWriter, SharedRowWriter, database_of};
+use crate::row_writer::{DatabaseKind, RowWriter, SharedRowWriter, database_of};
 pub use crate::source::{JOURNAL_FILE, journal_of};
 
 /// How long the journal gathers lines at least between two syncs. A loss of power costs at most what was written since the last one; the end of a process
@@ -249,7 +249,11 @@ impl Journal {
     }
 
     fn fail(&mut self, doing: &'static str, error: io::Error) -> io::Error {
-        let error = io::Error::from(StateError::io(doing, &self.path)(error));
+        let error = match &self.target {
+            // What a server says is complete, and names the server.
+            Target::Database(database) if database.lock().kind() == DatabaseKind::Postgres => error,
+            _ => io::Error::from(StateError::io(doing, &self.path)(error)),
+        };
         self.broken = Some(error.to_string());
         error
     }

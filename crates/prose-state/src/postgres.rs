@@ -23,7 +23,7 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use self::address::Address;
 pub use self::address::{SCHEMA_VARIABLE, URL_VARIABLES};
 pub use self::link::Notice;
-use self::link::{Command, Lines, Link, LinkError, Parameter, is_about_tls};
+use self::link::{Command, Lines, Link, LinkError, Parameter, is_about_network, is_about_tls};
 use self::schema::{MIGRATIONS, PREPARE, VERSION};
 pub use self::status::{ServerStatus, prepare_server, server_status};
 use crate::disk::OwnFile;
@@ -53,6 +53,8 @@ struct Marker {
 struct Place {
     address: Address,
     run: String,
+    /// The server that it was made on, for people.
+    earlier: String,
 }
 
 impl Address {
@@ -71,7 +73,8 @@ impl Place {
     fn new(path: &Path) -> Result<Self, StateError> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let run = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { address: Address::of_project(project_of(path), None)?, run })
+        let address = Address::of_project(project_of(path), None)?;
+        Ok(Self { earlier: address.to_string(), address, run })
     }
 
     /// That of a run whose folder has the file.
@@ -80,6 +83,7 @@ impl Place {
         let file = OwnFile(path).reader()?;
         io::Read::read_to_string(&mut io::Read::take(file, 1 << 16), &mut text)
             .map_err(StateError::io("read", path))?;
+        let folder = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
         let marker: Marker = serde_json::from_str(&text).map_err(|_| {
             let why = "it does not name a schema and a run; remove the run, or restore the file";
             StateError::refused(path.display().to_string(), why)
@@ -91,12 +95,47 @@ impl Place {
             );
             return Err(StateError::refused(path.display().to_string(), why));
         }
+        if marker.run != folder {
+            let why = format!(
+                "it names the run {}: the folder was copied or renamed; give it that name, or fork the run instead of copying it",
+                marker.run
+            );
+            return Err(StateError::refused(path.display().to_string(), why));
+        }
         let address = Address::of_project(project_of(path), Some(&marker.schema))?;
-        Ok(Self { address, run: marker.run })
+        Ok(Self { address, run: marker.run, earlier: marker.server })
     }
 
     fn failed(&self, doing: &'static str) -> impl FnOnce(LinkError) -> StateError {
         self.address.failed(doing)
+    }
+
+    /// Makes sure that the server has the run: it may be another server than that on which the run was made.
+    fn find(&self, link: &Link) -> Result<(), StateError> {
+        let sql = "SELECT 1 FROM run WHERE id = $1::text";
+        let found = match link.query(sql, vec![Box::new(self.run.clone())]) {
+            Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Vec::new(),
+            found => found.map_err(self.failed("read from"))?,
+        };
+        if !found.is_empty() {
+            return Ok(());
+        }
+        let Self { address, run, earlier } = self;
+        Err(StateError::Server {
+            doing: "use",
+            server: address.to_string(),
+            error: io::Error::new(
+                io::ErrorKind::NotFound,
+                format!(
+                    "its schema `{}` does not have the run {run}, which was made on `{earlier}`",
+                    address.schema
+                ),
+            ),
+            advice: Some(format!(
+                "correct `{}`; if the rows were removed, remove the folder of the run as well",
+                URL_VARIABLES[0]
+            )),
+        })
     }
 }
 
@@ -108,34 +147,46 @@ fn project_of(path: &Path) -> &Path {
 /// What helps.
 fn advice(error: &LinkError, schema: &str) -> Option<String> {
     let url = URL_VARIABLES[0];
-    match error.code() {
-        Some(code)
-            if *code == SqlState::INVALID_PASSWORD
-                || *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION =>
-        {
-            Some(format!("correct the user and the password in `{url}`"))
-        }
-        Some(code) if *code == SqlState::INVALID_CATALOG_NAME => {
-            Some(format!("create the database with `createdb`, or correct its name in `{url}`"))
-        }
-        Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => Some(format!(
-            "let its owner make the schema once and grant the rights: `CREATE SCHEMA {schema}; GRANT ALL ON SCHEMA {schema} TO …`"
-        )),
-        Some(code) if *code == SqlState::DISK_FULL => {
-            Some("free disk space on the server and resume the run, recorded results are not lost".to_owned())
-        }
-        Some(_) => None,
-        None => match error {
+    let Some(code) = error.code() else {
+        return match error {
             LinkError::Server(error) if is_about_tls(error) => Some(format!(
-                "name the root certificate with `sslrootcert=FILE` in `{url}`, or use `sslmode=require`, which does not check it"
+                "name the root certificate with `sslrootcert=FILE` in `{url}`, or use `sslmode=require` without it, which checks no certificate"
             )),
-            LinkError::Server(_) => Some(format!("start the server, or correct `{url}`")),
+            LinkError::Server(error) if !is_about_network(error) => Some(format!("correct `{url}`")),
+            LinkError::Server(_) | LinkError::Silent(_) | LinkError::Unreachable(_) => {
+                Some(format!("start the server, or correct `{url}`"))
+            }
             LinkError::Lost(..) => Some(
                 "resume the run when the server can be reached, recorded results are not lost".to_owned(),
             ),
             LinkError::Refused(_) | LinkError::Interrupted => None,
-        },
-    }
+        };
+    };
+    let advice = match code {
+        code if *code == SqlState::INVALID_PASSWORD
+            || *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION =>
+        {
+            format!("correct the user and the password in `{url}`")
+        }
+        code if *code == SqlState::INVALID_CATALOG_NAME => {
+            format!("create the database with `createdb`, or correct its name in `{url}`")
+        }
+        code if *code == SqlState::INSUFFICIENT_PRIVILEGE => format!(
+            "the owner of the database makes the tables with `prose cluster init`, then `GRANT USAGE ON SCHEMA {schema} TO …` and \
+             `GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO …`"
+        ),
+        code if *code == SqlState::UNDEFINED_TABLE => format!(
+            "the schema is not complete; restore it from a copy, or remove it with all of its runs: `DROP SCHEMA {schema} CASCADE`"
+        ),
+        code if *code == SqlState::UNIQUE_VIOLATION => format!(
+            "the server has a run with this id already; remove its rows from `{schema}.run`, or use another schema with `{SCHEMA_VARIABLE}`"
+        ),
+        code if *code == SqlState::DISK_FULL => {
+            "free disk space on the server and resume the run, recorded results are not lost".to_owned()
+        }
+        _ => return None,
+    };
+    Some(advice)
 }
 
 /// The rows of a run, which are written to.
@@ -152,7 +203,7 @@ impl PostgresDatabase {
     /// Makes the rows of a new run, and the file that names them.
     pub(crate) fn create(path: &Path) -> Result<Self, StateError> {
         let database = Self::connect(path, Place::new(path)?)?;
-        let Place { address, run } = &database.place;
+        let Place { address, run, .. } = &database.place;
         let marker = Marker {
             version: MARKER_VERSION,
             run: run.clone(),
@@ -160,7 +211,7 @@ impl PostgresDatabase {
             server: address.to_string(),
         };
         let sql = "INSERT INTO run (id) VALUES ($1::text)";
-        let made = database.link.transaction(vec![Command { sql, parameters: vec![Box::new(run.clone())] }]);
+        let made = database.link.transaction(vec![Command::new(sql, vec![Box::new(run.clone())])]);
         made.map_err(database.place.failed("start a run on"))?;
         let mut file = OwnFile(path).create_new()?;
         serde_json::to_writer(&mut file, &marker)
@@ -174,10 +225,7 @@ impl PostgresDatabase {
     /// Opens the rows of a run.
     pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
         let database = Self::connect(path, Place::read(path)?)?;
-        let sql = "INSERT INTO run (id) VALUES ($1::text) ON CONFLICT DO NOTHING";
-        let run = Box::new(database.place.run.clone());
-        let there = database.link.transaction(vec![Command { sql, parameters: vec![run] }]);
-        there.map_err(database.place.failed("open the run on"))?;
+        database.place.find(&database.link)?;
         Ok(database)
     }
 
@@ -203,7 +251,7 @@ impl PostgresDatabase {
             let run = std::iter::once(Box::new(self.place.run.clone()) as Parameter);
             let values = row.values.into_iter().map(|value| Box::new(value) as Parameter);
             let parameters = run.chain(values).collect();
-            self.waiting.push(Command { sql: row.statement.for_postgres(), parameters });
+            self.waiting.push(Command::new(row.statement.for_postgres(), parameters));
         }
         Ok(())
     }
@@ -220,8 +268,10 @@ impl PostgresDatabase {
         }
         let mut commands = mem::take(&mut self.waiting);
         let run = self.place.run.clone();
-        let parameters: Vec<Parameter> = vec![Box::new(run.clone()), Box::new(starts), Box::new(texts)];
-        commands.push(Command { sql: INSERT, parameters });
+        let rows = Some(starts.len() as u64);
+        let parameters: Vec<Parameter> =
+            vec![Box::new(run.clone()), Box::new(starts), Box::new(texts), Box::new(start as i64)];
+        commands.push(Command { sql: APPEND, parameters, rows });
         let written = self.link.write(commands, Some(Lines { run, end }));
         written.map_err(|error| self.place.failed("write to")(error).into())
     }
@@ -239,7 +289,7 @@ impl PostgresDatabase {
     pub(crate) fn truncate(&mut self, length: u64) -> Result<(), StateError> {
         let parameters =
             || -> Vec<Parameter> { vec![Box::new(self.place.run.clone()), Box::new(length as i64)] };
-        let cut = [CUT_ROWS, CUT_LINE].map(|sql| Command { sql, parameters: parameters() });
+        let cut = [CUT_ROWS, CUT_LINE].map(|sql| Command::new(sql, parameters()));
         self.link.transaction(cut.into()).map_err(self.place.failed("cut the journal on"))
     }
 
@@ -249,8 +299,7 @@ impl PostgresDatabase {
         lines: impl Iterator<Item = io::Result<Vec<u8>>>,
     ) -> Result<(), StateError> {
         let run = || Box::new(self.place.run.clone()) as Parameter;
-        let mut commands =
-            vec![Command { sql: "DELETE FROM journal WHERE run_id = $1::text", parameters: vec![run()] }];
+        let mut commands = vec![Command::new("DELETE FROM journal WHERE run_id = $1::text", vec![run()])];
         let (mut starts, mut texts, mut end) = (Vec::new(), Vec::new(), 0);
         for line in lines {
             let line = line.map_err(StateError::io("repair the journal", &self.path))?;
@@ -260,7 +309,7 @@ impl PostgresDatabase {
             let text = line.strip_suffix(b"\n").unwrap_or(&line);
             texts.push(String::from_utf8_lossy(text).into_owned());
         }
-        commands.push(Command { sql: INSERT, parameters: vec![run(), Box::new(starts), Box::new(texts)] });
+        commands.push(Command::new(INSERT, vec![run(), Box::new(starts), Box::new(texts)]));
         self.link.transaction(commands).map_err(self.place.failed("repair the journal on"))
     }
 }
@@ -284,10 +333,16 @@ fn prepare(link: &Link, address: &Address) -> Result<Option<i32>, StateError> {
         return Ok(found);
     }
     // Others may do the same at the same time: who comes second finds that nothing is left to do.
-    let mut script = format!(
-        "BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('{schema}', 1)); {}",
-        PREPARE.replace("{schema}", schema)
-    );
+    let there =
+        link.query("SELECT to_regnamespace($1::text) IS NOT NULL", vec![Box::new(format!("\"{schema}\""))]);
+    let there = there.map_err(failed())?;
+    // Who may not make a schema may be allowed to make tables in one that is there.
+    let make = match there.first().is_some_and(|row| row.get(0)) {
+        true => String::new(),
+        false => format!("CREATE SCHEMA IF NOT EXISTS \"{schema}\"; "),
+    };
+    let mut script =
+        format!("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('{schema}', 1)); {make}{PREPARE}");
     let first = found.unwrap_or_default() as usize;
     for (version, tables) in MIGRATIONS.iter().enumerate().skip(first).map(|(at, sql)| (at + 1, sql)) {
         script.push_str(&format!("INSERT INTO migration (version) VALUES ({version}); {tables}"));
@@ -319,6 +374,11 @@ fn version(link: &Link) -> Result<Option<i32>, LinkError> {
 const INSERT: &str = "INSERT INTO journal (run_id, start, line)
     SELECT $1::text, * FROM unnest($2::bigint[], $3::text[])";
 
+/// The same, where the journal ends where the lines start: what was committed before may be lost with a server that another one has replaced.
+const APPEND: &str = "INSERT INTO journal (run_id, start, line)
+    SELECT $1::text, * FROM unnest($2::bigint[], $3::text[]) WHERE $4::bigint = coalesce(
+    (SELECT start + octet_length(line) + 1 FROM journal WHERE run_id = $1::text ORDER BY start DESC LIMIT 1), 0)";
+
 /// Where the journal of a run ends.
 const END: &str = "SELECT coalesce(
     (SELECT start + octet_length(line) + 1 FROM journal WHERE run_id = $1::text ORDER BY start DESC LIMIT 1), 0)";
@@ -348,6 +408,7 @@ impl PostgresRows {
     pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
         let place = Place::read(path)?;
         let link = Link::shared(place.address.clone());
+        place.find(&link)?;
         Ok(Self { place, link })
     }
 
@@ -416,13 +477,10 @@ pub(crate) fn bindings(path: &Path, only: Option<&str>) -> Result<Vec<BindingRow
 pub(crate) fn remove(path: &Path) -> Result<(), StateError> {
     let place = Place::read(path)?;
     let link = Link::new(place.address.clone(), Some(place.run.clone()));
+    place.find(&link)?;
     let sql = "DELETE FROM run WHERE id = $1::text";
-    let command = Command { sql, parameters: vec![Box::new(place.run.clone())] };
-    match link.transaction(vec![command]) {
-        // A schema that somebody has removed has no rows either.
-        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(()),
-        result => result.map_err(place.failed("remove the run on")),
-    }
+    let command = Command::new(sql, vec![Box::new(place.run.clone())]);
+    link.transaction(vec![command]).map_err(place.failed("remove the run on"))
 }
 
 /// Texts of PostgreSQL have no NUL: another character stands for it.

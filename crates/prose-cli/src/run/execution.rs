@@ -137,7 +137,8 @@ fn execute_and_report(
     let finished = match finished {
         Ok(finished) => finished,
         Err(failure) => {
-            let ended = refuse(terminal, &failure.to_string())?;
+            let refused = refuse(terminal, &failure.to_string())?;
+            let ended = if failure.is_interrupted() { Ended::Interrupted } else { refused };
             how_to_resume(&run, is_kept, None, terminal)?;
             warn_of(&notifier, terminal)?;
             return Ok(ended);

@@ -23,6 +23,9 @@ pub const URL_VARIABLES: [&str; 2] = ["OPENPROSE_POSTGRES_URL", "DATABASE_URL"];
 /// The variable that names the schema, in `.prose/.env` or in the environment.
 pub const SCHEMA_VARIABLE: &str = "OPENPROSE_POSTGRES_SCHEMA";
 
+/// The variable with the password for an address without one, as `psql` has it.
+const PASSWORD_VARIABLE: &str = "PGPASSWORD";
+
 /// The schema with the tables, unless the variable names another one.
 const DEFAULT_SCHEMA: &str = "openprose";
 
@@ -67,27 +70,27 @@ impl Address {
     /// The server of a project by the documented precedence: `OPENPROSE_POSTGRES_URL` in `.prose/.env`, then in the environment, then `DATABASE_URL`.
     pub(crate) fn of_project(root: &Path, schema: Option<&str>) -> Result<Self, StateError> {
         let file = EnvFile::read(&Project::new(root))?;
-        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-        let in_file = |name: &str| file.get(name).map(str::to_owned).filter(|value| !value.is_empty());
-        let found =
-            in_file(URL_VARIABLES[0]).map(|url| (format!("{} in `.prose/.env`", URL_VARIABLES[0]), url));
-        let found = found.or_else(|| {
-            let set = URL_VARIABLES.iter().find_map(|name| Some((name, variable(name)?)));
-            set.map(|(name, url)| ((*name).to_owned(), url))
-        });
-        let (name, url) = found.ok_or(StateError::NoServer)?;
-        Self::parse(&url, schema_of(&file, schema)).map_err(|why| StateError::ServerAddress { name, why })
+        if let Some(url) = in_file(&file, URL_VARIABLES[0]) {
+            let name = format!("{} in `.prose/.env`", URL_VARIABLES[0]);
+            // The file may have come with the project, so that no password of the user goes to the server that it names.
+            return Self::parse(&url, schema_of(&file, schema), None)
+                .map_err(|why| StateError::ServerAddress { name, why });
+        }
+        let set = URL_VARIABLES.iter().find_map(|name| Some((*name, variable(name)?)));
+        let (name, url) = set.ok_or(StateError::NoServer)?;
+        Self::parse(&url, schema_of(&file, schema), variable(PASSWORD_VARIABLE))
+            .map_err(|why| StateError::ServerAddress { name: name.to_owned(), why })
     }
 
     /// The server at an address that the user has given, with the schema of the project or of the environment unless another one is named.
     pub(crate) fn given(url: &str, root: &Path, schema: Option<&str>) -> Result<Self, StateError> {
         let file = EnvFile::read(&Project::new(root))?;
-        Self::parse(url, schema_of(&file, schema))
+        Self::parse(url, schema_of(&file, schema), variable(PASSWORD_VARIABLE))
             .map_err(|why| StateError::ServerAddress { name: "the argument".to_owned(), why })
     }
 
     /// Reads an address. What is wrong with it is told without its text, which may have a password.
-    fn parse(url: &str, schema: String) -> Result<Self, String> {
+    fn parse(url: &str, schema: String, password: Option<String>) -> Result<Self, String> {
         let is_name = schema.len() <= 63
             && schema.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
             && schema.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
@@ -98,21 +101,29 @@ impl Address {
         }
         let (url, check, roots) = tls_options(url.trim())?;
         let mut config: Config = url.parse().map_err(|error| plain(&error))?;
-        if config.get_password().is_none()
-            && let Ok(password) = std::env::var("PGPASSWORD")
-        {
+        if let Some(password) = password.filter(|_| config.get_password().is_none()) {
             config.password(password);
         }
-        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-            config.host("localhost");
+        if config.get_hosts().is_empty() {
+            // By its name, a certificate is checked.
+            let addresses: Vec<String> = config.get_hostaddrs().iter().map(ToString::to_string).collect();
+            for address in &addresses {
+                config.host(address);
+            }
+            if addresses.is_empty() {
+                config.host("localhost");
+            }
         }
         config.application_name("prose");
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
         }
         config.keepalives_idle(SILENCE).tcp_user_timeout(SILENCE);
+        // Sockets of this machine have no encryption.
+        let is_local = config.get_hosts().iter().all(|host| !matches!(host, Host::Tcp(_)));
         let tls = match config.get_ssl_mode() {
             SslMode::Disable => None,
+            _ if is_local => None,
             _ => Some(Arc::new(client(check, roots.as_deref())?)),
         };
         Ok(Self { config, schema, tls })
@@ -239,7 +250,7 @@ mod tests {
     use super::*;
 
     fn shown(url: &str) -> String {
-        match Address::parse(url, "openprose".to_owned()) {
+        match Address::parse(url, "openprose".to_owned(), None) {
             Ok(address) => format!("{address}, {:?}", address.config.get_ssl_mode()),
             Err(why) => why,
         }
@@ -262,6 +273,6 @@ mod tests {
         }
         let missing = shown("postgresql://ann:secret@h/p?sslmode=verify-full&sslrootcert=/none%20here.pem");
         assert!(missing.starts_with("cannot read the certificates in `/none here.pem`: "), "{missing}");
-        assert!(Address::parse("postgresql://ann@h/p", "Drop \"it\"".to_owned()).is_err());
+        assert!(Address::parse("postgresql://ann@h/p", "Drop \"it\"".to_owned(), None).is_err());
     }
 }

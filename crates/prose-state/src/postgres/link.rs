@@ -28,6 +28,19 @@ const UNREACHABLE: Duration = Duration::from_secs(5);
 /// How long a run waits for a server that cannot be reached any more. It is stopped then, and can be resumed.
 const MAX_LOST: Duration = Duration::from_secs(600);
 
+/// How long a server that was there before is waited for where a run is read.
+const MAX_LOST_READING: Duration = Duration::from_secs(10);
+
+/// How long a connection may take with its set-up and the lock, and a statement with its answer.
+const MAX_CONNECT: Duration = Duration::from_secs(30);
+const MAX_SILENCE: Duration = Duration::from_secs(60);
+
+/// After which time without use it is looked at whether a connection is still there.
+const RESTED: Duration = Duration::from_millis(100);
+
+/// How long the server has for what it is doing where the process is asked to end.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// How long it is waited between two tries, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
@@ -43,6 +56,14 @@ pub(crate) type Parameter = Box<dyn ToSql + Send + Sync>;
 pub(crate) struct Command {
     pub(crate) sql: &'static str,
     pub(crate) parameters: Vec<Parameter>,
+    /// How many rows it must change, where that matters.
+    pub(crate) rows: Option<u64>,
+}
+
+impl Command {
+    pub(crate) fn new(sql: &'static str, parameters: Vec<Parameter>) -> Self {
+        Self { sql, parameters, rows: None }
+    }
 }
 
 /// Why something could not be done with a server.
@@ -52,8 +73,12 @@ pub(crate) enum LinkError {
     Server(tokio_postgres::Error),
     /// The server is of no use for another reason.
     Refused(String),
+    /// It could not be reached a moment ago, and why.
+    Unreachable(String),
+    /// It has not answered for so long.
+    Silent(Duration),
     /// The server could not be reached for so long that the run is given up.
-    Lost(Duration, tokio_postgres::Error),
+    Lost(Duration, String),
     /// The process was asked to end while it waited for the server.
     Interrupted,
 }
@@ -72,10 +97,16 @@ impl LinkError {
         let kind = match &self {
             Self::Interrupted => io::ErrorKind::Interrupted,
             _ if self.code() == Some(&SqlState::DISK_FULL) => io::ErrorKind::StorageFull,
-            Self::Server(error) if is_lost(error) => io::ErrorKind::NotConnected,
+            error if error.is_lost() => io::ErrorKind::NotConnected,
             _ => io::ErrorKind::Other,
         };
         io::Error::new(kind, self.to_string())
+    }
+}
+
+impl From<tokio_postgres::Error> for LinkError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Server(error)
     }
 }
 
@@ -83,9 +114,10 @@ impl fmt::Display for LinkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Server(error) => f.write_str(&plain(error)),
-            Self::Refused(why) => f.write_str(why),
-            Self::Lost(time, error) => {
-                write!(f, "the connection was lost {} seconds ago: {}", time.as_secs(), plain(error))
+            Self::Refused(why) | Self::Unreachable(why) => f.write_str(why),
+            Self::Silent(time) => write!(f, "it does not answer within {} seconds", time.as_secs()),
+            Self::Lost(time, why) => {
+                write!(f, "the connection was lost {} seconds ago: {why}", time.as_secs())
             }
             Self::Interrupted => f.write_str("the run was interrupted while it waited for the server"),
         }
@@ -103,21 +135,39 @@ pub(crate) fn plain(error: &tokio_postgres::Error) -> String {
     }
 }
 
-/// Whether an error says that there is no connection, so that another one may do.
-fn is_lost(error: &tokio_postgres::Error) -> bool {
-    const SERVER: [SqlState; 6] = [
-        SqlState::ADMIN_SHUTDOWN,
-        SqlState::CRASH_SHUTDOWN,
-        SqlState::CANNOT_CONNECT_NOW,
-        SqlState::CONNECTION_FAILURE,
-        SqlState::CONNECTION_EXCEPTION,
-        SqlState::TOO_MANY_CONNECTIONS,
-    ];
-    match error.code() {
-        Some(code) => SERVER.contains(code),
-        // A certificate that is refused is so the next time.
-        None => !is_about_tls(error),
+impl LinkError {
+    /// Whether there is no connection, or none that is of any use, so that another one may do.
+    pub(crate) fn is_lost(&self) -> bool {
+        const SERVER: [SqlState; 9] = [
+            SqlState::ADMIN_SHUTDOWN,
+            SqlState::CRASH_SHUTDOWN,
+            SqlState::CANNOT_CONNECT_NOW,
+            SqlState::CONNECTION_FAILURE,
+            SqlState::CONNECTION_EXCEPTION,
+            SqlState::TOO_MANY_CONNECTIONS,
+            SqlState::IDLE_SESSION_TIMEOUT,
+            SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+            // Another server has taken its place.
+            SqlState::READ_ONLY_SQL_TRANSACTION,
+        ];
+        match self {
+            Self::Server(error) => match error.code() {
+                Some(code) => SERVER.contains(code),
+                None => is_about_network(error),
+            },
+            Self::Silent(_) | Self::Unreachable(_) => true,
+            Self::Refused(_) | Self::Lost(..) | Self::Interrupted => false,
+        }
     }
+}
+
+/// Whether the system could not reach the server, or a connection has ended, rather than that both could not agree.
+pub(crate) fn is_about_network(error: &tokio_postgres::Error) -> bool {
+    let source = std::error::Error::source(error);
+    let of_system = source.and_then(|source| source.downcast_ref::<io::Error>());
+    // A certificate that is refused is so the next time.
+    error.is_closed()
+        || of_system.is_some_and(|error| error.get_ref().is_none_or(|inner| !inner.is::<rustls::Error>()))
 }
 
 /// Whether the two could not agree on an encrypted connection, such as on a certificate.
@@ -191,7 +241,7 @@ impl Link {
     }
 
     pub(crate) fn query(&self, sql: &'static str, parameters: Vec<Parameter>) -> Result<Vec<Row>, LinkError> {
-        self.ask(|reply| Job::Query(Command { sql, parameters }, reply))
+        self.ask(|reply| Job::Query(Command::new(sql, parameters), reply))
     }
 
     pub(crate) fn script(&self, sql: String) -> Result<(), LinkError> {
@@ -238,7 +288,11 @@ fn work(mut session: Session, jobs: &Receiver<Job>, is_shared: bool) {
                 drop(reply.send(session.write(&runtime, &commands, lines.as_ref())));
             }
             Ok(Job::Tell(notice)) => session.notice = Some(notice),
-            Err(RecvTimeoutError::Timeout) => session.client = None,
+            Err(RecvTimeoutError::Timeout) => {
+                session.client = None;
+                // What ends the connection is executed only while something is waited for.
+                runtime.block_on(tokio::time::sleep(FIRST_PAUSE));
+            }
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
@@ -249,6 +303,8 @@ struct Connected {
     client: Client,
     statements: HashMap<&'static str, Statement>,
     backend: Backend,
+    /// When it was used last.
+    used: Instant,
 }
 
 /// The process of the server that serves a connection: its number, and when it was started, since numbers are used again.
@@ -271,59 +327,104 @@ struct Session {
 }
 
 impl Session {
-    /// Does something with a connection, and with another one where the present one turns out to be lost. Nothing may be changed.
+    /// Does something with a connection, and with another one where the present one turns out to be lost: a server that is started again is soon back.
+    /// Nothing may be changed.
     fn reading<T>(
         &mut self,
         runtime: &Runtime,
-        mut read: impl AsyncFnMut(&mut Connected) -> Result<T, tokio_postgres::Error>,
+        mut read: impl AsyncFnMut(&mut Connected) -> Result<T, LinkError>,
     ) -> Result<T, LinkError> {
         let was_connected = self.client.is_some();
-        match self.once(runtime, &mut read) {
-            Err(LinkError::Server(error)) if was_connected && is_lost(&error) => {
-                self.once(runtime, &mut read)
+        let begin = Instant::now();
+        loop {
+            match self.once(runtime, &mut read) {
+                Err(error) if was_connected && error.is_lost() && begin.elapsed() < MAX_LOST_READING => {
+                    self.unreachable = None;
+                    runtime.block_on(tokio::time::sleep(BETWEEN_TRIES));
+                }
+                result => return result,
             }
-            result => result,
         }
     }
 
     fn once<T>(
         &mut self,
         runtime: &Runtime,
-        doing: &mut impl AsyncFnMut(&mut Connected) -> Result<T, tokio_postgres::Error>,
+        doing: &mut impl AsyncFnMut(&mut Connected) -> Result<T, LinkError>,
     ) -> Result<T, LinkError> {
+        // A run takes the signals itself where it waits here; others end by them.
+        let is_run = self.lock.is_some();
         runtime.block_on(async {
-            if self.client.as_ref().is_none_or(|connected| connected.client.is_closed()) {
-                self.client = None;
-                if let Some((since, why)) = &self.unreachable
-                    && self.lock.is_none()
-                    && since.elapsed() < UNREACHABLE
-                {
-                    return Err(LinkError::Refused(why.clone()));
-                }
-                let connected = connect(&self.address, self.lock.as_deref(), self.earlier.as_ref()).await;
-                self.unreachable = connected.as_ref().err().map(|error| (Instant::now(), error.to_string()));
-                let connected = connected?;
-                self.earlier = Some(connected.backend.clone());
-                self.client = Some(connected);
+            let mut done = std::pin::pin!(self.connected(doing));
+            tokio::select! {
+                result = &mut done => result,
+                // What is about to end still ends, so that the run is interrupted as it always is.
+                () = interrupted(), if is_run => match tokio::time::timeout(GRACE, done).await {
+                    Ok(result) => result,
+                    Err(_) => Err(LinkError::Interrupted),
+                },
             }
-            let Some(connected) = &mut self.client else { unreachable!("it was made above") };
-            let result = doing(connected).await;
-            if result.as_ref().is_err_and(is_lost) {
-                self.client = None;
-            }
-            result.map_err(LinkError::Server)
         })
+    }
+
+    async fn connected<T>(
+        &mut self,
+        doing: &mut impl AsyncFnMut(&mut Connected) -> Result<T, LinkError>,
+    ) -> Result<T, LinkError> {
+        // What the server has ended meanwhile is noticed only now, and no fault of it.
+        if let Some(connected) = &self.client
+            && connected.used.elapsed() > RESTED
+            && !matches!(
+                tokio::time::timeout(MAX_CONNECT, connected.client.check_connection()).await,
+                Ok(Ok(()))
+            )
+        {
+            self.client = None;
+        }
+        if self.client.as_ref().is_none_or(|connected| connected.client.is_closed()) {
+            self.client = None;
+            if let Some((since, why)) = &self.unreachable
+                && self.lock.is_none()
+                && since.elapsed() < UNREACHABLE
+            {
+                return Err(LinkError::Unreachable(why.clone()));
+            }
+            let made = connect(&self.address, self.lock.as_deref(), self.earlier.as_ref());
+            let made = match tokio::time::timeout(MAX_CONNECT, made).await {
+                Ok(made) => made,
+                Err(_) => Err(LinkError::Silent(MAX_CONNECT)),
+            };
+            self.unreachable = match &made {
+                Err(error) if error.is_lost() => Some((Instant::now(), error.to_string())),
+                _ => None,
+            };
+            let made = made?;
+            self.earlier = Some(made.backend.clone());
+            self.client = Some(made);
+        }
+        let Some(connected) = &mut self.client else { unreachable!("it was made above") };
+        let result = match tokio::time::timeout(MAX_SILENCE, doing(connected)).await {
+            Ok(result) => result,
+            Err(_) => Err(LinkError::Silent(MAX_SILENCE)),
+        };
+        connected.used = Instant::now();
+        if result.as_ref().is_err_and(LinkError::is_lost) {
+            self.client = None;
+        }
+        result
     }
 
     fn query(&mut self, runtime: &Runtime, command: &Command) -> Result<Vec<Row>, LinkError> {
         self.reading(runtime, async |connected| {
             let statement = connected.prepare(command.sql).await?;
-            connected.client.query(&statement, &references(&command.parameters)).await
+            Ok(connected.client.query(&statement, &references(&command.parameters)).await?)
         })
     }
 
     fn script(&mut self, runtime: &Runtime, sql: &str) -> Result<(), LinkError> {
-        self.once(runtime, &mut async |connected: &mut Connected| connected.client.batch_execute(sql).await)
+        self.once(runtime, &mut async |connected: &mut Connected| {
+            Ok(connected.client.batch_execute(sql).await?)
+        })
     }
 
     fn transaction(&mut self, runtime: &Runtime, commands: &[Command]) -> Result<(), LinkError> {
@@ -350,7 +451,7 @@ impl Session {
                 connected.transact(commands).await
             });
             let error = match (result, lost) {
-                (Err(LinkError::Server(error)), _) if is_lost(&error) => error,
+                (Err(error), _) if error.is_lost() => error,
                 (Ok(()), Some(since)) => {
                     let seconds = since.elapsed().as_secs();
                     self.tell(&format!("was reached again after {seconds} s; the run continues"));
@@ -358,18 +459,18 @@ impl Session {
                 }
                 (result, _) => return result,
             };
-            if lost.is_none() && self.notice.is_some() {
-                self.tell(&format!("cannot be reached: {}; the run waits for it", plain(&error)));
+            if lost.is_none() {
+                self.tell(&format!("cannot be reached: {error}; the run waits for it"));
             }
             let since = lost.get_or_insert_with(Instant::now).elapsed();
             if since > MAX_LOST {
-                return Err(LinkError::Lost(since, error));
+                return Err(LinkError::Lost(since, error.to_string()));
             }
             // The thread of the run waits for this one and takes no signals.
             let is_interrupted = runtime.block_on(async {
                 tokio::select! {
                     () = tokio::time::sleep(pause) => false,
-                    signal = tokio::signal::ctrl_c() => signal.is_ok(),
+                    () = interrupted() => true,
                 }
             });
             if is_interrupted {
@@ -386,6 +487,28 @@ impl Session {
     }
 }
 
+/// Completes when the process is asked to end.
+async fn interrupted() {
+    #[cfg(unix)]
+    let terminated = async {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    #[cfg(not(unix))]
+    let terminated = std::future::pending::<()>();
+    tokio::select! {
+        signal = tokio::signal::ctrl_c() => {
+            if signal.is_err() {
+                std::future::pending().await
+            }
+        }
+        () = terminated => {}
+    }
+}
+
 impl Connected {
     async fn prepare(&mut self, sql: &'static str) -> Result<Statement, tokio_postgres::Error> {
         if let Some(statement) = self.statements.get(sql) {
@@ -397,7 +520,7 @@ impl Connected {
     }
 
     /// Executes commands in one transaction, all sent at once.
-    async fn transact(&mut self, commands: &[Command]) -> Result<(), tokio_postgres::Error> {
+    async fn transact(&mut self, commands: &[Command]) -> Result<(), LinkError> {
         let mut statements = Vec::with_capacity(commands.len());
         for command in commands {
             statements.push(self.prepare(command.sql).await?);
@@ -411,17 +534,25 @@ impl Connected {
             .zip(&parameters)
             .map(|(statement, parameters)| client.execute(statement, parameters));
         let (begun, executed) = tokio::join!(begin, join_all(executed));
-        let failed = begun.err().or_else(|| executed.into_iter().find_map(Result::err));
-        if let Some(error) = failed {
+        let checked = begun.map_err(LinkError::Server).and_then(|()| {
+            executed.into_iter().zip(commands).try_for_each(|(changed, command)| {
+                let changed = changed?;
+                match command.rows.is_none_or(|rows| rows == changed) {
+                    true => Ok(()),
+                    false => Err(LinkError::Refused(CHANGED.to_owned())),
+                }
+            })
+        });
+        if let Err(error) = checked {
             // Where that fails too, there is no connection, and no transaction.
             let _ = client.batch_execute("ROLLBACK").await;
             return Err(error);
         }
-        client.batch_execute("COMMIT").await
+        Ok(client.batch_execute("COMMIT").await?)
     }
 
     /// Where the journal of a run ends.
-    async fn end_of(&mut self, run: &str) -> Result<u64, tokio_postgres::Error> {
+    async fn end_of(&mut self, run: &str) -> Result<u64, LinkError> {
         let statement = self.prepare(super::END).await?;
         let row = self.client.query_one(&statement, &[&run]).await?;
         Ok(row.get::<_, i64>(0).max(0) as u64)
@@ -475,8 +606,12 @@ async fn connect(
         }
         take_lock(&client, &address.schema, run).await?;
     }
-    Ok(Connected { client, statements: HashMap::new(), backend })
+    Ok(Connected { client, statements: HashMap::new(), backend, used: Instant::now() })
 }
+
+/// Why a run cannot write.
+const CHANGED: &str = "the end of its journal there is not what this run has written last: rows were lost or changed, or another process has written some; \
+    resume the run to continue with what is there";
 
 /// How often the lock of a run is tried: that of a connection that was lost is held until the server finds that out.
 const LOCK_TRIES: u32 = 40;

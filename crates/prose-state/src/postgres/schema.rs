@@ -6,10 +6,9 @@ pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
 /// What leads from each version of the tables to the next one. One that was released stays as it is.
 pub(crate) const MIGRATIONS: [&str; 1] = [FIRST];
 
-/// Makes the schema with the table of its versions, which is there in all of them. `{schema}` stands for its name.
+/// Makes the table of the versions, which is there in all of them.
 pub(crate) const PREPARE: &str = "
-CREATE SCHEMA IF NOT EXISTS {schema};
-CREATE TABLE IF NOT EXISTS {schema}.migration (
+CREATE TABLE IF NOT EXISTS migration (
     version INTEGER PRIMARY KEY,
     applied_at TIMESTAMPTZ NOT NULL DEFAULT now()
 );
