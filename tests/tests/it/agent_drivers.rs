@@ -127,8 +127,8 @@ fn a_key_is_in_nothing_that_prose_writes() {
     });
 }
 
-/// A model that each driver has, by the title of the driver, and whether it reports what its provider has it wait for. The other agents ask again
-/// without a word.
+/// A model that each driver has, by the title of the driver, and whether it always reports what its provider has it wait for. The other agents ask
+/// again without a word; of these, `claude-agent-acp` reports it on a busy machine.
 const MODELS: &[(&str, &str, bool)] = &[
     ("claude", "claude-sonnet-4-5", true),
     ("codex", "gpt-5.1-codex", true),
@@ -182,7 +182,8 @@ fn tokens_cost_and_retries_are_those_of_the_provider() {
                 && usage["output_tokens"] == USAGE.output
                 && usage["cost"].as_f64().is_some_and(|cost| (cost - COST).abs() < 1e-9)
         });
-        match run.status.success() && is_counted && (retries == 1) == *reports_retries {
+        let is_told = if *reports_retries { retries == 1 } else { retries <= 1 };
+        match run.status.success() && is_counted && is_told {
             true => Ok(()),
             false => Err(format!("{}, {retries} retries, {attempt}: {events}", run.status)),
         }
