@@ -6,6 +6,7 @@
 
 mod address;
 mod link;
+mod link_error;
 mod schema;
 mod status;
 
@@ -23,7 +24,8 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use self::address::Address;
 pub use self::address::{SCHEMA_VARIABLE, URL_VARIABLES};
 pub use self::link::Notice;
-use self::link::{Command, Lines, Link, LinkError, Parameter, is_about_network, is_about_tls};
+use self::link::{Command, Lines, Link, Parameter};
+use self::link_error::{LinkError, is_about_network, is_about_tls};
 use self::schema::{MIGRATIONS, PREPARE, VERSION};
 pub use self::status::{ServerStatus, prepare_server, server_status};
 use crate::disk::OwnFile;
