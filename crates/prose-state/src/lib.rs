@@ -54,6 +54,8 @@ mod trace;
 mod turns;
 mod unstarted;
 
-pub use postgres::{Notice, SCHEMA_VARIABLE, ServerStatus, URL_VARIABLES, prepare_server, server_status};
+pub use postgres::{
+    Notice, SCHEMA_VARIABLE, ServerStatus, URL_VARIABLES, end_waits_by_signals, prepare_server, server_status,
+};
 
 pub use error::{Damage, StateError};

@@ -23,8 +23,8 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use self::address::Address;
 pub use self::address::{SCHEMA_VARIABLE, URL_VARIABLES};
-pub use self::link::Notice;
 use self::link::{Command, Lines, Link, Parameter};
+pub use self::link::{Notice, end_waits_by_signals};
 use self::link_error::{LinkError, is_about_network, is_about_tls};
 use self::schema::{MIGRATIONS, PREPARE, VERSION};
 pub use self::status::{ServerStatus, prepare_server, server_status};

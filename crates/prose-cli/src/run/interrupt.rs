@@ -70,6 +70,7 @@ impl Signals {
             (SignalKind::terminate(), "terminated by the system (SIGTERM)"),
             (SignalKind::hangup(), "the terminal was closed (SIGHUP)"),
         ];
+        prose_state::end_waits_by_signals();
         let reasons =
             reasons.into_iter().filter(|(kind, _)| *kind != SignalKind::hangup() || !ignores_hangup());
         Self(reasons.filter_map(|(kind, reason)| Some((signal(kind).ok()?, reason))).collect())
@@ -113,6 +114,7 @@ struct Signals;
 #[cfg(not(unix))]
 impl Signals {
     fn new() -> Self {
+        prose_state::end_waits_by_signals();
         Self
     }
 

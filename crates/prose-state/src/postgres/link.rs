@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -244,12 +245,14 @@ impl Session {
         runtime.block_on(async {
             let mut done = std::pin::pin!(self.connected(doing));
             tokio::select! {
-                result = &mut done => result,
+                // A signal counts from before anything is sent.
+                biased;
                 // What is about to end still ends, so that the run is interrupted as it always is.
                 () = interrupted(), if is_run => match tokio::time::timeout(GRACE, done).await {
                     Ok(result) => result,
                     Err(_) => Err(LinkError::Interrupted),
                 },
+                result = &mut done => result,
             }
         })
     }
@@ -374,8 +377,20 @@ impl Session {
     }
 }
 
+/// Whether the process handles signals, so that waiting may end by them.
+static HANDLES_SIGNALS: AtomicBool = AtomicBool::new(false);
+
+/// Lets Ctrl-C and SIGTERM end the waits for a server from now on. Only a process that handles both itself may ask for it: without this, they end it, and with it
+/// they no longer do.
+pub fn end_waits_by_signals() {
+    HANDLES_SIGNALS.store(true, Ordering::Relaxed);
+}
+
 /// Completes when the process is asked to end.
 async fn interrupted() {
+    if !HANDLES_SIGNALS.load(Ordering::Relaxed) {
+        return std::future::pending().await;
+    }
     #[cfg(unix)]
     let terminated = async {
         use tokio::signal::unix::{SignalKind, signal};
