@@ -16,6 +16,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 
 use bytes::BytesMut;
+use prose_files::Limit;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use tokio_postgres::error::SqlState;
@@ -81,12 +82,9 @@ impl Place {
 
     /// That of a run whose folder has the file.
     fn read(path: &Path) -> Result<Self, StateError> {
-        let mut text = String::new();
-        let file = OwnFile(path).reader()?;
-        io::Read::read_to_string(&mut io::Read::take(file, 1 << 16), &mut text)
-            .map_err(StateError::io("read", path))?;
+        let bytes = OwnFile(path).read(Limit::SETTINGS)?;
         let folder = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-        let marker: Marker = serde_json::from_str(&text).map_err(|_| {
+        let marker: Marker = serde_json::from_slice(&bytes).map_err(|_| {
             let why = "it does not name a schema and a run; remove the run, or restore the file";
             StateError::refused(path.display().to_string(), why)
         })?;
@@ -248,26 +246,22 @@ impl PostgresDatabase {
     }
 
     /// Writes rows of the documented tables with the next lines.
-    pub(crate) fn write_rows(&mut self, rows: Vec<Write>) -> Result<(), StateError> {
+    pub(crate) fn write_rows(&mut self, rows: Vec<Write>) {
         for row in rows {
             let run = std::iter::once(Box::new(self.place.run.clone()) as Parameter);
             let values = row.values.into_iter().map(|value| Box::new(value) as Parameter);
             let parameters = run.chain(values).collect();
             self.waiting.push(Command::new(row.statement.for_postgres(), parameters));
         }
-        Ok(())
     }
 
     /// Writes lines of the journal that start at an offset, and the rows that wait.
     pub(crate) fn write_lines(&mut self, start: u64, lines: &[u8]) -> io::Result<()> {
-        let (mut starts, mut texts) = (Vec::new(), Vec::new());
-        let mut end = start;
+        let mut rows = JournalRows::at(start);
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
-            let text = line.strip_suffix(b"\n").unwrap_or(line);
-            starts.push(end as i64);
-            texts.push(str::from_utf8(text).map_err(io::Error::other)?.to_owned());
-            end += line.len() as u64;
+            rows.push(line, str::from_utf8(without_break(line)).map_err(io::Error::other)?.to_owned());
         }
+        let JournalRows { starts, texts, end } = rows;
         let mut commands = mem::take(&mut self.waiting);
         let run = self.place.run.clone();
         let rows = Some(starts.len() as u64);
@@ -302,18 +296,41 @@ impl PostgresDatabase {
     ) -> Result<(), StateError> {
         let run = || Box::new(self.place.run.clone()) as Parameter;
         let mut commands = vec![Command::new("DELETE FROM journal WHERE run_id = $1::text", vec![run()])];
-        let (mut starts, mut texts, mut end) = (Vec::new(), Vec::new(), 0);
+        let mut rows = JournalRows::at(0);
         for line in lines {
             let line = line.map_err(StateError::io("repair the journal", &self.path))?;
-            starts.push(end);
-            end += line.len() as i64;
             // Where somebody has put other bytes into a row, the line was left out.
-            let text = line.strip_suffix(b"\n").unwrap_or(&line);
-            texts.push(String::from_utf8_lossy(text).into_owned());
+            rows.push(&line, String::from_utf8_lossy(without_break(&line)).into_owned());
         }
+        let JournalRows { starts, texts, .. } = rows;
         commands.push(Command::new(INSERT, vec![run(), Box::new(starts), Box::new(texts)]));
         self.link.transaction(commands).map_err(self.place.failed("repair the journal on"))
     }
+}
+
+/// Rows of a journal as they are inserted: the start of each and its text, and where the last one ends.
+struct JournalRows {
+    starts: Vec<i64>,
+    texts: Vec<String>,
+    end: u64,
+}
+
+impl JournalRows {
+    /// None yet, the first of which is to start at an offset.
+    fn at(start: u64) -> Self {
+        Self { starts: Vec::new(), texts: Vec::new(), end: start }
+    }
+
+    /// Adds a line with its end, whose text is without it.
+    fn push(&mut self, line: &[u8], text: String) {
+        self.starts.push(self.end as i64);
+        self.texts.push(text);
+        self.end += line.len() as u64;
+    }
+}
+
+fn without_break(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\n").unwrap_or(line)
 }
 
 /// Makes the tables that a schema does not have yet. Returns the version that it had, if it had any.
@@ -373,17 +390,27 @@ fn version(link: &Link) -> Result<Option<i32>, LinkError> {
     Ok(rows.first().and_then(|row| row.get(0)))
 }
 
-const INSERT: &str = "INSERT INTO journal (run_id, start, line)
-    SELECT $1::text, * FROM unnest($2::bigint[], $3::text[])";
+/// Where the journal of a run ends, as a part of statements.
+macro_rules! end_of_journal {
+    () => {
+        "coalesce((SELECT start + octet_length(line) + 1 FROM journal WHERE run_id = $1::text ORDER BY start DESC LIMIT 1), 0)"
+    };
+}
+
+/// Rows of a journal.
+macro_rules! insert {
+    () => {
+        "INSERT INTO journal (run_id, start, line) SELECT $1::text, * FROM unnest($2::bigint[], $3::text[])"
+    };
+}
+
+const INSERT: &str = insert!();
 
 /// The same, where the journal ends where the lines start: what was committed before may be lost with a server that another one has replaced.
-const APPEND: &str = "INSERT INTO journal (run_id, start, line)
-    SELECT $1::text, * FROM unnest($2::bigint[], $3::text[]) WHERE $4::bigint = coalesce(
-    (SELECT start + octet_length(line) + 1 FROM journal WHERE run_id = $1::text ORDER BY start DESC LIMIT 1), 0)";
+const APPEND: &str = concat!(insert!(), " WHERE $4::bigint = ", end_of_journal!());
 
 /// Where the journal of a run ends.
-const END: &str = "SELECT coalesce(
-    (SELECT start + octet_length(line) + 1 FROM journal WHERE run_id = $1::text ORDER BY start DESC LIMIT 1), 0)";
+const END: &str = concat!("SELECT ", end_of_journal!());
 
 const CUT_ROWS: &str = "DELETE FROM journal WHERE run_id = $1::text AND start >= $2::bigint";
 

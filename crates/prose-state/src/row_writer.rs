@@ -109,7 +109,10 @@ impl RowWriter {
     pub(crate) fn write_rows(&mut self, rows: Vec<Write>) -> Result<(), StateError> {
         match self {
             Self::Sqlite(database) => database.write_rows(&rows),
-            Self::Postgres(database) => database.write_rows(rows),
+            Self::Postgres(database) => {
+                database.write_rows(rows);
+                Ok(())
+            }
         }
     }
 
