@@ -17,20 +17,28 @@ use prose_vm::value::Value;
 
 use crate::cli::run::{ResumeArgs, RunnerArgs};
 use crate::cli::runs::AnswerArgs;
-use crate::run::ended::Ended;
+use crate::cluster::mirror;
+use crate::run::ended::{Ended, refuse};
 use crate::run::project::present_project;
 use crate::run::waiting::shown;
 use crate::terminal::{ERROR, Terminal, one_line};
 
 /// Records an answer, or passes it to the process of the run, and resumes a run without a process.
-pub(crate) fn run(args: &AnswerArgs, terminal: &Terminal) -> io::Result<Ended> {
-    let project = Project { allows_outside: args.runner.allow_outside, ..present_project() };
+pub(crate) fn run(args: &AnswerArgs, on: Option<&str>, terminal: &Terminal) -> io::Result<Ended> {
+    let mirror = match on.map(|on| mirror(on, None)).transpose() {
+        Ok(mirror) => mirror,
+        Err(error) => return refuse(terminal, &error.to_string()),
+    };
+    let project = match &mirror {
+        Some(mirror) => mirror.project.clone(),
+        None => Project { allows_outside: args.runner.allow_outside, ..present_project() },
+    };
     let answered = match crate::runs::details(&project, Some(&args.run)) {
         Ok(details) => answer(&project, &details.summary, args, terminal),
         Err(message) => Err(message),
     };
     let run = match answered {
-        Ok(Some(run)) if !args.no_resume => run,
+        Ok(Some(run)) if !args.no_resume && mirror.is_none() => run,
         Ok(_) => return Ok(Ended::Completed),
         Err(message) => {
             writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&message))?;
@@ -42,6 +50,7 @@ pub(crate) fn run(args: &AnswerArgs, terminal: &Terminal) -> io::Result<Ended> {
         program: args.program.clone(),
         accept_changes: false,
         transcript: None,
+        on: None,
         inputs: Vec::new(),
         runner: RunnerArgs { has_answered: true, ..args.runner.clone() },
     };

@@ -69,6 +69,7 @@ pub(crate) enum Command {
     Test(test::TestArgs),
     Runs(runs::RunsArgs),
     Cluster(cluster::ClusterArgs),
+    Worker(cluster::WorkerArgs),
     Trust(run::TrustArgs),
     Examples(run::ExamplesArgs),
     Check(CheckArgs),

@@ -78,14 +78,15 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         }
         Command::Estimate(args) => return Ok(run::estimate::run(args, terminal).context(UNWRITABLE)?.into()),
         Command::Test(args) => return test::run(args, terminal).context(UNWRITABLE),
-        Command::Runs(RunsArgs { command: RunsCommand::Answer(args) }) => {
-            return Ok(answer::run(args, terminal).context(UNWRITABLE)?.into());
+        Command::Runs(RunsArgs { on, command: RunsCommand::Answer(args) }) => {
+            return Ok(answer::run(args, on.as_deref(), terminal).context(UNWRITABLE)?.into());
         }
-        Command::Runs(RunsArgs { command: RunsCommand::Fork(args) }) => {
+        Command::Runs(RunsArgs { on: None, command: RunsCommand::Fork(args) }) => {
             return Ok(fork::run(args, terminal).context(UNWRITABLE)?.into());
         }
         Command::Runs(args) => runs::run(args, terminal).context(UNWRITABLE)?,
         Command::Cluster(args) => cluster::run(args, terminal).context(UNWRITABLE)?,
+        Command::Worker(args) => cluster::worker::run(args, terminal).context(UNWRITABLE)?,
         Command::Trust(args) => trust::run(args, terminal).context(UNWRITABLE)?,
         Command::Examples(args) => examples::run(args, terminal).context(UNWRITABLE)?,
         Command::Check(args) => check::run(args, terminal).context(UNWRITABLE)?,

@@ -2,7 +2,7 @@
 
 mod dry_run;
 mod echo;
-mod end;
+pub(crate) mod end;
 pub(crate) mod ended;
 pub(crate) mod estimate;
 mod execution;
@@ -39,6 +39,7 @@ use self::interrupt::Interrupts;
 use self::load::{Loaded, load};
 use self::project::{present_project, project_of};
 use crate::cli::run::{LimitArgs, Narration, ResumeArgs, RunArgs, RunnerArgs, State};
+use crate::cluster::submitted;
 use crate::keyboard;
 use crate::terminal::{BOLD, Terminal, WARNING, one_line};
 
@@ -120,6 +121,12 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
         runs.push((loaded, inputs));
     }
     let mut highest = Ended::Completed;
+    if let Some(on) = &args.on {
+        for (name, (loaded, inputs)) in args.programs.iter().zip(runs) {
+            highest = highest.max(submitted::run(on, args, name, loaded, inputs, terminal)?);
+        }
+        return Ok(highest);
+    }
     let mut interrupts = Interrupts::listen();
     for (name, (loaded, inputs)) in args.programs.iter().zip(runs) {
         if args.programs.len() > 1 && !args.runner.quiet {
@@ -138,7 +145,13 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
 fn missing_inputs(args: &RunArgs, loaded: &Loaded, inputs: &[(SmolStr, Value)]) -> Option<String> {
     let harness = harness(&args.runner).unwrap_or_else(|| loaded.config.run.harness.as_str().to_owned());
     // What an earlier run was asked for is recorded.
-    if args.dry_run || args.replay.is_some() || harness == "script" || keyboard::can_ask() {
+    // A worker asks who attends the run.
+    if args.dry_run
+        || args.on.is_some()
+        || args.replay.is_some()
+        || harness == "script"
+        || keyboard::can_ask()
+    {
         return None;
     }
     given::missing(inputs, &loaded.program).or_else(|| loaded.program.refusal_of_calls())
@@ -188,6 +201,9 @@ fn run_loaded(
 
 /// `prose resume`
 pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended> {
+    if let Some(on) = &args.on {
+        return submitted::resume(on, args, terminal);
+    }
     if let Some(contradiction) = contradiction(&args.runner, args.transcript.is_some()) {
         return refuse(terminal, contradiction);
     }
@@ -319,7 +335,7 @@ pub(crate) fn options(args: &RunnerArgs) -> ImportOptions {
 }
 
 /// The harness that the arguments name.
-fn harness(args: &RunnerArgs) -> Option<String> {
+pub(crate) fn harness(args: &RunnerArgs) -> Option<String> {
     args.harness.clone().or_else(|| args.script.is_some().then(|| "script".to_owned()))
 }
 

@@ -1,7 +1,7 @@
 //! `prose runs`: the runs of a project.
 
 pub(crate) mod agents;
-mod attach;
+pub(crate) mod attach;
 pub(crate) mod census;
 mod control;
 mod details;
@@ -30,6 +30,7 @@ use textwrap::core::display_width;
 
 use crate::cli::run::Narration;
 use crate::cli::runs::{RunsArgs, RunsCommand, RunsListArgs};
+use crate::cluster::mirror;
 use crate::command_error::CommandError;
 use crate::run::project::present_project;
 use crate::run::waiting;
@@ -43,8 +44,15 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// Does what the arguments say with the runs of the present folder.
 pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
-    let project = present_project();
+    let mirror = match args.on.as_deref().map(|on| mirror(on, None)).transpose() {
+        Ok(mirror) => mirror,
+        Err(error) => return CommandError::status(Err(CommandError::Message(error.to_string())), terminal),
+    };
+    let project = mirror.as_ref().map_or_else(present_project, |mirror| mirror.project.clone());
     let done = match &args.command {
+        RunsCommand::Fork(_) | RunsCommand::Import { .. } if mirror.is_some() => Err(CommandError::Message(
+            "a cluster takes no forks and imports yet; export the run with `prose runs export --on`, and fork it here".to_owned(),
+        )),
         RunsCommand::List(args) => list(&project, args, terminal),
         RunsCommand::Show { run, json: true, .. } => show_view(&project, run.as_deref(), terminal),
         RunsCommand::Show { run, all, .. } => show(&project, run.as_deref(), *all, terminal),

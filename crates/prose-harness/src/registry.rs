@@ -283,6 +283,11 @@ pub fn asks_model(name: &str) -> bool {
     !matches!(name, "offline" | "script" | crate::replay::NAME)
 }
 
+/// Whether the replies of a harness depend on which requests it was asked before, so that one of it has to be asked all those of a run.
+pub fn depends_on_order(name: &str) -> bool {
+    matches!(name, "script" | crate::replay::NAME)
+}
+
 /// Whether the agents of a harness use tools: they read and change the files of a folder, and each session takes several requests to a model.
 pub fn has_tools(name: &str) -> bool {
     let info = HARNESSES.iter().find(|info| info.name == name);

@@ -15,6 +15,11 @@ pub enum Part<'a> {
     Fenced(PathBuf, Fence),
 }
 
+/// The document of a program by its path, and its number in it; `None` if the path is that of a file.
+pub fn document_of(path: &Path) -> Option<(PathBuf, usize)> {
+    prose_markdown::program_at_path(path).filter(|_| !path.exists())
+}
+
 /// The programs in a file, in file order.
 pub fn parts<'a>(path: &'a Path, text: &'a str) -> Vec<Part<'a>> {
     if !is_markdown(path) {

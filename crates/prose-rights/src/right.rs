@@ -4,12 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 
 use globset::GlobBuilder;
+use serde::{Deserialize, Serialize};
 
 use crate::paths::{is_outside, normalized};
 use crate::{About, PermissionRule};
 
-/// Something that a fetched program may do only if the project grants it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Something that a fetched program may do only if the project grants it. Serialised as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub enum Right {
     /// `files:docs/**`: pass on these files of the project.
     Files(String),
@@ -20,6 +22,20 @@ pub enum Right {
     /// `execute:git log*`, `network:https://example.com/*`, `mcp:tracker`, `read:../notes/**`, `write:../notes/**`: let agents do what a pattern of a
     /// permission covers. `execute:*`, `network:*` and `mcp:*` cover everything.
     Tools(About, String),
+}
+
+impl From<Right> for String {
+    fn from(right: Right) -> Self {
+        right.to_string()
+    }
+}
+
+impl TryFrom<String> for Right {
+    type Error = InvalidRight;
+
+    fn try_from(text: String) -> Result<Self, InvalidRight> {
+        text.parse()
+    }
 }
 
 /// Why a text is not a right.

@@ -76,6 +76,7 @@ mod unix {
                 harness: Some("offline".to_owned()),
                 script: None,
                 stand_in: None,
+                dispatch: None,
                 model: None,
                 seed: 0,
                 delay,

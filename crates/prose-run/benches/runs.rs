@@ -59,6 +59,7 @@ fn request(program: &Arc<Program>, folder: &Path, start: Start) -> RunRequest {
         harness: Some("offline".to_owned()),
         script: None,
         stand_in: None,
+        dispatch: None,
         model: None,
         seed: 0,
         delay: Duration::ZERO,

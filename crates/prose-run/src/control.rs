@@ -5,6 +5,7 @@
 //! nothing; other processes use the [`Client`].
 
 mod address;
+mod bridge;
 mod client;
 mod elsewhere;
 mod hub;
@@ -13,6 +14,7 @@ mod server;
 mod transport;
 
 pub use self::address::CONTROL_FILE;
+pub use self::bridge::{Bridge, Remote, relay};
 pub use self::client::{Client, Closer, ControlError, QuestionListener, START_TIME, Watched, Watcher};
 pub use self::elsewhere::ElsewhereQuestions;
 pub use self::protocol::{MAX_MESSAGE, PROTOCOL_VERSION};

@@ -88,6 +88,7 @@ pub use crate::line_map::LineMap;
 pub use crate::money::{Caps, Money, flag_that_raises, how_to_continue};
 use crate::money::{RunAccounts, limits_set_later};
 pub use crate::notify::{Notification, Notifier};
+use crate::origin::Origin;
 pub use crate::origin::{check_trust, harness_of, is_confirmed};
 pub use crate::parallelism::{Machine as MachineResources, Parallelism};
 pub use crate::permissions::{Unenforced, UnenforcedRule};
@@ -97,7 +98,7 @@ use crate::questions::user;
 pub use crate::questions::{ApprovalAnswer, Questions};
 pub use crate::redaction::Redaction;
 use crate::rehearsal::{QuestionPrompts, Rehearsal};
-pub use crate::request::{FromRun, Routes, RunRequest, Start};
+pub use crate::request::{Dispatch, FromRun, Routes, RunRequest, Start};
 pub use crate::rights::MissingRights;
 use crate::run_settings::{absolute, settings};
 use crate::state::{AnyRecording, StoreKind};
@@ -224,24 +225,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         let from = from.clone();
         return Ok(earlier::prepare_replay(request, opened, &from));
     }
-    let made = match &request.stand_in {
-        Some(stand_in) => Ok(Arc::clone(stand_in)),
-        None => harness(
-            &origin.harness,
-            &HarnessSettings {
-                seed,
-                // Messages show a script as the user has just named it.
-                script: (request.script.clone())
-                    .or_else(|| origin.script.as_ref().map(|script| PathBuf::from(&script.path))),
-                ..origin::harness_settings(&request, opened.folder.clone())
-            },
-        ),
-    }
-    .map(|made| match &request.model {
-        Some(model) => Arc::new(OneModel::new(made, model)) as Arc<dyn Harness>,
-        None => made,
-    })
-    .map_err(RunFailure::Harness);
+    let made = harness_for(&request, &origin, seed, opened.folder.clone());
     let is_trusted = request.trust.check(&request.subject).is_ok();
     let (permissions, note) = permissions::of_project(&request.config.permissions, is_trusted);
     let (notifier, note_on_notify) =
@@ -256,6 +240,11 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
                     .map_err(RunFailure::MissingTools)
             })
             .map(|()| harness),
+    });
+    // What is checked above is what performs requests in the end.
+    let made = made.map(|harness| match &request.dispatch {
+        Some(dispatch) => dispatch(harness),
+        None => harness,
     });
     let isolates = isolates(&request, opened.head.as_ref(), &origin.harness);
     let made = made.and_then(|harness| {
@@ -315,7 +304,8 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     let setting = request.config.max_parallel;
     limits.max_parallel = setting.map_or(usize::MAX, |count| count.get() as usize);
     let parallelism = Arc::new(Parallelism::new(MachineResources::this(), setting));
-    if request.start != Start::Dry {
+    // What other machines perform takes nothing of this one.
+    if request.start != Start::Dry && request.dispatch.is_none() {
         limits.capacity.get_or_insert_with(|| Arc::clone(&parallelism) as _);
     }
     let (sender, commands) = Commands::channel();
@@ -364,6 +354,40 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         not_recorded: None,
         departure: opened.departure,
     })
+}
+
+/// The harness of a request with an origin.
+fn harness_for(
+    request: &RunRequest,
+    origin: &Origin,
+    seed: u64,
+    folder: Option<PathBuf>,
+) -> Result<Arc<dyn Harness>, RunFailure> {
+    let made = match &request.stand_in {
+        Some(stand_in) => Ok(Arc::clone(stand_in)),
+        None => harness(
+            &origin.harness,
+            &HarnessSettings {
+                seed,
+                // Messages show a script as the user has just named it.
+                script: (request.script.clone())
+                    .or_else(|| origin.script.as_ref().map(|script| PathBuf::from(&script.path))),
+                ..origin::harness_settings(request, folder)
+            },
+        ),
+    };
+    made.map(|made| match &request.model {
+        Some(model) => Arc::new(OneModel::new(made, model)) as Arc<dyn Harness>,
+        None => made,
+    })
+    .map_err(RunFailure::Harness)
+}
+
+/// The harness that a new run would ask, for who performs requests of a run that another process executes. `folder` is what stands for the folder of the run.
+pub fn backend(request: &RunRequest, folder: PathBuf) -> Result<Arc<dyn Harness>, RunFailure> {
+    let origin = origin::origin(request)?;
+    origin::check_trust_for(request, &origin.harness)?;
+    harness_for(request, &origin, request.seed, Some(folder))
 }
 
 /// What is said of a run with working trees.

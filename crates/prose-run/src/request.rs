@@ -23,6 +23,9 @@ use smol_str::SmolStr;
 
 use crate::money::Money;
 
+/// Makes another harness of the one that a run would ask.
+pub type Dispatch = Arc<dyn Fn(Arc<dyn Harness>) -> Arc<dyn Harness> + Send + Sync>;
+
 /// A run to start or to resume.
 #[derive(Clone)]
 pub struct RunRequest {
@@ -46,6 +49,8 @@ pub struct RunRequest {
     /// What answers a new run instead of a harness by name: the answers of a test. Such a run writes no files, and the memories of its agents start empty
     /// and end with it.
     pub stand_in: Option<Arc<dyn Harness>>,
+    /// Puts something between the run and its harness, such as what lets other machines perform requests.
+    pub dispatch: Option<Dispatch>,
     /// The model of all sessions, instead of those in the program.
     pub model: Option<String>,
     /// The seed of the offline harness in a new run.
@@ -102,6 +107,7 @@ impl RunRequest {
             harness: None,
             script: None,
             stand_in: None,
+            dispatch: None,
             model: None,
             seed: 0,
             delay: Duration::ZERO,

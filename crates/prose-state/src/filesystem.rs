@@ -450,6 +450,11 @@ impl Store for FilesystemStore {
         let is_end = matches!(event.kind, EventKind::RunEnded(_));
         // The journal records the end when everything else of the run has its last form: a run whose end cannot be kept can still be resumed.
         if (is_new || self.writes_all) && !is_end {
+            if let EventKind::Effect { request, .. } = &event.kind
+                && let Some(database) = self.journal.database()
+            {
+                database.lock().settle(*request);
+            }
             self.journal.append(event)?;
             // The program continues with an outcome only when that is written. What it does then follows from it, so that the lines of that may wait until it
             // waits itself; but the memory of an agent, which other runs may write too, must not change before this run has said so, and others know a

@@ -36,6 +36,7 @@ pub mod portable;
 mod postgres;
 mod program;
 pub mod prompt_file;
+pub mod protocol;
 pub mod reader;
 pub mod recall;
 pub mod remembered;
@@ -55,7 +56,8 @@ mod turns;
 mod unstarted;
 
 pub use postgres::{
-    Notice, SCHEMA_VARIABLE, ServerStatus, URL_VARIABLES, end_waits_by_signals, prepare_server, server_status,
+    Lead, Notice, SCHEMA_VARIABLE, Server, ServerConnection, ServerStatus, Stored, URL_VARIABLES,
+    end_waits_by_signals, prepare_server, server_status,
 };
 
 pub use error::{Damage, StateError};

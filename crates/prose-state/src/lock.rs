@@ -9,6 +9,7 @@ use prose_files::Folder;
 
 use crate::disk::Tree;
 use crate::error::StateError;
+use crate::folder::Project;
 
 /// The lock file in the folder of a run. It holds the number of the process that has the lock.
 const LOCK_FILE: &str = ".lock";
@@ -87,6 +88,11 @@ impl RunLock {
             file.flush()
         });
         Ok(Self { _file: file })
+    }
+
+    /// Takes the lock of a run of a project, for a process that stands for the one that executes it.
+    pub fn of_folder(project: &Project, run: &str) -> Result<Self, StateError> {
+        Self::acquire(&project.run_tree(&project.existing_run(run)?)?, run)
     }
 
     /// The process that executes the run in that folder, if one does. The number is missing where the system does not let others read

@@ -8,6 +8,7 @@ mod address;
 mod link;
 mod link_error;
 mod schema;
+mod server;
 mod status;
 
 use std::fs::File;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::BytesMut;
 use prose_files::Limit;
+use prose_vm::effect::RequestId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use tokio_postgres::error::SqlState;
@@ -24,13 +26,15 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use self::address::Address;
 pub use self::address::{SCHEMA_VARIABLE, URL_VARIABLES};
-use self::link::{Command, Lines, Link, Parameter};
+use self::link::{CHANGED, Command, Lines, Link, Parameter, Purpose};
 pub use self::link::{Notice, end_waits_by_signals};
 use self::link_error::{LinkError, is_about_network, is_about_tls};
 use self::schema::{MIGRATIONS, PREPARE, VERSION};
+pub use self::server::{Lead, Server, ServerConnection, Stored};
 pub use self::status::{ServerStatus, prepare_server, server_status};
 use crate::disk::OwnFile;
 use crate::error::StateError;
+use crate::protocol;
 use crate::rows::{RowSource, Wanted};
 use crate::statements::{Column, Write};
 
@@ -49,6 +53,22 @@ struct Marker {
     schema: String,
     /// The server, for people.
     server: String,
+}
+
+impl Marker {
+    fn new(run: &str, address: &Address) -> Self {
+        let (schema, server) = (address.schema.clone(), address.to_string());
+        Self { version: MARKER_VERSION, run: run.to_owned(), schema, server }
+    }
+
+    fn write(&self, path: &Path) -> Result<(), StateError> {
+        let mut file = OwnFile(path).create_new()?;
+        serde_json::to_writer(&mut file, self)
+            .map_err(io::Error::from)
+            .and_then(|()| io::Write::write_all(&mut file, b"\n"))
+            .and_then(|()| file.sync_all())
+            .map_err(StateError::io("write", path))
+    }
 }
 
 /// Where the rows of a run are.
@@ -195,6 +215,8 @@ pub(crate) struct PostgresDatabase {
     path: PathBuf,
     place: Place,
     link: Link,
+    /// By what this process leads the run, if it is one of a cluster.
+    lead: Option<Lead>,
     /// Rows that wait for the next lines.
     waiting: Vec<Command>,
 }
@@ -204,21 +226,15 @@ impl PostgresDatabase {
     pub(crate) fn create(path: &Path) -> Result<Self, StateError> {
         let database = Self::connect(path, Place::new(path)?)?;
         let Place { address, run, .. } = &database.place;
-        let marker = Marker {
-            version: MARKER_VERSION,
-            run: run.clone(),
-            schema: address.schema.clone(),
-            server: address.to_string(),
+        let marker = Marker::new(run, address);
+        // That of a cluster was made when it was submitted.
+        let sql = match database.lead {
+            None => "INSERT INTO run (id) VALUES ($1::text)",
+            Some(_) => "INSERT INTO run (id) VALUES ($1::text) ON CONFLICT DO NOTHING",
         };
-        let sql = "INSERT INTO run (id) VALUES ($1::text)";
         let made = database.link.transaction(vec![Command::new(sql, vec![Box::new(run.clone())])]);
         made.map_err(database.place.failed("start a run on"))?;
-        let mut file = OwnFile(path).create_new()?;
-        serde_json::to_writer(&mut file, &marker)
-            .map_err(io::Error::from)
-            .and_then(|()| io::Write::write_all(&mut file, b"\n"))
-            .and_then(|()| file.sync_all())
-            .map_err(StateError::io("write", path))?;
+        marker.write(path)?;
         Ok(database)
     }
 
@@ -230,9 +246,37 @@ impl PostgresDatabase {
     }
 
     fn connect(path: &Path, place: Place) -> Result<Self, StateError> {
-        let link = Link::new(place.address.clone(), Some(place.run.clone()));
+        let lead = server::lead_of(project_of(path));
+        let purpose = match lead {
+            None => Purpose::Run(place.run.clone()),
+            Some(_) => Purpose::Led,
+        };
+        let link = Link::new(place.address.clone(), purpose);
         prepare(&link, &place.address)?;
-        Ok(Self { path: path.to_owned(), place, link, waiting: Vec::new() })
+        Ok(Self { path: path.to_owned(), place, link, lead, waiting: Vec::new() })
+    }
+
+    /// What writes, if this process still leads the run. Takes what waits before it.
+    fn led(&mut self, more: Vec<Command>) -> Vec<Command> {
+        let fence = self.lead.as_ref().map(|lead| Command {
+            sql: protocol::FENCE,
+            parameters: vec![
+                Box::new(self.place.run.clone()),
+                Box::new(lead.epoch),
+                Box::new(lead.holder.clone()),
+            ],
+            rows: Some((1, NO_LEADER)),
+        });
+        fence.into_iter().chain(mem::take(&mut self.waiting)).chain(more).collect()
+    }
+
+    /// The outcome of a request is in the journal with the next lines: it is no effect of a cluster any more.
+    pub(crate) fn settle(&mut self, request: RequestId) {
+        if self.lead.is_some() {
+            let parameters: Vec<Parameter> =
+                vec![Box::new(self.place.run.clone()), Box::new(request.0 as i64)];
+            self.waiting.push(Command::new(protocol::SETTLE, parameters));
+        }
     }
 
     /// From now on, somebody is told where the run waits for the server.
@@ -262,12 +306,11 @@ impl PostgresDatabase {
             rows.push(line, str::from_utf8(without_break(line)).map_err(io::Error::other)?.to_owned());
         }
         let JournalRows { starts, texts, end } = rows;
-        let mut commands = mem::take(&mut self.waiting);
         let run = self.place.run.clone();
-        let rows = Some(starts.len() as u64);
+        let rows = Some((starts.len() as u64, CHANGED));
         let parameters: Vec<Parameter> =
             vec![Box::new(run.clone()), Box::new(starts), Box::new(texts), Box::new(start as i64)];
-        commands.push(Command { sql: APPEND, parameters, rows });
+        let commands = self.led(vec![Command { sql: APPEND, parameters, rows }]);
         let written = self.link.write(commands, Some(Lines { run, end }));
         written.map_err(|error| self.place.failed("write to")(error).into())
     }
@@ -277,7 +320,7 @@ impl PostgresDatabase {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        let commands = mem::take(&mut self.waiting);
+        let commands = self.led(Vec::new());
         self.link.write(commands, None).map_err(|error| self.place.failed("write to")(error).into())
     }
 
@@ -286,7 +329,8 @@ impl PostgresDatabase {
         let parameters =
             || -> Vec<Parameter> { vec![Box::new(self.place.run.clone()), Box::new(length as i64)] };
         let cut = [CUT_ROWS, CUT_LINE].map(|sql| Command::new(sql, parameters()));
-        self.link.transaction(cut.into()).map_err(self.place.failed("cut the journal on"))
+        let cut = self.led(cut.into());
+        self.link.transaction(cut).map_err(self.place.failed("cut the journal on"))
     }
 
     /// Replaces all lines of the journal.
@@ -304,6 +348,7 @@ impl PostgresDatabase {
         }
         let JournalRows { starts, texts, .. } = rows;
         commands.push(Command::new(INSERT, vec![run(), Box::new(starts), Box::new(texts)]));
+        let commands = self.led(commands);
         self.link.transaction(commands).map_err(self.place.failed("repair the journal on"))
     }
 }
@@ -389,6 +434,10 @@ fn version(link: &Link) -> Result<Option<i32>, LinkError> {
     let rows = link.query("SELECT max(version) FROM migration", Vec::new())?;
     Ok(rows.first().and_then(|row| row.get(0)))
 }
+
+/// Why the leader of a run of a cluster cannot write.
+const NO_LEADER: &str =
+    "this process does not lead the run any more: its lease was over, and another one has taken the run over";
 
 /// Where the journal of a run ends, as a part of statements.
 macro_rules! end_of_journal {
@@ -505,7 +554,7 @@ pub(crate) fn bindings(path: &Path, only: Option<&str>) -> Result<Vec<BindingRow
 /// Removes all rows of a run.
 pub(crate) fn remove(path: &Path) -> Result<(), StateError> {
     let place = Place::read(path)?;
-    let link = Link::new(place.address.clone(), Some(place.run.clone()));
+    let link = Link::new(place.address.clone(), Purpose::Run(place.run.clone()));
     place.find(&link)?;
     let sql = "DELETE FROM run WHERE id = $1::text";
     let command = Command::new(sql, vec![Box::new(place.run.clone())]);

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use prose_vm::effect::RequestId;
 use prose_vm::event::StateMode;
 
 use crate::database::{DATABASE_FILE, Database, io_error};
@@ -113,6 +114,13 @@ impl RowWriter {
                 database.write_rows(rows);
                 Ok(())
             }
+        }
+    }
+
+    /// The outcome of a request is in the journal with the next lines.
+    pub(crate) fn settle(&mut self, request: RequestId) {
+        if let Self::Postgres(database) = self {
+            database.settle(request);
         }
     }
 

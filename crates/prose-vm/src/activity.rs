@@ -420,6 +420,11 @@ impl Reporter {
         }
     }
 
+    /// Until the returned value is dropped, the request does not work, so that the time does not count for its timeout.
+    pub fn rest(&self) -> impl Drop + use<> {
+        self.waits.begin()
+    }
+
     /// Asks the user whether a tool may be used; `None` if there is no one to answer. The time until the answer is no part of the request's timeout.
     pub async fn ask(&self, question: PermissionQuestion) -> Option<bool> {
         let answer = self.answer_to(question).await;
@@ -427,7 +432,7 @@ impl Reporter {
     }
 
     /// The answer to a question, with where it comes from.
-    pub(crate) async fn answer_to(&self, question: PermissionQuestion) -> PermissionAnswer {
+    pub async fn answer_to(&self, question: PermissionQuestion) -> PermissionAnswer {
         let question = question.masked(&self.secrets);
         self.report(Activity::Asked(question.clone()));
         let wait = self.waits.begin();

@@ -26,7 +26,7 @@ use crate::trees::TreeRequest;
 pub struct RequestId(pub u64);
 
 /// A request for an effect.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// Its number.
     pub id: RequestId,
@@ -48,7 +48,8 @@ impl Request {
 }
 
 /// An effect that the runner performs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Effect {
     /// Run a session (R22).
     Session(Arc<SessionTask>),
@@ -133,7 +134,7 @@ impl Effect {
 }
 
 /// A file that a program passes on, with the program's rights.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileUse {
     /// The path, relative to the folder that contains `.prose`, or to the working tree.
     pub path: Arc<str>,

@@ -52,6 +52,7 @@ use crate::writers::Writers;
 
 pub use self::error::{Divergence, RunError};
 pub use self::host::{Abandoned, Capacity, Host, Inputs, Limits, NoInputs};
+pub use self::session::perform_for_another;
 pub use self::trees::{NoTrees, TreeFuture, Trees};
 
 /// The current time.

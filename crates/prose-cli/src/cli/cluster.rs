@@ -1,5 +1,7 @@
 //! The command for PostgreSQL servers.
 
+use std::time::Duration;
+
 use clap::{Args, Subcommand};
 
 /// Prepare a PostgreSQL server for the state of runs, or show how it stands
@@ -42,4 +44,53 @@ pub(crate) struct ServerArgs {
     /// The schema of the tables; by default, that of `OPENPROSE_POSTGRES_SCHEMA`, or `openprose`
     #[arg(long, value_name = "NAME")]
     pub(crate) schema: Option<String>,
+}
+
+/// Lead and perform runs of a cluster
+///
+/// A worker leads runs that `prose run --on` submits, and performs the requests of any run with the harnesses of its machine. Where one ends, in whatever way,
+/// others continue with what it had, within the time of a lease. Whoever can write to the database decides what workers start.
+#[derive(Debug, Args)]
+#[command(after_help = "Ctrl-C gives everything back to the other workers and ends.
+
+Exit status:
+  0  it was asked to end
+  2  wrong usage, or a server that cannot be used
+
+Examples:
+  prose worker --on postgresql://prose@db.example/prose
+  prose worker --on - --class claude --slots 4     only sessions of Claude, four at a time
+  prose worker --on - --class offline --leads 0    perform requests, and lead no runs")]
+pub(crate) struct WorkerArgs {
+    /// The address of the PostgreSQL server; `-`, the default, is that of `OPENPROSE_POSTGRES_URL`
+    #[arg(long, value_name = "URL", default_value = "-")]
+    pub(crate) on: String,
+
+    /// The harnesses to perform requests with, separated by commas; by default, all that are installed
+    #[arg(long = "class", value_name = "HARNESS", value_delimiter = ',')]
+    pub(crate) classes: Vec<String>,
+
+    /// How many requests to perform at the same time
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub(crate) slots: usize,
+
+    /// How many runs to lead at the same time
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    pub(crate) leads: usize,
+
+    /// For how long other workers wait for this one when it does not answer, before they continue with what it has
+    #[arg(long, value_name = "TIME", value_parser = lease, default_value = "15s")]
+    pub(crate) lease: Duration,
+
+    /// Write only errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+fn lease(text: &str) -> Result<Duration, String> {
+    let lease = super::run::duration(text)?;
+    match lease < Duration::from_secs(1) {
+        true => Err("a lease needs at least 1s".to_owned()),
+        false => Ok(lease),
+    }
 }

@@ -149,6 +149,21 @@ pub(crate) struct RunArgs {
     #[arg(long, visible_alias = "backend", value_enum, value_name = "STATE")]
     pub(crate) state: Option<State>,
 
+    /// Run the program on the workers of a cluster: the address of its PostgreSQL server, or `-` for that of `OPENPROSE_POSTGRES_URL`
+    ///
+    /// The program, what it imports and the settings are sent to the server; values are passed as text, so that agents on other machines need no files of
+    /// this one. Ctrl-C leaves the run going on.
+    #[arg(
+        long,
+        value_name = "URL",
+        conflicts_with_all = ["state", "in_context", "dry_run", "only", "replay", "record_script", "narrate", "trust", "allow_outside"]
+    )]
+    pub(crate) on: Option<String>,
+
+    /// With `--on`, print the id of the run and do not wait for it
+    #[arg(long, requires = "on", conflicts_with_all = ["json", "output", "strict_exit"])]
+    pub(crate) detach: bool,
+
     /// The same as `--state in-context`
     #[arg(long, conflicts_with = "state", hide = true)]
     pub(crate) in_context: bool,
@@ -220,6 +235,10 @@ pub(crate) struct ResumeArgs {
     /// Recover the state from this narration; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "accept_changes")]
     pub(crate) transcript: Option<PathBuf>,
+
+    /// Resume a run on the workers of a cluster: the address of its PostgreSQL server, or `-` for that of `OPENPROSE_POSTGRES_URL`
+    #[arg(long, value_name = "URL", conflicts_with_all = ["program", "accept_changes", "transcript", "inputs"])]
+    pub(crate) on: Option<String>,
 
     /// An input that the run is waiting for; can be repeated
     #[arg(short, long = "input", value_name = "NAME=VALUE", value_parser = input)]

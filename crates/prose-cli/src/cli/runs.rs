@@ -14,6 +14,10 @@ use super::run::{LimitArgs, Narration, RunnerArgs, duration, input};
 /// List, show, watch, control and remove runs
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
+    /// The runs of a cluster instead of those in this folder: the address of its PostgreSQL server, or `-` for that of `OPENPROSE_POSTGRES_URL`
+    #[arg(long, value_name = "URL", global = true)]
+    pub(crate) on: Option<String>,
+
     #[command(subcommand)]
     pub(crate) command: RunsCommand,
 }

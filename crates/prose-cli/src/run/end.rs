@@ -18,7 +18,7 @@ use crate::runs::census;
 use crate::terminal::{ERROR, HELP, Terminal, WARNING, counted, one_line};
 
 /// The status of a run that has ended.
-pub(super) fn status_of(end: &RunEnd, is_strict: bool) -> Ended {
+pub(crate) fn status_of(end: &RunEnd, is_strict: bool) -> Ended {
     match (&end.error, end.status) {
         (None, _) if is_strict && end.failures > 0 => Ended::Failed,
         (None, _) => Ended::Completed,
@@ -137,7 +137,7 @@ impl EndReport<'_> {
 }
 
 /// Writes the named outputs one after the other, or the value of a program that has none; with `only` the value of that output.
-pub(super) fn write_outputs(end: &RunEnd, only: Option<&SmolStr>, terminal: &Terminal) -> io::Result<()> {
+pub(crate) fn write_outputs(end: &RunEnd, only: Option<&SmolStr>, terminal: &Terminal) -> io::Result<()> {
     if let Some(only) = only {
         if let Some((_, value)) = end.outputs.iter().find(|(name, _)| name == only) {
             printed::write(&value.to_string())?;

@@ -10,7 +10,7 @@ pub(crate) fn present_project() -> Project {
 }
 
 /// Where runs keep their files: in the folder of the program's `prose.toml`, else in the present one.
-pub(super) fn project_of(folder: Option<PathBuf>) -> Project {
+pub(crate) fn project_of(folder: Option<PathBuf>) -> Project {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     project_at(folder, &here, &UserTrust::of_user())
 }

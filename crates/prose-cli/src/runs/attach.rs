@@ -59,7 +59,7 @@ pub(super) fn attach(
     if let Some((questions, closer)) = questions {
         ask(questions, closer, progress.bars())?;
     }
-    let end = follow(&mut watcher, &progress, args.is_json);
+    let end = follow(&mut watcher, &progress, args.is_json, &mut View::default());
     progress.finish();
     let end = end.map_err(|error| match error {
         CommandError::Message(error) => CommandError::Message(format!("run {run}: {error}")),
@@ -98,12 +98,12 @@ pub(super) fn attach(
 }
 
 /// Shows events until there are no more. Returns the end of the run, unless its process has died.
-fn follow(
+pub(crate) fn follow(
     watcher: &mut Watcher,
     progress: &Progress<'_>,
     is_json: bool,
+    view: &mut View,
 ) -> Result<Option<RunEnd>, CommandError> {
-    let mut view = View::default();
     let failed = |error: ControlError| CommandError::Message(error.to_string());
     while let Some(Watched { event, is_live }) = watcher.next_event().map_err(failed)? {
         if is_json {
@@ -112,12 +112,12 @@ fn follow(
             out.write_all(b"\n")?;
             out.flush()?;
         }
-        progress.show(&view, &event, is_live);
+        progress.show(view, &event, is_live);
         view.apply(&event);
-        progress.report(&view, &event);
+        progress.report(view, &event);
         if !watcher.is_behind() {
             // The next event may be far away.
-            progress.show_open(&view);
+            progress.show_open(view);
         }
         if let EventKind::RunEnded(end) = event.kind {
             return Ok(Some(end));
@@ -127,7 +127,7 @@ fn follow(
 }
 
 /// Asks the questions of the run at this terminal until it ends. The run waits for the answers as long as this process attends it.
-fn ask(questions: ElsewhereQuestions, closer: Closer, bars: Bars) -> io::Result<()> {
+pub(crate) fn ask(questions: ElsewhereQuestions, closer: Closer, bars: Bars) -> io::Result<()> {
     let asking = move || {
         ask_all(questions, &bars);
         // A user who has closed standard input answers no more.

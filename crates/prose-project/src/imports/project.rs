@@ -35,6 +35,8 @@ pub struct ImportOptions {
     pub offline: bool,
     /// Vendored copies are ignored: the texts of the hosts are needed.
     pub past_vendor: bool,
+    /// The folder with vendored copies, instead of that of the settings.
+    pub vendor: Option<PathBuf>,
     /// How the lock file is used.
     pub lock: LockUse,
     /// The folder that local programs must lie in; `None` if they may lie anywhere.
@@ -174,7 +176,9 @@ impl Imports {
         let config = &project.config.registry;
         let registries = Registries::new(Arc::clone(&self.cache))
             .with_offline(self.options.offline)
-            .with_vendor(rules.vendor().and_then(|dir| self.vendor(&dir)))
+            .with_vendor(
+                self.options.vendor.clone().or_else(|| rules.vendor()).and_then(|dir| self.vendor(&dir)),
+            )
             .with_lock(Some(locked));
         ProjectImports {
             registries: Mutex::new(registries),

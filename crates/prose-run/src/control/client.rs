@@ -218,6 +218,25 @@ impl Client {
         waiting.is_ok() && matches!(self.read(), Err(ControlError::Closed))
     }
 
+    /// Sends the request of another client, and returns its answer, both lines of JSON.
+    pub(super) fn pass_on(&mut self, request: &str) -> Result<String, ControlError> {
+        let request: Request = serde_json::from_str(request)
+            .map_err(|error| ControlError::Refused(format!("the message is not a request: {error}")))?;
+        if matches!(request.ask, Ask::Attach | Ask::Attend | Ask::FollowQuestions) {
+            return Err(ControlError::Refused("only a connection can be followed".to_owned()));
+        }
+        let id = request.id;
+        self.write(&request)?;
+        loop {
+            let message = self.read()?;
+            if matches!(&message, Message::Answer { id: of, .. } if *of == id)
+                || matches!(message, Message::Error(_))
+            {
+                return Ok(String::from_utf8_lossy(&message.line()).into_owned());
+            }
+        }
+    }
+
     fn closer(&self) -> io::Result<Closer> {
         self.reader.get_ref().try_clone().map(Closer)
     }

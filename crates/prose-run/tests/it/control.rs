@@ -88,6 +88,7 @@ fn execute_with(
             harness: Some("script".to_owned()),
             script: Some(script),
             stand_in: None,
+            dispatch: None,
             model: None,
             seed: 0,
             delay: Duration::ZERO,

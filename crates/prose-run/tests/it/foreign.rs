@@ -106,6 +106,7 @@ impl Foreign {
             harness: Some("script".to_owned()),
             script: Some(script),
             stand_in: None,
+            dispatch: None,
             model: None,
             seed: 0,
             delay: Duration::ZERO,

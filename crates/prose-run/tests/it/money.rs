@@ -165,6 +165,7 @@ impl Projects {
             harness: Some("provider".to_owned()),
             script: None,
             stand_in: None,
+            dispatch: None,
             model: None,
             seed: 0,
             delay: Duration::ZERO,

@@ -88,6 +88,7 @@ impl Runs {
             harness: Some("script".to_owned()),
             script: Some(path),
             stand_in: None,
+            dispatch: None,
             model: None,
             seed: 0,
             delay: Duration::ZERO,

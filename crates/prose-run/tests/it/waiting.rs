@@ -77,6 +77,7 @@ impl World {
             harness: Some("script".to_owned()),
             script: Some(path),
             stand_in: None,
+            dispatch: None,
             model: None,
             seed: 0,
             delay: Duration::ZERO,

@@ -9,11 +9,14 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures_util::StreamExt;
 use futures_util::future::join_all;
+use futures_util::stream::poll_fn;
 use tokio::runtime::Runtime;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, NoTls, Row, Socket, Statement};
+use tokio_postgres::{AsyncMessage, Client, NoTls, Notification, Row, Socket, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
@@ -56,14 +59,25 @@ pub(crate) type Parameter = Box<dyn ToSql + Send + Sync>;
 pub(crate) struct Command {
     pub(crate) sql: &'static str,
     pub(crate) parameters: Vec<Parameter>,
-    /// How many rows it must change, where that matters.
-    pub(crate) rows: Option<u64>,
+    /// How many rows it must change, where that matters, and what it means that it does not.
+    pub(crate) rows: Option<(u64, &'static str)>,
 }
 
 impl Command {
     pub(crate) fn new(sql: &'static str, parameters: Vec<Parameter>) -> Self {
         Self { sql, parameters, rows: None }
     }
+}
+
+/// What a connection is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To look at runs. It is closed after a while without use.
+    Reading,
+    /// To execute a run. It has the lock of the run for as long as it lasts, so that no other process executes it.
+    Run(String),
+    /// To execute a run of a cluster, whose leader is decided by leases. A leader that has lost its lease may still hold a connection.
+    Led,
 }
 
 /// A connection that is made when it is needed. All that have it take turns.
@@ -110,13 +124,13 @@ pub(crate) struct Lines {
 
 impl Link {
     /// A connection of its own. A run has its own, which has the lock of the run for as long as it lasts.
-    pub(crate) fn new(address: Address, lock: Option<String>) -> Self {
+    pub(crate) fn new(address: Address, purpose: Purpose) -> Self {
         let (sender, receiver) = mpsc::channel();
-        let is_shared = lock.is_none();
         let thread = std::thread::Builder::new().name("prose-postgres".to_owned());
         // Without a thread, the channel is closed, which is told by the first use.
-        let session = Session { address, client: None, lock, earlier: None, notice: None, unreachable: None };
-        let _ = thread.spawn(move || work(session, &receiver, is_shared));
+        let session =
+            Session { address, client: None, purpose, earlier: None, notice: None, unreachable: None };
+        let _ = thread.spawn(move || work(session, &receiver));
         Self(sender)
     }
 
@@ -125,7 +139,7 @@ impl Link {
         static LINKS: LazyLock<Mutex<HashMap<String, Link>>> = LazyLock::new(Mutex::default);
         let key = format!("{:?} {}", address.config, address.schema);
         let mut links = LINKS.lock().unwrap_or_else(PoisonError::into_inner);
-        links.entry(key).or_insert_with(|| Self::new(address, None)).clone()
+        links.entry(key).or_insert_with(|| Self::new(address, Purpose::Reading)).clone()
     }
 
     pub(crate) fn query(&self, sql: &'static str, parameters: Vec<Parameter>) -> Result<Vec<Row>, LinkError> {
@@ -157,11 +171,11 @@ impl Link {
     }
 }
 
-fn work(mut session: Session, jobs: &Receiver<Job>, is_shared: bool) {
+fn work(mut session: Session, jobs: &Receiver<Job>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else { return };
     loop {
-        let job = match is_shared && session.client.is_some() {
+        let job = match session.purpose == Purpose::Reading && session.client.is_some() {
             false => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
             true => jobs.recv_timeout(IDLE),
         };
@@ -205,8 +219,7 @@ struct Backend {
 struct Session {
     address: Address,
     client: Option<Connected>,
-    /// The run whose lock the connection has.
-    lock: Option<String>,
+    purpose: Purpose,
     /// What has served the connection before. The server may not have found out yet that it is lost.
     earlier: Option<Backend>,
     notice: Option<Notice>,
@@ -241,7 +254,7 @@ impl Session {
         doing: &mut impl AsyncFnMut(&mut Connected) -> Result<T, LinkError>,
     ) -> Result<T, LinkError> {
         // A run takes the signals itself where it waits here; others end by them.
-        let is_run = self.lock.is_some();
+        let is_run = self.purpose != Purpose::Reading;
         runtime.block_on(async {
             let mut done = std::pin::pin!(self.connected(doing));
             tokio::select! {
@@ -274,12 +287,12 @@ impl Session {
         if self.client.as_ref().is_none_or(|connected| connected.client.is_closed()) {
             self.client = None;
             if let Some((since, why)) = &self.unreachable
-                && self.lock.is_none()
+                && self.purpose == Purpose::Reading
                 && since.elapsed() < UNREACHABLE
             {
                 return Err(LinkError::Unreachable(why.clone()));
             }
-            let made = connect(&self.address, self.lock.as_deref(), self.earlier.as_ref());
+            let made = connect(&self.address, &self.purpose, self.earlier.as_ref());
             let made = match tokio::time::timeout(MAX_CONNECT, made).await {
                 Ok(made) => made,
                 Err(_) => Err(LinkError::Silent(MAX_CONNECT)),
@@ -439,9 +452,9 @@ impl Connected {
         let checked = begun.map_err(LinkError::Server).and_then(|()| {
             executed.into_iter().zip(commands).try_for_each(|(changed, command)| {
                 let changed = changed?;
-                match command.rows.is_none_or(|rows| rows == changed) {
-                    true => Ok(()),
-                    false => Err(LinkError::Refused(CHANGED.to_owned())),
+                match command.rows {
+                    Some((rows, meaning)) if rows != changed => Err(LinkError::Refused(meaning.to_owned())),
+                    _ => Ok(()),
                 }
             })
         });
@@ -467,12 +480,30 @@ fn references(parameters: &[Parameter]) -> Vec<&(dyn ToSql + Sync)> {
 
 async fn connect(
     address: &Address,
-    lock: Option<&str>,
+    purpose: &Purpose,
     earlier: Option<&Backend>,
 ) -> Result<Connected, LinkError> {
+    let client = set_up(address, None).await?;
+    let server = LinkError::Server;
+    let sql = "SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()";
+    let row = client.query_one(sql, &[]).await.map_err(server)?;
+    let backend = Backend { number: row.get(0), started: row.get(1) };
+    if let Purpose::Run(run) = purpose {
+        if let Some(Backend { number, started }) = earlier {
+            let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE pid = $1::int AND backend_start::text = $2::text";
+            client.query(sql, &[number, started]).await.map_err(server)?;
+        }
+        take_lock(&client, &address.schema, run).await?;
+    }
+    Ok(Connected { client, statements: HashMap::new(), backend, used: Instant::now() })
+}
+
+/// Opens a connection and prepares it: the schema, how values are written, and that the server can be used.
+pub(super) async fn set_up(address: &Address, listener: Option<Listener>) -> Result<Client, LinkError> {
     let client = match &address.tls {
-        None => open(address, NoTls).await,
-        Some(tls) => open(address, MakeRustlsConnect::new(tls.as_ref().clone())).await,
+        None => open(address, NoTls, listener).await,
+        Some(tls) => open(address, MakeRustlsConnect::new(tls.as_ref().clone()), listener).await,
     };
     let client = client.map_err(LinkError::Server)?;
     let server = LinkError::Server;
@@ -497,22 +528,11 @@ async fn connect(
             "the database has the encoding {encoding}; create one with `createdb --encoding=UTF8 --template=template0`"
         )));
     }
-    let sql = "SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()";
-    let row = client.query_one(sql, &[]).await.map_err(server)?;
-    let backend = Backend { number: row.get(0), started: row.get(1) };
-    if let Some(run) = lock {
-        if let Some(Backend { number, started }) = earlier {
-            let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                WHERE pid = $1::int AND backend_start::text = $2::text";
-            client.query(sql, &[number, started]).await.map_err(server)?;
-        }
-        take_lock(&client, &address.schema, run).await?;
-    }
-    Ok(Connected { client, statements: HashMap::new(), backend, used: Instant::now() })
+    Ok(client)
 }
 
 /// Why a run cannot write.
-const CHANGED: &str = "the end of its journal there is not what this run has written last: rows were lost or changed, or another process has written some; \
+pub(super) const CHANGED: &str = "the end of its journal there is not what this run has written last: rows were lost or changed, or another process has written some; \
     resume the run to continue with what is there";
 
 /// How often the lock of a run is tried: that of a connection that was lost is held until the server finds that out.
@@ -535,14 +555,29 @@ async fn take_lock(client: &Client, schema: &str, run: &str) -> Result<(), LinkE
     ))
 }
 
-async fn open<T>(address: &Address, tls: T) -> Result<Client, tokio_postgres::Error>
+/// Receives the notifications of a connection. It is closed when the connection is lost.
+pub(super) type Listener = UnboundedSender<Notification>;
+
+async fn open<T>(
+    address: &Address,
+    tls: T,
+    listener: Option<Listener>,
+) -> Result<Client, tokio_postgres::Error>
 where
     T: MakeTlsConnect<Socket>,
-    T::Stream: Send + 'static,
+    T::Stream: Send + Unpin + 'static,
     T::TlsConnect: Send,
 {
-    let (client, connection) = address.config.connect(tls).await?;
+    let (client, mut connection) = address.config.connect(tls).await?;
     // That it has ended is found out by the next one who uses the client.
-    tokio::spawn(async move { drop(connection.await) });
+    tokio::spawn(async move {
+        let mut messages = poll_fn(|context| connection.poll_message(context));
+        while let Some(Ok(message)) = messages.next().await {
+            if let (AsyncMessage::Notification(notification), Some(listener)) = (message, &listener) {
+                // Who does not listen any more misses nothing.
+                let _ = listener.send(notification);
+            }
+        }
+    });
     Ok(client)
 }

@@ -4,7 +4,7 @@
 pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
 
 /// What leads from each version of the tables to the next one. One that was released stays as it is.
-pub(crate) const MIGRATIONS: [&str; 1] = [FIRST];
+pub(crate) const MIGRATIONS: [&str; 2] = [FIRST, CLUSTER];
 
 /// Makes the table of the versions, which is there in all of them.
 pub(crate) const PREPARE: &str = "
@@ -96,5 +96,69 @@ CREATE TABLE imports (
     content_hash TEXT,
     metadata JSONB NOT NULL DEFAULT '{}',
     PRIMARY KEY (alias, run_id)
+);
+";
+
+/// What runs of clusters have beside their state: who leads them, what is to be done, and what they are asked (docs/cluster.md).
+///
+/// `effect.due` is when an effect may be claimed: for a free one the time at which it was made, so that the oldest comes first, for a claimed one the end of
+/// the lease, and never for one that is done. `claim` is never given twice.
+const CLUSTER: &str = "
+CREATE TABLE job (
+    run_id TEXT PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+    bundle TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'ended')),
+    problem TEXT,
+    epoch BIGINT NOT NULL DEFAULT 0,
+    holder TEXT,
+    until TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
+    made_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
+CREATE INDEX job_free ON job (until) WHERE state = 'active';
+CREATE SEQUENCE claim;
+CREATE TABLE effect (
+    run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    id BIGINT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    class TEXT NOT NULL,
+    request TEXT NOT NULL,
+    due TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
+    claim BIGINT,
+    attempt INTEGER NOT NULL DEFAULT 0,
+    worker TEXT,
+    usage TEXT,
+    lost TEXT[] NOT NULL DEFAULT '{}',
+    outcome TEXT,
+    taken BIGINT,
+    PRIMARY KEY (run_id, id)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX effect_open ON effect (class, due) WHERE outcome IS NULL;
+CREATE INDEX effect_done ON effect (run_id) WHERE outcome IS NOT NULL;
+CREATE TABLE message (
+    id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    request TEXT NOT NULL,
+    reply TEXT,
+    made_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
+);
+CREATE INDEX message_open ON message (run_id) WHERE reply IS NULL;
+CREATE TABLE question (
+    claim BIGINT NOT NULL,
+    id BIGINT NOT NULL,
+    run_id TEXT NOT NULL,
+    effect_id BIGINT NOT NULL,
+    question TEXT NOT NULL,
+    answer TEXT,
+    taken BIGINT,
+    PRIMARY KEY (claim, id),
+    FOREIGN KEY (run_id, effect_id) REFERENCES effect (run_id, id) ON DELETE CASCADE
+);
+CREATE INDEX question_run ON question (run_id, effect_id);
+CREATE TABLE worker (
+    name TEXT PRIMARY KEY,
+    classes TEXT[] NOT NULL,
+    slots INTEGER NOT NULL,
+    version TEXT NOT NULL,
+    until TIMESTAMPTZ NOT NULL
 );
 ";

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::address::Address;
-use super::link::Link;
+use super::link::{Link, Purpose};
 use super::schema::VERSION;
 use super::{prepare, version};
 use crate::error::StateError;
@@ -40,7 +40,7 @@ pub fn server_status(
     schema: Option<&str>,
 ) -> Result<ServerStatus, StateError> {
     let address = address(root, url, schema)?;
-    let link = Link::new(address.clone(), None);
+    let link = Link::new(address.clone(), Purpose::Reading);
     let failed = || address.failed("read from");
     let rows = link.query("SELECT current_setting('server_version')", Vec::new()).map_err(failed())?;
     let postgres = rows.first().map(|row| row.get(0)).unwrap_or_default();
@@ -71,6 +71,6 @@ pub fn prepare_server(
 ) -> Result<ServerStatus, StateError> {
     let before = server_status(root, url, schema)?;
     let address = address(root, url, schema)?;
-    prepare(&Link::new(address.clone(), None), &address)?;
+    prepare(&Link::new(address.clone(), Purpose::Reading), &address)?;
     Ok(before)
 }

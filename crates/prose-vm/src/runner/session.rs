@@ -8,11 +8,16 @@ use crate::activity::Reporter;
 use crate::effect::{Effect, Failure, Outcome, Request};
 use crate::error::ErrorKind;
 use crate::harness::Harness;
-use crate::runner::trees::Trees;
+use crate::runner::trees::{NoTrees, Trees};
 
 /// The outcome of a request that may have failed.
 pub(super) fn outcome(result: Result<Outcome, Failure>) -> Outcome {
     result.unwrap_or_else(Outcome::Failed)
+}
+
+/// Performs a request of a run that is executed elsewhere, within the timeout of its session. Whether its permissions are enforced was checked there.
+pub async fn perform_for_another(harness: &dyn Harness, request: &Request, reporter: &Reporter) -> Outcome {
+    perform(harness, request, reporter, true, &NoTrees).await
 }
 
 /// Performs a request that needs an agent: a session within its timeout, and only if the harness can enforce its permissions.

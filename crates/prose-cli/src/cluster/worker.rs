@@ -1,0 +1,91 @@
+//! `prose worker`: leads and performs runs of a cluster.
+
+use std::io::{self, Write};
+
+use prose_cluster::{WorkerSettings, work};
+use prose_harness::mcp::is_installed;
+use prose_harness::registry::HarnessSettings;
+use prose_harness::registry::{HARNESSES, agent_command, depends_on_order};
+use prose_vm::harness::RunFolders;
+
+use super::server_of;
+use crate::cli::cluster::WorkerArgs;
+use crate::run::ended::{Ended, refuse};
+use crate::run::interrupt::Interrupts;
+use crate::run::project::present_project;
+use crate::status::Status;
+use crate::terminal::{Terminal, one_line};
+
+pub(crate) fn run(args: &WorkerArgs, terminal: &Terminal) -> io::Result<Status> {
+    let unknown = args.classes.iter().find(|class| HARNESSES.iter().all(|info| info.name != **class));
+    if let Some(unknown) = unknown {
+        let known: Vec<&str> =
+            HARNESSES.iter().map(|info| info.name).filter(|name| !depends_on_order(name)).collect();
+        let message = format!("`{unknown}` is no harness; the harnesses are {}", known.join(", "));
+        return refused(terminal, &message);
+    }
+    let server = match server_of(&args.on) {
+        Ok(server) => server,
+        Err(error) => return refused(terminal, &error.to_string()),
+    };
+    let classes = if args.classes.is_empty() { installed() } else { args.classes.clone() };
+    let folder = tempfile::Builder::new().prefix("prose-worker-").tempdir()?;
+    let settings = WorkerSettings {
+        name: name(),
+        classes,
+        slots: args.slots,
+        leads: args.leads,
+        lease: args.lease,
+        folder: folder.path().canonicalize()?,
+        server,
+    };
+    let mut interrupts = Interrupts::listen();
+    let mut tell = |sentence: &str| {
+        if !args.quiet {
+            // A worker whose terminal was closed works on.
+            let _ = writeln!(terminal.stderr(), "{}", one_line(sentence));
+        }
+    };
+    tell(&format!(
+        "worker {} on `{}`: {} requests at a time ({}), {} runs",
+        settings.name,
+        settings.server,
+        settings.slots,
+        settings.classes.join(", "),
+        settings.leads
+    ));
+    match work(settings, interrupts.interrupted(std::future::pending()), &mut tell) {
+        Ok(()) => Ok(Status::Clean),
+        Err(error) => refused(terminal, &error.to_string()),
+    }
+}
+
+fn refused(terminal: &Terminal, message: &str) -> io::Result<Status> {
+    let Ended::Refused = refuse(terminal, message)? else { return Ok(Status::Clean) };
+    Ok(Status::Trouble)
+}
+
+/// The harnesses whose programs are on this machine.
+fn installed() -> Vec<String> {
+    let root = present_project().root;
+    let settings = HarnessSettings::new(RunFolders { root: root.clone(), run: None });
+    let is_there = |name: &&str| match agent_command(name, &settings) {
+        // Without a key, a provider refuses at once; the settings of a run may name another one.
+        Some(started) if started.is_address => true,
+        Some(started) => started.command.first().is_none_or(|program| is_installed(program, &root)),
+        // Of the settings of a run, or nothing is started.
+        None => true,
+    };
+    let names = HARNESSES.iter().map(|info| info.name).filter(|name| !depends_on_order(name));
+    names.filter(is_there).map(str::to_owned).collect()
+}
+
+/// A name that no other process has.
+fn name() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let host = host.or_else(|| std::env::var("COMPUTERNAME").ok()).or_else(|| std::env::var("HOSTNAME").ok());
+    let host = host.map_or("host".to_owned(), |host| host.trim().to_owned());
+    let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let started = started.map_or(0, |since| since.as_nanos() % 0x1_0000_0000);
+    format!("{host}/{}/{started:08x}", std::process::id())
+}

@@ -1,0 +1,244 @@
+//! Everything that a run needs: its program with the programs that it imports, the settings of its project, and what the user has passed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+use prose_config::{FILE_NAME, WhenWaiting};
+use prose_files::{Limit, read_text};
+use prose_project::UserFiles;
+use prose_project::imports::{ImportOptions, copies_of_imports};
+use prose_project::load::load_file;
+use prose_registry::{LOCK_FILE, Vendor};
+use prose_run::{Caps, Project, Right, RunRequest, Start, UserTrust};
+use prose_vm::program::Program;
+use prose_vm::value::Value;
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+
+/// The version of bundles that this version makes, and the latest that it takes.
+const VERSION: u32 = 1;
+
+/// The folder in a bundle with copies of fetched programs.
+const COPIES: &str = ".prose-imports";
+
+/// A bundle.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bundle {
+    version: u32,
+    /// The file of the program, or the document with its number.
+    program: String,
+    /// Texts by their path in the project.
+    files: BTreeMap<String, String>,
+    /// What the user has passed.
+    pub options: Options,
+}
+
+/// What a user has passed for a run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Options {
+    /// The inputs.
+    pub inputs: Vec<(SmolStr, Value)>,
+    /// The harness, also where it is that of the settings.
+    pub harness: String,
+    /// The text of the script of the harness `script`.
+    pub script: Option<String>,
+    /// The seed of the harness `offline`.
+    pub seed: u64,
+    /// The delay of each of its replies.
+    pub delay: Duration,
+    /// The maximum number of parallel sessions.
+    pub max_parallel: Option<std::num::NonZeroU32>,
+    /// The limits.
+    pub max_cost: Option<f64>,
+    /// The same of tokens.
+    pub max_tokens: Option<u64>,
+    /// The same of sessions.
+    pub max_sessions: Option<u32>,
+    /// The time after which it stops.
+    pub timeout: Option<Duration>,
+    /// The rights of fetched programs.
+    pub allow: Vec<Right>,
+    /// Whether sessions run with permissions that their harness cannot enforce.
+    pub allow_unenforced_permissions: bool,
+}
+
+/// Why a run cannot be bundled, or a bundle cannot be run.
+#[derive(Debug)]
+pub enum BundleError {
+    /// A program that other machines cannot find.
+    Elsewhere(String),
+    /// A file cannot be read or written.
+    Io(PathBuf, io::Error),
+    /// The programs that it imports cannot be copied.
+    Imports(String),
+    /// It was made by a newer version.
+    Version(u32),
+    /// A path in it leads out of its folder.
+    Path(String),
+    /// The program cannot be run, and why.
+    Refused(String),
+}
+
+impl fmt::Display for BundleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Elsewhere(what) => f.write_str(what),
+            Self::Io(path, error) => write!(f, "`{}`: {error}", path.display()),
+            Self::Imports(reason) => write!(f, "cannot copy the imported programs: {reason}"),
+            Self::Version(version) => write!(
+                f,
+                "the run was submitted by a newer version of `prose`: its bundle has version {version}, and this one takes versions up to {VERSION}"
+            ),
+            Self::Path(path) => write!(f, "the bundle of the run has a file outside of its folder: `{path}`"),
+            Self::Refused(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for BundleError {}
+
+impl Bundle {
+    /// Bundles a program of a project, as it is loaded, whose file has a path.
+    pub fn new(program: &Program, path: &Path, root: &Path, options: Options) -> Result<Self, BundleError> {
+        let root = root.canonicalize().map_err(|error| BundleError::Io(root.to_owned(), error))?;
+        let mut files = BTreeMap::new();
+        let (file, number) = match prose_project::parts::document_of(path) {
+            Some((document, number)) => (document, Some(number)),
+            None => (path.to_owned(), None),
+        };
+        let name = add(&mut files, &root, &file)?;
+        let program_name = match number {
+            Some(number) => format!("{name}#{number}"),
+            None => name,
+        };
+        add_imports(&mut files, &root, program)?;
+        for name in [FILE_NAME, LOCK_FILE] {
+            let path = root.join(name);
+            if path.exists() {
+                add(&mut files, &root, &path)?;
+            }
+        }
+        let copies = copies_of_imports(&file).map_err(BundleError::Imports)?;
+        if !copies.is_empty() {
+            let folder = tempfile::tempdir().map_err(|error| BundleError::Io(std::env::temp_dir(), error))?;
+            Vendor::write(folder.path(), &copies).map_err(|error| BundleError::Imports(error.to_string()))?;
+            let entries = fs::read_dir(folder.path());
+            let entries = entries.map_err(|error| BundleError::Io(folder.path().to_owned(), error))?;
+            for entry in entries.flatten() {
+                let text = text_of(&entry.path())?;
+                files.insert(format!("{COPIES}/{}", entry.file_name().to_string_lossy()), text);
+            }
+        }
+        Ok(Self { version: VERSION, program: program_name, files, options })
+    }
+
+    /// Reads a bundle.
+    pub fn read(text: &str) -> Result<Self, BundleError> {
+        #[derive(Deserialize)]
+        struct Versioned {
+            version: u32,
+        }
+        let broken = |error: serde_json::Error| {
+            BundleError::Refused(format!("the bundle of the run cannot be read: {error}"))
+        };
+        let Versioned { version } = serde_json::from_str(text).map_err(broken)?;
+        if version > VERSION {
+            return Err(BundleError::Version(version));
+        }
+        serde_json::from_str(text).map_err(broken)
+    }
+
+    /// Writes its files into an empty folder.
+    pub fn unpack(&self, root: &Path) -> Result<(), BundleError> {
+        let script = self.options.script.as_ref().map(|text| (SCRIPT.to_owned(), text));
+        for (name, text) in self.files.iter().map(|(name, text)| (name.clone(), text)).chain(script) {
+            let is_inside = Path::new(&name).components().all(|part| matches!(part, Component::Normal(_)));
+            if !is_inside || name.contains(['\\', ':']) {
+                return Err(BundleError::Path(name));
+            }
+            let path = root.join(&name);
+            let written = path.parent().map_or(Ok(()), fs::create_dir_all);
+            let written = written.and_then(|()| fs::write(&path, text));
+            written.map_err(|error| BundleError::Io(path, error))?;
+        }
+        Ok(())
+    }
+
+    /// The request for the run, in the folder that it is unpacked in.
+    pub fn request(&self, root: &Path, start: Start) -> Result<RunRequest, BundleError> {
+        let options = ImportOptions {
+            offline: true,
+            vendor: Some(root.join(COPIES)).filter(|folder| folder.is_dir()),
+            ..ImportOptions::default()
+        };
+        let refused = |why: String| BundleError::Refused(format!("`{}` {why}", self.program));
+        let loaded = load_file(&root.join(&self.program), options).map_err(refused)?;
+        let program = loaded.program.map_err(|refusal| refused(refusal.to_string()))?;
+        let config = loaded.rules.config();
+        // What stands in the settings of a bundle was decided by who submitted it to a server that this worker serves.
+        let trust = UserTrust { files: UserFiles::of_user(), is_trusted: true };
+        let mut request = RunRequest::new(program, Project::new(root), start, config, trust);
+        let is_new = matches!(request.start, Start::New);
+        let Options { delay, seed, allow_unenforced_permissions, .. } = self.options;
+        (request.delay, request.seed) = (delay, seed);
+        request.harness = Some(self.options.harness.clone());
+        request.script = self.options.script.as_ref().map(|_| root.join(SCRIPT));
+        request.grants = config.grants().with_all(&self.options.allow);
+        request.limits.allow_unenforced_permissions = allow_unenforced_permissions;
+        request.config.max_parallel = self.options.max_parallel.or(request.config.max_parallel);
+        // It waits for answers where it is led.
+        request.config.when_waiting = WhenWaiting::Stay;
+        request.config.notify = Vec::new();
+        // What a run was started with is recorded.
+        if is_new {
+            request.inputs = self.options.inputs.clone();
+            request.timeout = self.options.timeout;
+            let Options { max_cost, max_tokens, max_sessions, .. } = self.options;
+            request.money.caps = Caps { cost: max_cost, tokens: max_tokens, sessions: max_sessions };
+        }
+        Ok(request)
+    }
+}
+
+/// The script of the harness `script` in the folder of a bundle.
+const SCRIPT: &str = ".prose-script.toml";
+
+fn add_imports(
+    files: &mut BTreeMap<String, String>,
+    root: &Path,
+    program: &Program,
+) -> Result<(), BundleError> {
+    for imported in program.imports.iter().filter_map(|import| import.program.as_ref()) {
+        // Those that are fetched are copied with all that they import.
+        if imported.fetched.is_none() {
+            add(files, root, Path::new(&imported.from))?;
+            add_imports(files, root, imported)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds a file of the project. Returns its path there.
+fn add(files: &mut BTreeMap<String, String>, root: &Path, path: &Path) -> Result<String, BundleError> {
+    let found = path.canonicalize().map_err(|error| BundleError::Io(path.to_owned(), error))?;
+    let Ok(inside) = found.strip_prefix(root) else {
+        return Err(BundleError::Elsewhere(format!(
+            "`{}` is not in the folder of the project, `{}`, which is all that other machines get; move it there",
+            path.display(),
+            root.display()
+        )));
+    };
+    let parts = inside.components().map(|part| part.as_os_str().to_string_lossy());
+    let name = parts.collect::<Vec<_>>().join("/");
+    files.insert(name.clone(), text_of(&found)?);
+    Ok(name)
+}
+
+fn text_of(path: &Path) -> Result<String, BundleError> {
+    read_text(path, Limit::STATE)
+        .map_err(|error| BundleError::Io(path.to_owned(), io::Error::other(error.to_string())))
+}

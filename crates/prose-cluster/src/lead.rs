@@ -1,0 +1,107 @@
+//! Leads a run: executes its program on a thread of its own, until the run has ended or another process leads it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use prose_run::{Questions, RunFailure, RunHooks, Start, prepare};
+use prose_state::{Lead, Server};
+use prose_vm::event::{RunEnd, StateMode};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+
+use crate::bundle::Bundle;
+use crate::effects::{Ask, Effects};
+
+/// A run that this process has the lease of.
+pub(crate) struct Taken {
+    pub(crate) run: Arc<str>,
+    pub(crate) lead: Lead,
+    pub(crate) bundle: String,
+    /// Whether an earlier leader has recorded something.
+    pub(crate) is_begun: bool,
+}
+
+/// How a run ended here.
+pub(crate) enum Led {
+    /// It has an end, which is recorded.
+    Ended(Box<RunEnd>),
+    /// It was stopped while it went on, such as since the lease is over.
+    Left,
+    /// It cannot be executed, and why.
+    Refused(String),
+}
+
+impl Taken {
+    /// The folder that it is executed in, in the folder of the process.
+    pub(crate) fn root(&self, folder: &Path) -> PathBuf {
+        folder.join(format!("{}-{}", self.run, self.lead.epoch))
+    }
+
+    /// Executes the run in a folder, which is removed afterwards.
+    pub(crate) fn execute(
+        &self,
+        root: &Path,
+        server: &Server,
+        asks: &UnboundedSender<Ask>,
+        stop: oneshot::Receiver<String>,
+    ) -> Led {
+        let led = self.prepare_and_execute(root, server, asks, stop);
+        // What is left of a folder that cannot be removed is of no use to anyone, and harms nobody.
+        let _ = std::fs::remove_dir_all(root);
+        led
+    }
+
+    fn prepare_and_execute(
+        &self,
+        root: &Path,
+        server: &Server,
+        asks: &UnboundedSender<Ask>,
+        stop: oneshot::Receiver<String>,
+    ) -> Led {
+        let refused = |error: &dyn std::fmt::Display| Led::Refused(error.to_string());
+        let made = Bundle::read(&self.bundle).and_then(|bundle| bundle.unpack(root).map(|()| bundle));
+        let bundle = match made {
+            Ok(bundle) => bundle,
+            Err(error) => return refused(&error),
+        };
+        let _stored = server.stores(root, Some(self.lead.clone()));
+        let start = match self.is_begun {
+            true => Start::Resume { run: (*self.run).into(), accept_changes: false },
+            false => Start::New,
+        };
+        let mut request = match bundle.request(root, start) {
+            Ok(request) => request,
+            Err(error) => return refused(&error),
+        };
+        if self.is_begun
+            && let Err(error) = server.make_folder(&request.project, &self.run)
+        {
+            return refused(&error);
+        }
+        request.id = Some((*self.run).into());
+        request.state = StateMode::Postgres;
+        let (run, asks) = (Arc::clone(&self.run), asks.clone());
+        request.dispatch =
+            Some(Arc::new(move |harness| Arc::new(Effects::new(harness, Arc::clone(&run), asks.clone()))));
+        let prepared = match prepare(request) {
+            Ok(prepared) => prepared,
+            Err(failure) => return refused(&failure),
+        };
+        let hooks = RunHooks {
+            questions: Questions::new(Vec::new()),
+            observer: &mut |_, _| {},
+            interrupted: Box::pin(async {
+                match stop.await {
+                    Ok(reason) => reason,
+                    Err(_) => std::future::pending().await,
+                }
+            }),
+            narration: None,
+        };
+        match prepared.execute(hooks) {
+            Ok(finished) if finished.unrecorded.is_none() => Led::Ended(Box::new(finished.end)),
+            Ok(_) | Err(RunFailure::Run(_)) => Led::Left,
+            Err(failure) => refused(&failure),
+        }
+    }
+}

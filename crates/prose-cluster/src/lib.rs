@@ -1,0 +1,22 @@
+//! Runs on many machines: a run is submitted to a PostgreSQL server, a worker leads it, and workers perform what it asks of agents.
+//!
+//! A [`Bundle`] is everything that a run needs, so that any machine can execute it. [`work`] is the process of a worker: it leads runs, each with the
+//! virtual machine of every other run, a store that is fenced by the lease of the leader, and a harness that makes effects of requests ([`effects`]); and it
+//! claims effects and performs them with the harnesses of its machine ([`perform`]). A [`Mirror`] is the runs of a server as a project of this machine, so
+//! that every command for runs works with them. The statements of the protocol are in [`prose_state::protocol`].
+
+mod bundle;
+mod connection;
+mod effects;
+mod error;
+mod lead;
+mod mirror;
+mod perform;
+mod submit;
+mod worker;
+
+pub use self::bundle::{Bundle, BundleError, Options};
+pub use self::error::ClusterError;
+pub use self::mirror::{Mirror, Standing};
+pub use self::submit::submit;
+pub use self::worker::{WorkerSettings, work};

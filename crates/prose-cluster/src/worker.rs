@@ -1,0 +1,391 @@
+//! The process of a worker: one connection to the server, on which everything that it leads and performs takes turns.
+
+mod turn;
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use prose_state::Server;
+use prose_vm::activity::PermissionAnswer;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+use tokio_postgres::Notification;
+
+use crate::connection::Connection;
+use crate::effects::{Ask, Asked, Done, Key, Wanted};
+use crate::error::ClusterError;
+use crate::lead::Led;
+use crate::perform::{Backends, Used};
+
+/// How long it is waited between two tries to reach the server.
+const BETWEEN_TRIES: Duration = Duration::from_millis(500);
+
+/// How often it is looked what others have left, if nothing wakes this process: effects and runs whose lease is over.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// How many heartbeats a lease has.
+const HEARTBEATS: u32 = 4;
+
+/// How long a process that is asked to end waits for its runs to stop.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// How a worker works.
+#[derive(Debug, Clone)]
+pub struct WorkerSettings {
+    /// The server.
+    pub server: Server,
+    /// The name of the process, which no other one has.
+    pub name: String,
+    /// The harnesses that it performs requests with.
+    pub classes: Vec<String>,
+    /// How many requests it performs at the same time.
+    pub slots: usize,
+    /// How many runs it leads at the same time.
+    pub leads: usize,
+    /// How long others wait for it when it does not answer.
+    pub lease: Duration,
+    /// The folder that it executes runs in.
+    pub folder: PathBuf,
+}
+
+/// Works until it is asked to end, with a reason. What others should know is told in sentences.
+pub fn work(
+    settings: WorkerSettings,
+    stop: impl Future<Output = String>,
+    tell: &mut dyn FnMut(&str),
+) -> Result<(), ClusterError> {
+    settings.server.prepare()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let worked = runtime.block_on(async {
+        // What is wrong with the server from the start is an error; what happens later is waited for.
+        let opened = Connection::open(&settings.server).await?;
+        Worker::new(settings, tell).run(opened, stop).await;
+        Ok(())
+    });
+    runtime.shutdown_background();
+    worked
+}
+
+/// A run that is led here.
+struct Leading {
+    epoch: i64,
+    /// The folder of the run.
+    folder: PathBuf,
+    /// Ends its execution, with a reason.
+    stop: Option<oneshot::Sender<String>>,
+    /// Whether the run goes on elsewhere, so that its effects stay as they are.
+    is_leaving: bool,
+}
+
+/// An effect that is performed here.
+struct Claimed {
+    key: Key,
+    abort: AbortHandle,
+    used: Used,
+}
+
+/// What threads and tasks report to the loop.
+pub(crate) enum News {
+    /// The agent of a claim asks a question.
+    Asked(i64, Asked),
+    /// A question of a run that is led here has an answer: the claim, the number of the question, and the answer.
+    Answered(i64, i64, PermissionAnswer),
+    /// A claim has ended; without anything done, since this machine has no resources for it.
+    Performed(i64, Option<Done>),
+    /// A run is not executed here any more.
+    Led(Arc<str>, i64, Led),
+    /// The answer to a message.
+    Replied(i64, String),
+}
+
+/// What there may be to do on the server.
+#[derive(Default)]
+struct Wakes {
+    claims: bool,
+    outcomes: bool,
+    jobs: bool,
+    messages: bool,
+    questions: bool,
+    answers: bool,
+}
+
+impl Wakes {
+    fn all() -> Self {
+        Self { claims: true, outcomes: true, jobs: true, messages: true, questions: true, answers: true }
+    }
+
+    fn hear(&mut self, what: &str) {
+        match what {
+            "effect" => self.claims = true,
+            "done" => self.outcomes = true,
+            "job" => self.jobs = true,
+            "message" => self.messages = true,
+            "question" => self.questions = true,
+            "answer" => self.answers = true,
+            // Of a newer version.
+            _ => {}
+        }
+    }
+}
+
+struct Worker<'a> {
+    settings: WorkerSettings,
+    tell: &'a mut dyn FnMut(&str),
+    leads: HashMap<Arc<str>, Leading>,
+    /// The effects of the runs that are led here.
+    waiting: HashMap<Key, Wanted>,
+    /// Those that the server does not have yet, in their order.
+    requested: Vec<Key>,
+    cancelled: Vec<Key>,
+    claims: HashMap<i64, Claimed>,
+    /// Outcomes that the server does not have yet.
+    performed: Vec<(i64, Key, String)>,
+    /// Claims that others may have.
+    released: Vec<i64>,
+    /// Runs that are not executed here any more.
+    led: Vec<(Arc<str>, i64, Led)>,
+    replies: Vec<(i64, String)>,
+    /// The messages that are being answered.
+    relaying: HashSet<i64>,
+    /// Questions of agents that the server does not have yet, and those that wait for their answers.
+    asked_by_agents: Vec<(i64, i64, String)>,
+    unanswered: HashMap<(i64, i64), oneshot::Sender<PermissionAnswer>>,
+    answers: Vec<(i64, i64, String)>,
+    questions: i64,
+    backends: Arc<Backends>,
+    wakes: Wakes,
+    asks: UnboundedSender<Ask>,
+    asked: UnboundedReceiver<Ask>,
+    news: UnboundedSender<News>,
+    heard: UnboundedReceiver<News>,
+    /// When the leases were extended last.
+    renewed: Instant,
+    next_heartbeat: Instant,
+    is_stopping: bool,
+    /// No claim is taken before, since the machine had no resources for one.
+    rests_until: Option<Instant>,
+}
+
+impl<'a> Worker<'a> {
+    fn new(settings: WorkerSettings, tell: &'a mut dyn FnMut(&str)) -> Self {
+        let ((asks, asked), (news, heard)) = (unbounded_channel(), unbounded_channel());
+        Self {
+            settings,
+            tell,
+            leads: HashMap::new(),
+            waiting: HashMap::new(),
+            requested: Vec::new(),
+            cancelled: Vec::new(),
+            claims: HashMap::new(),
+            performed: Vec::new(),
+            released: Vec::new(),
+            led: Vec::new(),
+            replies: Vec::new(),
+            relaying: HashSet::new(),
+            asked_by_agents: Vec::new(),
+            unanswered: HashMap::new(),
+            answers: Vec::new(),
+            questions: 0,
+            backends: Arc::default(),
+            wakes: Wakes::all(),
+            asks,
+            asked,
+            news,
+            heard,
+            renewed: Instant::now(),
+            next_heartbeat: Instant::now(),
+            is_stopping: false,
+            rests_until: None,
+        }
+    }
+
+    async fn run(
+        mut self,
+        opened: (Connection, UnboundedReceiver<Notification>),
+        stop: impl Future<Output = String>,
+    ) {
+        let mut stop = std::pin::pin!(stop);
+        let mut server = Some(opened);
+        let mut farewell = None;
+        let mut is_new = true;
+        loop {
+            if let Some((connection, _)) = &mut server {
+                let done = match is_new {
+                    true => connection.listen().await,
+                    false => Ok(()),
+                };
+                is_new = false;
+                let done = match done {
+                    Ok(()) => self.turn(connection).await,
+                    Err(error) => Err(error),
+                };
+                if let Err(error) = done {
+                    let error = ClusterError::of(&self.settings.server)(error);
+                    (self.tell)(&format!("{error}; what is at work goes on, and the server is tried again"));
+                    server = None;
+                }
+            }
+            if self.is_stopping && self.leads.is_empty() && self.claims.is_empty() && self.is_told() {
+                return;
+            }
+            if farewell.is_some_and(|until| Instant::now() > until) {
+                return;
+            }
+            if self.renewed.elapsed() > self.settings.lease {
+                self.lose_all();
+            }
+            let is_connected = server.is_some();
+            let pause = match is_connected {
+                true => self.next_heartbeat.saturating_duration_since(Instant::now()).min(LOOK),
+                false => BETWEEN_TRIES,
+            };
+            tokio::select! {
+                biased;
+                reason = &mut stop, if !self.is_stopping => {
+                    farewell = Some(Instant::now() + FAREWELL);
+                    self.leave(&reason);
+                }
+                Some(ask) = self.asked.recv() => self.take_ask(ask),
+                Some(news) = self.heard.recv() => self.take_news(news),
+                heard = notification(&mut server) => match heard {
+                    Some(notification) => self.wakes.hear(notification.payload()),
+                    None => {
+                        (self.tell)(&format!("lost the connection to `{}`; trying again", self.settings.server));
+                        server = None;
+                    }
+                },
+                () = tokio::time::sleep(pause) => {
+                    if is_connected {
+                        self.wakes = Wakes::all();
+                    } else if let Ok(opened) = Connection::open(&self.settings.server).await {
+                        (self.tell)(&format!("reached `{}` again", self.settings.server));
+                        // What was being sent when the connection was lost may not be there.
+                        self.requested = self.waiting.keys().cloned().collect();
+                        self.wakes = Wakes::all();
+                        (server, is_new) = (Some(opened), true);
+                    }
+                }
+            }
+            // What arrives together is sent together.
+            while let Ok(ask) = self.asked.try_recv() {
+                self.take_ask(ask);
+            }
+            while let Ok(news) = self.heard.try_recv() {
+                self.take_news(news);
+            }
+            if let Some((_, notifications)) = &mut server {
+                while let Ok(notification) = notifications.try_recv() {
+                    self.wakes.hear(notification.payload());
+                }
+            }
+        }
+    }
+
+    /// Whether the server has everything.
+    fn is_told(&self) -> bool {
+        self.performed.is_empty() && self.released.is_empty() && self.led.is_empty()
+    }
+
+    fn take_ask(&mut self, ask: Ask) {
+        match ask {
+            Ask::Perform(wanted) => {
+                // Who leads the run any more is not decided here; that it is not led here is.
+                if self.leads.get(&wanted.key.0).is_none_or(|leading| leading.is_leaving) {
+                    return;
+                }
+                self.requested.push(wanted.key.clone());
+                self.waiting.insert(wanted.key.clone(), *wanted);
+            }
+            Ask::Cancel(key) => {
+                self.waiting.remove(&key);
+                self.requested.retain(|requested| *requested != key);
+                if self.leads.get(&key.0).is_some_and(|leading| !leading.is_leaving) {
+                    self.cancelled.push(key);
+                }
+            }
+        }
+    }
+
+    fn take_news(&mut self, news: News) {
+        match news {
+            News::Performed(claim, done) => {
+                let Some(Claimed { key, .. }) = self.claims.remove(&claim) else { return };
+                self.wakes.claims = true;
+                self.unanswered.retain(|(of, _), _| *of != claim);
+                match done.map(|done| serde_json::to_string(&done)) {
+                    Some(Ok(text)) => self.performed.push((claim, key, text)),
+                    // An outcome without odd numbers can always be written.
+                    Some(Err(_)) | None => {
+                        self.released.push(claim);
+                        self.rests_until = Some(Instant::now() + Duration::from_secs(1));
+                    }
+                }
+            }
+            News::Asked(claim, Asked { question, answer }) => {
+                let Ok(text) = serde_json::to_string(&question) else { return };
+                self.questions += 1;
+                self.unanswered.insert((claim, self.questions), answer);
+                self.asked_by_agents.push((claim, self.questions, text));
+            }
+            News::Answered(claim, id, answer) => {
+                self.answers.extend(serde_json::to_string(&answer).ok().map(|text| (claim, id, text)));
+            }
+            News::Led(run, epoch, led) => self.led.push((run, epoch, led)),
+            News::Replied(message, reply) => self.replies.push((message, reply)),
+        }
+    }
+
+    /// Another process has what this one has had.
+    fn lose_all(&mut self) {
+        let runs: Vec<Arc<str>> = self.leads.keys().cloned().collect();
+        for run in runs {
+            self.lose(&run, "the server could not be reached for longer than the lease");
+        }
+        for (_, claimed) in self.claims.drain() {
+            claimed.abort.abort();
+        }
+    }
+
+    /// Stops to execute a run that goes on elsewhere.
+    fn lose(&mut self, run: &str, why: &str) {
+        let Some(leading) = self.leads.get_mut(run) else { return };
+        leading.is_leaving = true;
+        if let Some(stop) = leading.stop.take() {
+            (self.tell)(&format!("stopped to lead {run}: {why}"));
+            // A run that has just ended needs no reason.
+            let _ = stop.send(why.to_owned());
+        }
+        self.waiting.retain(|(of, _), _| **of != *run);
+        self.requested.retain(|(of, _)| **of != *run);
+    }
+
+    /// Gives everything back, since the process is asked to end.
+    fn leave(&mut self, reason: &str) {
+        self.is_stopping = true;
+        let runs: Vec<Arc<str>> = self.leads.keys().cloned().collect();
+        for run in runs {
+            self.lose(&run, reason);
+        }
+        for (claim, claimed) in self.claims.drain() {
+            claimed.abort.abort();
+            self.released.push(claim);
+        }
+    }
+
+    fn heartbeat_interval(&self) -> Duration {
+        self.settings.lease / HEARTBEATS
+    }
+}
+
+/// The next notification; `None` if the connection is lost. Never without a connection.
+async fn notification(
+    server: &mut Option<(Connection, UnboundedReceiver<Notification>)>,
+) -> Option<Notification> {
+    match server {
+        Some((_, notifications)) => notifications.recv().await,
+        None => std::future::pending().await,
+    }
+}

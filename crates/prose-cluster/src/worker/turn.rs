@@ -1,0 +1,466 @@
+//! One turn of a worker: everything that there is to say to the server, and what there is to do.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use prose_run::control::relay;
+use prose_state::{Lead, protocol};
+use prose_vm::effect::{RequestId, Usage};
+use prose_vm::event::RunStatus;
+use tokio::sync::oneshot;
+use tokio_postgres::Error;
+
+use super::{Claimed, Leading, News, Worker};
+use crate::connection::Connection;
+use crate::effects::{Asked, Done, Key};
+use crate::lead::{Led, Taken};
+use crate::perform::{AskLeader, Used, perform, refused};
+
+/// How many runs a process takes over at once, so that several share them.
+const RUNS_AT_ONCE: i64 = 4;
+
+/// How many outcomes are fetched at once.
+const OUTCOMES_AT_ONCE: i64 = 1000;
+
+/// How old a message may be that is still answered: who has sent it waits no longer.
+const OPEN_MESSAGES: &str =
+    "SELECT id, run_id, request FROM message WHERE reply IS NULL AND run_id = ANY($1::text[])
+    AND made_at > clock_timestamp() - interval '30 seconds' ORDER BY id";
+
+const REPLY: &str =
+    "UPDATE message SET reply = mine.reply FROM unnest($1::bigint[], $2::text[]) AS mine (id, reply)
+    WHERE message.id = mine.id AND message.reply IS NULL";
+
+const REGISTER: &str = "INSERT INTO worker (name, classes, slots, version, until)
+    VALUES ($1::text, $2::text[], $3::bigint, $4::text, clock_timestamp() + make_interval(secs => $5::float8))
+    ON CONFLICT (name) DO UPDATE SET classes = excluded.classes, slots = excluded.slots, version = excluded.version,
+    until = excluded.until";
+
+const UNREGISTER: &str =
+    "DELETE FROM worker WHERE name = $1::text OR until < clock_timestamp() - interval '1 day'";
+
+const BUNDLE: &str = "SELECT bundle FROM job WHERE run_id = $1::text";
+
+impl Worker<'_> {
+    /// Everything that can be done now.
+    pub(super) async fn turn(&mut self, server: &mut Connection) -> Result<(), Error> {
+        if Instant::now() >= self.next_heartbeat {
+            self.heartbeat(server).await?;
+        }
+        self.send_cancelled(server).await?;
+        self.send_requested(server).await?;
+        self.send_performed(server).await?;
+        self.send_ended(server).await?;
+        self.send_replies(server).await?;
+        self.send_questions(server).await?;
+        if std::mem::take(&mut self.wakes.questions) {
+            self.take_questions(server).await?;
+        }
+        if std::mem::take(&mut self.wakes.answers) {
+            self.take_answers(server).await?;
+        }
+        if std::mem::take(&mut self.wakes.outcomes) {
+            self.take_outcomes(server).await?;
+        }
+        if std::mem::take(&mut self.wakes.messages) {
+            self.take_messages(server).await?;
+        }
+        if self.is_stopping {
+            return server.query(UNREGISTER, &[&self.settings.name]).await.map(drop);
+        }
+        if std::mem::take(&mut self.wakes.jobs) {
+            self.take_runs(server).await?;
+        }
+        if self.wakes.claims {
+            self.take_claims(server).await?;
+        }
+        Ok(())
+    }
+
+    fn lease(&self) -> f64 {
+        self.settings.lease.as_secs_f64()
+    }
+
+    async fn heartbeat(&mut self, server: &mut Connection) -> Result<(), Error> {
+        let begin = Instant::now();
+        let lease = self.lease();
+        if !self.leads.is_empty() {
+            let (runs, epochs): (Vec<&str>, Vec<i64>) =
+                self.leads.iter().map(|(run, leading)| (&**run, leading.epoch)).unzip();
+            let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
+                [&self.settings.name, &lease, &runs, &epochs];
+            let mine: Vec<String> =
+                server.query(protocol::RENEW, &parameters).await?.iter().map(|row| row.get(0)).collect();
+            let lost = self.leads.keys().filter(|run| !mine.iter().any(|mine| **mine == ***run));
+            for run in lost.cloned().collect::<Vec<_>>() {
+                self.lose(&run, "another worker leads it");
+            }
+        }
+        if !self.claims.is_empty() {
+            let claims: Vec<i64> = self.claims.keys().copied().collect();
+            let (runs, ids) = columns(self.claims.values().map(|claimed| &claimed.key));
+            let used: Vec<Option<String>> = self.claims.values().map(|claimed| used(&claimed.used)).collect();
+            let kept: Vec<i64> = server
+                .query(protocol::HEARTBEAT, &[&lease, &claims, &runs, &ids, &used])
+                .await?
+                .iter()
+                .map(|row| row.get(0))
+                .collect();
+            for claim in claims.into_iter().filter(|claim| !kept.contains(claim)) {
+                if let Some(claimed) = self.claims.remove(&claim) {
+                    claimed.abort.abort();
+                    self.wakes.claims = true;
+                }
+            }
+        }
+        let version = env!("CARGO_PKG_VERSION");
+        let slots = self.settings.slots as i64;
+        server
+            .query(REGISTER, &[&self.settings.name, &self.settings.classes, &slots, &version, &lease])
+            .await?;
+        // Leases count from when they were asked for, at the latest.
+        self.renewed = begin;
+        self.next_heartbeat = begin + self.heartbeat_interval();
+        self.forget_backends();
+        Ok(())
+    }
+
+    /// Forgets the harnesses of runs that nothing is performed for any more.
+    fn forget_backends(&mut self) {
+        let claims = &self.claims;
+        let gone = self.backends.retain(|run| claims.values().any(|claimed| *claimed.key.0 == *run));
+        for run in gone {
+            // What is left of a folder harms nobody.
+            let _ = std::fs::remove_dir_all(self.settings.folder.join(format!("{run}-effects")));
+        }
+    }
+
+    async fn send_cancelled(&mut self, server: &mut Connection) -> Result<(), Error> {
+        if self.cancelled.is_empty() {
+            return Ok(());
+        }
+        let (runs, ids) = columns(self.cancelled.iter());
+        let epochs: Vec<i64> = self.cancelled.iter().map(|key| self.epoch_of(key)).collect();
+        server.query(protocol::CANCEL, &[&runs, &epochs, &ids, &self.settings.name]).await?;
+        self.cancelled.clear();
+        Ok(())
+    }
+
+    fn epoch_of(&self, key: &Key) -> i64 {
+        self.leads.get(&key.0).map_or(0, |leading| leading.epoch)
+    }
+
+    async fn send_requested(&mut self, server: &mut Connection) -> Result<(), Error> {
+        if self.requested.is_empty() {
+            return Ok(());
+        }
+        let mut runs: Vec<Arc<str>> = self.requested.iter().map(|key| Arc::clone(&key.0)).collect();
+        runs.sort();
+        runs.dedup();
+        for run in runs {
+            let Some(epoch) = self.leads.get(&run).map(|leading| leading.epoch) else { continue };
+            let of_run = self.requested.iter().filter(|key| key.0 == run);
+            let wanted: Vec<_> = of_run.filter_map(|key| self.waiting.get(key)).collect();
+            let ids: Vec<i64> = wanted.iter().map(|wanted| wanted.key.1.0 as i64).collect();
+            let fingerprints: Vec<&str> = wanted.iter().map(|wanted| wanted.fingerprint.as_str()).collect();
+            let classes: Vec<&str> = wanted.iter().map(|wanted| wanted.class.as_str()).collect();
+            let requests: Vec<&str> = wanted.iter().map(|wanted| wanted.request.as_str()).collect();
+            let name = &self.settings.name;
+            server
+                .query(protocol::REQUEST, &[&&*run, &epoch, name, &ids, &fingerprints, &classes, &requests])
+                .await?;
+        }
+        self.requested.clear();
+        self.wakes.claims = true;
+        // An outcome may be there from before.
+        self.wakes.outcomes = true;
+        server.notify("effect").await
+    }
+
+    async fn send_performed(&mut self, server: &mut Connection) -> Result<(), Error> {
+        if !self.released.is_empty() {
+            server.query(protocol::RELEASE, &[&self.released]).await?;
+            self.released.clear();
+            server.notify("effect").await?;
+        }
+        if self.performed.is_empty() {
+            return Ok(());
+        }
+        let claims: Vec<i64> = self.performed.iter().map(|(claim, ..)| *claim).collect();
+        let (runs, ids) = columns(self.performed.iter().map(|(_, key, _)| key));
+        let outcomes: Vec<&str> = self.performed.iter().map(|(.., outcome)| outcome.as_str()).collect();
+        server.query(protocol::COMPLETE, &[&claims, &runs, &ids, &outcomes]).await?;
+        self.performed.clear();
+        self.wakes.outcomes = true;
+        server.notify("done").await
+    }
+
+    async fn send_ended(&mut self, server: &mut Connection) -> Result<(), Error> {
+        while let Some((run, epoch, led)) = self.led.first() {
+            let (run, epoch, name) = (Arc::clone(run), *epoch, self.settings.name.clone());
+            let is_leaving = self.leads.get(&run).is_some_and(|leading| leading.is_leaving);
+            let said = match led {
+                Led::Ended(end) if !(is_leaving && end.status == RunStatus::Interrupted) => {
+                    server.query(protocol::END, &[&&*run, &epoch, &name, &None::<&str>]).await?;
+                    format!("{run} has ended: {}", status_name(end.status))
+                }
+                Led::Refused(why) if !is_leaving => {
+                    server.query(protocol::END, &[&&*run, &epoch, &name, &Some(why)]).await?;
+                    format!("{run} is not run: {why}")
+                }
+                Led::Ended(_) | Led::Left | Led::Refused(_) => {
+                    server.query(protocol::HAND_OVER, &[&&*run, &epoch, &name]).await?;
+                    server.notify("job").await?;
+                    format!("gave {run} back")
+                }
+            };
+            (self.tell)(&said);
+            self.led.remove(0);
+            if self.leads.get(&run).is_some_and(|leading| leading.epoch == epoch) {
+                self.leads.remove(&run);
+            }
+            self.waiting.retain(|(of, _), _| *of != run);
+            self.wakes.jobs = true;
+        }
+        Ok(())
+    }
+
+    async fn send_replies(&mut self, server: &mut Connection) -> Result<(), Error> {
+        if self.replies.is_empty() {
+            return Ok(());
+        }
+        let (ids, replies): (Vec<i64>, Vec<&str>) =
+            self.replies.iter().map(|(id, reply)| (*id, reply.as_str())).unzip();
+        server.query(REPLY, &[&ids, &replies]).await?;
+        for (id, _) in self.replies.drain(..) {
+            self.relaying.remove(&id);
+        }
+        Ok(())
+    }
+
+    async fn take_outcomes(&mut self, server: &mut Connection) -> Result<(), Error> {
+        if self.leads.is_empty() {
+            return Ok(());
+        }
+        let (runs, epochs): (Vec<String>, Vec<i64>) =
+            self.leads.iter().map(|(run, leading)| (run.to_string(), leading.epoch)).unzip();
+        loop {
+            let rows = server.query(protocol::TAKE, &[&runs, &epochs, &OUTCOMES_AT_ONCE]).await?;
+            for row in &rows {
+                let (run, id, lost, outcome): (&str, i64, Vec<String>, &str) =
+                    (row.get(0), row.get(1), row.get(2), row.get(3));
+                let key = (Arc::from(run), RequestId(id as u64));
+                // One that was cancelled meanwhile is deleted as well.
+                let Some(wanted) = self.waiting.remove(&key) else { continue };
+                let done: Done = serde_json::from_str(outcome).unwrap_or_else(|error| {
+                    refused(format!("the answer of its worker is not understood: {error}"))
+                });
+                let lost =
+                    lost.iter().filter_map(|usage| serde_json::from_str::<Usage>(usage).ok()).collect();
+                // A run that has just stopped needs no outcome.
+                let _ = wanted.done.send((done, lost));
+            }
+            if rows.len() < OUTCOMES_AT_ONCE as usize {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn take_messages(&mut self, server: &mut Connection) -> Result<(), Error> {
+        if self.leads.is_empty() {
+            return Ok(());
+        }
+        let runs: Vec<&str> = self.leads.keys().map(|run| &**run).collect();
+        for row in server.query(OPEN_MESSAGES, &[&runs]).await? {
+            let (id, run, request): (i64, String, String) = (row.get(0), row.get(1), row.get(2));
+            let Some(leading) = self.leads.get(run.as_str()) else { continue };
+            if !self.relaying.insert(id) {
+                continue;
+            }
+            let (folder, news) = (leading.folder.clone(), self.news.clone());
+            tokio::task::spawn_blocking(move || {
+                // Without a receiver, the process ends.
+                let _ = news.send(News::Replied(id, relay(&folder, &request)));
+            });
+        }
+        Ok(())
+    }
+
+    /// Sends the questions of agents that work here, and the answers to those of runs that are led here.
+    async fn send_questions(&mut self, server: &mut Connection) -> Result<(), Error> {
+        while let Some((claim, id, question)) = self.asked_by_agents.first() {
+            server.query(protocol::ASK, &[claim, id, question]).await?;
+            self.asked_by_agents.remove(0);
+            if self.asked_by_agents.is_empty() {
+                self.wakes.questions = true;
+                server.notify("question").await?;
+            }
+        }
+        while let Some((claim, id, answer)) = self.answers.first() {
+            server.query(protocol::ANSWER, &[claim, id, answer]).await?;
+            self.answers.remove(0);
+            if self.answers.is_empty() {
+                self.wakes.answers = true;
+                server.notify("answer").await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn take_questions(&mut self, server: &mut Connection) -> Result<(), Error> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let (runs, epochs): (Vec<&str>, Vec<i64>) =
+            self.leads.iter().map(|(run, leading)| (&**run, leading.epoch)).unzip();
+        for row in server.query(protocol::TAKE_QUESTIONS, &[&runs, &epochs]).await? {
+            let key = (Arc::from(row.get::<_, &str>(0)), RequestId(row.get::<_, i64>(1) as u64));
+            let (claim, id, question): (i64, i64, &str) = (row.get(2), row.get(3), row.get(4));
+            let Some(wanted) = self.waiting.get(&key) else { continue };
+            let Ok(question) = serde_json::from_str(question) else { continue };
+            let (answer, answered) = oneshot::channel();
+            // A request that has just ended asks nothing any more.
+            let _ = wanted.questions.send(Asked { question, answer });
+            let news = self.news.clone();
+            tokio::spawn(async move {
+                if let Ok(answer) = answered.await {
+                    let _ = news.send(News::Answered(claim, id, answer));
+                }
+            });
+        }
+        Ok(())
+    }
+
+    async fn take_answers(&mut self, server: &mut Connection) -> Result<(), Error> {
+        if self.unanswered.is_empty() {
+            return Ok(());
+        }
+        let claims: Vec<i64> = self.unanswered.keys().map(|(claim, _)| *claim).collect();
+        for row in server.query(protocol::ANSWERS, &[&claims]).await? {
+            let Ok(answer) = serde_json::from_str(row.get::<_, &str>(2)) else { continue };
+            if let Some(asking) = self.unanswered.remove(&(row.get(0), row.get(1))) {
+                // An agent that has ended needs no answer.
+                let _ = asking.send(answer);
+            }
+        }
+        Ok(())
+    }
+
+    async fn take_runs(&mut self, server: &mut Connection) -> Result<(), Error> {
+        let free = self.settings.leads.saturating_sub(self.leads.len()) as i64;
+        if free == 0 {
+            return Ok(());
+        }
+        let lease = self.lease();
+        let at_once = free.min(RUNS_AT_ONCE);
+        let rows = server.query(protocol::LEAD, &[&self.settings.name, &lease, &at_once]).await?;
+        // There may be more.
+        self.wakes.jobs = rows.len() == at_once as usize;
+        for row in rows {
+            let run: Arc<str> = Arc::from(row.get::<_, &str>(0));
+            let lead = Lead { holder: self.settings.name.clone(), epoch: row.get(1) };
+            self.lead(Taken { run, lead, bundle: row.get(2), is_begun: row.get(3) });
+        }
+        Ok(())
+    }
+
+    fn lead(&mut self, taken: Taken) {
+        let how = if taken.is_begun { "continues to lead" } else { "leads" };
+        (self.tell)(&format!("{how} {}", taken.run));
+        let root = taken.root(&self.settings.folder);
+        let (stop, stopped) = oneshot::channel();
+        let leading = Leading {
+            epoch: taken.lead.epoch,
+            folder: root.join(".prose").join("runs").join(&*taken.run),
+            stop: Some(stop),
+            is_leaving: false,
+        };
+        // An earlier epoch of this process has been told to stop and finds the fence.
+        self.leads.insert(Arc::clone(&taken.run), leading);
+        let (server, asks, news) = (self.settings.server.clone(), self.asks.clone(), self.news.clone());
+        let (run, epoch) = (Arc::clone(&taken.run), taken.lead.epoch);
+        let thread = std::thread::Builder::new().name(format!("run-{run}"));
+        let told = self.news.clone();
+        let leading = move || {
+            let led = taken.execute(&root, &server, &asks, stopped);
+            // Without a receiver, the process ends.
+            let _ = news.send(News::Led(Arc::clone(&taken.run), epoch, led));
+        };
+        if thread.spawn(leading).is_err() {
+            let _ = told.send(News::Led(run, epoch, Led::Left));
+        }
+    }
+
+    async fn take_claims(&mut self, server: &mut Connection) -> Result<(), Error> {
+        let free = self.settings.slots.saturating_sub(self.claims.len()) as i64;
+        let rests = self.rests_until.is_some_and(|until| Instant::now() < until);
+        if free == 0 || rests || self.settings.classes.is_empty() {
+            return Ok(());
+        }
+        let lease = self.lease();
+        let (name, classes) = (&self.settings.name, &self.settings.classes);
+        let rows = server.query(protocol::CLAIM, &[name, &lease, classes, &free]).await?;
+        self.wakes.claims = rows.len() == free as usize;
+        for row in rows {
+            let run: Arc<str> = Arc::from(row.get::<_, &str>(0));
+            let (id, claim): (i64, i64) = (row.get(1), row.get(2));
+            let request: String = row.get(4);
+            let key = (Arc::clone(&run), RequestId(id as u64));
+            let bundle: Option<String> = match self.backends.get(&run) {
+                Some(_) => None,
+                None => match server.query(BUNDLE, &[&&*run]).await?.first() {
+                    Some(row) => Some(row.get(0)),
+                    // The run was removed.
+                    None => continue,
+                },
+            };
+            self.perform(claim, key, request, bundle);
+        }
+        Ok(())
+    }
+
+    fn perform(&mut self, claim: i64, key: Key, request: String, bundle: Option<String>) {
+        let used = Used::default();
+        let (backends, news, run) = (Arc::clone(&self.backends), self.news.clone(), Arc::clone(&key.0));
+        let (root, used_so_far) = (self.settings.folder.join(format!("{run}-effects")), Arc::clone(&used));
+        let work = async move {
+            let made = match backends.get(&run) {
+                Some(made) => Ok(made),
+                None => {
+                    let bundle = bundle.unwrap_or_default();
+                    let making = move || backends.make(&run, &bundle, root);
+                    tokio::task::spawn_blocking(making).await.unwrap_or_else(|error| Err(error.to_string()))
+                }
+            };
+            let approvals = Arc::new(AskLeader { claim, news: news.clone() });
+            let done = match made {
+                Ok(harness) => perform(harness.as_ref(), &request, &used_so_far, approvals).await,
+                Err(why) => Some(refused(why)),
+            };
+            // Without a receiver, the process ends.
+            let _ = news.send(News::Performed(claim, done));
+        };
+        let abort = tokio::spawn(work).abort_handle();
+        self.claims.insert(claim, Claimed { key, abort, used });
+    }
+}
+
+/// The runs and the requests of effects.
+fn columns<'k>(keys: impl Iterator<Item = &'k Key>) -> (Vec<String>, Vec<i64>) {
+    keys.map(|(run, id)| (run.to_string(), id.0 as i64)).unzip()
+}
+
+/// What a claim has used, as it stands in the table.
+fn used(used: &Used) -> Option<String> {
+    let used = *used.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    used.and_then(|usage| serde_json::to_string(&usage).ok())
+}
+
+fn status_name(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Completed => "completed",
+        RunStatus::Failed => "failed",
+        RunStatus::Interrupted => "stopped",
+        RunStatus::Waiting => "waiting",
+    }
+}
