@@ -8,6 +8,8 @@ mod answers;
 #[cfg(unix)]
 mod approvals;
 mod census;
+#[cfg(target_os = "linux")]
+mod cluster;
 #[cfg(unix)]
 mod control;
 mod databases;

@@ -1,0 +1,250 @@
+//! Runs on the workers of a cluster, each with a server of its own.
+
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use prose_fixture::postgres::PostgresServer;
+
+use super::{ANSWERS, TWO};
+use crate::common::{Run, Workspace};
+
+/// A program that takes a while: 12 rounds of three sessions.
+const ROUNDS: &str = "\
+repeat 12:
+  parallel:
+    session \"left\"
+    session \"right\"
+    session \"middle\"
+output text = session \"sum\"
+";
+
+/// A server with workers, which end with this value.
+struct Cluster {
+    server: PostgresServer,
+    workspace: Workspace,
+    workers: Vec<Child>,
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for worker in &mut self.workers {
+            let _ = worker.kill();
+            let _ = worker.wait();
+        }
+    }
+}
+
+impl Cluster {
+    /// A server without workers, and a project.
+    fn new(files: &[(&str, &str)]) -> Self {
+        let (server, workspace) = (PostgresServer::start(), Workspace::new(files));
+        Self { server, workspace, workers: Vec::new() }
+    }
+
+    /// Starts a worker in another folder. Returns its place among the workers.
+    fn worker(&mut self, arguments: &[&str]) -> usize {
+        let url = self.server.url();
+        let mut command = self.workspace.command();
+        command.args(["worker", "--lease", "2s", "--on", &url]).args(arguments).current_dir("/");
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        if std::env::var_os("PROSE_SHOW_WORKERS").is_none() {
+            command.stderr(Stdio::null());
+        }
+        self.workers.push(command.spawn().expect("the binary starts"));
+        self.workers.len() - 1
+    }
+
+    fn kill(&mut self, worker: usize) {
+        self.workers[worker].kill().expect("it is a process of ours");
+        self.workers[worker].wait().expect("it has ended");
+    }
+
+    fn signal(&self, worker: usize, signal: rustix::process::Signal) {
+        let process = rustix::process::Pid::from_child(&self.workers[worker]);
+        rustix::process::kill_process(process, signal).expect("it is a process of ours");
+    }
+
+    fn prose(&self, arguments: &[&str]) -> Run {
+        let url = self.server.url();
+        self.workspace.prose(&[arguments, &["--on", &url]].concat())
+    }
+
+    /// Submits a run of a program with the harness `offline`. Returns its id.
+    fn submit(&self, program: &str, arguments: &[&str]) -> String {
+        let run = ["run", program, "-q", "--detach", "--harness", "offline"];
+        self.prose(&[&run, arguments].concat()).ended(0).stdout.trim().to_owned()
+    }
+
+    fn query(&self, sql: &str) -> String {
+        self.server.query(&format!("SET search_path TO openprose; {sql}")).replace("SET\n", "")
+    }
+
+    /// Waits until a query has this answer.
+    #[track_caller]
+    fn wait_for(&self, sql: &str, wanted: &str) {
+        let begin = Instant::now();
+        loop {
+            let found = self.query(sql);
+            if found == wanted {
+                return;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(60), "{sql}: {found}");
+            sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// How many outcomes of sessions the journal of a run has, and of how many different requests.
+    fn outcomes(&self, run: &str) -> String {
+        self.query(&format!(
+            "SELECT count(*), count(DISTINCT line::jsonb ->> 'request') FROM journal WHERE run_id = '{run}'
+             AND line::jsonb ->> 'event' = 'effect'"
+        ))
+    }
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_run_is_executed_by_workers_and_shown_everywhere() {
+    let library = "input topic: \"what\"\noutput said = session \"about {topic}\"\n";
+    let main = "use \"./lib.prose\" as lib\nlet a = lib(topic: \"tides\")\noutput text = session \"two\"\n  context: a\n";
+    let mut cluster = Cluster::new(&[("main.prose", main), ("lib.prose", library)]);
+    cluster.worker(&["--leads", "0"]);
+    cluster.worker(&["--slots", "0"]);
+    let run = cluster.prose(&["run", "main.prose", "--harness", "offline"]).ended(0);
+    assert!(run.stdout.starts_with("text: ") && run.stdout.ends_with("[offline]\n"), "{run:?}");
+    assert!(run.stderr.contains("Completed: 2 sessions done"), "{run:?}");
+    let listed = cluster.prose(&["runs", "list"]).ended(0).stdout;
+    assert!(listed.contains("  completed  ") && listed.contains("  2 sessions  main.prose\n"), "{listed}");
+    let told = cluster.prose(&["runs", "tail"]).ended(0).stdout;
+    assert!(told.contains("[Output] output text = "), "{told}");
+    // Nothing is left but what is documented.
+    assert_eq!(cluster.query("SELECT count(*) FROM effect"), "0\n");
+    assert_eq!(cluster.query("SELECT state, epoch, holder FROM job"), "ended|1|\n");
+    // The same as anywhere else.
+    let here = cluster.workspace.prose(&["run", "main.prose", "--harness", "offline", "-q"]).ended(0);
+    assert_eq!(run.stdout, here.stdout);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn another_worker_continues_with_what_a_killed_one_had() {
+    let mut cluster = Cluster::new(&[("rounds.prose", ROUNDS)]);
+    cluster.worker(&["--class", "offline"]);
+    cluster.worker(&["--class", "offline"]);
+    let run = cluster.submit("rounds.prose", &["--delay", "200ms"]);
+    for _ in 0..3 {
+        sleep(Duration::from_millis(700));
+        cluster.kill(0);
+        cluster.workers.remove(0);
+        cluster.worker(&["--class", "offline"]);
+    }
+    cluster.wait_for("SELECT state FROM job", "ended\n");
+    assert_eq!(cluster.outcomes(&run), "37|37\n");
+    let shown = cluster.prose(&["runs", "show", &run]).ended(0).stdout;
+    assert!(shown.contains("completed\n") && shown.contains("\nsessions: 37\n"), "{shown}");
+    assert_ne!(cluster.query("SELECT epoch FROM job"), "1\n");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_worker_that_was_stopped_for_longer_than_its_lease_writes_nothing_any_more() {
+    let mut cluster = Cluster::new(&[("rounds.prose", ROUNDS)]);
+    let stopped = cluster.worker(&["--class", "offline"]);
+    let run = cluster.submit("rounds.prose", &["--delay", "150ms"]);
+    cluster.wait_for("SELECT count(*) > 8 FROM journal", "t\n");
+    cluster.signal(stopped, rustix::process::Signal::STOP);
+    cluster.worker(&["--class", "offline"]);
+    cluster.wait_for("SELECT epoch FROM job", "2\n");
+    // Both believe that they lead the run.
+    cluster.signal(stopped, rustix::process::Signal::CONT);
+    cluster.wait_for("SELECT state FROM job", "ended\n");
+    assert_eq!(cluster.outcomes(&run), "37|37\n");
+    let shown = cluster.prose(&["runs", "show", &run]).ended(0).stdout;
+    assert!(shown.contains("completed\n"), "{shown}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_run_waits_for_a_server_that_is_started_again() {
+    let mut cluster = Cluster::new(&[("rounds.prose", ROUNDS)]);
+    cluster.worker(&["--class", "offline"]);
+    cluster.worker(&["--class", "offline"]);
+    let run = cluster.submit("rounds.prose", &["--delay", "150ms"]);
+    for _ in 0..2 {
+        sleep(Duration::from_millis(500));
+        cluster.server.down();
+        sleep(Duration::from_millis(300));
+        cluster.server.up();
+    }
+    cluster.wait_for("SELECT state FROM job", "ended\n");
+    assert_eq!(cluster.outcomes(&run), "37|37\n");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_worker_that_is_asked_to_end_gives_everything_back_at_once() {
+    let mut cluster = Cluster::new(&[("rounds.prose", ROUNDS)]);
+    let first = cluster.worker(&["--class", "offline", "--lease", "60s"]);
+    let run = cluster.submit("rounds.prose", &["--delay", "150ms"]);
+    cluster.wait_for("SELECT count(*) > 8 FROM journal", "t\n");
+    cluster.signal(first, rustix::process::Signal::TERM);
+    assert!(cluster.workers[first].wait().unwrap().success());
+    cluster.worker(&["--class", "offline"]);
+    let attached = cluster.prose(&["runs", "attach", &run]).ended(0);
+    assert!(attached.stderr.contains("has completed"), "{attached:?}");
+    assert_eq!(cluster.outcomes(&run), "37|37\n");
+    assert_eq!(cluster.query("SELECT epoch FROM job"), "2\n");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn runs_are_paused_stopped_resumed_and_answered_from_anywhere() {
+    let program = "let topic = input \"Which topic?\"\noutput text = session \"about {topic}\"\n";
+    let mut cluster = Cluster::new(&[("rounds.prose", ROUNDS), ("ask.prose", program)]);
+    cluster.worker(&["--class", "offline"]);
+    let run = cluster.submit("rounds.prose", &["--delay", "100ms"]);
+    cluster.wait_for("SELECT count(*) > 3 FROM journal", "t\n");
+    cluster.prose(&["runs", "pause", &run]).ended(0);
+    cluster.wait_for("SELECT count(*) FROM effect", "0\n");
+    cluster.prose(&["runs", "continue", &run]).ended(0);
+    let stopped = cluster.prose(&["runs", "stop", &run]).ended(0).stdout;
+    assert!(stopped.starts_with("stopped "), "{stopped}");
+    cluster.wait_for("SELECT state FROM job", "ended\n");
+    let resumed = cluster.prose(&["resume", &run]).ended(0);
+    assert!(resumed.stdout.starts_with("text: "), "{resumed:?}");
+    assert_eq!(cluster.outcomes(&run), "37|37\n");
+
+    let asking = cluster.submit("ask.prose", &[]);
+    cluster.wait_for(&format!("SELECT count(*) > 1 FROM journal WHERE run_id = '{asking}'"), "t\n");
+    let begin = Instant::now();
+    while cluster.prose(&["runs", "answer", &asking, "tides"]).status != 0 {
+        assert!(begin.elapsed() < Duration::from_secs(30));
+    }
+    cluster.wait_for(&format!("SELECT state FROM job WHERE run_id = '{asking}'"), "ended\n");
+    let shown = cluster.prose(&["runs", "show", &asking]).ended(0).stdout;
+    assert!(shown.contains("completed\n"), "{shown}");
+    assert!(cluster.query(&format!("SELECT line FROM journal WHERE run_id = '{asking}'")).contains("\"ada\""));
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn what_cannot_be_run_on_other_machines_is_refused_with_the_reason() {
+    let mut cluster = Cluster::new(&[
+        ("two.prose", TWO),
+        ("answers.toml", ANSWERS),
+        ("project/prose.toml", ""),
+        ("project/out.prose", "use \"../two.prose\" as two\noutput t = two()\n"),
+    ]);
+    let refused = cluster.prose(&["run", "project/out.prose", "-q"]).ended(2).stderr;
+    assert!(refused.contains("is not in the folder of the project"), "{refused}");
+    let refused = cluster.workspace.prose(&["run", "two.prose", "--on", "postgresql://h@127.0.0.1:1/p"]);
+    let refused = refused.ended(2).stderr;
+    assert!(refused.contains("start the server, or correct `OPENPROSE_POSTGRES_URL`"), "{refused}");
+    // A script is asked where the run is led.
+    cluster.worker(&[]);
+    let scripted = cluster.prose(&["run", "two.prose", "-q", "--script", "answers.toml"]).ended(0);
+    assert_eq!(scripted.stdout, "text: two\n");
+    assert!(!Path::new("/.prose").exists(), "a worker keeps nothing in its folder");
+}
