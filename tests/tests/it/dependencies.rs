@@ -57,6 +57,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("prose-reference", &[]),
     ("prose-fixture", &[]),
     ("tree-sitter-prose", &[]),
+    ("prose-cluster-model", &[]),
     ("prose-rights", &["prose-reference"]),
     ("prose-format", &["prose-syntax"]),
     ("prose-markdown", &["prose-syntax"]),

@@ -1,0 +1,4 @@
+//! Checks the protocol of a cluster, and that each part of it is needed.
+
+mod mutations;
+mod protocol;
