@@ -235,6 +235,7 @@ fn runs(project: &Project, report: &mut Report<'_>) -> io::Result<()> {
             return report.problem(ABOUT, error, "make it readable; until then, runs cannot be resumed");
         }
     };
+    let mut unreachable = Vec::new();
     for run in &runs {
         let id = &run.id;
         match run.status {
@@ -249,6 +250,8 @@ fn runs(project: &Project, report: &mut Report<'_>) -> io::Result<()> {
                     "run `prose runs show {id}` for details, or remove them with `prose runs rm {id}`"
                 ),
             )?,
+            // Once for all of them, below.
+            RunState::Unreachable => unreachable.push(run),
             RunState::Newer => report.problem(
                 ABOUT,
                 format_args!("the files of {id} are of a later version of `prose`"),
@@ -256,6 +259,17 @@ fn runs(project: &Project, report: &mut Report<'_>) -> io::Result<()> {
             )?,
             _ => {}
         }
+    }
+    if let Some(first) = unreachable.first() {
+        report.problem(
+            ABOUT,
+            format_args!(
+                "the state of {} is unreachable: {}",
+                counted(unreachable.len(), "run"),
+                first.error.as_deref().unwrap_or_default()
+            ),
+            "list them with `prose runs list --status unreachable`; recorded results are not lost",
+        )?;
     }
     let open: Vec<_> = runs.iter().filter(|run| run.status.can_be_resumed()).collect();
     if let Some(last) = open.first() {

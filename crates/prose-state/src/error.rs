@@ -167,6 +167,19 @@ impl StateError {
 }
 
 impl StateError {
+    /// Whether the state of a run is on a server that cannot be used at present, so that nothing is known of the run.
+    pub fn is_unreachable(&self) -> bool {
+        match self {
+            // A server without the run or without its tables was reached.
+            Self::Server { error, .. } => {
+                !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData)
+            }
+            Self::Io { error, .. } => error.kind() == io::ErrorKind::NotConnected,
+            Self::NoServer | Self::ServerAddress { .. } => true,
+            _ => false,
+        }
+    }
+
     /// The error of a run that could not be made in the folder of all runs: there is nothing to resume.
     pub(crate) fn before_start(self, runs: &Path) -> Self {
         match self {

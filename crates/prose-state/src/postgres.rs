@@ -166,6 +166,9 @@ fn project_of(path: &Path) -> &Path {
 
 /// What helps.
 fn advice(error: &LinkError, schema: &str) -> Option<String> {
+    if let LinkError::Unreachable(error) = error {
+        return advice(error, schema);
+    }
     let url = URL_VARIABLES[0];
     let Some(code) = error.code() else {
         return match error {

@@ -86,13 +86,15 @@ pub enum RunState {
     Foreign,
     /// A later version of `prose` wrote it.
     Newer,
+    /// Its state is on a server that cannot be used at present.
+    Unreachable,
     /// Its folder cannot be read.
     Damaged,
 }
 
 impl RunState {
     /// All names.
-    pub const NAMES: [&'static str; 10] = [
+    pub const NAMES: [&'static str; 11] = [
         "running",
         "paused",
         "completed",
@@ -102,6 +104,7 @@ impl RunState {
         "waiting",
         "foreign",
         "newer",
+        "unreachable",
         "damaged",
     ];
 
@@ -117,6 +120,7 @@ impl RunState {
             RunState::Waiting | RunState::Asking(_) => "waiting",
             RunState::Foreign => "foreign",
             RunState::Newer => "newer",
+            RunState::Unreachable => "unreachable",
             RunState::Damaged => "damaged",
         }
     }
@@ -397,7 +401,12 @@ fn summarise_files(id: &str, folder: &Path) -> Recorded {
                 }
                 // The last line is torn: the run was stopped while it was written.
                 Ok(None) => {}
-                Err(error) => summary.error = Some(error.to_string()),
+                Err(error) => {
+                    if error.is_unreachable() {
+                        summary.status = RunState::Unreachable;
+                    }
+                    summary.error = Some(error.to_string());
+                }
             }
             if end.is_none()
                 && let Some(open) = OpenRun::read(&path)
@@ -415,6 +424,7 @@ fn summarise_files(id: &str, folder: &Path) -> Recorded {
             summary.last = None;
             summary.status = match error {
                 StateError::Version { .. } | StateError::NewerDatabase { .. } => RunState::Newer,
+                _ if error.is_unreachable() => RunState::Unreachable,
                 _ => RunState::Damaged,
             };
             summary.error = Some(match summary.never_started() {

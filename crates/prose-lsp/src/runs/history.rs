@@ -200,6 +200,7 @@ impl LastRun {
                 | RunState::Asking(_)
                 | RunState::Paused(_)
                 | RunState::Newer
+                | RunState::Unreachable
                 | RunState::Damaged,
                 _,
             ) => {

@@ -25,7 +25,7 @@ use super::link_error::LinkError;
 /// After which time a connection that is only read from is closed, such as that of an editor.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// For how long a server counts as out of reach for those who only read, so that a list of runs does not wait for it once for each.
+/// For how long a server counts as out of reach for those who only read, so that a list of runs connects to it once and not for each run.
 const UNREACHABLE: Duration = Duration::from_secs(5);
 
 /// How long a run waits for a server that cannot be reached any more. It is stopped then, and can be resumed.
@@ -36,6 +36,10 @@ const MAX_LOST_READING: Duration = Duration::from_secs(10);
 
 /// How long a connection may take with its set-up and the lock, and a statement with its answer.
 const MAX_CONNECT: Duration = Duration::from_secs(30);
+
+/// The same where nothing but a list or an editor waits for it, without a lock.
+const MAX_CONNECT_READING: Duration = Duration::from_secs(10);
+
 const MAX_SILENCE: Duration = Duration::from_secs(60);
 
 /// After which time without use it is looked at whether a connection is still there.
@@ -223,8 +227,8 @@ struct Session {
     /// What has served the connection before. The server may not have found out yet that it is lost.
     earlier: Option<Backend>,
     notice: Option<Notice>,
-    /// Since when it cannot be reached, and why.
-    unreachable: Option<(Instant, String)>,
+    /// Since when it cannot be used, and why.
+    unreachable: Option<(Instant, Arc<LinkError>)>,
 }
 
 impl Session {
@@ -290,18 +294,23 @@ impl Session {
                 && self.purpose == Purpose::Reading
                 && since.elapsed() < UNREACHABLE
             {
-                return Err(LinkError::Unreachable(why.clone()));
+                return Err(LinkError::Unreachable(Arc::clone(why)));
             }
             let made = connect(&self.address, &self.purpose, self.earlier.as_ref());
-            let made = match tokio::time::timeout(MAX_CONNECT, made).await {
+            let time = match self.purpose {
+                Purpose::Reading => MAX_CONNECT_READING,
+                Purpose::Run(_) | Purpose::Led => MAX_CONNECT,
+            };
+            let made = match tokio::time::timeout(time, made).await {
                 Ok(made) => made,
-                Err(_) => Err(LinkError::Silent(MAX_CONNECT)),
+                Err(_) => Err(LinkError::Silent(time)),
             };
-            self.unreachable = match &made {
-                Err(error) if error.is_lost() => Some((Instant::now(), error.to_string())),
-                _ => None,
-            };
-            let made = made?;
+            self.unreachable = None;
+            let made = made.map_err(|error| {
+                let error = Arc::new(error);
+                self.unreachable = Some((Instant::now(), Arc::clone(&error)));
+                LinkError::Unreachable(error)
+            })?;
             self.earlier = Some(made.backend.clone());
             self.client = Some(made);
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_postgres::error::SqlState;
@@ -13,8 +14,8 @@ pub(crate) enum LinkError {
     Server(tokio_postgres::Error),
     /// The server is of no use for another reason.
     Refused(String),
-    /// It could not be reached a moment ago, and why.
-    Unreachable(String),
+    /// It could not be used a moment ago, and why.
+    Unreachable(Arc<LinkError>),
     /// It has not answered for so long.
     Silent(Duration),
     /// The server could not be reached for so long that the run is given up.
@@ -28,7 +29,8 @@ impl LinkError {
     pub(crate) fn code(&self) -> Option<&SqlState> {
         match self {
             Self::Server(error) => error.code(),
-            _ => None,
+            Self::Unreachable(error) => error.code(),
+            Self::Refused(_) | Self::Silent(_) | Self::Lost(..) | Self::Interrupted => None,
         }
     }
 
@@ -37,6 +39,7 @@ impl LinkError {
         let kind = match &self {
             Self::Interrupted => io::ErrorKind::Interrupted,
             _ if self.code() == Some(&SqlState::DISK_FULL) => io::ErrorKind::StorageFull,
+            _ if self.code() == Some(&SqlState::UNDEFINED_TABLE) => io::ErrorKind::InvalidData,
             error if error.is_lost() => io::ErrorKind::NotConnected,
             _ => io::ErrorKind::Other,
         };
@@ -54,7 +57,8 @@ impl fmt::Display for LinkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Server(error) => f.write_str(&plain(error)),
-            Self::Refused(why) | Self::Unreachable(why) => f.write_str(why),
+            Self::Refused(why) => f.write_str(why),
+            Self::Unreachable(error) => error.fmt(f),
             Self::Silent(time) => write!(f, "it does not answer within {} seconds", time.as_secs()),
             Self::Lost(time, why) => {
                 write!(f, "the connection was lost {} seconds ago: {why}", time.as_secs())
@@ -95,7 +99,8 @@ impl LinkError {
                 Some(code) => SERVER.contains(code),
                 None => is_about_network(error),
             },
-            Self::Silent(_) | Self::Unreachable(_) => true,
+            Self::Unreachable(error) => error.is_lost(),
+            Self::Silent(_) => true,
             Self::Refused(_) | Self::Lost(..) | Self::Interrupted => false,
         }
     }

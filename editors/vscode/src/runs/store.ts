@@ -16,7 +16,7 @@ export interface RunSummary {
   uri: string | null;
   block: string | null;
   harness: string | null;
-  status: "running" | "paused" | "waiting" | "completed" | "completed with failures" | "failed" | "interrupted" | "foreign" | "newer" | "damaged";
+  status: "running" | "paused" | "waiting" | "completed" | "completed with failures" | "failed" | "interrupted" | "foreign" | "newer" | "unreachable" | "damaged";
   canResume: boolean;
   /** Whether the server of this window executes it. */
   here: boolean;

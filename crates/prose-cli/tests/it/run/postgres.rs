@@ -1,5 +1,7 @@
 //! Runs whose state is on a PostgreSQL server, which each test starts.
 
+mod unreachable;
+
 use std::fs;
 use std::process::{Command, Stdio};
 use std::thread;
