@@ -1,34 +1,41 @@
-//! What a worker sends to its server.
+//! What a process of a cluster sends to the server.
+
+use std::collections::HashMap;
 
 use prose_state::{Server, ServerConnection, StateError};
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Error, Row};
+use tokio_postgres::{Client, Error, Notification, Row, Statement};
 
-/// A connection that statements are prepared on once.
+/// Connections to a server, on which each statement is prepared once.
 pub(crate) struct Connection {
-    client: Client,
-    statements: std::collections::HashMap<&'static str, tokio_postgres::Statement>,
+    /// Where what a server that crashes loses of its last moment is done again.
+    quick: Prepared,
+    /// Where what is confirmed is on the disk of the server.
+    sure: Prepared,
     channel: String,
 }
 
-/// The channel that the processes of a cluster wake one another on.
-fn channel(server: &Server) -> String {
-    format!("prose_{}", server.schema())
+struct Prepared {
+    client: Client,
+    statements: HashMap<&'static str, Statement>,
 }
 
 impl Connection {
     /// Connects to a server. The second part receives what others say.
-    pub(crate) async fn open(
-        server: &Server,
-    ) -> Result<(Self, tokio::sync::mpsc::UnboundedReceiver<tokio_postgres::Notification>), StateError> {
-        let ServerConnection { client, notifications } = server.connect().await?;
-        let statements = std::collections::HashMap::new();
-        Ok((Self { client, statements, channel: channel(server) }, notifications))
+    pub(crate) async fn open(server: &Server) -> Result<(Self, UnboundedReceiver<Notification>), StateError> {
+        let ServerConnection { client: quick, notifications } = server.connect().await?;
+        let sure = server.connect().await?.client;
+        let prepared = |client| Prepared { client, statements: HashMap::new() };
+        // The processes of a cluster wake one another on a channel of their schema.
+        let channel = format!("prose_{}", server.schema());
+        Ok((Self { quick: prepared(quick), sure: prepared(sure), channel }, notifications))
     }
 
     /// From now on, notifications are received.
     pub(crate) async fn listen(&self) -> Result<(), Error> {
-        self.client.batch_execute(&format!("LISTEN \"{}\"", self.channel)).await
+        let set = format!("SET synchronous_commit TO off; LISTEN \"{}\"", self.channel);
+        self.quick.client.batch_execute(&set).await
     }
 
     /// Wakes other processes.
@@ -37,7 +44,27 @@ impl Connection {
         self.query("SELECT pg_notify($1::text, $2::text)", &[&channel, &what]).await.map(drop)
     }
 
+    /// Executes a statement that is sent again, or is not needed any more, where the server crashes.
     pub(crate) async fn query(
+        &mut self,
+        sql: &'static str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Error> {
+        self.quick.query(sql, parameters).await
+    }
+
+    /// Executes a statement whose result survives a crash of the server.
+    pub(crate) async fn query_surely(
+        &mut self,
+        sql: &'static str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Error> {
+        self.sure.query(sql, parameters).await
+    }
+}
+
+impl Prepared {
+    async fn query(
         &mut self,
         sql: &'static str,
         parameters: &[&(dyn ToSql + Sync)],

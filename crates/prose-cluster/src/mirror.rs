@@ -84,6 +84,9 @@ impl Mirror {
             let folder = self.server.make_folder(&self.project, run)?;
             if is_active {
                 self.locks.push(RunLock::of_folder(&self.project, run)?);
+            }
+            // One that is followed may have ended already.
+            if is_active || only.is_some() {
                 self.bridge.open(run, &folder)?;
             }
         }
@@ -124,7 +127,7 @@ impl Line {
 
     fn query(&self, sql: &'static str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Error> {
         let (runtime, connection) = &mut *self.lock();
-        runtime.block_on(connection.query(sql, parameters))
+        runtime.block_on(connection.query_surely(sql, parameters))
     }
 
     fn notify(&self, what: &str) -> Result<(), Error> {

@@ -2,20 +2,24 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use prose_run::{Start, backend};
+use prose_run::{Start, backend, secrets};
 use prose_vm::activity::{Activity, AnswerFuture, Approvals, PermissionAnswer, PermissionQuestion, Reporter};
 use prose_vm::effect::{Failure, Outcome, Request, Usage};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::Harness;
 use prose_vm::runner::perform_for_another;
+use prose_vm::secrets::Secrets;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use crate::bundle::Bundle;
 use crate::effects::{Asked, Done};
 use crate::worker::News;
+
+/// The keys of this machine, which no other one is told.
+static SECRETS: LazyLock<Arc<Secrets>> = LazyLock::new(|| Arc::new(secrets()));
 
 /// What a claim has used so far, for its heartbeat.
 pub(crate) type Used = Arc<Mutex<Option<Usage>>>;
@@ -71,12 +75,14 @@ pub(crate) async fn perform(
     };
     let (sink, mut reports) = unbounded_channel();
     let so_far = Arc::clone(used);
-    let reporter = Reporter::new(request.id, sink, approvals).watched_by(move |activity| {
-        if let Activity::Used(usage) = activity {
-            let mut used = so_far.lock().unwrap_or_else(PoisonError::into_inner);
-            *used = Usage::sum([*used, Some(*usage)]);
-        }
-    });
+    let reporter = Reporter::new(request.id, sink, approvals).masking(Arc::clone(&SECRETS)).watched_by(
+        move |activity| {
+            if let Activity::Used(usage) = activity {
+                let mut used = so_far.lock().unwrap_or_else(PoisonError::into_inner);
+                *used = Usage::sum([*used, Some(*usage)]);
+            }
+        },
+    );
     let outcome = perform_for_another(harness, &request, &reporter).await;
     if matches!(&outcome, Outcome::Failed(failure) if failure.kind == ErrorKind::OutOfResources) {
         return None;

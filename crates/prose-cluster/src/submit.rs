@@ -20,7 +20,7 @@ pub fn submit(server: &Server, bundle: &Bundle) -> Result<SmolStr, ClusterError>
         let (mut connection, _) = Connection::open(server).await?;
         let id = run_id(SystemTime::now());
         let failed = ClusterError::of(server);
-        connection.query(protocol::SUBMIT, &[&id.as_str(), &text]).await.map_err(&failed)?;
+        connection.query_surely(protocol::SUBMIT, &[&id.as_str(), &text]).await.map_err(&failed)?;
         connection.notify("job").await.map_err(&failed)?;
         Ok(id)
     })

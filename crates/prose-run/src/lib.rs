@@ -456,7 +456,7 @@ impl PreparedRun {
 }
 
 /// The values of the environment that agents must not report: keys that they may have received.
-fn secrets() -> Secrets {
+pub fn secrets() -> Secrets {
     let variables = std::env::vars_os();
     Secrets::of_variables(
         variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),

@@ -334,6 +334,14 @@ impl FilesystemStore {
         }
     }
 
+    /// An outcome is about to be recorded. Returns whether its line may wait for the next commit: of a run of a cluster, that of an agent is on the server until then.
+    fn settle(&self, event: &EventKind) -> bool {
+        let EventKind::Effect { request, effect, .. } = event else { return false };
+        let Some(database) = self.journal.database() else { return false };
+        let is_led = database.lock().settle(*request);
+        is_led && !Effect::KINDS_WITHOUT_AGENT.contains(&effect.as_str())
+    }
+
     fn take_up(&mut self, event: &Event, is_new: bool) -> Result<(), StateError> {
         if let Some(tables) = &mut self.tables {
             if let EventKind::RunStarted(head) = &event.kind {
@@ -450,22 +458,20 @@ impl Store for FilesystemStore {
         let is_end = matches!(event.kind, EventKind::RunEnded(_));
         // The journal records the end when everything else of the run has its last form: a run whose end cannot be kept can still be resumed.
         if (is_new || self.writes_all) && !is_end {
-            if let EventKind::Effect { request, .. } = &event.kind
-                && let Some(database) = self.journal.database()
-            {
-                database.lock().settle(*request);
-            }
+            let waits = self.settle(&event.kind);
             self.journal.append(event)?;
             // The program continues with an outcome only when that is written. What it does then follows from it, so that the lines of that may wait until it
             // waits itself; but the memory of an agent, which other runs may write too, must not change before this run has said so, and others know a
             // run by its first line.
-            if matches!(
-                event.kind,
-                EventKind::RunStarted(_)
-                    | EventKind::Effect { .. }
-                    | EventKind::MemoryWritten { .. }
-                    | EventKind::QuestionsOpen { .. }
-            ) {
+            if !waits
+                && matches!(
+                    event.kind,
+                    EventKind::RunStarted(_)
+                        | EventKind::Effect { .. }
+                        | EventKind::MemoryWritten { .. }
+                        | EventKind::QuestionsOpen { .. }
+                )
+            {
                 self.journal.flush()?;
             }
         }
@@ -483,6 +489,10 @@ impl Store for FilesystemStore {
         }
         self.at_work.happened(&event.kind);
         Ok(())
+    }
+
+    fn gathers_outcomes(&self) -> bool {
+        self.journal.database().is_some_and(|database| database.lock().is_led())
     }
 
     fn commit(&mut self) -> io::Result<()> {

@@ -222,6 +222,8 @@ pub(crate) struct PostgresDatabase {
     lead: Option<Lead>,
     /// Rows that wait for the next lines.
     waiting: Vec<Command>,
+    /// The requests whose outcomes are among the next lines.
+    settled: Vec<i64>,
 }
 
 impl PostgresDatabase {
@@ -256,7 +258,7 @@ impl PostgresDatabase {
         };
         let link = Link::new(place.address.clone(), purpose);
         prepare(&link, &place.address)?;
-        Ok(Self { path: path.to_owned(), place, link, lead, waiting: Vec::new() })
+        Ok(Self { path: path.to_owned(), place, link, lead, waiting: Vec::new(), settled: Vec::new() })
     }
 
     /// What writes, if this process still leads the run. Takes what waits before it.
@@ -270,15 +272,22 @@ impl PostgresDatabase {
             ],
             rows: Some((1, NO_LEADER)),
         });
-        fence.into_iter().chain(mem::take(&mut self.waiting)).chain(more).collect()
+        let settled = (!self.settled.is_empty()).then(|| {
+            let run = Box::new(self.place.run.clone());
+            Command::new(protocol::SETTLE, vec![run, Box::new(mem::take(&mut self.settled))])
+        });
+        fence.into_iter().chain(settled).chain(mem::take(&mut self.waiting)).chain(more).collect()
+    }
+
+    /// Whether this process leads the run, which is one of a cluster.
+    pub(crate) fn is_led(&self) -> bool {
+        self.lead.is_some()
     }
 
     /// The outcome of a request is in the journal with the next lines: it is no effect of a cluster any more.
     pub(crate) fn settle(&mut self, request: RequestId) {
-        if self.lead.is_some() {
-            let parameters: Vec<Parameter> =
-                vec![Box::new(self.place.run.clone()), Box::new(request.0 as i64)];
-            self.waiting.push(Command::new(protocol::SETTLE, parameters));
+        if self.is_led() {
+            self.settled.push(request.0 as i64);
         }
     }
 

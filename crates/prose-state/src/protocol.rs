@@ -31,14 +31,15 @@ pub const FENCE: &str =
     "SELECT 1 FROM job WHERE run_id = $1::text AND epoch = $2::bigint AND holder = $3::text
     FOR NO KEY UPDATE";
 
-/// *Settle*, with the lines of the journal that have the outcome, behind the fence: the effect is over. The run, and the request.
-pub const SETTLE: &str = "DELETE FROM effect WHERE run_id = $1::text AND id = $2::bigint";
+/// *Settle*, with the lines of the journal that have the outcomes, behind the fence: the effects are over. The run, and the requests.
+pub const SETTLE: &str = "DELETE FROM effect WHERE run_id = $1::text AND id = ANY($2::bigint[])";
 
 /// *Request*: effects are to be performed. One that is there already is kept, with its claim and its outcome, unless something else is asked. The run, the
 /// epoch, the name, and of each effect its request, fingerprint, class and text.
-pub const REQUEST: &str = "INSERT INTO effect (run_id, id, fingerprint, class, request)
-    SELECT $1::text, * FROM unnest($4::bigint[], $5::text[], $6::text[], $7::text[])
-    WHERE EXISTS (SELECT 1 FROM job WHERE run_id = $1::text AND epoch = $2::bigint AND holder = $3::text)
+pub const REQUEST: &str = "WITH mine AS (
+        SELECT run_id FROM job WHERE run_id = $1::text AND epoch = $2::bigint AND holder = $3::text FOR NO KEY UPDATE)
+    INSERT INTO effect (run_id, id, fingerprint, class, request)
+    SELECT mine.run_id, wanted.* FROM mine, unnest($4::bigint[], $5::text[], $6::text[], $7::text[]) AS wanted
     ON CONFLICT (run_id, id) DO UPDATE SET fingerprint = excluded.fingerprint, class = excluded.class,
     request = excluded.request, due = clock_timestamp(), claim = NULL, attempt = 0, worker = NULL, usage = NULL,
     lost = '{}', outcome = NULL, taken = NULL WHERE effect.fingerprint <> excluded.fingerprint";
@@ -50,13 +51,13 @@ pub const CANCEL: &str =
     (SELECT 1 FROM job WHERE job.run_id = mine.run_id AND job.epoch = mine.epoch AND job.holder = $4::text)";
 
 /// *Claim*: the oldest free effects of some classes, and those whose lease is over, as many as fit. The name of the process, the seconds of the lease, the
-/// classes, and how many.
+/// classes, how many, and a number of its own for each, by which nobody else has it: numbers of the server could be given twice where it loses its last moment.
 pub const CLAIM: &str = "WITH free AS (
-        SELECT found.run_id, found.id FROM unnest($3::text[]) AS wanted (class) CROSS JOIN LATERAL (
+        SELECT found.run_id, found.id, ($5::bigint[])[row_number() OVER ()] AS claim FROM unnest($3::text[]) AS wanted (class) CROSS JOIN LATERAL (
             SELECT run_id, id, due FROM effect WHERE class = wanted.class AND outcome IS NULL AND due <= clock_timestamp()
             ORDER BY due LIMIT $4::bigint FOR UPDATE SKIP LOCKED) AS found
         ORDER BY found.due LIMIT $4::bigint)
-    UPDATE effect SET claim = nextval('claim'), attempt = attempt + 1, worker = $1::text,
+    UPDATE effect SET claim = free.claim, attempt = attempt + 1, worker = $1::text,
     due = clock_timestamp() + make_interval(secs => $2::float8), usage = NULL,
     lost = CASE WHEN usage IS NULL THEN lost ELSE array_append(lost, usage) END
     FROM free WHERE effect.run_id = free.run_id AND effect.id = free.id
@@ -86,7 +87,7 @@ pub const TAKE: &str = "WITH done AS (
         JOIN effect ON effect.run_id = mine.run_id AND outcome IS NOT NULL AND taken IS DISTINCT FROM mine.epoch
         LIMIT $3::bigint)
     UPDATE effect SET taken = done.epoch FROM done WHERE effect.run_id = done.run_id AND effect.id = done.id
-    RETURNING effect.run_id, effect.id, effect.lost, effect.outcome";
+    RETURNING effect.run_id, effect.id, effect.lost, effect.outcome, effect.fingerprint";
 
 /// *End*: the run has ended, or cannot be executed, behind the fence. The run, the epoch, the name, and why it is not executed.
 pub const END: &str = "WITH ended AS (

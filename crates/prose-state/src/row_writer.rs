@@ -117,10 +117,19 @@ impl RowWriter {
         }
     }
 
-    /// The outcome of a request is in the journal with the next lines.
-    pub(crate) fn settle(&mut self, request: RequestId) {
-        if let Self::Postgres(database) = self {
-            database.settle(request);
+    /// Whether this process leads the run, which is one of a cluster.
+    pub(crate) fn is_led(&self) -> bool {
+        matches!(self, Self::Postgres(database) if database.is_led())
+    }
+
+    /// The outcome of a request is in the journal with the next lines. Returns whether this process leads the run.
+    pub(crate) fn settle(&mut self, request: RequestId) -> bool {
+        match self {
+            Self::Postgres(database) => {
+                database.settle(request);
+                database.is_led()
+            }
+            Self::Sqlite(_) => false,
         }
     }
 

@@ -390,6 +390,12 @@ impl Reporter {
         Self { request, sink: Some(sink), approvals, at, secrets, waits: Arc::default(), watch: None }
     }
 
+    /// The same that masks secrets in what it reports.
+    #[must_use]
+    pub fn masking(self, secrets: Arc<Secrets>) -> Self {
+        Self { secrets, ..self }
+    }
+
     /// The same with a function that receives each report first.
     #[must_use]
     pub fn watched_by(self, watch: impl Fn(&Activity) + Send + Sync + 'static) -> Self {

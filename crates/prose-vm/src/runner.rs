@@ -21,7 +21,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use futures_util::future::{AbortHandle, Abortable};
+use futures_util::future::{AbortHandle, Abortable, Aborted};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use rustc_hash::FxHashMap;
@@ -122,6 +122,9 @@ async fn capacity_interval() {
 /// How often a request that waits for resources of the machine asks again, if nothing else happens.
 const CAPACITY_INTERVAL: Duration = Duration::from_millis(500);
 
+/// How many outcomes are taken at once, before a person's commands are looked at and others are started.
+const MAX_GATHERED: u32 = 256;
+
 type Unit = Pin<Box<dyn Future<Output = (RequestId, Done)> + Send>>;
 
 /// The result of a unit of work.
@@ -213,6 +216,7 @@ struct Runner<'a> {
 impl Runner<'_> {
     async fn drive(&mut self, machine: &mut Machine) -> Result<RunEnd, RunError> {
         let mut outputs = Vec::new();
+        let mut gathered = 0;
         loop {
             machine.advance_into(&mut outputs);
             for output in outputs.drain(..) {
@@ -286,6 +290,17 @@ impl Runner<'_> {
                 self.deliver(machine, id, outcome)?;
                 continue;
             }
+            if gathered < MAX_GATHERED
+                && self.host.store.gathers_outcomes()
+                && let Some(Some(done)) = self.running.next().now_or_never()
+            {
+                gathered += 1;
+                if let Some(reached) = self.take_done(machine, done).await? {
+                    return Ok(reached);
+                }
+                continue;
+            }
+            gathered = 0;
             if let Some(reason) = self.start()? {
                 return self.interrupt_by(ErrorKind::Budget, reason).await;
             }
@@ -301,37 +316,8 @@ impl Runner<'_> {
                     }
                 }
                 Some(done) = self.running.next() => {
-                    // The outcome of a cancelled request is ignored.
-                    let Ok((id, done)) = done else { continue };
-                    let Some(request) = self.waiting.get(&id) else { continue };
-                    let outcome = match done {
-                        Done::Outcome(outcome) => outcome,
-                        Done::Waited => {
-                            self.handles.remove(&id);
-                            self.at_once.insert(id);
-                            continue;
-                        }
-                    };
-                    let needs_agent = request.effect.needs_agent();
-                    if needs_agent {
-                        self.release(id);
-                    }
-                    self.handles.remove(&id);
-                    if needs_agent && self.is_put_off(id, &outcome)? {
-                        continue;
-                    }
-                    self.drain_reports(Some(id))?;
-                    if let Outcome::Failed(failure) = &outcome && failure.kind.stops_run() {
-                        let reason = failure.message.clone();
-                        // Who replays a run has to recognise this end.
-                        let kind = match failure.kind {
-                            ErrorKind::NotRecorded => ErrorKind::NotRecorded,
-                            _ => ErrorKind::Other,
-                        };
-                        return self.interrupt_by(kind, reason).await;
-                    }
-                    if let Some(outcome) = self.checked(id, outcome)? {
-                        self.deliver(machine, id, outcome)?;
+                    if let Some(reached) = self.take_done(machine, done).await? {
+                        return Ok(reached);
                     }
                 }
                 (request, activity) = self.reports.next() => self.report_activity(request, activity)?,
@@ -351,6 +337,49 @@ impl Runner<'_> {
                 () = capacity_interval(), if self.is_short => {}
             }
         }
+    }
+
+    /// Takes the result of a unit of work. Returns how the run ends, if it does.
+    async fn take_done(
+        &mut self,
+        machine: &mut Machine,
+        done: Result<(RequestId, Done), Aborted>,
+    ) -> Result<Option<RunEnd>, RunError> {
+        // The outcome of a cancelled request is ignored.
+        let Ok((id, done)) = done else { return Ok(None) };
+        let Some(request) = self.waiting.get(&id) else { return Ok(None) };
+        let outcome = match done {
+            Done::Outcome(outcome) => outcome,
+            Done::Waited => {
+                self.handles.remove(&id);
+                self.at_once.insert(id);
+                return Ok(None);
+            }
+        };
+        let needs_agent = request.effect.needs_agent();
+        if needs_agent {
+            self.release(id);
+        }
+        self.handles.remove(&id);
+        if needs_agent && self.is_put_off(id, &outcome)? {
+            return Ok(None);
+        }
+        self.drain_reports(Some(id))?;
+        if let Outcome::Failed(failure) = &outcome
+            && failure.kind.stops_run()
+        {
+            let reason = failure.message.clone();
+            // Who replays a run has to recognise this end.
+            let kind = match failure.kind {
+                ErrorKind::NotRecorded => ErrorKind::NotRecorded,
+                _ => ErrorKind::Other,
+            };
+            return self.interrupt_by(kind, reason).await.map(Some);
+        }
+        if let Some(outcome) = self.checked(id, outcome)? {
+            self.deliver(machine, id, outcome)?;
+        }
+        Ok(None)
     }
 
     fn recall(&mut self) -> Option<(RequestId, Outcome)> {

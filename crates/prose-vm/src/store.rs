@@ -21,6 +21,12 @@ pub trait Store {
     /// survives if the process is killed. Other events follow from outcomes and may be buffered until [`Store::commit`].
     fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()>;
 
+    /// Whether outcomes of agents may be buffered until [`Store::commit`], since they are stored elsewhere until then. Several that are there at the same time
+    /// are written together.
+    fn gathers_outcomes(&self) -> bool {
+        false
+    }
+
     /// Writes buffered events. Called when the program is blocked, before work on its requests starts.
     fn commit(&mut self) -> io::Result<()>;
 

@@ -7,12 +7,13 @@ use prose_run::control::relay;
 use prose_state::{Lead, protocol};
 use prose_vm::effect::{RequestId, Usage};
 use prose_vm::event::RunStatus;
+use smol_str::SmolStr;
 use tokio::sync::oneshot;
 use tokio_postgres::Error;
 
-use super::{Claimed, Leading, News, Worker};
+use super::{Claimed, Early, Leading, News, Worker};
 use crate::connection::Connection;
-use crate::effects::{Asked, Done, Key};
+use crate::effects::{Done, Key};
 use crate::lead::{Led, Taken};
 use crate::perform::{AskLeader, Used, perform, refused};
 
@@ -189,7 +190,7 @@ impl Worker<'_> {
         let claims: Vec<i64> = self.performed.iter().map(|(claim, ..)| *claim).collect();
         let (runs, ids) = columns(self.performed.iter().map(|(_, key, _)| key));
         let outcomes: Vec<&str> = self.performed.iter().map(|(.., outcome)| outcome.as_str()).collect();
-        server.query(protocol::COMPLETE, &[&claims, &runs, &ids, &outcomes]).await?;
+        server.query_surely(protocol::COMPLETE, &[&claims, &runs, &ids, &outcomes]).await?;
         self.performed.clear();
         self.wakes.outcomes = true;
         server.notify("done").await
@@ -201,15 +202,15 @@ impl Worker<'_> {
             let is_leaving = self.leads.get(&run).is_some_and(|leading| leading.is_leaving);
             let said = match led {
                 Led::Ended(end) if !(is_leaving && end.status == RunStatus::Interrupted) => {
-                    server.query(protocol::END, &[&&*run, &epoch, &name, &None::<&str>]).await?;
+                    server.query_surely(protocol::END, &[&&*run, &epoch, &name, &None::<&str>]).await?;
                     format!("{run} has ended: {}", status_name(end.status))
                 }
                 Led::Refused(why) if !is_leaving => {
-                    server.query(protocol::END, &[&&*run, &epoch, &name, &Some(why)]).await?;
+                    server.query_surely(protocol::END, &[&&*run, &epoch, &name, &Some(why)]).await?;
                     format!("{run} is not run: {why}")
                 }
                 Led::Ended(_) | Led::Left | Led::Refused(_) => {
-                    server.query(protocol::HAND_OVER, &[&&*run, &epoch, &name]).await?;
+                    server.query_surely(protocol::HAND_OVER, &[&&*run, &epoch, &name]).await?;
                     server.notify("job").await?;
                     format!("gave {run} back")
                 }
@@ -219,7 +220,7 @@ impl Worker<'_> {
             if self.leads.get(&run).is_some_and(|leading| leading.epoch == epoch) {
                 self.leads.remove(&run);
             }
-            self.waiting.retain(|(of, _), _| *of != run);
+            self.forget(&run);
             self.wakes.jobs = true;
         }
         Ok(())
@@ -250,15 +251,19 @@ impl Worker<'_> {
                 let (run, id, lost, outcome): (&str, i64, Vec<String>, &str) =
                     (row.get(0), row.get(1), row.get(2), row.get(3));
                 let key = (Arc::from(run), RequestId(id as u64));
-                // One that was cancelled meanwhile is deleted as well.
-                let Some(wanted) = self.waiting.remove(&key) else { continue };
                 let done: Done = serde_json::from_str(outcome).unwrap_or_else(|error| {
                     refused(format!("the answer of its worker is not understood: {error}"))
                 });
                 let lost =
                     lost.iter().filter_map(|usage| serde_json::from_str::<Usage>(usage).ok()).collect();
-                // A run that has just stopped needs no outcome.
-                let _ = wanted.done.send((done, lost));
+                match self.waiting.remove(&key) {
+                    // A run that has just stopped needs no outcome.
+                    Some(wanted) => _ = wanted.done.send((done, lost)),
+                    None => {
+                        let fingerprint = SmolStr::new(row.get::<_, &str>(4));
+                        self.early.insert(key, Early { fingerprint, done, lost });
+                    }
+                }
             }
             if rows.len() < OUTCOMES_AT_ONCE as usize {
                 return Ok(());
@@ -297,7 +302,7 @@ impl Worker<'_> {
             }
         }
         while let Some((claim, id, answer)) = self.answers.first() {
-            server.query(protocol::ANSWER, &[claim, id, answer]).await?;
+            server.query_surely(protocol::ANSWER, &[claim, id, answer]).await?;
             self.answers.remove(0);
             if self.answers.is_empty() {
                 self.wakes.answers = true;
@@ -308,25 +313,16 @@ impl Worker<'_> {
     }
 
     async fn take_questions(&mut self, server: &mut Connection) -> Result<(), Error> {
-        if self.waiting.is_empty() {
+        if self.leads.is_empty() {
             return Ok(());
         }
         let (runs, epochs): (Vec<&str>, Vec<i64>) =
             self.leads.iter().map(|(run, leading)| (&**run, leading.epoch)).unzip();
         for row in server.query(protocol::TAKE_QUESTIONS, &[&runs, &epochs]).await? {
-            let key = (Arc::from(row.get::<_, &str>(0)), RequestId(row.get::<_, i64>(1) as u64));
+            let key: Key = (Arc::from(row.get::<_, &str>(0)), RequestId(row.get::<_, i64>(1) as u64));
             let (claim, id, question): (i64, i64, &str) = (row.get(2), row.get(3), row.get(4));
-            let Some(wanted) = self.waiting.get(&key) else { continue };
             let Ok(question) = serde_json::from_str(question) else { continue };
-            let (answer, answered) = oneshot::channel();
-            // A request that has just ended asks nothing any more.
-            let _ = wanted.questions.send(Asked { question, answer });
-            let news = self.news.clone();
-            tokio::spawn(async move {
-                if let Ok(answer) = answered.await {
-                    let _ = news.send(News::Answered(claim, id, answer));
-                }
-            });
+            self.ask(&key, claim, id, question);
         }
         Ok(())
     }
@@ -353,7 +349,7 @@ impl Worker<'_> {
         }
         let lease = self.lease();
         let at_once = free.min(RUNS_AT_ONCE);
-        let rows = server.query(protocol::LEAD, &[&self.settings.name, &lease, &at_once]).await?;
+        let rows = server.query_surely(protocol::LEAD, &[&self.settings.name, &lease, &at_once]).await?;
         // There may be more.
         self.wakes.jobs = rows.len() == at_once as usize;
         for row in rows {
@@ -399,7 +395,8 @@ impl Worker<'_> {
         }
         let lease = self.lease();
         let (name, classes) = (&self.settings.name, &self.settings.classes);
-        let rows = server.query(protocol::CLAIM, &[name, &lease, classes, &free]).await?;
+        let numbers: Vec<i64> = (0..free).map(|_| fastrand::i64(1..)).collect();
+        let rows = server.query(protocol::CLAIM, &[name, &lease, classes, &free, &numbers]).await?;
         self.wakes.claims = rows.len() == free as usize;
         for row in rows {
             let run: Arc<str> = Arc::from(row.get::<_, &str>(0));

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use prose_state::journal::journal_of;
 use prose_state::reader::{JournalReader, read_last};
@@ -18,7 +18,7 @@ use prose_vm::event::EventKind;
 use smol_str::SmolStr;
 
 use super::address::{Address, is_same_token, random};
-use super::client::Client;
+use super::client::{Client, ControlError, START_TIME};
 use super::protocol::{Answer, Ask, Hello, MAX_MESSAGE, Message, PROTOCOL_VERSION, Request};
 use super::transport::{Listener, Stream, is_of_user};
 
@@ -40,7 +40,16 @@ pub trait Remote: Send + Sync {
 
 /// Passes on what another machine asks the run in a folder, which a process of this machine executes. Returns the answer.
 pub fn relay(folder: &Path, request: &str) -> String {
-    let answer = Client::connect(folder).and_then(|mut client| client.pass_on(request));
+    let begin = Instant::now();
+    let answer = loop {
+        match Client::connect(folder).and_then(|mut client| client.pass_on(request)) {
+            // Its process has just started to execute it.
+            Err(ControlError::NotRunning | ControlError::NoChannel(None)) if begin.elapsed() < START_TIME => {
+                thread::sleep(LOOK);
+            }
+            answer => break answer,
+        }
+    };
     answer.unwrap_or_else(|error| {
         String::from_utf8_lossy(&Message::Error(error.to_string()).line()).into_owned()
     })
@@ -212,7 +221,11 @@ fn follow_events(writer: &Writer, folder: &Path, run: &str, remote: &dyn Remote)
     let mut reader = None;
     let mut last = 0;
     let mut is_over = false;
+    let mut begins_again = false;
     for look in 1_u64.. {
+        if std::mem::take(&mut begins_again) {
+            reader = None;
+        }
         match &mut reader {
             // There may be no line yet.
             None => reader = JournalReader::open(&path).ok(),
@@ -227,8 +240,13 @@ fn follow_events(writer: &Writer, folder: &Path, run: &str, remote: &dyn Remote)
             if event.seq <= last {
                 continue;
             }
-            last = event.seq;
             let is_end = matches!(event.kind, EventKind::RunEnded(_));
+            // The next execution takes off that it was interrupted.
+            if is_end && !remote.is_over(run) {
+                begins_again = true;
+                break;
+            }
+            last = event.seq;
             if writer.send(&Message::Event(Box::new(event))).is_err() {
                 return;
             }

@@ -115,7 +115,6 @@ CREATE TABLE job (
     made_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX job_free ON job (until) WHERE state = 'active';
-CREATE SEQUENCE claim;
 CREATE TABLE effect (
     run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     id BIGINT NOT NULL,

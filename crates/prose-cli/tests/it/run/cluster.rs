@@ -47,7 +47,10 @@ impl Cluster {
     fn worker(&mut self, arguments: &[&str]) -> usize {
         let url = self.server.url();
         let mut command = self.workspace.command();
-        command.args(["worker", "--lease", "2s", "--on", &url]).args(arguments).current_dir("/");
+        command.args(["worker", "--on", &url]).args(arguments).current_dir("/");
+        if !arguments.contains(&"--lease") {
+            command.args(["--lease", "2s"]);
+        }
         command.stdin(Stdio::null()).stdout(Stdio::null());
         if std::env::var_os("PROSE_SHOW_WORKERS").is_none() {
             command.stderr(Stdio::null());
@@ -134,10 +137,9 @@ fn another_worker_continues_with_what_a_killed_one_had() {
     cluster.worker(&["--class", "offline"]);
     cluster.worker(&["--class", "offline"]);
     let run = cluster.submit("rounds.prose", &["--delay", "200ms"]);
-    for _ in 0..3 {
+    for killed in 0..3 {
         sleep(Duration::from_millis(700));
-        cluster.kill(0);
-        cluster.workers.remove(0);
+        cluster.kill(killed);
         cluster.worker(&["--class", "offline"]);
     }
     cluster.wait_for("SELECT state FROM job", "ended\n");
@@ -225,7 +227,9 @@ fn runs_are_paused_stopped_resumed_and_answered_from_anywhere() {
     cluster.wait_for(&format!("SELECT state FROM job WHERE run_id = '{asking}'"), "ended\n");
     let shown = cluster.prose(&["runs", "show", &asking]).ended(0).stdout;
     assert!(shown.contains("completed\n"), "{shown}");
-    assert!(cluster.query(&format!("SELECT line FROM journal WHERE run_id = '{asking}'")).contains("\"ada\""));
+    assert!(
+        cluster.query(&format!("SELECT line FROM journal WHERE run_id = '{asking}'")).contains("\"ada\"")
+    );
 }
 
 #[test]
@@ -247,4 +251,49 @@ fn what_cannot_be_run_on_other_machines_is_refused_with_the_reason() {
     let scripted = cluster.prose(&["run", "two.prose", "-q", "--script", "answers.toml"]).ended(0);
     assert_eq!(scripted.stdout, "text: two\n");
     assert!(!Path::new("/.prose").exists(), "a worker keeps nothing in its folder");
+}
+
+/// An agent that asks whether it may use the shell, and replies with the answer.
+const AGENT: &str = r#"#!/bin/sh
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case $line in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":1,"agentCapabilities":{}}}';;
+    *'"session/new"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"sessionId":"s"}}';;
+    *'"session/prompt"'*) prompt=$id
+      echo '{"jsonrpc":"2.0","id":"ask","method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"t","title":"git log","kind":"execute","rawInput":{"command":"git log"}},"options":[{"optionId":"yes","name":"Once","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}}';;
+    *'"outcome"'*) answer=$(printf '%s' "$line" | sed -n 's/.*"optionId":"\([a-z]*\)".*/\1/p')
+      echo '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"said '$answer'"}}}}'
+      echo '{"jsonrpc":"2.0","id":'$prompt',"result":{"stopReason":"end_turn"}}';;
+  esac
+done
+"#;
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn the_question_of_an_agent_is_answered_from_another_machine() {
+    let program = "agent historian:\n  permissions:\n    bash: prompt\noutput text = session: historian\n  prompt: \"Look\"\n";
+    let mut cluster = Cluster::new(&[("main.prose", program), ("agent.sh", AGENT)]);
+    let agent = cluster.workspace.path("agent.sh");
+    let settings = format!("[run]\nharness = \"acp\"\ncommand = [\"sh\", \"{}\"]\n", agent.display());
+    cluster.workspace.write("prose.toml", settings.as_bytes());
+    cluster.worker(&["--leads", "0"]);
+    cluster.worker(&["--slots", "0"]);
+    let run = cluster
+        .prose(&["run", "main.prose", "--detach", "-q", "--allow-unenforced-permissions"])
+        .ended(0)
+        .stdout
+        .trim()
+        .to_owned();
+    cluster.wait_for("SELECT count(*) FROM question WHERE taken IS NOT NULL", "1\n");
+    let begin = Instant::now();
+    while cluster.prose(&["runs", "answer", &run, "once"]).status != 0 {
+        assert!(begin.elapsed() < Duration::from_secs(30));
+    }
+    cluster.wait_for("SELECT state FROM job", "ended\n");
+    let shown = cluster.prose(&["runs", "show", &run]).ended(0).stdout;
+    assert!(
+        shown.contains("said yes") && shown.contains("asked: git log (bash: prompt): allowed by ada"),
+        "{shown}"
+    );
 }
