@@ -1,5 +1,6 @@
 //! The harness of a run that is led here: what it is asked is performed by whichever worker claims it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures_util::stream::FuturesUnordered;
@@ -30,8 +31,8 @@ pub(crate) struct Done {
 pub(crate) enum Ask {
     /// An effect is to be performed.
     Perform(Box<Wanted>),
-    /// It is not needed any more.
-    Cancel(Key),
+    /// It is not needed any more by the program that asked for it in an epoch.
+    Cancel(Key, i64),
 }
 
 /// An effect of a run: the run, and the request.
@@ -40,6 +41,8 @@ pub(crate) type Key = (Arc<str>, RequestId);
 /// An effect that is to be performed.
 pub(crate) struct Wanted {
     pub(crate) key: Key,
+    /// The epoch of the program that asks. The process may lead the run in a later one while the program of an earlier one still ends.
+    pub(crate) epoch: i64,
     pub(crate) fingerprint: SmolStr,
     /// The harness that performs it.
     pub(crate) class: SmolStr,
@@ -48,6 +51,8 @@ pub(crate) struct Wanted {
     pub(crate) done: oneshot::Sender<(Done, Vec<Usage>)>,
     /// Receives the questions of its agent.
     pub(crate) questions: UnboundedSender<Asked>,
+    /// The questions that were sent there: the claim and the number of each.
+    pub(crate) asked: HashSet<(i64, i64)>,
 }
 
 /// A question of an agent, and who receives the answer.
@@ -60,13 +65,14 @@ pub(crate) struct Asked {
 pub(crate) struct Effects {
     of: Arc<dyn Harness>,
     run: Arc<str>,
+    epoch: i64,
     asks: UnboundedSender<Ask>,
 }
 
 impl Effects {
     /// Lets workers perform what a harness of a run is asked.
-    pub(crate) fn new(of: Arc<dyn Harness>, run: Arc<str>, asks: UnboundedSender<Ask>) -> Self {
-        Self { of, run, asks }
+    pub(crate) fn new(of: Arc<dyn Harness>, run: Arc<str>, epoch: i64, asks: UnboundedSender<Ask>) -> Self {
+        Self { of, run, epoch, asks }
     }
 
     /// The harness that performs a request.
@@ -82,6 +88,7 @@ impl Effects {
 /// Tells that an effect is not needed any more, unless it is there.
 struct Cancel<'a> {
     key: Option<Key>,
+    epoch: i64,
     asks: &'a UnboundedSender<Ask>,
 }
 
@@ -89,7 +96,7 @@ impl Drop for Cancel<'_> {
     fn drop(&mut self) {
         if let Some(key) = self.key.take() {
             // Without a receiver the process ends.
-            let _ = self.asks.send(Ask::Cancel(key));
+            let _ = self.asks.send(Ask::Cancel(key, self.epoch));
         }
     }
 }
@@ -122,13 +129,22 @@ impl Harness for Effects {
             let (done, is_done) = oneshot::channel();
             let (questions, mut asked) = unbounded_channel();
             let fingerprint = fingerprint(&request.effect);
-            let wanted = Wanted { key: key.clone(), fingerprint, class, request: text, done, questions };
+            let wanted = Wanted {
+                key: key.clone(),
+                epoch: self.epoch,
+                fingerprint,
+                class,
+                request: text,
+                done,
+                questions,
+                asked: HashSet::new(),
+            };
             // A worker observes the timeout of the session.
             let _rest = reporter.rest();
             if self.asks.send(Ask::Perform(Box::new(wanted))).is_err() {
                 return std::future::pending().await;
             }
-            let mut cancel = Cancel { key: Some(key), asks: &self.asks };
+            let mut cancel = Cancel { key: Some(key), epoch: self.epoch, asks: &self.asks };
             let answering = async {
                 let mut open = FuturesUnordered::new();
                 loop {

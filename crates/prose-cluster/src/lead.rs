@@ -80,9 +80,10 @@ impl Taken {
         }
         request.id = Some((*self.run).into());
         request.state = StateMode::Postgres;
-        let (run, asks) = (Arc::clone(&self.run), asks.clone());
-        request.dispatch =
-            Some(Arc::new(move |harness| Arc::new(Effects::new(harness, Arc::clone(&run), asks.clone()))));
+        let (run, epoch, asks) = (Arc::clone(&self.run), self.lead.epoch, asks.clone());
+        request.dispatch = Some(Arc::new(move |harness| {
+            Arc::new(Effects::new(harness, Arc::clone(&run), epoch, asks.clone()))
+        }));
         let prepared = match prepare(request) {
             Ok(prepared) => prepared,
             Err(failure) => return refused(&failure),

@@ -238,7 +238,9 @@ impl<'a> Worker<'a> {
                 };
                 if let Err(error) = done {
                     let error = ClusterError::of(&self.settings.server)(error);
-                    (self.tell)(&format!("{error}; what is at work goes on, and the server is tried again"));
+                    (self.tell)(&format!(
+                        "{error}; what is at work continues, and the server is tried again"
+                    ));
                     server = None;
                 }
             }
@@ -307,7 +309,7 @@ impl<'a> Worker<'a> {
         match ask {
             Ask::Perform(wanted) => {
                 // Who leads the run any more is not decided here; that it is not led here is.
-                if self.leads.get(&wanted.key.0).is_none_or(|leading| leading.is_leaving) {
+                if !self.is_led_in(&wanted.key.0, wanted.epoch) {
                     return;
                 }
                 if let Some(early) = self.early.remove(&wanted.key)
@@ -324,14 +326,19 @@ impl<'a> Worker<'a> {
                     self.ask(&key, claim, id, question);
                 }
             }
-            Ask::Cancel(key) => {
-                self.waiting.remove(&key);
-                self.requested.retain(|requested| *requested != key);
-                if self.leads.get(&key.0).is_some_and(|leading| !leading.is_leaving) {
+            Ask::Cancel(key, epoch) => {
+                if self.is_led_in(&key.0, epoch) {
+                    self.waiting.remove(&key);
+                    self.requested.retain(|requested| *requested != key);
                     self.cancelled.push(key);
                 }
             }
         }
+    }
+
+    /// Whether the program of an epoch is executed here and is to go on.
+    fn is_led_in(&self, run: &str, epoch: i64) -> bool {
+        self.leads.get(run).is_some_and(|leading| leading.epoch == epoch && !leading.is_leaving)
     }
 
     fn take_news(&mut self, news: News) {

@@ -44,6 +44,15 @@ pub const REQUEST: &str = "WITH mine AS (
     request = excluded.request, due = clock_timestamp(), claim = NULL, attempt = 0, worker = NULL, usage = NULL,
     lost = '{}', outcome = NULL, taken = NULL WHERE effect.fingerprint <> excluded.fingerprint";
 
+/// *Await*, after each request: outcomes and questions of what was requested are taken, also if this epoch has marked them as taken, be it before the program came to
+/// the request or in an answer that was lost. Runs and requests.
+pub const AWAIT: &str = "WITH mine AS (SELECT * FROM unnest($1::text[], $2::bigint[]) AS mine (run_id, id)),
+    asked AS (
+        UPDATE question SET taken = NULL FROM mine
+        WHERE question.run_id = mine.run_id AND question.effect_id = mine.id AND answer IS NULL AND taken IS NOT NULL)
+    UPDATE effect SET taken = NULL FROM mine
+    WHERE effect.run_id = mine.run_id AND effect.id = mine.id AND outcome IS NOT NULL AND taken IS NOT NULL";
+
 /// *Cancel*: effects are not needed any more. Whoever works on one finds it missing. Runs and requests, with the epoch of each and the name.
 pub const CANCEL: &str =
     "DELETE FROM effect USING unnest($1::text[], $2::bigint[], $3::bigint[]) AS mine (run_id, epoch, id)

@@ -171,10 +171,13 @@ impl Worker<'_> {
                 .query(protocol::REQUEST, &[&&*run, &epoch, name, &ids, &fingerprints, &classes, &requests])
                 .await?;
         }
+        let (runs, ids) = columns(self.requested.iter());
+        server.query(protocol::AWAIT, &[&runs, &ids]).await?;
         self.requested.clear();
         self.wakes.claims = true;
-        // An outcome may be there from before.
+        // Outcomes and questions may be there from before.
         self.wakes.outcomes = true;
+        self.wakes.questions = true;
         server.notify("effect").await
     }
 
@@ -199,7 +202,7 @@ impl Worker<'_> {
     async fn send_ended(&mut self, server: &mut Connection) -> Result<(), Error> {
         while let Some((run, epoch, led)) = self.led.first() {
             let (run, epoch, name) = (Arc::clone(run), *epoch, self.settings.name.clone());
-            let is_leaving = self.leads.get(&run).is_some_and(|leading| leading.is_leaving);
+            let is_leaving = !self.is_led_in(&run, epoch);
             let said = match led {
                 Led::Ended(end) if !(is_leaving && end.status == RunStatus::Interrupted) => {
                     server.query_surely(protocol::END, &[&&*run, &epoch, &name, &None::<&str>]).await?;
@@ -217,10 +220,11 @@ impl Worker<'_> {
             };
             (self.tell)(&said);
             self.led.remove(0);
+            // What waits in a later epoch continues to wait.
             if self.leads.get(&run).is_some_and(|leading| leading.epoch == epoch) {
                 self.leads.remove(&run);
+                self.waiting.retain(|(of, _), _| *of != run);
             }
-            self.forget(&run);
             self.wakes.jobs = true;
         }
         Ok(())
@@ -321,6 +325,10 @@ impl Worker<'_> {
         for row in server.query(protocol::TAKE_QUESTIONS, &[&runs, &epochs]).await? {
             let key: Key = (Arc::from(row.get::<_, &str>(0)), RequestId(row.get::<_, i64>(1) as u64));
             let (claim, id, question): (i64, i64, &str) = (row.get(2), row.get(3), row.get(4));
+            let Some(wanted) = self.waiting.get_mut(&key) else { continue };
+            if !wanted.asked.insert((claim, id)) {
+                continue;
+            }
             let Ok(question) = serde_json::from_str(question) else { continue };
             self.ask(&key, claim, id, question);
         }
@@ -371,7 +379,8 @@ impl Worker<'_> {
             stop: Some(stop),
             is_leaving: false,
         };
-        // An earlier epoch of this process has been told to stop and finds the fence.
+        // An earlier epoch of this process has been told to stop and finds the fence. What it waited for is asked for again.
+        self.waiting.retain(|(of, _), _| *of != taken.run);
         self.leads.insert(Arc::clone(&taken.run), leading);
         let (server, asks, news) = (self.settings.server.clone(), self.asks.clone(), self.news.clone());
         let (run, epoch) = (Arc::clone(&taken.run), taken.lead.epoch);

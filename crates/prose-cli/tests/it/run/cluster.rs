@@ -184,6 +184,55 @@ fn a_run_waits_for_a_server_that_is_started_again() {
     assert_eq!(cluster.outcomes(&run), "37|37\n");
 }
 
+/// A leader looks for outcomes of all of its runs at once, also of one whose program has not yet come to the request again.
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn an_outcome_that_a_new_leader_finds_before_it_asks_for_it_is_not_lost() {
+    let mut cluster = Cluster::new(&[("one.prose", "output text = session \"one\"\n")]);
+    let first = cluster.worker(&["--class", "offline", "--slots", "0"]);
+    cluster.worker(&["--class", "offline", "--leads", "0"]);
+    let run = cluster.submit("one.prose", &["--delay", "1s"]);
+    cluster.wait_for("SELECT count(*) FROM effect WHERE claim IS NOT NULL", "1\n");
+    cluster.kill(first);
+    cluster.wait_for("SELECT count(*) FROM effect WHERE outcome IS NOT NULL", "1\n");
+    // Whether it does so depends on the time.
+    cluster.query(
+        "CREATE FUNCTION take() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         UPDATE effect SET taken = NEW.epoch WHERE run_id = NEW.run_id; RETURN NEW; END $$;
+         CREATE TRIGGER take AFTER UPDATE OF epoch ON job FOR EACH ROW EXECUTE FUNCTION take()",
+    );
+    cluster.worker(&["--class", "offline", "--slots", "0"]);
+    cluster.wait_for("SELECT state, epoch FROM job", "ended|2\n");
+    assert_eq!(cluster.outcomes(&run), "1|1\n");
+}
+
+/// It leads the run in a second epoch while the program of the first one still ends.
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_worker_that_cannot_reach_its_server_for_longer_than_its_lease_begins_again() {
+    let mut cluster = Cluster::new(&[("rounds.prose", ROUNDS)]);
+    cluster.worker(&["--class", "offline"]);
+    let run = cluster.submit("rounds.prose", &["--delay", "150ms"]);
+    cluster.wait_for("SELECT count(*) > 8 FROM journal", "t\n");
+    cluster.server.down();
+    sleep(Duration::from_secs(3));
+    cluster.server.up();
+    cluster.wait_for("SELECT state, epoch FROM job", "ended|2\n");
+    assert_eq!(cluster.outcomes(&run), "37|37\n");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_run_that_its_leader_cannot_start_stays_with_the_reason() {
+    let settings = "[run]\nharness = \"command\"\ncommand = [\"cat\"]\nisolation = \"worktree\"\n";
+    let program = "parallel:\n  a = session \"one\"\n  b = session \"two\"\noutput text = \"{a} {b}\"\n";
+    let mut cluster = Cluster::new(&[("prose.toml", settings), ("two.prose", program)]);
+    cluster.worker(&["--class", "command"]);
+    let refused = cluster.prose(&["run", "two.prose"]).ended(2);
+    assert!(refused.stderr.contains("needs a git repository"), "{refused:?}");
+    assert_eq!(cluster.query("SELECT state, problem LIKE '%git%' FROM job"), "ended|t\n");
+}
+
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn a_worker_that_is_asked_to_end_gives_everything_back_at_once() {
