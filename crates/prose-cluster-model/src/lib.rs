@@ -6,20 +6,33 @@
 //!
 //! # Transitions and statements
 //!
-//! Each method of [`Server`] is one transaction, and has the name of its statement:
+//! The statements are the constants of `prose_state::protocol`; a test compares this table with them. Each method of [`Server`] is one transaction.
 //!
-//! | transition | who | what the transaction does |
-//! |---|---|---|
-//! | [`lead`](Server::lead) | leader | takes a run whose lease is over: increments `epoch`, begins a lease |
-//! | [`renew`](Server::renew) | leader | extends the lease `WHERE epoch = mine`; without a row, the process stops leading |
-//! | [`replay`](Server::replay) | leader | reads the journal; after `lead` or a `settle` without a reply, before anything else |
-//! | [`collect`](Server::collect) | leader | reads the outcomes of effects that are done |
-//! | [`settle`](Server::settle) | leader | locks the run `WHERE epoch = mine`; appends outcomes to the journal, marks their effects as settled, inserts the next effects, ends the run |
-//! | [`claim`](Server::claim) | worker | takes an effect that is free, or claimed with a lease that is over: increments `attempt`, begins a lease |
-//! | [`heartbeat`](Server::heartbeat) | worker | extends the lease `WHERE state = 'claimed' AND attempt = mine`; without a row, the worker stops the agent |
-//! | [`complete`](Server::complete) | worker | stores the outcome `WHERE state = 'claimed' AND attempt = mine`; without a row, the outcome is dropped |
-//! | [`pause`](Server::pause), [`resume`](Server::resume) | person | effects cannot be claimed in between; those that are claimed continue |
-//! | [`cancel`](Server::cancel) | person | locks the run and stops it; cancels the effects that are free or claimed |
+//! | statement | transition | who | what the transaction does |
+//! |---|---|---|---|
+//! | `SUBMIT` | [`submit`](Server::submit) | person | inserts the run, which nobody leads |
+//! | `LEAD` | [`lead`](Server::lead) | leader | takes a run whose lease is over: increments `epoch`, begins a lease |
+//! | `RENEW` | [`renew`](Server::renew) | leader | extends the lease `WHERE epoch = mine`; without a row, the process stops leading |
+//! | | [`replay`](Server::replay) | leader | reads the journal after `lead`, before anything else; after a `settle` without a reply, reads where it ends |
+//! | `FENCE` | [`fence`](Server::fence) | leader | locks the row of the run `WHERE epoch = mine`, as a part of `settle` and all else that is written to the journal |
+//! | `REQUEST` | [`request`](Server::request) | leader | locks the row of the run `WHERE epoch = mine`; inserts effects that are not there |
+//! | `AWAIT` | [`request`](Server::request) | leader | unmarks the outcomes of what was requested, which this epoch may have taken before, or without receiving them |
+//! | `TAKE` | [`take`](Server::take) | leader | reads outcomes that are not marked with the epoch, and marks them |
+//! | `SETTLE` | [`settle`](Server::settle) | leader | after the fence, with the lines of the journal that have the outcomes: deletes their effects |
+//! | `CANCEL` | [`cancel`](Server::cancel) | leader | deletes an effect that is not needed any more `WHERE epoch = mine` |
+//! | `END` | [`end`](Server::end) | leader | ends the run `WHERE epoch = mine`, and deletes its effects |
+//! | `HAND_OVER` | [`hand_over`](Server::hand_over) | leader | ends the lease `WHERE epoch = mine`, before its time |
+//! | `AGAIN` | [`again`](Server::again) | person | lets a stopped run continue |
+//! | `CLAIM` | [`claim`](Server::claim) | worker | takes an effect that is free, or claimed with a lease that is over: the next number of a sequence is the claim; begins a lease |
+//! | `HEARTBEAT` | [`heartbeat`](Server::heartbeat) | worker | extends the lease `WHERE claim = mine AND outcome IS NULL`; without a row, the worker stops the agent |
+//! | `COMPLETE` | [`complete`](Server::complete) | worker | stores the outcome `WHERE claim = mine AND outcome IS NULL`; without a row, the outcome is dropped |
+//! | `RELEASE` | [`release`](Server::release) | worker | ends the lease `WHERE claim = mine AND outcome IS NULL`, before its time |
+//! | `ASK` | not in the model | worker | inserts a question of the agent of a claim |
+//! | `TAKE_QUESTIONS` | not in the model | leader | reads questions that are not marked with the epoch, and marks them; `await` unmarks them |
+//! | `ANSWER` | not in the model | leader | stores the first answer |
+//! | `ANSWERS` | not in the model | worker | reads answers |
+//!
+//! After a lost connection, a leader sends `request` again for everything that it waits for, and a worker sends its outcomes again.
 //!
 //! # Time
 //!
@@ -41,11 +54,13 @@
 //!
 //! # What is not in the model
 //!
-//! - Transactions are atomic. `settle`, `cancel`, `pause` and `lead` lock the row of the run, so they have an order. `claim` locks only the row of an effect: it may take an effect
-//!   of a run that is paused in the same moment, which is harmless, and does not take one that is cancelled, since its conditions are evaluated again after the lock was waited for.
-//! - Rows have no names of processes. An epoch is led by one process and an attempt made by one worker, so comparing names adds nothing; the model shows that it is not needed.
+//! - Transactions are atomic. `fence`, `request`, `end` and `lead` lock the row of the run, so they have an order. `claim`, `complete` and `take` lock rows of effects; their
+//!   conditions are evaluated again after a lock was waited for. A statement of a connection that was lost is either committed before the next one of its process, or never.
+//! - Rows have no names of processes, only whether there is one: an epoch is led by one process, so comparing names adds nothing. `attempt` counts claims for people.
+//! - Time in which a process that leads no more continues to take outcomes. It marks them as taken by its epoch, and the other one takes them a second time, without a consequence.
 //! - Order: `claim` takes any effect, and not the oldest, since rows that others have locked are skipped.
-//! - A stopped run is not continued. For that, `settle` would have to free cancelled effects.
+//! - A pause is one of the program: its leader requests nothing. A stop is the decision of a leader that a person has asked; if it crashes before `end`, the run continues.
+//! - Fingerprints: an effect that is requested with another text than before is a new one.
 
 pub mod endings;
 mod model;
@@ -61,7 +76,7 @@ pub use self::processes::{Leader, Memory, Worker};
 pub use self::server::{Breaches, EffectRow, EffectState, Entry, RunRow, RunState, Server};
 pub use self::state::State;
 
-/// How many effects the run has: the first two are independent, and the third one needs the outcomes of both.
+/// How many effects the run has at most.
 pub const EFFECTS: usize = 3;
 
 /// An effect, by its number.
@@ -70,15 +85,29 @@ pub type Effect = usize;
 /// How often the run has been taken by a leader.
 pub type Epoch = u8;
 
-/// How often an effect has been claimed. It stands for the outcome of that attempt, too.
-pub type Attempt = u8;
+/// The number of a claim; 0 for none. It stands for the outcome that its worker has, too.
+pub type Claim = u8;
 
 /// The outcomes of effects, where there are any.
-pub type Outcomes = [Option<Attempt>; EFFECTS];
+pub type Outcomes = [Option<Claim>; EFFECTS];
 
-/// The effects that the program asks for next, if it is replayed with outcomes.
-pub(crate) fn open_effects(outcomes: &Outcomes) -> impl Iterator<Item = Effect> {
-    let are_first_two_over = outcomes[0].is_some() && outcomes[1].is_some();
-    let candidates = if are_first_two_over { 2..3 } else { 0..2 };
-    candidates.filter(|&effect| outcomes[effect].is_none())
+/// What the run executes: the first two effects are independent, and the third one comes after them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    /// The third effect needs the outcomes of both.
+    NeedsBoth,
+    /// The third effect needs one of the outcomes; the other one is not needed any more.
+    NeedsFirst,
+}
+
+impl Program {
+    /// The effects that the program asks for next, if it is replayed with outcomes.
+    pub(crate) fn open_effects(self, outcomes: &Outcomes) -> impl Iterator<Item = Effect> {
+        let is_over = match self {
+            Self::NeedsBoth => outcomes[0].is_some() && outcomes[1].is_some(),
+            Self::NeedsFirst => outcomes[0].is_some() || outcomes[1].is_some(),
+        };
+        let candidates = if is_over { 2..3 } else { 0..2 };
+        candidates.filter(|&effect| outcomes[effect].is_none())
+    }
 }

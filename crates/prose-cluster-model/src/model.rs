@@ -4,19 +4,21 @@ use stateright::{Model, Property};
 
 use crate::server::{EffectState, RunState, Server};
 use crate::state::State;
-use crate::{EFFECTS, Effect, Leader, Memory, Mutation, Outcomes, Worker, properties};
+use crate::{EFFECTS, Effect, Leader, Memory, Mutation, Program, Worker, properties};
 
 /// A cluster that executes one run.
 #[derive(Debug, Clone, Copy)]
 pub struct Cluster {
+    /// The program of the run.
+    pub program: Program,
     /// How many processes may lead the run.
     pub leaders: usize,
     /// How many workers there are.
     pub workers: usize,
     /// How many crashes, pauses and lost connections there are at most.
     pub faults: u8,
-    /// How often a person pauses or stops the run at most.
-    pub requests: u8,
+    /// How often a person stops the run at most.
+    pub stops: u8,
     /// What is left out of the protocol.
     pub mutation: Option<Mutation>,
 }
@@ -39,16 +41,19 @@ pub enum Action {
     Lead(usize, Reply),
     Renew(usize),
     Replay(usize),
-    Collect(usize),
+    Request(usize, Reply),
+    Take(usize, Reply),
     Settle(usize, Reply),
-    /// The second transaction of [`Mutation::SettleInTwoTransactions`].
-    Mark(usize),
+    /// Reads where the journal ends, after a `settle` without a reply.
+    Look(usize),
+    Cancel(usize, Reply),
+    End(usize, Reply),
+    HandOver(usize),
+    Again,
     Claim(usize, Effect, Reply),
     Heartbeat(usize),
     Complete(usize, Reply),
-    Pause,
-    Resume,
-    Cancel,
+    Release(usize),
     EndLease,
     EndClaim(Effect),
     LeaderRestarts(usize),
@@ -65,7 +70,7 @@ impl Cluster {
         }
         if !state.server.can_lead() {
             let is_fast = self.mutation == Some(Mutation::LeadByOwnClock);
-            if !is_fast || !state.server.run.state.is_active() {
+            if !is_fast || state.server.run.state != RunState::Active {
                 return None;
             }
             state.fault()?;
@@ -76,6 +81,22 @@ impl Cluster {
             Reply::LostAfterCommit => Leader::STARTED,
             Reply::LostBeforeCommit => return None,
         };
+        Some(())
+    }
+
+    fn renew(&self, state: &mut State, leader: usize) -> Option<()> {
+        let Leader::Leads { epoch, memory } = state.leaders[leader] else { return None };
+        if state.server.renew(epoch) {
+            return Some(());
+        }
+        if let Some(memory) = memory
+            && self.mutation == Some(Mutation::CancelWithoutFence)
+        {
+            for effect in memory.waited_for(self.program) {
+                state.server.cancel(epoch, effect, self.mutation);
+            }
+        }
+        state.leaders[leader] = Leader::STARTED;
         Some(())
     }
 
@@ -91,29 +112,130 @@ impl Cluster {
         Some(())
     }
 
-    fn settle(&self, state: &mut State, leader: usize, reply: Reply) -> Option<()> {
-        let Leader::Leads { epoch, memory: Some(memory) } = state.leaders[leader] else { return None };
-        let is_needed = memory.collected != Outcomes::default() || !memory.has_asked;
-        if !is_needed || memory.unmarked != Outcomes::default() {
+    fn request(&self, state: &mut State, leader: usize, reply: Reply) -> Option<()> {
+        let (epoch, mut memory) = state.executing(leader)?;
+        let wanted: Vec<Effect> = memory.wanted(self.program).collect();
+        if wanted.is_empty() {
             return None;
         }
-        let after = match reply {
-            Reply::LostBeforeCommit => None,
-            Reply::Received | Reply::LostAfterCommit => state.server.settle(epoch, &memory, self.mutation),
-        };
-        state.leaders[leader] = match (reply, after) {
-            (Reply::Received, Some(after)) if after.is_active() => {
-                let mut next = Memory { has_asked: true, ..Memory::of(memory.settled()) };
-                if self.mutation == Some(Mutation::SettleInTwoTransactions) {
-                    next.unmarked = memory.collected;
+        if self.mutation == Some(Mutation::RequestWithoutLock) && !memory.is_checked {
+            memory.is_checked = state.server.fence(epoch);
+            state.leaders[leader] = Leader::Leads { epoch, memory: Some(memory) };
+            return Some(());
+        }
+        memory.is_checked = false;
+        if reply != Reply::LostBeforeCommit {
+            state.server.request(epoch, wanted.iter().copied(), self.mutation);
+        }
+        match reply {
+            Reply::Received => wanted.into_iter().for_each(|effect| memory.requested[effect] = true),
+            Reply::LostAfterCommit | Reply::LostBeforeCommit => memory.reconnect(self.program),
+        }
+        state.leaders[leader] = Leader::Leads { epoch, memory: Some(memory) };
+        Some(())
+    }
+
+    fn take(&self, state: &mut State, leader: usize, reply: Reply) -> Option<()> {
+        let Leader::Leads { epoch, memory } = state.leaders[leader] else { return None };
+        if memory.is_some_and(|memory| memory.is_unsure || memory.is_ending || memory.is_half_settled) {
+            return None;
+        }
+        let mut is_waited_for = [false; EFFECTS];
+        for effect in memory.iter().flat_map(|memory| memory.waited_for(self.program)) {
+            is_waited_for[effect] = true;
+        }
+        // What a process that leads no more marks without waiting for it is only taken twice by the one that leads.
+        let is_seen = |effect: Effect| epoch == state.server.run.epoch || is_waited_for[effect];
+        let mut server = state.server.clone();
+        let outcomes = server.take(epoch, is_seen, self.mutation);
+        state.server = server;
+        if let Leader::Leads { memory: Some(memory), .. } = &mut state.leaders[leader] {
+            match reply {
+                Reply::Received => {
+                    for effect in (0..EFFECTS).filter(|&effect| is_waited_for[effect]) {
+                        memory.taken[effect] = outcomes[effect];
+                    }
                 }
-                Leader::Leads { epoch, memory: Some(next) }
+                Reply::LostAfterCommit | Reply::LostBeforeCommit => memory.reconnect(self.program),
             }
-            (Reply::Received, _) => Leader::STARTED,
-            _ if self.mutation == Some(Mutation::SettleAgain) => {
+        }
+        Some(())
+    }
+
+    fn settle(&self, state: &mut State, leader: usize, reply: Reply) -> Option<()> {
+        let (epoch, mut memory) = state.executing(leader)?;
+        let settling = memory.settling(self.program);
+        if settling.iter().all(Option::is_none) {
+            return None;
+        }
+        if self.mutation == Some(Mutation::SettleInTwoTransactions) && !memory.is_half_settled {
+            if state.server.fence(epoch) {
+                state.server.delete_settled(&settling, self.mutation);
+            }
+            memory.is_half_settled = true;
+            state.leaders[leader] = Leader::Leads { epoch, memory: Some(memory) };
+            return Some(());
+        }
+        let is_settled =
+            reply == Reply::LostBeforeCommit || state.server.settle(epoch, &settling, self.mutation);
+        state.leaders[leader] = match reply {
+            Reply::Received if is_settled => {
+                Leader::Leads { epoch, memory: Some(memory.settled(self.program)) }
+            }
+            Reply::Received => Leader::STARTED,
+            Reply::LostAfterCommit | Reply::LostBeforeCommit => {
+                memory.is_unsure = self.mutation != Some(Mutation::SettleAgain);
                 Leader::Leads { epoch, memory: Some(memory) }
             }
-            _ => Leader::Leads { epoch, memory: None },
+        };
+        Some(())
+    }
+
+    fn look(&self, state: &mut State, leader: usize) -> Option<()> {
+        let journal = state.server.replay();
+        let memory = state.memory(leader).filter(|memory| memory.is_unsure)?;
+        let settled = memory.settled(self.program);
+        if settled.journal == journal {
+            *memory = settled;
+        } else {
+            memory.is_unsure = false;
+        }
+        Some(())
+    }
+
+    fn cancel(&self, state: &mut State, leader: usize, reply: Reply) -> Option<()> {
+        let (epoch, mut memory) = state.executing(leader)?;
+        let effect = memory.unneeded(self.program).next()?;
+        if reply != Reply::LostBeforeCommit {
+            state.server.cancel(epoch, effect, self.mutation);
+        }
+        match reply {
+            Reply::Received => memory.requested[effect] = false,
+            Reply::LostAfterCommit | Reply::LostBeforeCommit => memory.reconnect(self.program),
+        }
+        state.leaders[leader] = Leader::Leads { epoch, memory: Some(memory) };
+        Some(())
+    }
+
+    fn end(&self, state: &mut State, leader: usize, reply: Reply) -> Option<()> {
+        let Leader::Leads { epoch, memory: Some(mut memory) } = state.leaders[leader] else { return None };
+        if memory.is_unsure {
+            return None;
+        }
+        let is_finished = self.program.open_effects(&memory.journal).next().is_none();
+        if !is_finished && !memory.is_ending {
+            state.stop()?;
+        }
+        if reply != Reply::LostBeforeCommit {
+            let ended = if is_finished { RunState::Finished } else { RunState::Stopped };
+            state.server.end(epoch, ended, self.mutation);
+        }
+        state.leaders[leader] = match reply {
+            Reply::Received => Leader::STARTED,
+            Reply::LostAfterCommit | Reply::LostBeforeCommit => {
+                memory.is_ending = true;
+                Leader::Leads { epoch, memory: Some(memory) }
+            }
         };
         Some(())
     }
@@ -124,15 +246,14 @@ impl Cluster {
         }
         if !state.server.can_claim(effect, self.mutation) {
             let is_claimed = state.server.effects[effect].state == EffectState::Claimed;
-            let is_running = state.server.run.state == RunState::Running;
-            if self.mutation != Some(Mutation::ClaimByOwnClock) || !is_claimed || !is_running {
+            if self.mutation != Some(Mutation::ClaimByOwnClock) || !is_claimed {
                 return None;
             }
             state.fault()?;
         }
-        let attempt = state.server.claim(effect);
+        let (claim, attempt) = state.server.claim(effect, self.mutation);
         match reply {
-            Reply::Received => state.workers[worker] = Worker::Works { effect, attempt },
+            Reply::Received => state.workers[worker] = Worker::Works { effect, claim, attempt },
             Reply::LostAfterCommit => {}
             Reply::LostBeforeCommit => return None,
         }
@@ -140,8 +261,8 @@ impl Cluster {
     }
 
     fn complete(&self, state: &mut State, worker: usize, reply: Reply) -> Option<()> {
-        let Worker::Works { effect, attempt } = state.workers[worker] else { return None };
-        let is_accepted = state.server.complete(effect, attempt, self.mutation);
+        let Worker::Works { effect, claim, attempt } = state.workers[worker] else { return None };
+        let is_accepted = state.server.complete(effect, (claim, attempt), self.mutation);
         match reply {
             Reply::Received => state.workers[worker] = Worker::Waits,
             // The worker sends the outcome again.
@@ -154,7 +275,11 @@ impl Cluster {
     /// Changes a state by a step; `None` if the step is not possible.
     fn step(&self, state: &mut State, action: Action) -> Option<()> {
         if let Action::Lead(_, reply)
+        | Action::Request(_, reply)
+        | Action::Take(_, reply)
         | Action::Settle(_, reply)
+        | Action::Cancel(_, reply)
+        | Action::End(_, reply)
         | Action::Claim(_, _, reply)
         | Action::Complete(_, reply) = action
             && reply != Reply::Received
@@ -163,46 +288,36 @@ impl Cluster {
         }
         match action {
             Action::Lead(leader, reply) => self.lead(state, leader, reply)?,
-            Action::Renew(leader) => {
-                let epoch = state.leaders[leader].epoch()?;
-                if !state.server.renew(epoch) {
-                    state.leaders[leader] = Leader::STARTED;
-                }
-            }
+            Action::Renew(leader) => self.renew(state, leader)?,
             Action::Replay(leader) => self.replay(state, leader)?,
-            Action::Collect(leader) => {
-                let collected = state.server.collect();
-                let memory = state.memory(leader)?;
-                if memory.unmarked != Outcomes::default() {
-                    return None;
-                }
-                memory.collected = collected;
-            }
+            Action::Request(leader, reply) => self.request(state, leader, reply)?,
+            Action::Take(leader, reply) => self.take(state, leader, reply)?,
             Action::Settle(leader, reply) => self.settle(state, leader, reply)?,
-            Action::Mark(leader) => {
-                let unmarked = std::mem::take(&mut state.memory(leader)?.unmarked);
-                for effect in (0..EFFECTS).filter(|&effect| unmarked[effect].is_some()) {
-                    state.server.mark(effect);
-                }
+            Action::Look(leader) => self.look(state, leader)?,
+            Action::Cancel(leader, reply) => self.cancel(state, leader, reply)?,
+            Action::End(leader, reply) => self.end(state, leader, reply)?,
+            Action::HandOver(leader) => {
+                let epoch = state.leaders[leader].epoch()?;
+                state.fault()?;
+                state.server.hand_over(epoch, self.mutation);
+                state.leaders[leader] = Leader::STARTED;
             }
+            Action::Again if state.server.run.state == RunState::Stopped => state.server.again(),
             Action::Claim(worker, effect, reply) => self.claim(state, worker, effect, reply)?,
             Action::Heartbeat(worker) => {
-                let Worker::Works { effect, attempt } = state.workers[worker] else { return None };
-                if !state.server.heartbeat(effect, attempt, self.mutation) {
+                let Worker::Works { effect, claim, attempt } = state.workers[worker] else { return None };
+                if !state.server.heartbeat(effect, (claim, attempt), self.mutation) {
                     state.workers[worker] = Worker::Waits;
                 }
             }
             Action::Complete(worker, reply) => self.complete(state, worker, reply)?,
-            Action::Pause if state.server.run.state == RunState::Running => {
-                state.request()?;
-                state.server.pause();
+            Action::Release(worker) => {
+                let Worker::Works { effect, claim, attempt } = state.workers[worker] else { return None };
+                state.fault()?;
+                state.server.release(effect, (claim, attempt), self.mutation);
+                state.workers[worker] = Worker::Waits;
             }
-            Action::Resume if state.server.run.state == RunState::Paused => state.server.resume(),
-            Action::Cancel if state.server.run.state.is_active() => {
-                state.request()?;
-                state.server.cancel();
-            }
-            Action::EndLease if state.server.run.state.is_active() => {
+            Action::EndLease if state.server.run.state == RunState::Active => {
                 // Without a process that leads, time alone ends the lease.
                 if state.is_led() {
                     state.fault()?;
@@ -233,9 +348,7 @@ impl Cluster {
                 state.workers[worker] = if restarts { Worker::Waits } else { Worker::Down };
                 state.workers.iter().find(|worker| **worker != Worker::Down)?;
             }
-            Action::Pause | Action::Resume | Action::Cancel | Action::EndLease | Action::EndClaim(_) => {
-                return None;
-            }
+            Action::Again | Action::EndLease | Action::EndClaim(_) => return None,
         }
         Some(())
     }
@@ -247,16 +360,17 @@ impl Model for Cluster {
 
     fn init_states(&self) -> Vec<State> {
         vec![State {
-            server: Server::new(),
+            server: Server::submit(),
             leaders: vec![Leader::STARTED; self.leaders],
             workers: vec![Worker::Waits; self.workers],
             faults: self.faults,
-            requests: self.requests,
+            stops: self.stops,
         }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
         const COMMITTED: [Reply; 2] = [Reply::Received, Reply::LostAfterCommit];
+        const ALL: [Reply; 3] = [Reply::Received, Reply::LostAfterCommit, Reply::LostBeforeCommit];
         for (number, leader) in state.leaders.iter().enumerate() {
             match leader {
                 Leader::Waits { .. } => {
@@ -264,13 +378,20 @@ impl Model for Cluster {
                     actions.extend(COMMITTED.map(|reply| Action::Lead(number, reply)));
                 }
                 Leader::Leads { .. } => {
-                    let replies = [Reply::Received, Reply::LostAfterCommit, Reply::LostBeforeCommit];
-                    actions.extend(replies.map(|reply| Action::Settle(number, reply)));
+                    actions.extend(COMMITTED.map(|reply| Action::Take(number, reply)));
+                    for reply in ALL {
+                        actions.extend([
+                            Action::Request(number, reply),
+                            Action::Settle(number, reply),
+                            Action::Cancel(number, reply),
+                            Action::End(number, reply),
+                        ]);
+                    }
                     actions.extend([
                         Action::Replay(number),
                         Action::Renew(number),
-                        Action::Collect(number),
-                        Action::Mark(number),
+                        Action::Look(number),
+                        Action::HandOver(number),
                         Action::LeaderRestarts(number),
                         Action::LeaderGoesDown(number),
                     ]);
@@ -289,6 +410,7 @@ impl Model for Cluster {
                     actions.extend(COMMITTED.map(|reply| Action::Complete(number, reply)));
                     actions.extend([
                         Action::Heartbeat(number),
+                        Action::Release(number),
                         Action::WorkerRestarts(number),
                         Action::WorkerGoesDown(number),
                     ]);
@@ -296,7 +418,7 @@ impl Model for Cluster {
                 Worker::Down => {}
             }
         }
-        actions.extend([Action::Pause, Action::Resume, Action::Cancel, Action::EndLease]);
+        actions.extend([Action::Again, Action::EndLease]);
         actions.extend((0..EFFECTS).map(Action::EndClaim));
     }
 

@@ -1,6 +1,6 @@
 //! What the processes remember, which is all that a crash loses.
 
-use crate::{Attempt, Effect, Epoch, Outcomes};
+use crate::{Claim, EFFECTS, Effect, Epoch, Outcomes, Program};
 
 /// A process that may lead the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,23 +39,77 @@ impl Leader {
 pub struct Memory {
     /// The outcomes in the journal.
     pub journal: Outcomes,
-    /// The outcomes that it collected, and has not settled yet.
-    pub collected: Outcomes,
-    /// Whether it inserted the effects that the program asks for next.
-    pub has_asked: bool,
-    /// Outcomes in the journal whose effects are to be marked as settled. Only with [`SettleInTwoTransactions`](crate::Mutation::SettleInTwoTransactions) there are any.
-    pub unmarked: Outcomes,
+    /// The outcomes that it took, and has not settled yet.
+    pub taken: Outcomes,
+    /// The effects that it requested, with a reply.
+    pub requested: [bool; EFFECTS],
+    /// Whether the reply to `settle` was lost, so that the journal is to be looked at before it is sent again.
+    pub is_unsure: bool,
+    /// Whether `end` was sent and its reply was lost.
+    pub is_ending: bool,
+    /// Only with [`SettleInTwoTransactions`](crate::Mutation::SettleInTwoTransactions): whether the rows that belong to `taken` are deleted.
+    pub is_half_settled: bool,
+    /// Only with [`RequestWithoutLock`](crate::Mutation::RequestWithoutLock): whether the epoch was compared, so that the next transaction inserts.
+    pub is_checked: bool,
 }
 
 impl Memory {
     /// What a leader knows after reading the journal.
     pub(crate) fn of(journal: Outcomes) -> Self {
-        Self { journal, collected: Outcomes::default(), has_asked: false, unmarked: Outcomes::default() }
+        Self {
+            journal,
+            taken: Outcomes::default(),
+            requested: [false; EFFECTS],
+            is_unsure: false,
+            is_ending: false,
+            is_half_settled: false,
+            is_checked: false,
+        }
     }
 
-    /// What the journal has after the next `settle`.
-    pub(crate) fn settled(&self) -> Outcomes {
-        std::array::from_fn(|effect| self.journal[effect].or(self.collected[effect]))
+    /// What `settle` appends to the journal. A program that needs one of several outcomes records the first one.
+    pub(crate) fn settling(&self, program: Program) -> Outcomes {
+        let mut settling = Outcomes::default();
+        for effect in 0..EFFECTS {
+            let known = std::array::from_fn(|effect| self.journal[effect].or(settling[effect]));
+            let is_open = program.open_effects(&known).any(|open| open == effect);
+            settling[effect] = self.taken[effect].filter(|_| is_open);
+        }
+        settling
+    }
+
+    /// What the leader knows after `settle`.
+    pub(crate) fn settled(&self, program: Program) -> Self {
+        let settling = self.settling(program);
+        let journal = std::array::from_fn(|effect| self.journal[effect].or(settling[effect]));
+        Self { requested: self.requested, ..Self::of(journal) }
+    }
+
+    /// The effects that the program waits for.
+    pub(crate) fn waited_for(&self, program: Program) -> impl Iterator<Item = Effect> {
+        program.open_effects(&self.journal).filter(|&effect| self.taken[effect].is_none())
+    }
+
+    /// The effects that are to be requested.
+    pub(crate) fn wanted(&self, program: Program) -> impl Iterator<Item = Effect> {
+        self.waited_for(program).filter(|&effect| !self.requested[effect])
+    }
+
+    /// The effects that were requested, and are not needed any more.
+    pub(crate) fn unneeded(&self, program: Program) -> impl Iterator<Item = Effect> {
+        let is_open: [bool; EFFECTS] =
+            std::array::from_fn(|effect| program.open_effects(&self.journal).any(|open| open == effect));
+        (0..EFFECTS).filter(move |&effect| {
+            self.requested[effect] && !is_open[effect] && self.journal[effect].is_none()
+        })
+    }
+
+    /// The connection was lost: whatever the leader waits for is requested again.
+    pub(crate) fn reconnect(&mut self, program: Program) {
+        let waited_for: Vec<Effect> = self.waited_for(program).collect();
+        for effect in waited_for {
+            self.requested[effect] = false;
+        }
     }
 }
 
@@ -68,8 +122,10 @@ pub enum Worker {
     Works {
         /// The effect.
         effect: Effect,
-        /// The attempt that it claimed.
-        attempt: Attempt,
+        /// The claim.
+        claim: Claim,
+        /// Which attempt of the row it is. Only with [`ClaimByAttempt`](crate::Mutation::ClaimByAttempt), it is counted.
+        attempt: u8,
     },
     /// Has crashed and stays down.
     Down,

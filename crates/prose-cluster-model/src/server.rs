@@ -1,25 +1,16 @@
 //! The rows of the server, and the transactions that change them.
 
-use crate::{Attempt, EFFECTS, Effect, Epoch, Memory, Mutation, Outcomes, open_effects};
+use crate::{Claim, EFFECTS, Effect, Epoch, Mutation, Outcomes};
 
 /// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RunState {
-    /// Its effects can be claimed.
-    Running,
-    /// Its effects cannot be claimed.
-    Paused,
+    /// It needs a leader.
+    Active,
     /// A person stopped it.
     Stopped,
-    /// All effects have outcomes.
+    /// The program has ended.
     Finished,
-}
-
-impl RunState {
-    /// Whether the run needs a leader.
-    pub fn is_active(self) -> bool {
-        matches!(self, Self::Running | Self::Paused)
-    }
 }
 
 /// The row of the run.
@@ -29,6 +20,8 @@ pub struct RunRow {
     pub epoch: Epoch,
     /// Whether `until` is in the past.
     pub is_over: bool,
+    /// Whether it has a `holder`.
+    pub is_held: bool,
     /// Its state.
     pub state: RunState,
 }
@@ -36,18 +29,14 @@ pub struct RunRow {
 /// The state of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EffectState {
-    /// It has no row yet.
+    /// It has no row.
     Absent,
-    /// It can be claimed.
+    /// Nobody has claimed it.
     Free,
     /// A worker claimed it.
     Claimed,
     /// It has an outcome.
     Done,
-    /// Its outcome is in the journal.
-    Settled,
-    /// The run was stopped before it had an outcome.
-    Cancelled,
 }
 
 /// The row of an effect.
@@ -55,12 +44,22 @@ pub enum EffectState {
 pub struct EffectRow {
     /// Its state.
     pub state: EffectState,
-    /// How often it has been claimed.
-    pub attempt: Attempt,
-    /// Whether `until` is in the past; always, unless it is claimed.
+    /// The claim that it has.
+    pub claim: Claim,
+    /// How often the row was claimed. Only with [`Mutation::ClaimByAttempt`], it is counted.
+    pub attempt: u8,
+    /// Whether `due` is in the past; always, unless it is claimed.
     pub is_over: bool,
-    /// The attempt whose outcome it has.
-    pub outcome: Option<Attempt>,
+    /// The claim whose outcome it has.
+    pub outcome: Option<Claim>,
+    /// The epoch that has taken its outcome; 0 for none.
+    pub taken: Epoch,
+}
+
+impl EffectRow {
+    const ABSENT: Self =
+        Self { state: EffectState::Absent, claim: 0, attempt: 0, is_over: true, outcome: None, taken: 0 };
+    const FREE: Self = Self { state: EffectState::Free, ..Self::ABSENT };
 }
 
 /// A row of the journal.
@@ -68,21 +67,21 @@ pub struct EffectRow {
 pub struct Entry {
     /// The effect.
     pub effect: Effect,
-    /// The attempt whose outcome it is.
-    pub outcome: Attempt,
+    /// The claim whose outcome it is.
+    pub outcome: Claim,
 }
 
 /// What must never happen and cannot be seen in the rows afterwards.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Breaches {
-    /// A process appended to the journal although another one had begun to lead.
-    pub is_appended_by_another: bool,
-    /// A run or an effect was taken from a process whose lease was valid.
+    /// A leader of an earlier epoch changed the run.
+    pub is_changed_by_another: bool,
+    /// A lease that was valid was taken, or ended by another.
     pub is_taken_early: bool,
-    /// An effect of a run that is not running was claimed.
-    pub is_claimed_at_rest: bool,
-    /// A worker whose claim was taken by another one was told to continue.
+    /// A worker that had lost its claim was told to continue.
     pub is_kept_working: bool,
+    /// An outcome was accepted of another claim than that of the row.
+    pub is_foreign_outcome: bool,
 }
 
 /// The rows of the server.
@@ -94,20 +93,22 @@ pub struct Server {
     pub effects: [EffectRow; EFFECTS],
     /// The rows of its journal.
     pub journal: Vec<Entry>,
-    /// Not a row: the outcomes that `complete` accepted first.
+    /// The last number of the sequence of claims.
+    pub last_claim: Claim,
+    /// Not a row: the outcomes that `complete` accepted, of effects that are needed.
     pub accepted: Outcomes,
     /// Not a row: what must never happen, and did.
     pub breaches: Breaches,
 }
 
 impl Server {
-    /// A run that nobody has taken yet.
-    pub(crate) fn new() -> Self {
-        let absent = EffectRow { state: EffectState::Absent, attempt: 0, is_over: true, outcome: None };
+    /// `submit`: a run that nobody has taken yet.
+    pub fn submit() -> Self {
         Self {
-            run: RunRow { epoch: 0, is_over: true, state: RunState::Running },
-            effects: [absent; EFFECTS],
+            run: RunRow { epoch: 0, is_over: true, is_held: false, state: RunState::Active },
+            effects: [EffectRow::ABSENT; EFFECTS],
             journal: Vec::new(),
+            last_claim: 0,
             accepted: Outcomes::default(),
             breaches: Breaches::default(),
         }
@@ -115,20 +116,34 @@ impl Server {
 
     /// Whether `lead` finds the run.
     pub(crate) fn can_lead(&self) -> bool {
-        self.run.state.is_active() && self.run.is_over
+        self.run.state == RunState::Active && self.run.is_over
     }
 
     /// Takes the run, whose lease is over, and returns the epoch that begins.
     pub fn lead(&mut self) -> Epoch {
         self.breaches.is_taken_early |= !self.run.is_over;
         self.run.epoch += 1;
-        self.run.is_over = false;
+        (self.run.is_over, self.run.is_held) = (false, true);
         self.run.epoch
     }
 
-    /// Extends the lease of a leader. Returns whether it still leads an active run.
+    /// Locks the row of the run, if it is led in an epoch.
+    pub fn fence(&self, epoch: Epoch) -> bool {
+        self.run.epoch == epoch && self.run.is_held
+    }
+
+    /// The fence of a transaction that changes the run, or what becomes of it without a fence.
+    fn passes(&mut self, epoch: Epoch, has_fence: bool) -> bool {
+        let is_leading = self.fence(epoch);
+        if !has_fence {
+            self.breaches.is_changed_by_another |= !is_leading;
+        }
+        is_leading || !has_fence
+    }
+
+    /// Extends the lease of a leader. Returns whether it still leads the run.
     pub fn renew(&mut self, epoch: Epoch) -> bool {
-        let is_leading = self.run.epoch == epoch && self.run.state.is_active();
+        let is_leading = self.fence(epoch) && self.run.state == RunState::Active;
         if is_leading {
             self.run.is_over = false;
         }
@@ -144,117 +159,178 @@ impl Server {
         outcomes
     }
 
-    /// Reads the outcomes of effects that are done and not settled.
-    pub fn collect(&self) -> Outcomes {
-        self.effects.map(|row| if row.state == EffectState::Done { row.outcome } else { None })
+    /// Inserts effects, and unmarks those that are there already. Returns whether the process leads the run.
+    pub fn request(
+        &mut self,
+        epoch: Epoch,
+        effects: impl Iterator<Item = Effect>,
+        mutation: Option<Mutation>,
+    ) -> bool {
+        let has_fence =
+            !matches!(mutation, Some(Mutation::RequestWithoutFence | Mutation::RequestWithoutLock));
+        if has_fence && !self.fence(epoch) {
+            return false;
+        }
+        for effect in effects {
+            let row = &mut self.effects[effect];
+            if row.state == EffectState::Absent || mutation == Some(Mutation::RequestReplacesEffects) {
+                *row = EffectRow::FREE;
+            } else if mutation != Some(Mutation::RequestKeepsMarks) {
+                row.taken = 0;
+            }
+        }
+        true
     }
 
-    /// Settles what a leader collected. Returns the state of the run after it; `None` if another process leads, and then it changes nothing.
-    pub fn settle(&mut self, epoch: Epoch, memory: &Memory, mutation: Option<Mutation>) -> Option<RunState> {
-        if self.run.epoch != epoch {
-            if mutation != Some(Mutation::SettleWithoutFence) {
-                return None;
-            }
-            self.breaches.is_appended_by_another = true;
-        }
-        for (effect, outcome) in memory.collected.iter().enumerate() {
-            let Some(outcome) = *outcome else { continue };
-            self.journal.push(Entry { effect, outcome });
-            if mutation != Some(Mutation::SettleInTwoTransactions) {
-                self.mark(effect);
-            }
-        }
-        let outcomes = memory.settled();
-        if self.run.state.is_active() || mutation == Some(Mutation::SettleAfterStop) {
-            for effect in open_effects(&outcomes) {
-                let row = &mut self.effects[effect];
-                if row.state == EffectState::Absent || mutation == Some(Mutation::SettleReplacesEffects) {
-                    *row = EffectRow { state: EffectState::Free, outcome: None, is_over: true, ..*row };
-                }
+    /// Marks the outcomes that the epoch has not taken yet, and returns them.
+    pub fn take(
+        &mut self,
+        epoch: Epoch,
+        is_seen: impl Fn(Effect) -> bool,
+        mutation: Option<Mutation>,
+    ) -> Outcomes {
+        let mut outcomes = Outcomes::default();
+        for effect in (0..EFFECTS).filter(|&effect| is_seen(effect)) {
+            let row = &mut self.effects[effect];
+            let is_new = match mutation {
+                Some(Mutation::TakeWithoutEpoch) => row.taken == 0,
+                _ => row.taken != epoch,
+            };
+            if row.state == EffectState::Done && is_new {
+                row.taken = epoch;
+                outcomes[effect] = row.outcome;
             }
         }
-        if self.run.state.is_active() && outcomes.iter().all(Option::is_some) {
-            self.run.state = RunState::Finished;
-            self.run.is_over = true;
-        }
-        Some(self.run.state)
+        outcomes
     }
 
-    /// Marks an effect as settled, which is a part of `settle`.
-    pub(crate) fn mark(&mut self, effect: Effect) {
-        self.effects[effect].state = EffectState::Settled;
+    /// Appends outcomes to the journal and deletes their effects. Returns whether the process leads the run; otherwise it changes nothing.
+    pub fn settle(&mut self, epoch: Epoch, outcomes: &Outcomes, mutation: Option<Mutation>) -> bool {
+        if !self.passes(epoch, mutation != Some(Mutation::SettleWithoutFence)) {
+            return false;
+        }
+        self.delete_settled(outcomes, mutation);
+        for (effect, outcome) in outcomes.iter().enumerate() {
+            self.journal.extend(outcome.map(|outcome| Entry { effect, outcome }));
+        }
+        true
+    }
+
+    /// The part of `settle` that deletes effects.
+    pub(crate) fn delete_settled(&mut self, outcomes: &Outcomes, mutation: Option<Mutation>) {
+        let is_freed = mutation == Some(Mutation::SettleFreesEffects);
+        for effect in (0..EFFECTS).filter(|&effect| outcomes[effect].is_some()) {
+            self.effects[effect] = if is_freed { EffectRow::FREE } else { EffectRow::ABSENT };
+        }
+    }
+
+    /// Deletes an effect that is not needed any more.
+    pub fn cancel(&mut self, epoch: Epoch, effect: Effect, mutation: Option<Mutation>) {
+        let is_leading = self.fence(epoch);
+        if is_leading || mutation == Some(Mutation::CancelWithoutFence) {
+            self.effects[effect] = EffectRow::ABSENT;
+        }
+        if is_leading {
+            self.accepted[effect] = None;
+        }
+    }
+
+    /// Ends the run, and deletes its effects.
+    pub fn end(&mut self, epoch: Epoch, state: RunState, mutation: Option<Mutation>) {
+        if !self.passes(epoch, mutation != Some(Mutation::EndWithoutFence)) {
+            return;
+        }
+        self.run = RunRow { is_over: true, is_held: false, state, ..self.run };
+        if mutation != Some(Mutation::EndKeepsEffects) {
+            self.effects = [EffectRow::ABSENT; EFFECTS];
+        }
+        // What is not in the journal was not wanted any more.
+        self.accepted = self.replay();
+    }
+
+    /// Gives the run back before its lease is over.
+    pub fn hand_over(&mut self, epoch: Epoch, mutation: Option<Mutation>) {
+        if self.run.state == RunState::Active
+            && self.passes(epoch, mutation != Some(Mutation::HandOverWithoutFence))
+        {
+            (self.run.is_over, self.run.is_held) = (true, false);
+        }
+    }
+
+    /// Lets a stopped run continue.
+    pub fn again(&mut self) {
+        self.run = RunRow { state: RunState::Active, is_over: true, ..self.run };
     }
 
     /// Whether `claim` finds an effect.
     pub(crate) fn can_claim(&self, effect: Effect, mutation: Option<Mutation>) -> bool {
         let row = &self.effects[effect];
-        let is_claimable = match row.state {
+        match row.state {
             EffectState::Free => true,
             EffectState::Claimed => row.is_over && mutation != Some(Mutation::ClaimOnlyFree),
-            EffectState::Done | EffectState::Settled => mutation == Some(Mutation::ClaimWithoutState),
-            EffectState::Absent | EffectState::Cancelled => false,
-        };
-        is_claimable && (self.run.state == RunState::Running || mutation == Some(Mutation::ClaimWithoutRun))
+            EffectState::Done => mutation == Some(Mutation::ClaimWithoutOutcome),
+            EffectState::Absent => false,
+        }
     }
 
-    /// Takes an effect that is free or whose lease is over, and returns the attempt that begins.
-    pub fn claim(&mut self, effect: Effect) -> Attempt {
+    /// Takes an effect that is free or whose lease is over. Returns the claim that begins, and the attempt.
+    pub fn claim(&mut self, effect: Effect, mutation: Option<Mutation>) -> (Claim, u8) {
+        self.last_claim += 1;
         let row = &mut self.effects[effect];
         self.breaches.is_taken_early |= row.state == EffectState::Claimed && !row.is_over;
-        self.breaches.is_claimed_at_rest |= self.run.state != RunState::Running;
         row.state = EffectState::Claimed;
-        row.attempt += 1;
+        row.claim = self.last_claim;
+        row.attempt += u8::from(mutation == Some(Mutation::ClaimByAttempt));
         row.is_over = false;
-        row.attempt
+        (row.claim, row.attempt)
     }
 
     /// Extends the lease of a claim. Returns whether the worker still has it.
-    pub fn heartbeat(&mut self, effect: Effect, attempt: Attempt, mutation: Option<Mutation>) -> bool {
-        let row = &mut self.effects[effect];
-        let is_same = row.attempt == attempt;
-        let has_claim = row.state == EffectState::Claimed
-            && (is_same || mutation == Some(Mutation::HeartbeatWithoutAttempt));
+    pub fn heartbeat(&mut self, effect: Effect, claim: (Claim, u8), mutation: Option<Mutation>) -> bool {
+        let has_claim = self.has_claim(effect, claim, mutation, Mutation::HeartbeatWithoutClaim);
         if has_claim {
+            let row = &mut self.effects[effect];
             row.is_over = false;
-            self.breaches.is_kept_working |= !is_same;
+            self.breaches.is_kept_working |= row.claim != claim.0;
         }
         has_claim
     }
 
+    fn has_claim(
+        &self,
+        effect: Effect,
+        (claim, attempt): (Claim, u8),
+        mutation: Option<Mutation>,
+        without: Mutation,
+    ) -> bool {
+        let row = &self.effects[effect];
+        let is_same = match mutation {
+            Some(Mutation::ClaimByAttempt) => row.attempt == attempt,
+            _ => row.claim == claim || mutation == Some(without),
+        };
+        row.state == EffectState::Claimed && is_same
+    }
+
     /// Stores the outcome of a claimed effect. Returns whether it was accepted.
-    pub fn complete(&mut self, effect: Effect, attempt: Attempt, mutation: Option<Mutation>) -> bool {
-        let row = &mut self.effects[effect];
-        let is_same = row.attempt == attempt || mutation == Some(Mutation::CompleteWithoutAttempt);
-        let is_claimed =
-            row.state == EffectState::Claimed || mutation == Some(Mutation::CompleteWithoutState);
-        let is_accepted = is_same && is_claimed;
-        if is_accepted {
+    pub fn complete(&mut self, effect: Effect, claim: (Claim, u8), mutation: Option<Mutation>) -> bool {
+        let has_claim = self.has_claim(effect, claim, mutation, Mutation::CompleteWithoutClaim);
+        if has_claim {
+            let row = &mut self.effects[effect];
+            self.breaches.is_foreign_outcome |= row.claim != claim.0;
             row.state = EffectState::Done;
             row.is_over = true;
-            row.outcome = Some(attempt);
-            self.accepted[effect].get_or_insert(attempt);
+            row.outcome = Some(claim.0);
+            self.accepted[effect].get_or_insert(claim.0);
         }
-        is_accepted
+        has_claim
     }
 
-    /// Stops the run and cancels the effects that have no outcome.
-    pub fn cancel(&mut self) {
-        self.run.state = RunState::Stopped;
-        for row in &mut self.effects {
-            if matches!(row.state, EffectState::Free | EffectState::Claimed) {
-                row.state = EffectState::Cancelled;
-                row.is_over = true;
-            }
+    /// Gives a claim back before its lease is over.
+    pub fn release(&mut self, effect: Effect, claim: (Claim, u8), mutation: Option<Mutation>) {
+        if self.has_claim(effect, claim, mutation, Mutation::ReleaseWithoutClaim) {
+            let row = &mut self.effects[effect];
+            self.breaches.is_taken_early |= row.claim != claim.0;
+            row.is_over = true;
         }
-    }
-
-    /// Pauses the run.
-    pub fn pause(&mut self) {
-        self.run.state = RunState::Paused;
-    }
-
-    /// Ends the pause.
-    pub fn resume(&mut self) {
-        self.run.state = RunState::Running;
     }
 }

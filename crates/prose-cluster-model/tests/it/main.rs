@@ -2,3 +2,4 @@
 
 mod mutations;
 mod protocol;
+mod statements;
