@@ -22,6 +22,7 @@ mod colours;
 mod compile_programs;
 mod dap;
 mod dependencies;
+mod deploy;
 mod docs;
 mod fault_proxy;
 mod format_official_programs;
