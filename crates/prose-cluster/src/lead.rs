@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use prose_run::{Questions, RunFailure, RunHooks, Start, prepare};
 use prose_state::{Lead, Server};
@@ -11,6 +12,9 @@ use tokio::sync::oneshot;
 
 use crate::bundle::Bundle;
 use crate::effects::{Ask, Effects};
+
+/// How long a run rests whose state cannot be used.
+const BEFORE_NEXT_LEADER: Duration = Duration::from_secs(1);
 
 /// A run that this process has the lease of.
 pub(crate) struct Taken {
@@ -27,6 +31,8 @@ pub(crate) enum Led {
     Ended(Box<RunEnd>),
     /// It was stopped while it went on, such as since the lease is over.
     Left,
+    /// Its state could not be used here and now, such as that of a server that is just being started, and why. Another leader may be able to.
+    Unusable(String),
     /// It cannot be executed, and why.
     Refused(String),
 }
@@ -46,6 +52,10 @@ impl Taken {
         stop: oneshot::Receiver<String>,
     ) -> Led {
         let led = self.prepare_and_execute(root, server, asks, stop);
+        if matches!(led, Led::Unusable(_)) {
+            // The next leader tries at once.
+            std::thread::sleep(BEFORE_NEXT_LEADER);
+        }
         // What is left of a folder that cannot be removed is of no use to anyone, and harms nobody.
         let _ = std::fs::remove_dir_all(root);
         led
@@ -76,7 +86,7 @@ impl Taken {
         if self.is_begun
             && let Err(error) = server.make_folder(&request.project, &self.run)
         {
-            return refused(&error);
+            return Led::Unusable(error.to_string());
         }
         request.id = Some((*self.run).into());
         request.state = StateMode::Postgres;
@@ -86,6 +96,7 @@ impl Taken {
         }));
         let prepared = match prepare(request) {
             Ok(prepared) => prepared,
+            Err(RunFailure::State(error)) => return Led::Unusable(error.to_string()),
             Err(failure) => return refused(&failure),
         };
         let hooks = RunHooks {
@@ -102,6 +113,7 @@ impl Taken {
         match prepared.execute(hooks) {
             Ok(finished) if finished.unrecorded.is_none() => Led::Ended(Box::new(finished.end)),
             Ok(_) | Err(RunFailure::Run(_)) => Led::Left,
+            Err(RunFailure::State(error)) => Led::Unusable(error.to_string()),
             Err(failure) => refused(&failure),
         }
     }

@@ -85,7 +85,7 @@ impl Mirror {
             if is_active {
                 self.locks.push(RunLock::of_folder(&self.project, run)?);
             }
-            // One that is followed may have ended already.
+            // A run that is followed may have ended since it was submitted.
             if is_active || only.is_some() {
                 self.bridge.open(run, &folder)?;
             }

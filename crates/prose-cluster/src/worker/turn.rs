@@ -212,10 +212,14 @@ impl Worker<'_> {
                     server.query_surely(protocol::END, &[&&*run, &epoch, &name, &Some(why)]).await?;
                     format!("{run} is not run: {why}")
                 }
-                Led::Ended(_) | Led::Left | Led::Refused(_) => {
-                    server.query_surely(protocol::HAND_OVER, &[&&*run, &epoch, &name]).await?;
+                Led::Ended(_) | Led::Left | Led::Unusable(_) | Led::Refused(_) => {
+                    let why = match led {
+                        Led::Unusable(why) => format!(": {why}"),
+                        Led::Ended(_) | Led::Left | Led::Refused(_) => String::new(),
+                    };
+                    server.query(protocol::HAND_OVER, &[&&*run, &epoch, &name]).await?;
                     server.notify("job").await?;
-                    format!("gave {run} back")
+                    format!("gave {run} back{why}")
                 }
             };
             (self.tell)(&said);

@@ -18,7 +18,7 @@ use prose_vm::event::EventKind;
 use smol_str::SmolStr;
 
 use super::address::{Address, is_same_token, random};
-use super::client::{Client, ControlError, START_TIME};
+use super::client::{Client, ControlError};
 use super::protocol::{Answer, Ask, Hello, MAX_MESSAGE, Message, PROTOCOL_VERSION, Request};
 use super::transport::{Listener, Stream, is_of_user};
 
@@ -29,6 +29,9 @@ const LOOK_FOR_QUESTIONS: Duration = Duration::from_millis(500);
 /// After how many looks into the journal it is asked whether the run is over.
 const LOOKS_FOR_END: u64 = 5;
 
+/// How long a run may take to start that this process is about to execute.
+const START_TIME: Duration = Duration::from_secs(3);
+
 /// How a run is reached that another machine executes.
 pub trait Remote: Send + Sync {
     /// Passes a request on, a line of JSON, and waits for the answer, which is one as well. The error is the reason for the user why there is none.
@@ -38,18 +41,18 @@ pub trait Remote: Send + Sync {
     fn is_over(&self, run: &str) -> bool;
 }
 
-/// Passes on what another machine asks the run in a folder, which a process of this machine executes. Returns the answer.
+/// Passes on what another machine asks the run in a folder, which this process executes, or is about to. Returns the answer.
 pub fn relay(folder: &Path, request: &str) -> String {
     let begin = Instant::now();
-    let answer = loop {
-        match Client::connect(folder).and_then(|mut client| client.pass_on(request)) {
-            // Its process has just started to execute it.
+    let connected = loop {
+        match Client::connect(folder) {
             Err(ControlError::NotRunning | ControlError::NoChannel(None)) if begin.elapsed() < START_TIME => {
                 thread::sleep(LOOK);
             }
-            answer => break answer,
+            connected => break connected,
         }
     };
+    let answer = connected.and_then(|mut client| client.pass_on(request));
     answer.unwrap_or_else(|error| {
         String::from_utf8_lossy(&Message::Error(error.to_string()).line()).into_owned()
     })
@@ -235,15 +238,16 @@ fn follow_events(writer: &Writer, folder: &Path, run: &str, remote: &dyn Remote)
                 Ok(false) | Err(_) => reader = JournalReader::open(&path).ok(),
             },
         }
+        let mut ends_early = false;
         for event in reader.iter_mut().flatten() {
             let Ok(event) = event else { break };
             if event.seq <= last {
                 continue;
             }
             let is_end = matches!(event.kind, EventKind::RunEnded(_));
-            // The next execution takes off that it was interrupted.
+            // The end of an earlier execution is taken off by the leader that continues the run.
             if is_end && !remote.is_over(run) {
-                begins_again = true;
+                ends_early = true;
                 break;
             }
             last = event.seq;
@@ -257,7 +261,10 @@ fn follow_events(writer: &Writer, folder: &Path, run: &str, remote: &dyn Remote)
         if writer.has_left() {
             return;
         }
-        if is_over {
+        if ends_early {
+            // Its last line is read again.
+            reader = None;
+        } else if is_over {
             return writer.close();
         }
         // What was recorded last is read once more.

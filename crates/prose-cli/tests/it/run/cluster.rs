@@ -139,7 +139,8 @@ fn another_worker_continues_with_what_a_killed_one_had() {
     let run = cluster.submit("rounds.prose", &["--delay", "200ms"]);
     for killed in 0..3 {
         sleep(Duration::from_millis(700));
-        cluster.kill(killed);
+        cluster.kill(0);
+        cluster.workers.remove(0).wait().expect("it has ended");
         cluster.worker(&["--class", "offline"]);
     }
     cluster.wait_for("SELECT state FROM job", "ended\n");
