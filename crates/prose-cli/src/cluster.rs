@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use prose_cluster::{ClusterError, Mirror};
 use prose_state::{Server, ServerStatus, StateError, prepare_server, server_status};
+use prose_syntax::text::{enumerated, quoted};
 
 use crate::cli::cluster::{ClusterArgs, ClusterCommand, ServerArgs};
 use crate::run::project::present_project;
@@ -33,7 +34,8 @@ fn status(server: &ServerArgs, terminal: &Terminal) -> io::Result<Result<Status,
         Ok(found) => found,
         Err(error) => return Ok(Err(error)),
     };
-    let ServerStatus { server, postgres, schema, version, supported, runs } = found;
+    let has_lost_rows = found.has_lost_rows();
+    let ServerStatus { server, postgres, schema, version, supported, missing, runs } = found;
     let mut out = terminal.stdout();
     writeln!(out, "server   {server}, PostgreSQL {postgres}")?;
     match version {
@@ -48,11 +50,18 @@ fn status(server: &ServerArgs, terminal: &Terminal) -> io::Result<Result<Status,
             "schema   {schema}, version {version}: this `prose` supports versions up to {supported}; use a newer one"
         )?,
     }
+    if !missing.is_empty() {
+        let fix = match has_lost_rows {
+            true => "restore the schema from a copy",
+            false => "`prose cluster migrate` makes them again",
+        };
+        writeln!(out, "missing  {}: {fix}", missing.join(", "))?;
+    }
     let counts: Vec<String> = runs.iter().map(|(status, count)| format!("{count} {status}")).collect();
     let counts = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
     writeln!(out, "runs     {counts}")?;
     out.flush()?;
-    Ok(Ok(if version == Some(supported) { Status::Clean } else { Status::ErrorsFound }))
+    Ok(Ok(if version == Some(supported) && missing.is_empty() { Status::Clean } else { Status::ErrorsFound }))
 }
 
 fn prepare(server: &ServerArgs, terminal: &Terminal) -> io::Result<Result<Status, StateError>> {
@@ -61,8 +70,16 @@ fn prepare(server: &ServerArgs, terminal: &Terminal) -> io::Result<Result<Status
         Ok(before) => before,
         Err(error) => return Ok(Err(error)),
     };
-    let ServerStatus { server, schema, version, supported, .. } = before;
+    let ServerStatus { server, schema, version, supported, missing, .. } = before;
     let mut out = terminal.stdout();
+    if !missing.is_empty() {
+        let noun = if missing.len() == 1 { "table" } else { "tables" };
+        let names = enumerated(missing.iter().map(quoted), "and");
+        writeln!(
+            out,
+            "made the {noun} {names} of the schema `{schema}` again; resumed runs fill what is missing"
+        )?;
+    }
     match version {
         None => writeln!(out, "made the tables in the schema `{schema}` of `{server}`, version {supported}")?,
         Some(version) if version < supported => {

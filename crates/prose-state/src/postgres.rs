@@ -7,6 +7,7 @@
 mod address;
 mod link;
 mod link_error;
+mod missing;
 mod schema;
 mod server;
 mod status;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::BytesMut;
 use prose_files::Limit;
+use prose_syntax::text::{enumerated, quoted};
 use prose_vm::effect::RequestId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -29,6 +31,7 @@ pub use self::address::{SCHEMA_VARIABLE, URL_VARIABLES};
 use self::link::{CHANGED, Command, Lines, Link, Parameter, Purpose};
 pub use self::link::{Notice, end_waits_by_signals};
 use self::link_error::{LinkError, is_about_network, is_about_tls};
+use self::missing::{lost_tables, missing_tables};
 use self::schema::{MIGRATIONS, PREPARE, VERSION};
 pub use self::server::{Lead, Server, ServerConnection, Stored};
 pub use self::status::{ServerStatus, prepare_server, server_status};
@@ -198,8 +201,11 @@ fn advice(error: &LinkError, schema: &str) -> Option<String> {
             "the owner of the database makes the tables with `prose cluster init`, then `GRANT USAGE ON SCHEMA {schema} TO …` and \
              `GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO …`"
         ),
-        code if *code == SqlState::UNDEFINED_TABLE => format!(
-            "the schema is not complete; restore it from a copy, or remove it with all of its runs: `DROP SCHEMA {schema} CASCADE`"
+        code if *code == SqlState::UNDEFINED_TABLE => {
+            "the schema is not complete; `prose cluster status` lists the tables that are missing".to_owned()
+        }
+        code if *code == SqlState::DUPLICATE_TABLE => format!(
+            "the schema `{schema}` has a table of another program, or lost its table `migration`; use another schema with `{SCHEMA_VARIABLE}`, or restore it from a copy"
         ),
         code if *code == SqlState::UNIQUE_VIOLATION => format!(
             "the server has a run with this id already; remove its rows from `{schema}.run`, or use another schema with `{SCHEMA_VARIABLE}`"
@@ -406,7 +412,8 @@ fn prepare(link: &Link, address: &Address) -> Result<Option<i32>, StateError> {
         });
     }
     if found == Some(VERSION) {
-        return Ok(found);
+        let missing = missing_tables(link, VERSION).map_err(failed())?;
+        return if missing.is_empty() { Ok(found) } else { Err(incomplete(address, &missing)) };
     }
     // Others may do the same at the same time: who comes second finds that nothing is left to do.
     let there =
@@ -434,6 +441,34 @@ fn prepare(link: &Link, address: &Address) -> Result<Option<i32>, StateError> {
                 _ => Err(failed()(error)),
             }
         }
+    }
+}
+
+/// The error of a schema without some of its tables.
+fn incomplete(address: &Address, missing: &[String]) -> StateError {
+    let schema = &address.schema;
+    let tables = |names: &[&str]| {
+        let noun = if names.len() == 1 { "table" } else { "tables" };
+        format!("the {noun} {}", enumerated(names.iter().map(quoted), "and"))
+    };
+    let lost = lost_tables(missing);
+    let (what, advice) = if lost.is_empty() {
+        let missing: Vec<&str> = missing.iter().map(String::as_str).collect();
+        (tables(&missing), "`prose cluster migrate` makes what is missing again".to_owned())
+    } else {
+        let advice = format!(
+            "restore the schema from a copy, or remove it with all of its runs: `DROP SCHEMA {schema} CASCADE`"
+        );
+        (tables(&lost), advice)
+    };
+    StateError::Server {
+        doing: "use",
+        server: address.to_string(),
+        error: io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("the schema `{schema}` does not have {what} any more"),
+        ),
+        advice: Some(advice),
     }
 }
 

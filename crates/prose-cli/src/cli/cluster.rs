@@ -30,7 +30,7 @@ pub(crate) enum ClusterCommand {
     Init(ServerArgs),
     /// Show the server, the version of the tables, and how many runs there are
     Status(ServerArgs),
-    /// Bring the tables to the version of this `prose`
+    /// Bring the tables to the version of this `prose`, and make dropped ones again
     Migrate(ServerArgs),
 }
 

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::address::Address;
 use super::link::{Link, Purpose};
+use super::missing::{lost_tables, missing_tables, repair};
 use super::schema::VERSION;
-use super::{prepare, version};
+use super::{incomplete, prepare, version};
 use crate::error::StateError;
 
 /// What there is on a server.
@@ -21,8 +22,17 @@ pub struct ServerStatus {
     pub version: Option<i32>,
     /// The version that this `prose` writes and the latest that it reads.
     pub supported: i32,
+    /// The tables that the version has and the schema does not.
+    pub missing: Vec<String>,
     /// How many runs there are of each status, the most frequent first.
     pub runs: Vec<(String, i64)>,
+}
+
+impl ServerStatus {
+    /// Whether tables are missing whose rows nothing else has, so that they are not made again.
+    pub fn has_lost_rows(&self) -> bool {
+        !lost_tables(&self.missing).is_empty()
+    }
 }
 
 /// The server that a user has given, or that of the project.
@@ -45,13 +55,17 @@ pub fn server_status(
     let rows = link.query("SELECT current_setting('server_version')", Vec::new()).map_err(failed())?;
     let postgres = rows.first().map(|row| row.get(0)).unwrap_or_default();
     let version = version(&link).map_err(failed())?;
-    let runs = match version {
+    let missing = match version {
         None => Vec::new(),
-        Some(_) => {
+        Some(version) => missing_tables(&link, version).map_err(failed())?,
+    };
+    let runs = match version {
+        Some(_) if !missing.iter().any(|table| table == "run") => {
             let sql = "SELECT status, count(*) FROM run GROUP BY status ORDER BY count(*) DESC, status";
             let rows = link.query(sql, Vec::new()).map_err(failed())?;
             rows.iter().map(|row| (row.get(0), row.get(1))).collect()
         }
+        _ => Vec::new(),
     };
     Ok(ServerStatus {
         server: address.to_string(),
@@ -59,11 +73,13 @@ pub fn server_status(
         schema: address.schema.clone(),
         version,
         supported: VERSION,
+        missing,
         runs,
     })
 }
 
-/// Makes the schema and its tables on a server, or brings them up to date. Returns how it stood before.
+/// Makes the schema and its tables on a server, or brings them up to date. Tables that were dropped are made again, unless their rows are lost with them. Returns
+/// how it stood before.
 pub fn prepare_server(
     root: &Path,
     url: Option<&str>,
@@ -71,6 +87,14 @@ pub fn prepare_server(
 ) -> Result<ServerStatus, StateError> {
     let before = server_status(root, url, schema)?;
     let address = address(root, url, schema)?;
-    prepare(&Link::new(address.clone(), Purpose::Reading), &address)?;
+    let link = Link::new(address.clone(), Purpose::Reading);
+    if let Some(version) = before.version.filter(|_| !before.missing.is_empty()) {
+        if before.has_lost_rows() {
+            return Err(incomplete(&address, &before.missing));
+        }
+        link.script(format!("BEGIN; {}COMMIT", repair(&before.missing, version)))
+            .map_err(address.failed("repair the schema on"))?;
+    }
+    prepare(&link, &address)?;
     Ok(before)
 }

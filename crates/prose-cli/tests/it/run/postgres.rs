@@ -1,5 +1,6 @@
 //! Runs whose state is on a PostgreSQL server, which each test starts.
 
+mod dropped;
 mod unreachable;
 
 use std::fs;
