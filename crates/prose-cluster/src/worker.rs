@@ -8,9 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prose_state::Server;
-use prose_vm::activity::{PermissionAnswer, PermissionQuestion};
-use prose_vm::effect::Usage;
-use smol_str::SmolStr;
+use prose_vm::activity::PermissionAnswer;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
@@ -89,13 +87,6 @@ struct Claimed {
     used: Used,
 }
 
-/// An outcome that a run has not asked for yet.
-struct Early {
-    fingerprint: SmolStr,
-    done: Done,
-    lost: Vec<Usage>,
-}
-
 /// What threads and tasks report to the loop.
 pub(crate) enum News {
     /// The agent of a claim asks a question.
@@ -146,9 +137,6 @@ struct Worker<'a> {
     leads: HashMap<Arc<str>, Leading>,
     /// The effects of the runs that are led here.
     waiting: HashMap<Key, Wanted>,
-    /// Outcomes that an earlier leader has asked for, and this one has not yet: it is still to repeat what is recorded.
-    early: HashMap<Key, Early>,
-    early_questions: HashMap<Key, Vec<(i64, i64, PermissionQuestion)>>,
     /// Those that the server does not have yet, in their order.
     requested: Vec<Key>,
     cancelled: Vec<Key>,
@@ -189,8 +177,6 @@ impl<'a> Worker<'a> {
             tell,
             leads: HashMap::new(),
             waiting: HashMap::new(),
-            early: HashMap::new(),
-            early_questions: HashMap::new(),
             requested: Vec::new(),
             cancelled: Vec::new(),
             claims: HashMap::new(),
@@ -312,19 +298,8 @@ impl<'a> Worker<'a> {
                 if !self.is_led_in(&wanted.key.0, wanted.epoch) {
                     return;
                 }
-                if let Some(early) = self.early.remove(&wanted.key)
-                    && early.fingerprint == wanted.fingerprint
-                {
-                    // A run that has just stopped needs no outcome.
-                    let _ = wanted.done.send((early.done, early.lost));
-                    return;
-                }
-                let key = wanted.key.clone();
-                self.requested.push(key.clone());
-                self.waiting.insert(key.clone(), *wanted);
-                for (claim, id, question) in self.early_questions.remove(&key).unwrap_or_default() {
-                    self.ask(&key, claim, id, question);
-                }
+                self.requested.push(wanted.key.clone());
+                self.waiting.insert(wanted.key.clone(), *wanted);
             }
             Ask::Cancel(key, epoch) => {
                 if self.is_led_in(&key.0, epoch) {
@@ -370,32 +345,6 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Passes the question of an agent on to its run.
-    fn ask(&mut self, key: &Key, claim: i64, id: i64, question: PermissionQuestion) {
-        let Some(wanted) = self.waiting.get(key) else {
-            self.early_questions.entry(key.clone()).or_default().push((claim, id, question));
-            return;
-        };
-        let (answer, answered) = oneshot::channel();
-        // A request that has just ended asks nothing any more.
-        let _ = wanted.questions.send(Asked { question, answer });
-        let news = self.news.clone();
-        tokio::spawn(async move {
-            if let Ok(answer) = answered.await {
-                // Without a receiver, the process ends.
-                let _ = news.send(News::Answered(claim, id, answer));
-            }
-        });
-    }
-
-    /// Forgets the effects of a run that is not led here any more.
-    fn forget(&mut self, run: &str) {
-        self.waiting.retain(|(of, _), _| **of != *run);
-        self.early.retain(|(of, _), _| **of != *run);
-        self.early_questions.retain(|(of, _), _| **of != *run);
-        self.requested.retain(|(of, _)| **of != *run);
-    }
-
     /// Another process has what this one has had.
     fn lose_all(&mut self) {
         let runs: Vec<Arc<str>> = self.leads.keys().cloned().collect();
@@ -416,7 +365,8 @@ impl<'a> Worker<'a> {
             // A run that has just ended needs no reason.
             let _ = stop.send(why.to_owned());
         }
-        self.forget(run);
+        self.waiting.retain(|(of, _), _| **of != *run);
+        self.requested.retain(|(of, _)| **of != *run);
     }
 
     /// Gives everything back, since the process is asked to end.

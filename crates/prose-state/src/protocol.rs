@@ -54,10 +54,10 @@ pub const AWAIT: &str = "WITH mine AS (SELECT * FROM unnest($1::text[], $2::bigi
     WHERE effect.run_id = mine.run_id AND effect.id = mine.id AND outcome IS NOT NULL AND taken IS NOT NULL";
 
 /// *Cancel*: effects are not needed any more. Whoever works on one finds it missing. Runs and requests, with the epoch of each and the name.
-pub const CANCEL: &str =
-    "DELETE FROM effect USING unnest($1::text[], $2::bigint[], $3::bigint[]) AS mine (run_id, epoch, id)
-    WHERE effect.run_id = mine.run_id AND effect.id = mine.id AND EXISTS
-    (SELECT 1 FROM job WHERE job.run_id = mine.run_id AND job.epoch = mine.epoch AND job.holder = $4::text)";
+pub const CANCEL: &str = "WITH mine AS (
+        SELECT job.run_id, wanted.id FROM job JOIN unnest($1::text[], $2::bigint[], $3::bigint[]) AS wanted (run_id, epoch, id)
+        ON job.run_id = wanted.run_id AND job.epoch = wanted.epoch AND job.holder = $4::text FOR NO KEY UPDATE OF job)
+    DELETE FROM effect USING mine WHERE effect.run_id = mine.run_id AND effect.id = mine.id";
 
 /// *Claim*: the oldest free effects of some classes, and those whose lease is over, as many as fit. The name of the process, the seconds of the lease, the
 /// classes, how many, and a number of its own for each, by which nobody else has it: numbers of the server could be given twice where it loses its last moment.
@@ -96,7 +96,7 @@ pub const TAKE: &str = "WITH done AS (
         JOIN effect ON effect.run_id = mine.run_id AND outcome IS NOT NULL AND taken IS DISTINCT FROM mine.epoch
         LIMIT $3::bigint)
     UPDATE effect SET taken = done.epoch FROM done WHERE effect.run_id = done.run_id AND effect.id = done.id
-    RETURNING effect.run_id, effect.id, effect.lost, effect.outcome, effect.fingerprint";
+    RETURNING effect.run_id, effect.id, effect.lost, effect.outcome";
 
 /// *End*: the run has ended, or cannot be executed, behind the fence. The run, the epoch, the name, and why it is not executed.
 pub const END: &str = "WITH ended AS (

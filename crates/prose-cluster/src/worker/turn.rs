@@ -7,13 +7,12 @@ use prose_run::control::relay;
 use prose_state::{Lead, protocol};
 use prose_vm::effect::{RequestId, Usage};
 use prose_vm::event::RunStatus;
-use smol_str::SmolStr;
 use tokio::sync::oneshot;
 use tokio_postgres::Error;
 
-use super::{Claimed, Early, Leading, News, Worker};
+use super::{Claimed, Leading, News, Worker};
 use crate::connection::Connection;
-use crate::effects::{Done, Key};
+use crate::effects::{Asked, Done, Key};
 use crate::lead::{Led, Taken};
 use crate::perform::{AskLeader, Used, perform, refused};
 
@@ -217,7 +216,7 @@ impl Worker<'_> {
                         Led::Unusable(why) => format!(": {why}"),
                         Led::Ended(_) | Led::Left | Led::Refused(_) => String::new(),
                     };
-                    server.query(protocol::HAND_OVER, &[&&*run, &epoch, &name]).await?;
+                    server.query_surely(protocol::HAND_OVER, &[&&*run, &epoch, &name]).await?;
                     server.notify("job").await?;
                     format!("gave {run} back{why}")
                 }
@@ -259,19 +258,15 @@ impl Worker<'_> {
                 let (run, id, lost, outcome): (&str, i64, Vec<String>, &str) =
                     (row.get(0), row.get(1), row.get(2), row.get(3));
                 let key = (Arc::from(run), RequestId(id as u64));
+                // One that was cancelled meanwhile is deleted as well.
+                let Some(wanted) = self.waiting.remove(&key) else { continue };
                 let done: Done = serde_json::from_str(outcome).unwrap_or_else(|error| {
                     refused(format!("the answer of its worker is not understood: {error}"))
                 });
                 let lost =
                     lost.iter().filter_map(|usage| serde_json::from_str::<Usage>(usage).ok()).collect();
-                match self.waiting.remove(&key) {
-                    // A run that has just stopped needs no outcome.
-                    Some(wanted) => _ = wanted.done.send((done, lost)),
-                    None => {
-                        let fingerprint = SmolStr::new(row.get::<_, &str>(4));
-                        self.early.insert(key, Early { fingerprint, done, lost });
-                    }
-                }
+                // A run that has just stopped needs no outcome.
+                let _ = wanted.done.send((done, lost));
             }
             if rows.len() < OUTCOMES_AT_ONCE as usize {
                 return Ok(());
@@ -321,20 +316,28 @@ impl Worker<'_> {
     }
 
     async fn take_questions(&mut self, server: &mut Connection) -> Result<(), Error> {
-        if self.leads.is_empty() {
+        if self.waiting.is_empty() {
             return Ok(());
         }
         let (runs, epochs): (Vec<&str>, Vec<i64>) =
             self.leads.iter().map(|(run, leading)| (&**run, leading.epoch)).unzip();
         for row in server.query(protocol::TAKE_QUESTIONS, &[&runs, &epochs]).await? {
-            let key: Key = (Arc::from(row.get::<_, &str>(0)), RequestId(row.get::<_, i64>(1) as u64));
+            let key = (Arc::from(row.get::<_, &str>(0)), RequestId(row.get::<_, i64>(1) as u64));
             let (claim, id, question): (i64, i64, &str) = (row.get(2), row.get(3), row.get(4));
             let Some(wanted) = self.waiting.get_mut(&key) else { continue };
             if !wanted.asked.insert((claim, id)) {
                 continue;
             }
             let Ok(question) = serde_json::from_str(question) else { continue };
-            self.ask(&key, claim, id, question);
+            let (answer, answered) = oneshot::channel();
+            // A request that has just ended asks nothing any more.
+            let _ = wanted.questions.send(Asked { question, answer });
+            let news = self.news.clone();
+            tokio::spawn(async move {
+                if let Ok(answer) = answered.await {
+                    let _ = news.send(News::Answered(claim, id, answer));
+                }
+            });
         }
         Ok(())
     }

@@ -224,11 +224,7 @@ fn follow_events(writer: &Writer, folder: &Path, run: &str, remote: &dyn Remote)
     let mut reader = None;
     let mut last = 0;
     let mut is_over = false;
-    let mut begins_again = false;
     for look in 1_u64.. {
-        if std::mem::take(&mut begins_again) {
-            reader = None;
-        }
         match &mut reader {
             // There may be no line yet.
             None => reader = JournalReader::open(&path).ok(),
