@@ -12,10 +12,12 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use prose_config::CodePattern;
 use prose_syntax::codes::UnknownCode;
 use prose_syntax::{Code, Level, Profile, suggest};
+
+use crate::candidates;
 
 /// What standard input is called where no name is given for it.
 pub(crate) use prose_project::load::STDIN;
@@ -87,6 +89,7 @@ pub(crate) enum Command {
     Vendor(VendorArgs),
     Cache(CacheArgs),
     ServeRegistry(ServeRegistryArgs),
+    Completions(CompletionsArgs),
     /// Migrate `.prose` from earlier versions
     ///
     /// Converts `.prose/state.json` to lines of `.prose/.env`, moves runs from `.prose/execution` to `.prose/runs`, and creates `.prose/agents`.
@@ -116,7 +119,7 @@ pub(crate) struct CheckArgs {
     /// In folders, all `*.prose` files are checked, except hidden files and files excluded by `.gitignore` or `.ignore`. A file
     /// named here is always checked; in a Markdown document, its `prose` blocks are. Each `prose.toml` that applies to a checked
     /// program is checked as well, and can also be named here.
-    #[arg(value_name = "PATH", default_value = ".")]
+    #[arg(value_name = "PATH", default_value = ".", add = candidates::sources())]
     pub(crate) paths: Vec<PathBuf>,
 
     /// Apply safe fixes to the programs
@@ -149,7 +152,7 @@ pub(crate) struct CheckArgs {
     ///
     /// Levels are `error`, `warning`, `info`, `hint` and `off`. `prose explain` lists the codes. A trailing `*` matches all codes with that
     /// prefix: `W*=off`. A later `--level` overrides an earlier one.
-    #[arg(long = "level", value_name = "CODE=LEVEL", value_parser = parse_levels)]
+    #[arg(long = "level", value_name = "CODE=LEVEL", value_parser = parse_levels, add = candidates::levels())]
     levels: Vec<(CodePattern, Level)>,
 
     /// Fail if there are more than N warnings
@@ -262,7 +265,7 @@ pub(crate) struct FmtArgs {
     ///
     /// In folders, all `*.prose` files are formatted, except hidden files and files excluded by `.gitignore` or `.ignore`.
     /// Texts, conditions and statements with syntax errors are never changed.
-    #[arg(value_name = "PATH", default_value = ".")]
+    #[arg(value_name = "PATH", default_value = ".", add = candidates::sources())]
     pub(crate) paths: Vec<PathBuf>,
 
     /// List the programs that would change, without changing files
@@ -310,7 +313,7 @@ pub(crate) struct CompileArgs {
     /// The program; `-` is standard input
     ///
     /// `guide.md#2` is the second program of a Markdown document.
-    #[arg(value_name = "PROGRAM")]
+    #[arg(value_name = "PROGRAM", add = candidates::programs())]
     pub(crate) program: PathBuf,
 
     /// Fetch nothing; use cached copies of imported programs, however old
@@ -326,6 +329,7 @@ pub(crate) struct CompileArgs {
   prose explain --output-format json")]
 pub(crate) struct ExplainArgs {
     /// The code, such as `E001`; without it, all codes are listed
+    #[arg(add = candidates::codes())]
     pub(crate) code: Option<String>,
 
     /// The format of the output
@@ -361,7 +365,7 @@ pub(crate) struct FetchArgs {
     /// Programs and folders whose imports to fetch, or paths as in `use`, such as `handle/slug`
     ///
     /// Imports of imports are fetched too. Cached programs are revalidated with their hosts; unchanged texts are not downloaded again.
-    #[arg(value_name = "PATH|REFERENCE", default_value = ".")]
+    #[arg(value_name = "PATH|REFERENCE", default_value = ".", add = candidates::sources())]
     pub(crate) what: Vec<String>,
 }
 
@@ -381,7 +385,7 @@ pub(crate) struct LockArgs {
     ///
     /// `prose.lock` is written next to their `prose.toml`, or into the current folder. Commit it to version control. Unused pins are removed if
     /// the whole folder is checked.
-    #[arg(value_name = "PATH", default_value = ".")]
+    #[arg(value_name = "PATH", default_value = ".", add = candidates::sources())]
     pub(crate) paths: Vec<PathBuf>,
 
     /// Pin the current texts of all imports, or of these references
@@ -399,7 +403,7 @@ pub(crate) struct LockArgs {
   2  wrong usage, or prose.lock could not be read")]
 pub(crate) struct OutdatedArgs {
     /// Folders of projects
-    #[arg(value_name = "PATH", default_value = ".")]
+    #[arg(value_name = "PATH", default_value = ".", value_hint = ValueHint::DirPath)]
     pub(crate) paths: Vec<PathBuf>,
 }
 
@@ -414,13 +418,13 @@ Example:
   prose vendor vendor            then set `vendor = \"vendor\"` in [registry] of prose.toml")]
 pub(crate) struct VendorArgs {
     /// The folder for the copies; earlier copies are replaced
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) dir: PathBuf,
 
     /// Programs and folders whose imports to copy
     ///
     /// Pinned programs are copied with the text that `prose.lock` pins.
-    #[arg(value_name = "PATH", default_value = ".")]
+    #[arg(value_name = "PATH", default_value = ".", add = candidates::sources())]
     pub(crate) paths: Vec<PathBuf>,
 }
 
@@ -452,12 +456,46 @@ Example:
 )]
 pub(crate) struct ServeRegistryArgs {
     /// The folder to serve
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) dir: PathBuf,
 
     /// The port on 127.0.0.1 [default: any free port]
     #[arg(long, value_name = "N")]
     pub(crate) port: Option<u16>,
+}
+
+/// Write a script that completes commands, options and values in a shell
+///
+/// A shell with the script offers, besides commands and options, programs, the ids of runs, inputs and outputs of the program, harnesses and codes.
+/// Completing writes, starts and fetches nothing.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  source <(prose completions bash)                                             in ~/.bashrc
+  source <(prose completions zsh)                                              in ~/.zshrc, after `compinit`
+  prose completions fish > ~/.config/fish/completions/prose.fish
+  prose completions powershell | Out-String | Invoke-Expression                in $PROFILE
+  prose completions nushell | save ($nu.user-autoload-dirs.0)/prose.nu")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+/// A shell that can complete command lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    /// Bash
+    Bash,
+    /// Zsh
+    Zsh,
+    /// fish
+    Fish,
+    /// PowerShell
+    #[value(alias = "pwsh")]
+    Powershell,
+    /// Nushell
+    #[value(alias = "nu")]
+    Nushell,
 }
 
 /// Start the language server on standard input and output, or replay a recorded session

@@ -5,24 +5,9 @@ use std::io::{self, Write};
 use prose_syntax::suggest::nearest;
 
 use crate::cli::run::ExamplesArgs;
+use crate::example::EXAMPLES;
 use crate::status::Status;
 use crate::terminal::{BOLD, ERROR, Terminal, one_line};
-
-/// An example with its name.
-struct Example {
-    name: &'static str,
-    text: &'static str,
-}
-
-macro_rules! examples {
-    ($($name:literal)*) => {
-        &[$(Example { name: $name, text: include_str!(concat!("../../../examples/", $name, ".prose")) }),*]
-    };
-}
-
-/// The examples that stand alone.
-const EXAMPLES: &[Example] =
-    examples!("hello" "code-review" "incident" "release-notes" "localise" "newsletter");
 
 /// Lists the examples, or prints one.
 pub(crate) fn run(args: &ExamplesArgs, terminal: &Terminal) -> io::Result<Status> {
@@ -35,7 +20,7 @@ pub(crate) fn run(args: &ExamplesArgs, terminal: &Terminal) -> io::Result<Status
     };
     let name = name.strip_suffix(".prose").unwrap_or(name);
     // A unique prefix of a name is enough.
-    let named = |example: &&Example| example.name.starts_with(name);
+    let named = |example: &&crate::example::Example| example.name.starts_with(name);
     let mut starting = EXAMPLES.iter().filter(named);
     let exact = EXAMPLES.iter().find(|example| example.name == name);
     match (exact, starting.next(), starting.next()) {
@@ -54,12 +39,4 @@ pub(crate) fn run(args: &ExamplesArgs, terminal: &Terminal) -> io::Result<Status
         }
     }
     Ok(Status::Clean)
-}
-
-impl Example {
-    /// Its first comment.
-    fn summary(&self) -> &str {
-        let comment = self.text.lines().find_map(|line| line.strip_prefix('#'));
-        comment.map_or("", str::trim)
-    }
 }

@@ -2,12 +2,15 @@
 
 mod answer;
 mod cache;
+mod candidates;
 mod check;
 mod cli;
 mod cluster;
 mod command_error;
 mod compile;
+mod completions;
 mod doctor;
+mod example;
 mod examples;
 mod explain;
 mod fetch;
@@ -56,6 +59,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 pub fn main() -> ExitCode {
     prose_harness::supervisor::enter();
     panic::install_hook();
+    if let Some(code) = completions::complete() {
+        return code;
+    }
     let cli = Cli::parse();
     let terminal = Terminal::new(cli.color);
     match panic::caught(|| run(&cli.command, &terminal)) {
@@ -104,6 +110,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Vendor(args) => vendor::run(args, terminal).context(UNWRITABLE)?,
         Command::Cache(args) => cache::run(args, terminal).context(UNWRITABLE)?,
         Command::Update => update::run(terminal).context(UNWRITABLE)?,
+        Command::Completions(args) => completions::run(args).context(UNWRITABLE)?,
         Command::ServeRegistry(args) => serve_registry::run(args, terminal)?,
     };
     Ok(status.into())

@@ -31,6 +31,7 @@ mod line;
 pub mod lock;
 mod memory;
 pub mod migration;
+pub mod names;
 mod open_constructs;
 pub mod portable;
 mod postgres;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
 /// Set up a project: settings, a first program, and kits for coding agents
 ///
@@ -22,7 +22,7 @@ Examples:
   prose init --agents --dry-run       show what would be written")]
 pub(crate) struct InitArgs {
     /// The folder of the project; it is created if it does not exist
-    #[arg(value_name = "FOLDER", default_value = ".")]
+    #[arg(value_name = "FOLDER", default_value = ".", value_hint = ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
 
     /// Also install the kits for these coding agents; without names, for those on this machine

@@ -4,9 +4,11 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use prose_run::Right;
 use smol_str::SmolStr;
+
+use crate::{candidates, example};
 
 /// The options that `prose run` and `prose resume` share.
 #[derive(Debug, Clone, Args)]
@@ -18,7 +20,7 @@ pub(crate) struct RunnerArgs {
     /// The backend that runs sessions: `offline`, `script`, an agent such as `claude` or `codex`, or `command`
     ///
     /// Overrides `run.harness` in `prose.toml`. `offline`, the default, generates placeholder replies without a model.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = candidates::harnesses())]
     pub(crate) harness: Option<String>,
 
     /// Take replies from this file; implies `--harness script`
@@ -49,7 +51,7 @@ pub(crate) struct RunnerArgs {
     pub(crate) json: bool,
 
     /// Write only this output of the program to standard output, without its name
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "narrate"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "narrate"], add = candidates::outputs())]
     pub(crate) output: Option<SmolStr>,
 
     /// Narrate the run on standard output
@@ -72,7 +74,7 @@ pub(crate) struct RunnerArgs {
     ///
     /// Without it, a fetched program can use only its inputs and its own memory folder. `[imports."handle/slug"]` in `prose.toml` grants rights
     /// for every run.
-    #[arg(long, value_name = "RIGHT")]
+    #[arg(long, value_name = "RIGHT", add = candidates::rights())]
     pub(crate) allow: Vec<Right>,
 
     /// Refuse imported programs that are not in `prose.lock`
@@ -130,13 +132,13 @@ pub(crate) struct RunArgs {
     ///
     /// Several programs are all checked first and then run one after another, each as a separate run. Each receives the inputs that it declares.
     /// The exit status is the highest of all runs.
-    #[arg(value_name = "PROGRAM", required = true)]
+    #[arg(value_name = "PROGRAM", required = true, add = candidates::programs())]
     pub(crate) programs: Vec<String>,
 
     /// An input of the program; can be repeated
     ///
     /// For an input without a name, use the variable that it is assigned to, or its number among such inputs.
-    #[arg(short, long = "input", value_name = "NAME=VALUE", value_parser = input)]
+    #[arg(short, long = "input", value_name = "NAME=VALUE", value_parser = input, add = candidates::inputs())]
     pub(crate) inputs: Vec<(String, String)>,
 
     /// A file with inputs, in TOML or JSON
@@ -180,7 +182,7 @@ pub(crate) struct RunArgs {
     /// Nothing else of the program runs. The variables that it uses have the values that the last run had there; `--input` gives other values, and
     /// values that are missing are asked for. A condition or a choice is decided, and what follows from it does not run. With `--dry-run`, prints its
     /// prompts.
-    #[arg(long, value_name = "LINE", conflicts_with_all = ["in_context", "replay"])]
+    #[arg(long, value_name = "LINE", conflicts_with_all = ["in_context", "replay"], add = candidates::parts())]
     pub(crate) only: Option<NonZeroU32>,
 
     /// Take all answers from an earlier run, without agents, processes or connections
@@ -190,7 +192,8 @@ pub(crate) struct RunArgs {
     #[arg(
         long,
         value_name = "RUN|FILE",
-        conflicts_with_all = ["dry_run", "in_context", "script", "max_parallel", "record_script"]
+        conflicts_with_all = ["dry_run", "in_context", "script", "max_parallel", "record_script"],
+        add = candidates::runs_and_files()
     )]
     pub(crate) replay: Option<String>,
 
@@ -221,11 +224,11 @@ Examples:
   prose resume --transcript run.txt review.prose  resume from a narration")]
 pub(crate) struct ResumeArgs {
     /// Any part of the id of the run; by default, the last run in this folder. With `--transcript`, the program
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = candidates::runs())]
     pub(crate) run: Option<String>,
 
     /// The program to resume with; required if the run was not started by you on this machine
-    #[arg(long, value_name = "PROGRAM", conflicts_with = "transcript")]
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "transcript", add = candidates::programs())]
     pub(crate) program: Option<String>,
 
     /// Resume although the program has changed: results of unchanged sessions are reused
@@ -241,7 +244,7 @@ pub(crate) struct ResumeArgs {
     pub(crate) on: Option<String>,
 
     /// An input that the run is waiting for; can be repeated
-    #[arg(short, long = "input", value_name = "NAME=VALUE", value_parser = input)]
+    #[arg(short, long = "input", value_name = "NAME=VALUE", value_parser = input, add = candidates::inputs())]
     pub(crate) inputs: Vec<(String, String)>,
 
     #[command(flatten)]
@@ -266,15 +269,15 @@ Examples:
 pub(crate) struct EstimateArgs {
     /// The program: a file, `-` for standard input, `handle/slug` of the registry, or an address; `README.md#2` is the second program of a Markdown
     /// document
-    #[arg(value_name = "PROGRAM")]
+    #[arg(value_name = "PROGRAM", add = candidates::programs())]
     pub(crate) program: String,
 
     /// An input of the program; can be repeated. The length of a list is the number of iterations of loops over it
-    #[arg(short, long = "input", value_name = "NAME=VALUE", value_parser = input)]
+    #[arg(short, long = "input", value_name = "NAME=VALUE", value_parser = input, add = candidates::inputs())]
     pub(crate) inputs: Vec<(String, String)>,
 
     /// The backend to estimate for; overrides `run.harness` in `prose.toml`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = candidates::harnesses())]
     pub(crate) harness: Option<String>,
 
     /// Write the estimate as JSON
@@ -301,11 +304,11 @@ Examples:
 pub(crate) struct DescribeArgs {
     /// The program: a file, `-` for standard input, `handle/slug` of the registry, or an address; `README.md#2` is the second program of a Markdown
     /// document
-    #[arg(value_name = "PROGRAM")]
+    #[arg(value_name = "PROGRAM", add = candidates::programs())]
     pub(crate) program: String,
 
     /// The backend to estimate for; overrides `run.harness` in `prose.toml`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = candidates::harnesses())]
     pub(crate) harness: Option<String>,
 
     /// Fetch nothing; use cached copies of imported programs, however old
@@ -330,7 +333,7 @@ Examples:
   prose trust --revoke ~/flows   revoke the trust")]
 pub(crate) struct TrustArgs {
     /// The folder of the project
-    #[arg(value_name = "DIR", default_value = ".")]
+    #[arg(value_name = "DIR", default_value = ".", value_hint = ValueHint::DirPath)]
     pub(crate) dir: PathBuf,
 
     /// List all trusted projects
@@ -367,8 +370,13 @@ pub(crate) struct LimitArgs {
   prose examples hello > hello.prose      start from an example")]
 pub(crate) struct ExamplesArgs {
     /// The example to print to standard output
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = candidates::of(examples))]
     pub(crate) name: Option<String>,
+}
+
+/// The names of the examples, with what they show.
+fn examples() -> Vec<(String, String)> {
+    example::EXAMPLES.iter().map(|example| (example.name.to_owned(), example.summary().to_owned())).collect()
 }
 
 /// Where the state of a run is kept.

@@ -9,6 +9,8 @@ use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use prose_run::Point;
 use prose_state::runs::RunState;
 
+use crate::candidates;
+
 use super::run::{LimitArgs, Narration, RunnerArgs, duration, input};
 
 /// List, show, watch, control and remove runs
@@ -30,7 +32,7 @@ pub(crate) enum RunsCommand {
     /// Show the status, outputs, census, sessions and files of a run
     Show {
         /// Any part of the id of the run; by default, the last run
-        #[arg(value_name = "RUN")]
+        #[arg(value_name = "RUN", add = candidates::runs())]
         run: Option<String>,
         /// Print the view of the run as JSON, as editors receive it
         #[arg(long)]
@@ -42,7 +44,7 @@ pub(crate) enum RunsCommand {
     /// Narrate a run while it runs
     Tail {
         /// Any part of the id of the run; by default, the last run
-        #[arg(value_name = "RUN")]
+        #[arg(value_name = "RUN", add = candidates::runs())]
         run: Option<String>,
         /// The markers of the narration
         #[arg(long, value_enum, value_name = "MARKERS", default_value_t = Narration::Brackets)]
@@ -59,10 +61,10 @@ pub(crate) enum RunsCommand {
     /// if nothing differs, 1 if something does, and 2 if a run cannot be read.
     Diff {
         /// The first run: any part of its id, or a file of `prose runs export`
-        #[arg(value_name = "A")]
+        #[arg(value_name = "A", add = candidates::runs_and_files())]
         a: String,
         /// The second run
-        #[arg(value_name = "B")]
+        #[arg(value_name = "B", add = candidates::runs_and_files())]
         b: String,
         /// Write both runs step by step as JSON
         #[arg(long)]
@@ -77,7 +79,7 @@ pub(crate) enum RunsCommand {
     /// texts of `run.redact` in `prose.toml` are replaced.
     Export {
         /// Any part of the id of the run
-        #[arg(value_name = "RUN")]
+        #[arg(value_name = "RUN", add = candidates::runs())]
         run: String,
         /// The file, such as `review.prose-run`
         #[arg(value_name = "FILE")]
@@ -101,7 +103,7 @@ pub(crate) enum RunsCommand {
     /// 2 if it stops or cannot be watched, and 3 if you leave.
     Attach {
         /// Any part of the id of the run; by default, the last run
-        #[arg(value_name = "RUN")]
+        #[arg(value_name = "RUN", add = candidates::runs())]
         run: Option<String>,
         /// Only watch: do not ask the questions of the run
         #[arg(long)]
@@ -113,37 +115,37 @@ pub(crate) enum RunsCommand {
     /// Pause a run: running sessions complete, and no new one starts
     Pause {
         /// Any part of the id of the run
-        #[arg(value_name = "RUN")]
+        #[arg(value_name = "RUN", add = candidates::runs())]
         run: String,
     },
     /// Continue a paused run
     Continue {
         /// Any part of the id of the run
-        #[arg(value_name = "RUN")]
+        #[arg(value_name = "RUN", add = candidates::runs())]
         run: String,
     },
     /// Stop a run; `prose resume` continues it
     Stop {
         /// Any part of the id of the run
-        #[arg(value_name = "RUN")]
+        #[arg(value_name = "RUN", add = candidates::runs())]
         run: String,
     },
     /// End a session of a run with an empty result, with a warning
     Skip {
         /// Any part of the id of the run
-        #[arg(value_name = "RUN")]
+        #[arg(value_name = "RUN", add = candidates::runs())]
         run: String,
         /// The number of the session, its agent, or the name of its result; by default, the only session
-        #[arg(value_name = "SESSION")]
+        #[arg(value_name = "SESSION", add = candidates::sessions())]
         session: Option<String>,
     },
     /// Cancel a session at work and start it again; what it has used counts
     Retry {
         /// Any part of the id of the run
-        #[arg(value_name = "RUN")]
+        #[arg(value_name = "RUN", add = candidates::runs())]
         run: String,
         /// The number of the session, its agent, or the name of its result; by default, the only session at work
-        #[arg(value_name = "SESSION")]
+        #[arg(value_name = "SESSION", add = candidates::sessions())]
         session: Option<String>,
     },
     /// Raise or lower a limit of a run
@@ -153,7 +155,7 @@ pub(crate) enum RunsCommand {
     #[command(group = ArgGroup::new("limit").args(["max_cost", "max_tokens", "max_sessions"]).required(true).multiple(true))]
     SetLimit {
         /// Any part of the id of the run
-        #[arg(value_name = "RUN")]
+        #[arg(value_name = "RUN", add = candidates::runs())]
         run: String,
         #[command(flatten)]
         limits: LimitArgs,
@@ -161,7 +163,7 @@ pub(crate) enum RunsCommand {
     /// Remove runs with all their files
     Rm {
         /// Parts of the ids of the runs
-        #[arg(value_name = "RUN", required = true)]
+        #[arg(value_name = "RUN", required = true, add = candidates::runs())]
         runs: Vec<String>,
     },
 }
@@ -179,7 +181,7 @@ Examples:
   prose runs answer k3x9 yes --no-resume          record the answer only")]
 pub(crate) struct AnswerArgs {
     /// Any part of the id of the run
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = candidates::runs())]
     pub(crate) run: String,
 
     /// The answer; before it, the number of the question or the name of the input, if the run has several questions
@@ -191,7 +193,7 @@ pub(crate) struct AnswerArgs {
     pub(crate) no_resume: bool,
 
     /// The program to resume with; required if the run was not started by you on this machine
-    #[arg(long, value_name = "PROGRAM")]
+    #[arg(long, value_name = "PROGRAM", add = candidates::programs())]
     pub(crate) program: Option<String>,
 
     #[command(flatten)]
@@ -218,14 +220,14 @@ Examples:
 )]
 pub(crate) struct ForkArgs {
     /// Any part of the id of the run
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = candidates::runs())]
     pub(crate) run: String,
 
     /// Where the fork leaves the run: a line of its program or of one that it imports, a place, an event, or where it failed
     ///
     /// A line stands for the first execution of its statement, and `failure` for the last one of the statement that failed. Without it, the fork starts after the last reply that `--reply` replaces; with
     /// `--program` alone, all answers are reused that still match.
-    #[arg(long, value_name = "LINE|PLACE|@EVENT|failure", value_parser = point)]
+    #[arg(long, value_name = "LINE|PLACE|@EVENT|failure", value_parser = point, add = candidates::fork_points())]
     pub(crate) from: Option<Point>,
 
     /// Give a variable another value at that point; can be repeated
@@ -239,7 +241,7 @@ pub(crate) struct ForkArgs {
     pub(crate) replies: Vec<(String, String)>,
 
     /// Continue with this program
-    #[arg(long, value_name = "PROGRAM")]
+    #[arg(long, value_name = "PROGRAM", add = candidates::programs())]
     pub(crate) program: Option<String>,
 
     /// Start without a confirmation

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::candidates;
+
 /// Test programs with fixed answers
 ///
 /// Runs the cases of test files: `review.test.toml` has those of `review.prose`. Each case has inputs, answers and expectations; without a harness, no model
@@ -29,7 +31,7 @@ pub(crate) struct TestArgs {
     /// Test files, programs and folders; the tests of a program are in the file of the same name
     ///
     /// In folders, all `*.test.toml` files are run, except hidden files and files excluded by `.gitignore` or `.ignore`.
-    #[arg(value_name = "PATH", default_value = ".")]
+    #[arg(value_name = "PATH", default_value = ".", add = candidates::tests())]
     pub(crate) paths: Vec<PathBuf>,
 
     /// Run only the cases with this text in `FILE::NAME`, in upper or lower case; can be repeated

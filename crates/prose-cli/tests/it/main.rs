@@ -7,6 +7,7 @@ mod check_input;
 mod check_markdown;
 mod check_output;
 mod common;
+mod completions;
 mod describe;
 mod doctor;
 mod explain;

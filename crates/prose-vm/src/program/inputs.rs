@@ -143,6 +143,11 @@ impl Program {
         Some(unknown_name("input", name, &names, "it has none"))
     }
 
+    /// The names of its outputs, in the order of the text.
+    pub fn outputs(&self) -> &[SmolStr] {
+        &self.contract.outputs
+    }
+
     /// The error for a named output that the program does not have; `None` if it has one of that name.
     pub fn refusal_of_output(&self, name: &str) -> Option<String> {
         let names = &self.contract.outputs;
