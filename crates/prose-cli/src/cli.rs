@@ -5,6 +5,7 @@ pub(crate) mod init;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod serve;
+pub(crate) mod shell;
 pub(crate) mod test;
 
 use std::num::NonZeroUsize;
@@ -41,7 +42,7 @@ const BANNER: &str = "┌──────────────────�
     before_help = BANNER
 )]
 #[command(after_help = "Examples:
-  prose init                     set up a project in the current folder
+  prose new tides                set up a project in a new folder
   prose run review.prose         run a program
   prose test                     test programs with fixed answers
   prose check                    check every program in the current folder
@@ -64,6 +65,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Init(init::InitArgs),
+    New(init::NewArgs),
     Run(run::RunArgs),
     Resume(run::ResumeArgs),
     Estimate(run::EstimateArgs),
@@ -89,7 +91,8 @@ pub(crate) enum Command {
     Vendor(VendorArgs),
     Cache(CacheArgs),
     ServeRegistry(ServeRegistryArgs),
-    Completions(CompletionsArgs),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
     /// Migrate `.prose` from earlier versions
     ///
     /// Converts `.prose/state.json` to lines of `.prose/.env`, moves runs from `.prose/execution` to `.prose/runs`, and creates `.prose/agents`.
@@ -462,40 +465,6 @@ pub(crate) struct ServeRegistryArgs {
     /// The port on 127.0.0.1 [default: any free port]
     #[arg(long, value_name = "N")]
     pub(crate) port: Option<u16>,
-}
-
-/// Write a script that completes commands, options and values in a shell
-///
-/// A shell with the script offers, besides commands and options, programs, the ids of runs, inputs and outputs of the program, harnesses and codes.
-/// Completing writes, starts and fetches nothing.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  source <(prose completions bash)                                             in ~/.bashrc
-  source <(prose completions zsh)                                              in ~/.zshrc, after `compinit`
-  prose completions fish > ~/.config/fish/completions/prose.fish
-  prose completions powershell | Out-String | Invoke-Expression                in $PROFILE
-  prose completions nushell | save ($nu.user-autoload-dirs.0)/prose.nu")]
-pub(crate) struct CompletionsArgs {
-    /// The shell
-    #[arg(value_enum, value_name = "SHELL")]
-    pub(crate) shell: Shell,
-}
-
-/// A shell that can complete command lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shell {
-    /// Bash
-    Bash,
-    /// Zsh
-    Zsh,
-    /// fish
-    Fish,
-    /// PowerShell
-    #[value(alias = "pwsh")]
-    Powershell,
-    /// Nushell
-    #[value(alias = "nu")]
-    Nushell,
 }
 
 /// Start the language server on standard input and output, or replay a recorded session

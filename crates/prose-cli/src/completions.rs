@@ -13,7 +13,8 @@ use clap::CommandFactory;
 use clap_complete::CompleteEnv;
 use clap_complete::env::Shells;
 
-use crate::cli::{Cli, CompletionsArgs, Shell};
+use crate::cli::Cli;
+use crate::cli::shell::{CompletionsArgs, Shell};
 use crate::panic::caught;
 use crate::status::Status;
 use crate::terminal::raw_stdout;

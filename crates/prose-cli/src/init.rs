@@ -12,7 +12,7 @@ use std::path::Path;
 use prose_harness::mcp::is_installed;
 
 use self::step::{FileKind, ProjectFile, Step};
-use crate::cli::init::{AgentName, InitArgs};
+use crate::cli::init::{AgentName, InitArgs, KitArgs, NewArgs};
 use crate::status::Status;
 use crate::terminal::{BOLD, ERROR, Terminal, WARNING, one_line};
 
@@ -36,7 +36,30 @@ const IGNORED: ProjectFile =
 
 /// Sets up a project, or lists what would be written.
 pub(crate) fn run(args: &InitArgs, terminal: &Terminal) -> io::Result<Status> {
-    let root = args.folder.as_path();
+    set_up(&args.folder, &args.kits, terminal)
+}
+
+/// Sets up a project in a folder without files.
+pub(crate) fn new(args: &NewArgs, terminal: &Terminal) -> io::Result<Status> {
+    let is_empty = match fs::read_dir(&args.folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        // Other errors, also of a file, are those of setting it up.
+        Err(_) => true,
+    };
+    if !is_empty {
+        let shown = args.folder.to_string_lossy();
+        let command = format!("prose init {}", prose_project::shell::word(&shown));
+        let (shown, command) = (one_line(&shown), one_line(&command));
+        writeln!(
+            terminal.stderr(),
+            "{ERROR}error{ERROR:#}: `{shown}` is not empty; set up a project there with `{command}`"
+        )?;
+        return Ok(Status::Trouble);
+    }
+    set_up(&args.folder, &args.kits, terminal)
+}
+
+fn set_up(root: &Path, args: &KitArgs, terminal: &Terminal) -> io::Result<Status> {
     if root.exists() && !root.is_dir() {
         let shown = root.to_string_lossy();
         writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: `{}` is not a folder", one_line(&shown))?;
@@ -62,7 +85,7 @@ pub(crate) fn run(args: &InitArgs, terminal: &Terminal) -> io::Result<Status> {
 }
 
 /// The agents whose kits the user wants.
-fn chosen_agents(args: &InitArgs, terminal: &Terminal) -> io::Result<Vec<AgentName>> {
+fn chosen_agents(args: &KitArgs, terminal: &Terminal) -> io::Result<Vec<AgentName>> {
     let mut agents = match &args.agents {
         Some(named) if !named.is_empty() => named.clone(),
         Some(_) => {

@@ -22,6 +22,7 @@ mod init;
 mod keyboard;
 mod lock;
 mod lsp;
+mod man;
 mod outdated;
 mod output;
 mod panic;
@@ -77,6 +78,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
     const UNWRITABLE: &str = "cannot write the output";
     let status = match command {
         Command::Init(args) => init::run(args, terminal).context(UNWRITABLE)?,
+        Command::New(args) => init::new(args, terminal).context(UNWRITABLE)?,
         Command::Run(args) => return Ok(run::run(args, terminal).context(UNWRITABLE)?.into()),
         Command::Resume(args) => return Ok(run::resume(args, terminal).context(UNWRITABLE)?.into()),
         Command::Describe(args) => {
@@ -111,6 +113,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Cache(args) => cache::run(args, terminal).context(UNWRITABLE)?,
         Command::Update => update::run(terminal).context(UNWRITABLE)?,
         Command::Completions(args) => completions::run(args).context(UNWRITABLE)?,
+        Command::Man(args) => man::run(args, terminal).context(UNWRITABLE)?,
         Command::ServeRegistry(args) => serve_registry::run(args, terminal)?,
     };
     Ok(status.into())

@@ -25,6 +25,33 @@ pub(crate) struct InitArgs {
     #[arg(value_name = "FOLDER", default_value = ".", value_hint = ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
 
+    #[command(flatten)]
+    pub(crate) kits: KitArgs,
+}
+
+/// Set up a project in a new folder
+///
+/// The same as `prose init`, but the folder must not exist or must be empty.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  the project is set up
+  2  wrong usage, a folder that is not empty, or a file that could not be read or written
+
+Examples:
+  prose new tides
+  prose new tides --agents claude     also for a coding agent")]
+pub(crate) struct NewArgs {
+    /// The folder of the project
+    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) kits: KitArgs,
+}
+
+/// What `prose init` and `prose new` write.
+#[derive(Debug, Args)]
+pub(crate) struct KitArgs {
     /// Also install the kits for these coding agents; without names, for those on this machine
     ///
     /// A kit lets an agent check, estimate and run programs, and teaches it the language. Without this option, you are asked at a terminal.

@@ -332,3 +332,41 @@ fn a_person_at_a_terminal_is_asked_about_the_agents_on_the_machine() {
         assert!(!workspace.path(".mcp.json").exists(), "{shown}");
     }
 }
+
+#[test]
+fn a_new_folder_becomes_a_project() {
+    let workspace = machine(&[("full/a.txt", ""), ("file", "")], &[]);
+    std::fs::create_dir(workspace.path("empty")).unwrap();
+    prose(&workspace, &["new", "my tides"]).check(expect![[r#"
+        status: 0
+        ---- stdout
+             created prose.toml
+             created main.prose
+             created main.test.toml
+             created .gitignore
+
+        Next:
+          cd 'my tides'
+          prose run main.prose  run the first program; no model is asked
+          prose test            test it with fixed replies
+    "#]]);
+    prose(&workspace, &["new", "empty"]).ended(0);
+    assert!(workspace.path("empty/main.prose").exists());
+    prose(&workspace, &["new", "my tides"]).check(expect![[r#"
+        status: 2
+        ---- stderr
+        error: `my tides` is not empty; set up a project there with `prose init 'my tides'`
+    "#]]);
+    prose(&workspace, &["new", "full", "--dry-run"]).check(expect![[r#"
+        status: 2
+        ---- stderr
+        error: `full` is not empty; set up a project there with `prose init full`
+    "#]]);
+    prose(&workspace, &["new", "file"]).check(expect![[r#"
+        status: 2
+        ---- stderr
+        error: `file` is not a folder
+    "#]]);
+    prose(&workspace, &["new", "gone/deep", "--dry-run"]).ended(0);
+    assert!(!workspace.path("gone").exists());
+}

@@ -13,6 +13,7 @@ mod doctor;
 mod explain;
 mod fmt;
 mod init;
+mod man;
 mod picture;
 mod registry;
 mod rules;
