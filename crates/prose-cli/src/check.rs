@@ -25,14 +25,15 @@ use prose_syntax::fix::fix_all;
 use self::outcome::Outcome;
 use self::write::Change;
 use crate::check::job::{Checked, Job, Mode};
-use crate::cli::{CheckArgs, OutputFormat};
+use crate::cli::check::{CheckArgs, OutputFormat};
 use crate::finding::{CheckedFile, Counts, Finding};
 use crate::output::{diff, full};
 use crate::panic::caught;
 use crate::sources::{OtherTexts, Sources};
 use crate::status::Status;
 use crate::terminal;
-use crate::terminal::{Terminal, one_line, write_failures};
+use crate::terminal::{ERROR, Terminal, one_line, write_failures};
+use crate::watch;
 
 /// A program to check.
 struct Program {
@@ -52,6 +53,13 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> io::Result<Status> {
     if args.hook {
         return check_edited(args, terminal);
     }
+    if let Some(contradiction) = args.contradiction() {
+        writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {contradiction}")?;
+        return Ok(Status::Trouble);
+    }
+    if args.watch {
+        return check_repeatedly(args, terminal);
+    }
     let job = Job::new(args, terminal);
     let outcome = check(args, &job);
     let written = outcome.write(args, &job, terminal);
@@ -60,6 +68,28 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> io::Result<Status> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
         _ => Ok(outcome.status(&job)),
     }
+}
+
+/// Checks now, and whenever something changes that the results depend on, until the user stops it.
+fn check_repeatedly(args: &CheckArgs, terminal: &Terminal) -> io::Result<Status> {
+    // New programs may be added to the folders.
+    let mut watched = args.paths.clone();
+    let mut pass = || {
+        // From before the check, since a file may change while it is checked.
+        let mut stamps = watch::stamps(watched.clone());
+        let job = Job::new(args, terminal);
+        let outcome = check(args, &job);
+        outcome.write(args, &job, terminal)?;
+        watched.extend(outcome.watched);
+        watched.sort();
+        watched.dedup();
+        for (path, stamp) in watch::stamps(watched.clone()) {
+            stamps.entry(path).or_insert(stamp);
+        }
+        Ok(stamps)
+    };
+    watch::repeat(&mut pass, &watch::stopped_by_user(), terminal)?;
+    Ok(Status::Clean)
 }
 
 /// Checks the file that a coding agent has just edited. Agents read standard error of a hook that ends with status 2.
@@ -123,7 +153,9 @@ fn check(args: &CheckArgs, job: &Job) -> Outcome {
     }
     outcome.failures.extend(settings.take_failures());
     outcome.remarks.extend(settings.take_ignored());
+    outcome.watched.extend(files.iter().chain(&settings_files).cloned());
     for file in settings.files() {
+        outcome.watched.push(file.path.clone());
         outcome.add(job.check_settings(&mut settings, &file));
     }
 
@@ -139,6 +171,7 @@ fn check(args: &CheckArgs, job: &Job) -> Outcome {
     job.check_programs(&context, &programs, stdin, threads, &mut outcome);
     outcome.failures.extend(context.imports.take_failures());
     outcome.remarks.extend(context.imports.take_remarks());
+    outcome.watched.extend(context.imported_files());
     outcome.sort();
     if outcome.files.is_empty() && outcome.failures.is_empty() {
         let places: Vec<String> =
@@ -196,6 +229,7 @@ impl Job {
             },
             safety: if args.unsafe_fixes { FixSafety::Unsafe } else { FixSafety::Safe },
             format: args.output_format,
+            statistics: args.statistics,
             max_warnings: args.max_warnings,
             renderer: full::renderer(styled, terminal::width()),
             look: diff::DiffTarget { styled, on_terminal: terminal::stdout_is_terminal() },
@@ -368,7 +402,7 @@ impl Job {
         let name = path.to_string_lossy();
         let others = OtherTexts::read(diagnosed);
         let sources = Sources::new(&name, text, &others);
-        if self.format == OutputFormat::Full {
+        if self.format == OutputFormat::Full && !self.statistics {
             file.drawn = full::render(diagnosed, &sources, &self.renderer);
         } else {
             file.findings = diagnosed.iter().map(|diagnosed| Finding::new(diagnosed, &sources)).collect();

@@ -37,6 +37,7 @@ mod test;
 mod trust;
 mod update;
 mod vendor;
+mod watch;
 
 use clap::Parser;
 use std::fmt::Display;

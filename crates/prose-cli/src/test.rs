@@ -2,13 +2,11 @@
 
 mod collect;
 mod shown;
-mod watch;
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::thread;
 
 use prose_project::imports::{ImportOptions, LockUse};
 use prose_run::UserTrust;
@@ -21,8 +19,8 @@ use tokio::sync::watch as channel;
 use self::collect::{Collected, collect};
 use crate::cli::test::{TestArgs, TestFormat};
 use crate::output::repository::Repository;
-use crate::run::interrupt::Interrupts;
 use crate::terminal::{ERROR, Terminal, WARNING, one_line};
+use crate::watch;
 
 /// How tests end, as the exit status of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +40,7 @@ impl From<TestStatus> for ExitCode {
 
 /// Runs tests.
 pub(crate) fn run(args: &TestArgs, terminal: &Terminal) -> io::Result<ExitCode> {
-    let stopped = stopped_by_user();
+    let stopped = watch::stopped_by_user();
     let options = options(args, stopped.clone());
     if args.watch {
         let mut pass = || {
@@ -78,21 +76,6 @@ fn options(args: &TestArgs, stopped: channel::Receiver<bool>) -> RunOptions {
         stopped,
         ..defaults
     }
-}
-
-/// Becomes true with the first signal; a second one ends the process.
-fn stopped_by_user() -> channel::Receiver<bool> {
-    let (sender, stopped) = channel::channel(false);
-    let mut interrupts = Interrupts::listen();
-    // Without the thread, signals do what they do to any process.
-    let _ = thread::Builder::new().name("interrupts".to_owned()).spawn(move || {
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-        runtime.block_on(interrupts.interrupted(std::future::pending()));
-        let _ = sender.send(true);
-        // The receivers see an error without a sender.
-        runtime.block_on(std::future::pending::<()>());
-    });
-    stopped
 }
 
 fn list(args: &TestArgs, collected: &Collected, terminal: &Terminal) -> io::Result<TestStatus> {

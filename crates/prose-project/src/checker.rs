@@ -37,12 +37,19 @@ pub struct Context {
     settings: Mutex<Settings>,
     /// The imports.
     pub imports: Imports,
+    /// The files that imports name, also those that do not exist.
+    imported: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Context {
     /// A session with these settings and imports.
     pub fn new(settings: Settings, imports: Imports) -> Self {
-        Self { settings: Mutex::new(settings), imports }
+        Self { settings: Mutex::new(settings), imports, imported: Mutex::default() }
+    }
+
+    /// The local files that imports of the checked programs name, also those that do not exist.
+    pub fn imported_files(&self) -> Vec<PathBuf> {
+        self.imported.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 }
 
@@ -55,7 +62,12 @@ struct Importing<'a> {
 impl Loader for Importing<'_> {
     fn file(&mut self, path: &Path) -> Result<String, LoadError> {
         match self.context.imports.may_read(path) {
-            true => read_import(path),
+            true => {
+                let mut imported = self.context.imported.lock().unwrap_or_else(PoisonError::into_inner);
+                imported.insert(path.to_owned());
+                drop(imported);
+                read_import(path)
+            }
             false => Err(LoadError::Unreadable("is outside the folder that is served".to_owned())),
         }
     }

@@ -5,7 +5,7 @@ use annotate_snippets::Renderer;
 use prose_project::Failure;
 use prose_syntax::FixSafety;
 
-use crate::cli::OutputFormat;
+use crate::cli::check::OutputFormat;
 use crate::finding::CheckedFile;
 
 /// What happens to the fixes.
@@ -24,6 +24,8 @@ pub(super) struct Job {
     pub(super) mode: Mode,
     pub(super) safety: FixSafety,
     pub(super) format: OutputFormat,
+    /// Whether only the numbers of the codes are written.
+    pub(super) statistics: bool,
     /// More warnings than this fail the check.
     pub(super) max_warnings: Option<usize>,
     pub(super) renderer: Renderer,

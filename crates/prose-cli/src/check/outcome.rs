@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use prose_syntax::FixSafety;
 use prose_syntax::text::{counted, enumerated};
@@ -10,10 +10,10 @@ use prose_syntax::text::{counted, enumerated};
 use prose_project::Failure;
 
 use crate::check::job::{Checked, Job, Mode};
-use crate::cli::{CheckArgs, OutputFormat};
+use crate::cli::check::{CheckArgs, OutputFormat};
 use crate::finding::{CheckedFile, Counts};
 use crate::output::repository::Repository;
-use crate::output::{concise, github, json, sarif};
+use crate::output::{checkstyle, concise, github, gitlab, json, junit, sarif, statistics};
 use crate::status::Status;
 use crate::terminal::{self, BOLD, ERROR, Terminal, write_failures, write_remarks};
 
@@ -23,6 +23,8 @@ pub(super) struct Outcome {
     pub(super) files: Vec<CheckedFile>,
     pub(super) failures: Vec<Failure>,
     pub(super) remarks: Vec<String>,
+    /// The files that the results depend on.
+    pub(super) watched: Vec<PathBuf>,
     /// Standard input after fixing. It goes to standard output.
     fixed_stdin: Option<String>,
 }
@@ -110,6 +112,7 @@ impl Outcome {
 
     pub(super) fn write_findings(&self, job: &Job, out: &mut dyn Write) -> io::Result<()> {
         match job.format {
+            format if job.statistics => statistics::write(&self.files, format == OutputFormat::Json, out),
             OutputFormat::Full => self.write_drawn(out),
             OutputFormat::Concise => concise::write(&self.files, out),
             format => {
@@ -117,6 +120,11 @@ impl Outcome {
                 match format {
                     OutputFormat::Github => github::write(&self.files, &self.failures, &repository, out),
                     OutputFormat::Sarif => sarif::write(&self.files, &self.failures, &repository, out),
+                    OutputFormat::Gitlab => gitlab::write(&self.files, &self.failures, &repository, out),
+                    OutputFormat::Junit => junit::write(&self.files, &self.failures, &repository, out),
+                    OutputFormat::Checkstyle => {
+                        checkstyle::write(&self.files, &self.failures, &repository, out)
+                    }
                     _ => json::write(&self.files, &repository, out),
                 }
             }

@@ -6,7 +6,7 @@ use std::path::Path;
 use prose_syntax::Severity;
 
 use crate::finding::CheckedFile;
-use crate::output::repository::Repository;
+use crate::output::repository::{Repository, forward_slashes};
 use prose_project::Failure;
 
 pub(crate) fn write(
@@ -16,7 +16,7 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for file in files {
-        let path = forward_slashes(&repository.path(&file.path).to_string_lossy());
+        let path = repository.name(&file.path);
         for finding in &file.findings {
             let command = match finding.severity {
                 Severity::Error => "error",
@@ -34,7 +34,7 @@ pub(crate) fn write(
         }
     }
     for Failure { path, reason } in failures {
-        let path = property(&forward_slashes(&repository.path(path).to_string_lossy()));
+        let path = property(&repository.name(path));
         writeln!(out, "::error file={path},title=not checked::{}", data(&format!("This file {reason}")))?;
     }
     Ok(())
@@ -50,11 +50,6 @@ pub(crate) fn write_error(
 ) -> io::Result<()> {
     let path = property(&forward_slashes(&path.to_string_lossy()));
     writeln!(out, "::error file={path},line={line},title={}::{}", property(title), data(message))
-}
-
-/// The path with forward slashes.
-fn forward_slashes(path: &str) -> String {
-    path.replace(std::path::MAIN_SEPARATOR, "/")
 }
 
 fn data(text: &str) -> String {

@@ -40,4 +40,14 @@ impl Repository {
             Err(_) => Cow::Borrowed(path),
         }
     }
+
+    /// The path relative to the repository as text, with forward slashes.
+    pub(crate) fn name(&self, path: &Path) -> String {
+        forward_slashes(&self.path(path).to_string_lossy())
+    }
+}
+
+/// The path with forward slashes.
+pub(crate) fn forward_slashes(path: &str) -> String {
+    path.replace(std::path::MAIN_SEPARATOR, "/")
 }

@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use prose_syntax::{Code, Diagnostic, Fix, FixSafety, Related, TextEdit, TextRange, TextSize};
 
 use super::repository::Repository;
-use super::{concise, full, github, json, sarif};
+use super::{checkstyle, concise, full, github, gitlab, json, junit, sarif, statistics};
 use crate::finding::{CheckedFile, Counts, Finding};
 use crate::sources::{OtherTexts, Sources};
 use prose_project::{Diagnosed, Failure};
@@ -197,6 +197,161 @@ fn github_gives_no_columns_for_several_lines() {
         ::error file=a.prose,line=1,endLine=2,title=E001%3A unterminated literal::Two lines
     "#]],
     );
+}
+
+/// The findings of the example and a file that could not be read.
+fn with_failure() -> ([CheckedFile; 1], [Failure; 1]) {
+    (example(), [Failure { path: "gone<1>.prose".into(), reason: "does not exist".to_owned() }])
+}
+
+#[test]
+fn gitlab_has_paths_of_the_repository_and_distinct_fingerprints() {
+    let (files, failures) = with_failure();
+    check(
+        |out| gitlab::write(&files, &failures, &no_repository(), out),
+        expect![[r#"
+        [
+          {
+            "description": "E001: This string is not closed: add `\"` at its end",
+            "check_name": "E001",
+            "fingerprint": "c73fd3f06a61bec3f05e95d862016f53",
+            "severity": "major",
+            "location": {
+              "path": "flows/grüße.prose",
+              "positions": {
+                "begin": {
+                  "line": 2,
+                  "column": 9
+                },
+                "end": {
+                  "line": 2,
+                  "column": 21
+                }
+              }
+            }
+          },
+          {
+            "description": "E001: There is no escape `\\q`, 100%: not,\nsurely",
+            "check_name": "E001",
+            "fingerprint": "774d96ed8d0e13016e966db46f6dbde3",
+            "severity": "major",
+            "location": {
+              "path": "flows/grüße.prose",
+              "positions": {
+                "begin": {
+                  "line": 3,
+                  "column": 13
+                },
+                "end": {
+                  "line": 3,
+                  "column": 15
+                }
+              }
+            }
+          },
+          {
+            "description": "This file does not exist",
+            "check_name": "not-checked",
+            "fingerprint": "2324c5db21929bf6a4989b6a2166657d",
+            "severity": "blocker",
+            "location": {
+              "path": "gone<1>.prose",
+              "positions": {
+                "begin": {
+                  "line": 1,
+                  "column": 1
+                },
+                "end": {
+                  "line": 1,
+                  "column": 1
+                }
+              }
+            }
+          }
+        ]
+    "#]],
+    );
+    let [file] = example();
+    let twice = [file, example().into_iter().next().unwrap()];
+    let mut out = Vec::new();
+    gitlab::write(&twice, &[], &no_repository(), &mut out).unwrap();
+    let issues: Vec<serde_json::Value> = serde_json::from_slice(&out).unwrap();
+    let fingerprints: std::collections::BTreeSet<&str> =
+        issues.iter().map(|issue| issue["fingerprint"].as_str().unwrap()).collect();
+    assert_eq!((issues.len(), fingerprints.len()), (4, 4));
+}
+
+#[test]
+fn junit_has_a_suite_for_each_file() {
+    let (files, failures) = with_failure();
+    check(
+        |out| junit::write(&files, &failures, &no_repository(), out),
+        expect![[r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites name="prose check" tests="3" skipped="0" failures="2" errors="1">
+            <testsuite name="flows/grüße.prose" tests="2" skipped="0" errors="0" failures="2">
+                <testcase name="E001 at line 2" classname="flows/grüße.prose">
+                    <failure message="This string is not closed: add `&quot;` at its end" type="error">flows/grüße.prose:2:9: This string is not closed: add `&quot;` at its end</failure>
+                </testcase>
+                <testcase name="E001 at line 3" classname="flows/grüße.prose">
+                    <failure message="There is no escape `\q`, 100%: not,
+        surely" type="error">flows/grüße.prose:3:13: There is no escape `\q`, 100%: not,
+        surely</failure>
+                </testcase>
+            </testsuite>
+            <testsuite name="gone&lt;1&gt;.prose" tests="1" skipped="0" errors="1" failures="0">
+                <testcase name="not checked" classname="gone&lt;1&gt;.prose">
+                    <error message="This file does not exist"/>
+                </testcase>
+            </testsuite>
+        </testsuites>
+    "#]],
+    );
+}
+
+#[test]
+fn checkstyle_escapes_what_xml_reserves() {
+    let (files, failures) = with_failure();
+    check(
+        |out| checkstyle::write(&files, &failures, &no_repository(), out),
+        expect![[r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <checkstyle version="4.3">
+          <file name="flows/grüße.prose">
+            <error line="2" column="9" severity="error" message="This string is not closed: add `&quot;` at its end" source="prose.E001"/>
+            <error line="3" column="13" severity="error" message="There is no escape `\q`, 100%: not,&#10;surely" source="prose.E001"/>
+          </file>
+          <file name="gone&lt;1&gt;.prose">
+            <error severity="error" message="This file does not exist" source="prose.not-checked"/>
+          </file>
+        </checkstyle>
+    "#]],
+    );
+}
+
+#[test]
+fn statistics_count_codes() {
+    check(
+        |out| statistics::write(&example(), false, out),
+        expect![[r#"
+        2  error[E001]  unterminated literal (1 with a fix)
+    "#]],
+    );
+    check(
+        |out| statistics::write(&example(), true, out),
+        expect![[r#"
+        [
+          {
+            "code": "E001",
+            "severity": "error",
+            "title": "unterminated literal",
+            "count": 2,
+            "fixable": 1
+          }
+        ]
+    "#]],
+    );
+    check(|out| statistics::write(&[], false, out), expect![[r#""#]]);
 }
 
 #[test]

@@ -310,3 +310,155 @@ fn a_star_sets_the_level_of_all_codes_that_start_like_this() {
         For more information, try '--help'.
     "#]]);
 }
+
+#[test]
+fn codes_are_selected_and_ignored_by_their_beginnings() {
+    let workspace = Workspace::new(&[(
+        "a.prose",
+        "agent unused:\n  prompt: \"x\"\nagent other:\n  prompt: \"y\"\nsession \"C:\\q\"\n",
+    )]);
+    let codes = |arguments: &[&str]| {
+        let run = workspace.prose(&[&["check", "--output-format", "concise"], arguments].concat());
+        let codes =
+            run.stdout.lines().filter_map(|line| Some(line.split_once('[')?.1.split_once(']')?.0.to_owned()));
+        (run.status, codes.collect::<Vec<_>>().join(" "))
+    };
+    expect![[r#"
+        (1, "W116 W116 E002")
+    "#]].assert_eq(&format!("{:?}\n", codes(&[])));
+    expect![[r#"
+        (0, "W116 W116")
+    "#]].assert_eq(&format!("{:?}\n", codes(&["--select", "W"])));
+    expect![[r#"
+        (1, "E002")
+    "#]].assert_eq(&format!("{:?}\n", codes(&["--select", "E0,W115"])));
+    expect![[r#"
+        (1, "E002")
+    "#]].assert_eq(&format!("{:?}\n", codes(&["--ignore", "W1*", "--ignore", "W0"])));
+    expect![[r#"
+        (0, "")
+    "#]].assert_eq(&format!("{:?}\n", codes(&["--select", "E", "--ignore", "E002"])));
+    expect![[r#"
+        (1, "W116 W116")
+    "#]].assert_eq(&format!("{:?}\n", codes(&["--select", "W", "--level", "W*=error"])));
+    workspace.prose(&["check", "--select", "W9"]).check(expect![[r#"
+        status: 2
+        ---- stderr
+        error: invalid value 'W9' for '--select <CODE>': `W9` is not a diagnostic code; list all codes with `prose explain`
+
+        For more information, try '--help'.
+    "#]]);
+    workspace.prose(&["check", "--ignore", "w101"]).check(expect![[r#"
+        status: 1
+        ---- stdout
+        hint[W116]: agent `unused` is never used
+         --> a.prose:1:7
+          |
+        1 | agent unused:
+          |       ^^^^^^
+
+        hint[W116]: agent `other` is never used
+         --> a.prose:3:7
+          |
+        3 | agent other:
+          |       ^^^^^
+
+        error[E002]: unknown escape `\q`; write a backslash as `\\`
+         --> a.prose:5:12
+          |
+        5 | session "C:\q"
+          |            ^^
+          |
+        help: Double the backslash
+          |
+        5 | session "C:\\q"
+          |            +
+
+        ---- stderr
+        Found 1 error and 2 hints in 1 file; 1 fixable with `--fix`.
+    "#]]);
+    workspace.prose(&["check", "--ignore", ""]).check(expect![[r#"
+        status: 2
+        ---- stderr
+        error: invalid value '' for '--ignore <CODE>': `` is not a diagnostic code; list all codes with `prose explain`
+
+        For more information, try '--help'.
+    "#]]);
+}
+
+#[test]
+fn statistics_are_instead_of_diagnostics() {
+    workspace().prose(&["check", "--statistics"]).check(expect![[r#"
+        status: 1
+        ---- stdout
+        1  error[E001]  unterminated literal (1 with a fix)
+        1  error[E002]  unknown escape sequence (1 with a fix)
+        ---- stderr
+        Found 2 errors in 2 of 3 files; 2 fixable with `--fix`.
+    "#]]);
+    workspace().prose(&["check", "--statistics", "--fix", "-q"]).check(expect![[r#"
+        status: 0
+    "#]]);
+    workspace().prose(&["check", "--statistics", "--output-format", "sarif"]).check(expect![[r#"
+        status: 2
+        ---- stderr
+        error: `--statistics` has only the output formats `full`, `concise` and `json`
+    "#]]);
+}
+
+/// A service has the repository, not the folder that the command ran in.
+#[test]
+fn formats_of_services_have_paths_of_the_repository() {
+    let workspace = workspace();
+    std::fs::create_dir(workspace.path(".git")).unwrap();
+    for format in ["gitlab", "junit", "checkstyle"] {
+        let mut command = workspace.command();
+        command.args(["check", "--output-format", format]).current_dir(workspace.path("b"));
+        let run = Run::of(&mut command);
+        assert_eq!((run.status, run.stderr.as_str()), (1, ""), "{format}");
+        assert!(run.stdout.contains("\"b/broken.prose\""), "{}", run.stdout);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn programs_are_checked_again_when_an_import_changes() {
+    use std::io::{BufRead, BufReader};
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let workspace = Workspace::new(&[
+        ("a.prose", "use \"./lib/b.prose\" as b\nlet x = b()\nsession \"Say it\"\n  context: x\n"),
+        ("lib/b.prose", "output text = session \"Say hello\"\n"),
+    ]);
+    let mut command = workspace.command();
+    command.args(["check", "--watch", "a.prose"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut passed = || {
+        let summary = stderr.next().unwrap().unwrap();
+        assert_eq!(stderr.next().unwrap().unwrap(), "Watching for changes; Ctrl-C ends.");
+        summary
+    };
+    assert_eq!(passed(), "1 file is clean.");
+    workspace.write("lib/b.prose", b"output text = session \"Say hello\n");
+    assert_eq!(passed(), "Found 1 error in 1 file.");
+    workspace.write("a.prose", b"session \"Say it\"\n");
+    assert_eq!(passed(), "1 file is clean.");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn options_that_do_not_fit_watching_are_refused() {
+    workspace().prose(&["check", "--watch", "-"]).check(expect![[r#"
+        status: 2
+        ---- stderr
+        error: `--watch` cannot check standard input, which does not change; name files and folders
+    "#]]);
+    workspace().prose(&["check", "--watch", "--output-format", "json"]).check(expect![[r#"
+        status: 2
+        ---- stderr
+        error: `--watch` has only the output formats `full` and `concise`
+    "#]]);
+}

@@ -112,5 +112,6 @@ fn pages_are_read_without_warnings() {
                prose explain --output-format json
 
         OpenProse                         prose 0.1.0                 prose-explain(1)
-    "#]].assert_eq(&Run::of(&mut command).stdout);
+    "#]]
+    .assert_eq(&Run::of(&mut command).stdout);
 }

@@ -1,4 +1,4 @@
-//! Runs tests again when files change.
+//! Does something again when files change, for `prose test --watch` and `prose check --watch`.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,19 +8,20 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::watch as channel;
 
+use crate::run::interrupt::Interrupts;
 use crate::terminal::{HELP, Terminal};
 
 /// The time between two looks at the files.
 const INTERVAL: Duration = Duration::from_millis(200);
 
 /// What shows that files have changed.
-pub(super) type Stamps = BTreeMap<PathBuf, Stamp>;
+pub(crate) type Stamps = BTreeMap<PathBuf, Stamp>;
 
 /// What shows that a file has changed.
 type Stamp = Option<(SystemTime, u64)>;
 
 /// Runs `pass` now, and whenever one of the files changes whose stamps it returned, until the user stops it.
-pub(super) fn repeat(
+pub(crate) fn repeat(
     pass: &mut dyn FnMut() -> io::Result<Stamps>,
     stopped: &channel::Receiver<bool>,
     terminal: &Terminal,
@@ -39,8 +40,23 @@ pub(super) fn repeat(
     Ok(())
 }
 
+/// Becomes true with the first signal; a second one ends the process.
+pub(crate) fn stopped_by_user() -> channel::Receiver<bool> {
+    let (sender, stopped) = channel::channel(false);
+    let mut interrupts = Interrupts::listen();
+    // Without the thread, signals do what they do to any process.
+    let _ = thread::Builder::new().name("interrupts".to_owned()).spawn(move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        runtime.block_on(interrupts.interrupted(std::future::pending()));
+        let _ = sender.send(true);
+        // The receivers see an error without a sender.
+        runtime.block_on(std::future::pending::<()>());
+    });
+    stopped
+}
+
 /// The stamps of files, and of the folders that contain them, in which others may be added.
-pub(super) fn stamps(files: Vec<PathBuf>) -> Stamps {
+pub(crate) fn stamps(files: Vec<PathBuf>) -> Stamps {
     let mut stamps = BTreeMap::new();
     for file in files {
         if let Some(folder) = file.parent() {
