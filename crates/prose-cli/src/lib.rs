@@ -25,6 +25,8 @@ mod lsp;
 mod man;
 mod outdated;
 mod output;
+#[cfg(unix)]
+mod pager;
 mod panic;
 mod run;
 mod runs;
@@ -87,10 +89,10 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         }
         Command::Estimate(args) => return Ok(run::estimate::run(args, terminal).context(UNWRITABLE)?.into()),
         Command::Test(args) => return test::run(args, terminal).context(UNWRITABLE),
-        Command::Runs(RunsArgs { on, command: RunsCommand::Answer(args) }) => {
+        Command::Runs(RunsArgs { on, command: RunsCommand::Answer(args), .. }) => {
             return Ok(answer::run(args, on.as_deref(), terminal).context(UNWRITABLE)?.into());
         }
-        Command::Runs(RunsArgs { on: None, command: RunsCommand::Fork(args) }) => {
+        Command::Runs(RunsArgs { on: None, command: RunsCommand::Fork(args), .. }) => {
             return Ok(fork::run(args, terminal).context(UNWRITABLE)?.into());
         }
         Command::Runs(args) => runs::run(args, terminal).context(UNWRITABLE)?,

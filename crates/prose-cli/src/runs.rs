@@ -7,6 +7,8 @@ mod control;
 mod details;
 mod diff;
 mod portable;
+mod prune;
+mod session;
 mod sessions;
 
 use std::io::{self, Write};
@@ -20,7 +22,7 @@ use prose_state::StateError;
 use prose_state::journal::journal_of;
 use prose_state::prompt_file::PROMPTS_FOLDER;
 use prose_state::reader::JournalReader;
-use prose_state::runs::RunSummary;
+use prose_state::runs::{RunState, RunSummary};
 use prose_view::{Census, Delta, RequestRecord, Requests, Times, View, duration};
 use prose_vm::earlier::{ChangedVariable, VariableSetBefore};
 use prose_vm::event::{Event, EventKind};
@@ -44,6 +46,16 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// Does what the arguments say with the runs of the present folder.
 pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
+    #[cfg(unix)]
+    if matches!(args.command, RunsCommand::List(_) | RunsCommand::Show { .. } | RunsCommand::Diff { .. })
+        && !args.no_pager
+    {
+        return crate::pager::paged(terminal, |terminal| execute(args, terminal));
+    }
+    execute(args, terminal)
+}
+
+fn execute(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
     let mirror = match args.on.as_deref().map(|on| mirror(on, None)).transpose() {
         Ok(mirror) => mirror,
         Err(error) => return CommandError::status(Err(CommandError::Message(error.to_string())), terminal),
@@ -54,6 +66,9 @@ pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
             "a cluster takes no forks and imports yet; export the run with `prose runs export --on`, and fork it here".to_owned(),
         )),
         RunsCommand::List(args) => list(&project, args, terminal),
+        RunsCommand::Show { run, json, session: Some(session), .. } => {
+            session::show(&project, run.as_deref(), session, *json, terminal)
+        }
         RunsCommand::Show { run, json: true, .. } => show_view(&project, run.as_deref(), terminal),
         RunsCommand::Show { run, all, .. } => show(&project, run.as_deref(), *all, terminal),
         RunsCommand::Tail { run, narrate, no_follow } => {
@@ -64,6 +79,10 @@ pub(crate) fn run(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
         RunsCommand::Export { run, file, force } => portable::export(&project, run, file, *force, terminal),
         RunsCommand::Import { file, state } => portable::import(&project, file, *state, terminal),
         RunsCommand::Diff { a, b, json, all } => match diff::diff(&project, [a, b], *json, *all, terminal) {
+            Ok(status) => return Ok(status),
+            Err(error) => Err(error),
+        },
+        RunsCommand::Prune(args) => match prune::prune(&project, args, terminal) {
             Ok(status) => return Ok(status),
             Err(error) => Err(error),
         },
@@ -152,7 +171,9 @@ fn columns(run: &RunSummary) -> [String; 3] {
 fn is_wanted(run: &RunSummary, args: &RunsListArgs) -> bool {
     let program = run.from.as_deref().or(run.program.as_deref()).unwrap_or_default();
     let is_status = |name: &String| name.replace('-', " ") == run.status.name();
-    let has_status = args.statuses.is_empty() || args.statuses.iter().any(is_status);
+    let is_failed = args.failed && run.status == RunState::Failed;
+    let has_status =
+        args.statuses.is_empty() && !args.failed || is_failed || args.statuses.iter().any(is_status);
     let is_recent = args.since.is_none_or(|since| {
         let earliest = SystemTime::now().checked_sub(since).unwrap_or(UNIX_EPOCH);
         run.started.is_some_and(|started| UNIX_EPOCH + Duration::from_millis(started) >= earliest)

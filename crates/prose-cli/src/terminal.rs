@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 use std::time::{Duration, UNIX_EPOCH};
 
 use anstream::{AutoStream, ColorChoice};
@@ -59,13 +60,27 @@ pub(crate) fn raw_stdout() -> io::StdoutLock<'static> {
     io::stdout().lock()
 }
 
+/// The width of the terminal behind a pager, from the start of the pager on.
+static WIDTH_BEFORE_PAGER: OnceLock<usize> = OnceLock::new();
+
+/// Keeps the width of the terminal before standard output goes to a pager.
+#[cfg(unix)]
+pub(crate) fn keep_width() {
+    if let Some(width) = width() {
+        WIDTH_BEFORE_PAGER.get_or_init(|| width);
+    }
+}
+
 /// Whether standard output is a terminal.
 pub(crate) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// The width of the terminal that standard output goes to, if it goes to one.
+/// The width of the terminal that standard output goes to, also through a pager, if it goes to one.
 pub(crate) fn width() -> Option<usize> {
+    if let Some(width) = WIDTH_BEFORE_PAGER.get() {
+        return Some(*width);
+    }
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 

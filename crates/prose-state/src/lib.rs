@@ -38,6 +38,7 @@ mod postgres;
 mod program;
 pub mod prompt_file;
 pub mod protocol;
+pub mod prune;
 pub mod reader;
 pub mod recall;
 pub mod remembered;

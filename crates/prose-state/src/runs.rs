@@ -42,6 +42,8 @@ pub struct RunSummary {
     pub part: Option<RunPart>,
     /// The harness that it was started with, if that is known.
     pub harness: Option<SmolStr>,
+    /// The run that it has taken outcomes from, if it is a fork or a replay.
+    pub earlier: Option<SmolStr>,
     /// How it stands.
     pub status: RunState,
     /// When it started, in milliseconds since 1970.
@@ -385,6 +387,7 @@ fn summarise_files(id: &str, folder: &Path) -> Recorded {
             summary.from = Some(found.from.clone());
             summary.part = found.part.as_deref().cloned();
             summary.harness = Some(found.harness.clone());
+            summary.earlier = found.earlier.as_ref().map(|earlier| earlier.run.clone());
             head = Some(found);
             match read_last(&path) {
                 Ok(Some(Event { at, paused, kind, .. })) => {

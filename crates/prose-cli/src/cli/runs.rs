@@ -19,6 +19,11 @@ pub(crate) struct RunsArgs {
     /// The runs of a cluster instead of those in this folder: the address of its PostgreSQL server, or `-` for that of `OPENPROSE_POSTGRES_URL`
     #[arg(long, value_name = "URL", global = true)]
     pub(crate) on: Option<String>,
+    /// Do not show the output of `list`, `show` and `diff` in a pager
+    ///
+    /// At a terminal, these commands start the pager in `PAGER`, otherwise `less -FRX`. `PAGER=cat` does without one as well.
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
 
     #[command(subcommand)]
     pub(crate) command: RunsCommand,
@@ -40,6 +45,9 @@ pub(crate) enum RunsCommand {
         /// List all sessions and failures of a long run
         #[arg(long, conflicts_with = "json")]
         all: bool,
+        /// Show one session with its prompts and replies: its number as in `requests` of `--json`, its agent, or the name of its result
+        #[arg(long, value_name = "SESSION", conflicts_with = "all")]
+        session: Option<String>,
     },
     /// Narrate a run while it runs
     Tail {
@@ -160,6 +168,7 @@ pub(crate) enum RunsCommand {
         #[command(flatten)]
         limits: LimitArgs,
     },
+    Prune(PruneArgs),
     /// Remove runs with all their files
     Rm {
         /// Parts of the ids of the runs
@@ -257,6 +266,45 @@ fn point(text: &str) -> Result<Point, String> {
     text.parse()
 }
 
+/// Remove old runs with all their files, after a confirmation
+///
+/// Only runs that all given options apply to are removed. Runs that are being executed or wait for an answer stay, and so do runs that a remaining fork
+/// or replay continues from.
+#[derive(Debug, Args)]
+#[command(
+    group = ArgGroup::new("rules").args(["older", "failed", "keep"]).required(true).multiple(true),
+    after_help = "Exit status:
+  0  the runs are removed, or there is none to remove
+  2  wrong usage, or a run that could not be removed
+
+Examples:
+  prose runs prune --older 30d              runs that ended at least 30 days ago
+  prose runs prune --keep 20                all but the latest 20 runs
+  prose runs prune --failed --older 7d      failed runs of more than a week ago
+  prose runs prune --keep 20 --dry-run      list what would be removed"
+)]
+pub(crate) struct PruneArgs {
+    /// Remove only runs that ended, or were last active, at least this long ago, such as `30d`
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) older: Option<Duration>,
+
+    /// Remove only runs that failed
+    #[arg(long)]
+    pub(crate) failed: bool,
+
+    /// Keep the latest N runs
+    #[arg(long, value_name = "N")]
+    pub(crate) keep: Option<usize>,
+
+    /// List what would be removed, without removing it
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// Remove the runs without a confirmation
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
 /// The filters and the format of `prose runs list`.
 #[derive(Debug, Args)]
 pub(crate) struct RunsListArgs {
@@ -267,6 +315,10 @@ pub(crate) struct RunsListArgs {
     /// List only runs with this status; can be repeated
     #[arg(long = "status", value_name = "STATUS", value_parser = status_parser())]
     pub(crate) statuses: Vec<String>,
+
+    /// List only failed runs; the same as `--status failed`
+    #[arg(long)]
+    pub(crate) failed: bool,
 
     /// List only runs of programs whose path contains this text
     #[arg(long, value_name = "TEXT")]

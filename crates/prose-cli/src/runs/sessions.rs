@@ -85,14 +85,14 @@ fn write_session(
 }
 
 /// The status as the census names it.
-fn status(status: Status) -> String {
+pub(super) fn status(status: Status) -> String {
     match status {
         Status::Skipped => "cancelled".to_owned(),
         status => format!("{status:?}").to_lowercase(),
     }
 }
 
-fn write_attempt(
+pub(super) fn write_attempt(
     attempt: &Attempt,
     number: usize,
     session: &Session,

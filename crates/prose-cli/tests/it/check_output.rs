@@ -325,22 +325,28 @@ fn codes_are_selected_and_ignored_by_their_beginnings() {
     };
     expect![[r#"
         (1, "W116 W116 E002")
-    "#]].assert_eq(&format!("{:?}\n", codes(&[])));
+    "#]]
+    .assert_eq(&format!("{:?}\n", codes(&[])));
     expect![[r#"
         (0, "W116 W116")
-    "#]].assert_eq(&format!("{:?}\n", codes(&["--select", "W"])));
+    "#]]
+    .assert_eq(&format!("{:?}\n", codes(&["--select", "W"])));
     expect![[r#"
         (1, "E002")
-    "#]].assert_eq(&format!("{:?}\n", codes(&["--select", "E0,W115"])));
+    "#]]
+    .assert_eq(&format!("{:?}\n", codes(&["--select", "E0,W115"])));
     expect![[r#"
         (1, "E002")
-    "#]].assert_eq(&format!("{:?}\n", codes(&["--ignore", "W1*", "--ignore", "W0"])));
+    "#]]
+    .assert_eq(&format!("{:?}\n", codes(&["--ignore", "W1*", "--ignore", "W0"])));
     expect![[r#"
         (0, "")
-    "#]].assert_eq(&format!("{:?}\n", codes(&["--select", "E", "--ignore", "E002"])));
+    "#]]
+    .assert_eq(&format!("{:?}\n", codes(&["--select", "E", "--ignore", "E002"])));
     expect![[r#"
         (1, "W116 W116")
-    "#]].assert_eq(&format!("{:?}\n", codes(&["--select", "W", "--level", "W*=error"])));
+    "#]]
+    .assert_eq(&format!("{:?}\n", codes(&["--select", "W", "--level", "W*=error"])));
     workspace.prose(&["check", "--select", "W9"]).check(expect![[r#"
         status: 2
         ---- stderr

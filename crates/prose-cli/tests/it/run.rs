@@ -39,6 +39,7 @@ mod prepared_files;
 mod private;
 #[cfg(unix)]
 mod processes;
+mod prune;
 mod refused;
 mod remote;
 mod replay;
