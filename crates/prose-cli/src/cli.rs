@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::candidates;
+use crate::color::ColorWhen;
 
 /// What standard input is called where no name is given for it.
 pub(crate) use prose_project::load::STDIN;
@@ -372,17 +373,6 @@ pub(crate) enum ExplainFormat {
     Text,
     /// For programs
     Json,
-}
-
-/// When to use colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorWhen {
-    /// On terminals that can show them
-    Auto,
-    /// Everywhere
-    Always,
-    /// Nowhere
-    Never,
 }
 
 #[cfg(test)]

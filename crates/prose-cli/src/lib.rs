@@ -6,6 +6,7 @@ mod candidates;
 mod check;
 mod cli;
 mod cluster;
+mod color;
 mod command_error;
 mod compile;
 mod completions;

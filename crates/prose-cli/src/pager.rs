@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::cli::ColorWhen;
+use crate::color::ColorWhen;
 use crate::terminal::{self, Terminal};
 
 /// The pager without `PAGER`: it ends at once if everything fits on the screen, and shows colours.

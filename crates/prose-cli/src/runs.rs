@@ -37,9 +37,10 @@ use crate::command_error::CommandError;
 use crate::run::project::present_project;
 use crate::run::waiting;
 use crate::runs::attach::Attach;
+use crate::runs::details::view_of;
 pub(crate) use crate::runs::details::{details, last_started};
 use crate::status::Status;
-use crate::terminal::{self, BOLD, Terminal, counted, first_line, one_line, time};
+use crate::terminal::{self, BOLD, Terminal, counted, first_line, lines, one_line, time};
 
 /// How often a run that is followed is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -242,18 +243,6 @@ struct ShownRun<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     census: Option<Census>,
     requests: &'a [RequestRecord],
-}
-
-/// The view of the run in a folder, as far as its journal can be read.
-fn view_of(folder: &Path, mut read: impl FnMut(&Event)) -> Result<View, StateError> {
-    let mut view = View::default();
-    for event in JournalReader::open(&journal_of(folder))? {
-        // The last line of an active run may be incomplete.
-        let Ok(event) = event else { break };
-        view.apply(&event);
-        read(&event);
-    }
-    Ok(view)
 }
 
 /// How long a run took: its work, and how long it waited for people and was stopped.
@@ -482,8 +471,4 @@ fn remove(project: &Project, runs: &[String], terminal: &Terminal) -> Result<(),
         writeln!(terminal.stdout(), "removed {id}")?;
     }
     Ok(())
-}
-
-fn lines(text: &str) -> String {
-    text.lines().map(one_line).collect::<Vec<_>>().join("\n")
 }

@@ -10,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 use prose_project::Failure;
 pub(crate) use prose_syntax::text::counted;
 
-use crate::cli::ColorWhen;
+use crate::color::ColorWhen;
 
 /// The style of the word `error`.
 pub(crate) const ERROR: Style = AnsiColor::BrightRed.on_default().bold();
@@ -98,6 +98,11 @@ pub(crate) fn first_line(text: &str) -> String {
         Some(second) if first.ends_with(':') => one_line(&format!("{first} {second}")).into_owned(),
         _ => one_line(first).into_owned(),
     }
+}
+
+/// The text without control characters other than its line breaks.
+pub(crate) fn lines(text: &str) -> String {
+    text.lines().map(one_line).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes which files could not be read, checked or written, a line for each.

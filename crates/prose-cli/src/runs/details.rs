@@ -1,8 +1,14 @@
 //! The run that a command names.
 
+use std::path::Path;
+
 use prose_run::Project;
 use prose_state::StateError;
+use prose_state::journal::journal_of;
+use prose_state::reader::JournalReader;
 use prose_state::runs::RunDetails;
+use prose_view::View;
+use prose_vm::event::Event;
 
 use crate::terminal::counted;
 
@@ -44,4 +50,16 @@ pub(crate) fn last_started(project: &Project) -> Result<(RunDetails, Option<Stri
 
 fn no_runs(project: &Project) -> String {
     format!("there are no runs in {}; start one with `prose run`", project.runs().display())
+}
+
+/// The view of the run in a folder, as far as its journal can be read.
+pub(super) fn view_of(folder: &Path, mut read: impl FnMut(&Event)) -> Result<View, StateError> {
+    let mut view = View::default();
+    for event in JournalReader::open(&journal_of(folder))? {
+        // The last line of an active run may be incomplete.
+        let Ok(event) = event else { break };
+        view.apply(&event);
+        read(&event);
+    }
+    Ok(view)
 }

@@ -10,10 +10,10 @@ use prose_vm::effect::{Outcome, RequestId, SessionTask};
 use prose_vm::event::EventKind;
 use serde::Serialize;
 
-use super::{details, lines, view_of};
 use crate::command_error::CommandError;
+use crate::runs::details::{details, view_of};
 use crate::runs::sessions::{status, write_attempt};
-use crate::terminal::{BOLD, Terminal, first_line, one_line};
+use crate::terminal::{BOLD, Terminal, first_line, lines, one_line};
 
 /// What an attempt of a session was asked, and what came of it.
 #[derive(Default, Serialize)]
