@@ -18,6 +18,8 @@ mod picture;
 mod registry;
 mod rules;
 mod run;
+#[cfg(unix)]
+mod services;
 mod settings;
 #[cfg(unix)]
 mod terminal;
