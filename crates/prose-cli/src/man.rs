@@ -47,7 +47,7 @@ fn visible(command: &Command) -> impl Iterator<Item = &Command> {
 
 fn write_all(root: &Command, folder: &Path, terminal: &Terminal) -> Result<(), CommandError> {
     let failed = |path: &Path, error: io::Error| {
-        CommandError::Message(format!("cannot write {}: {error}", path.display()))
+        CommandError::Message(format!("cannot write {}: {}", path.display(), prose_files::reason(&error)))
     };
     fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
     let mut count = 0;

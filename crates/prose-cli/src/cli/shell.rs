@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 
 /// Write a script that completes commands, options and values in a shell
 ///
-/// A shell with the script offers, besides commands and options, programs, the ids of runs, inputs and outputs of the program, harnesses and codes.
+/// In addition to commands and options, the shell then offers programs, the ids of runs, inputs and outputs of the program, harnesses and codes.
 /// Completing writes, starts and fetches nothing.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

@@ -43,7 +43,7 @@ fn mistakes_are_explained() {
     workspace.prose(&["man", "-o", "file"]).check(expect![[r#"
         status: 2
         ---- stderr
-        error: cannot write file: File exists (os error 17)
+        error: cannot write file: file exists
     "#]]);
 }
 
