@@ -137,7 +137,7 @@ fn another_worker_continues_with_what_a_killed_one_had() {
     cluster.worker(&["--class", "offline"]);
     cluster.worker(&["--class", "offline"]);
     let run = cluster.submit("rounds.prose", &["--delay", "200ms"]);
-    for killed in 0..3 {
+    for _ in 0..3 {
         sleep(Duration::from_millis(700));
         cluster.kill(0);
         cluster.workers.remove(0).wait().expect("it has ended");
