@@ -354,6 +354,12 @@ impl Cluster {
     }
 }
 
+impl properties::Executes for Cluster {
+    fn program(&self) -> Program {
+        self.program
+    }
+}
+
 impl Model for Cluster {
     type State = State;
     type Action = Action;

@@ -1,10 +1,10 @@
 //! What holds in every state, and what is possible in some.
 
-use stateright::Property;
+use stateright::{Model, Property};
 
 use crate::server::{EffectState, RunState};
 use crate::state::State;
-use crate::{Cluster, EFFECTS, Leader, Worker};
+use crate::{EFFECTS, Leader, Program, Worker};
 
 /// In the journal, each effect has one outcome.
 pub const ONE_OUTCOME: &str = "an effect has one outcome in the journal";
@@ -32,8 +32,14 @@ pub const ENDED: &str = "a run that has ended has no effects";
 /// A finished run has a complete journal.
 pub const FINISHED: &str = "a finished run has all outcomes that its program needs in its journal";
 
+/// A model of a run.
+pub(crate) trait Executes {
+    /// What the run executes.
+    fn program(&self) -> Program;
+}
+
 /// All properties: those above, and a few that show that the model gets to the places where they matter.
-pub(crate) fn all() -> Vec<Property<Cluster>> {
+pub(crate) fn all<M: Model<State = State> + Executes>() -> Vec<Property<M>> {
     vec![
         Property::always(ONE_OUTCOME, |_, state: &State| {
             let journal = &state.server.journal;
@@ -84,9 +90,9 @@ pub(crate) fn all() -> Vec<Property<Cluster>> {
             state.server.run.state == RunState::Active
                 || state.server.effects.iter().all(|row| row.state == EffectState::Absent)
         }),
-        Property::always(FINISHED, |cluster: &Cluster, state: &State| {
+        Property::always(FINISHED, |cluster: &M, state: &State| {
             state.server.run.state != RunState::Finished
-                || cluster.program.open_effects(&state.server.replay()).next().is_none()
+                || cluster.program().open_effects(&state.server.replay()).next().is_none()
         }),
         Property::sometimes("a run that was led three times is finished", |_, state: &State| {
             state.server.run.state == RunState::Finished && state.server.run.epoch >= 3
