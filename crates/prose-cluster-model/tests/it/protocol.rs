@@ -8,9 +8,9 @@ fn cluster(faults: u8, stops: u8) -> Cluster {
     Cluster { program: Program::NeedsBoth, leaders: 2, workers: 2, faults, stops, mutation: None }
 }
 
-/// How many faults the long tests have, which takes half a minute; each further one takes six times as long.
+/// How many faults the long tests have, which takes two minutes; each further one takes six times as long.
 fn many_faults() -> u8 {
-    std::env::var("PROSE_MODEL_FAULTS").map_or(3, |number| number.parse().expect("it is a small number"))
+    std::env::var("PROSE_MODEL_FAULTS").map_or(4, |number| number.parse().expect("it is a small number"))
 }
 
 fn check_properties(cluster: Cluster) {
@@ -51,13 +51,13 @@ fn every_execution_ends_in_clusters_of_other_sizes() {
 }
 
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes two minutes"]
 fn every_property_holds_with_many_faults() {
     check_properties(cluster(many_faults(), 1));
 }
 
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes two minutes"]
 fn every_execution_ends_with_many_faults() {
     check_ends(cluster(many_faults(), 1));
 }
