@@ -49,7 +49,7 @@ pub(crate) struct ServerArgs {
 /// Lead and perform runs of a cluster
 ///
 /// A worker leads runs that `prose run --on` submits, and performs the requests of any run with the harnesses of its machine. Where one ends, in whatever way,
-/// others continue with what it had, within the time of a lease. Whoever can write to the database decides what workers start.
+/// others continue with what it had, within the time of a lease. Users who can write to the database decide what workers start.
 #[derive(Debug, Args)]
 #[command(after_help = "Ctrl-C gives everything back to the other workers and ends.
 

@@ -154,7 +154,7 @@ pub(crate) struct RunArgs {
     /// Run the program on the workers of a cluster: the address of its PostgreSQL server, or `-` for that of `OPENPROSE_POSTGRES_URL`
     ///
     /// The program, what it imports and the settings are sent to the server; values are passed as text, so that agents on other machines need no files of
-    /// this one. Ctrl-C leaves the run going on.
+    /// this one. The run continues after Ctrl-C.
     #[arg(
         long,
         value_name = "URL",
