@@ -17,7 +17,7 @@ use prose_vm::value::Value;
 
 use crate::cli::run::{ResumeArgs, RunnerArgs};
 use crate::cli::runs::AnswerArgs;
-use crate::cluster::mirror;
+use crate::cluster::server::mirror;
 use crate::run::ended::{Ended, refuse};
 use crate::run::project::present_project;
 use crate::run::waiting::shown;

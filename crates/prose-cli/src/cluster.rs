@@ -1,12 +1,12 @@
 //! `prose cluster`: PostgreSQL servers with the state of runs.
 
+pub(crate) mod server;
 pub(crate) mod submitted;
 pub(crate) mod worker;
 
 use std::io::{self, Write};
 
-use prose_cluster::{ClusterError, Mirror};
-use prose_state::{Server, ServerStatus, StateError, prepare_server, server_status};
+use prose_state::{ServerStatus, StateError, prepare_server, server_status};
 use prose_syntax::text::{enumerated, quoted};
 
 use crate::cli::cluster::{ClusterArgs, ClusterCommand, ServerArgs};
@@ -92,14 +92,4 @@ fn prepare(server: &ServerArgs, terminal: &Terminal) -> io::Result<Result<Status
     }
     out.flush()?;
     Ok(Ok(Status::Clean))
-}
-
-/// The server that `--on` names: an address, or `-` for that of the project or of the environment.
-fn server_of(on: &str) -> Result<Server, StateError> {
-    Server::new(Some(on).filter(|on| *on != "-"), &present_project().root, None)
-}
-
-/// The runs of the server that `--on` names, or one of them.
-pub(crate) fn mirror(on: &str, only: Option<&str>) -> Result<Mirror, ClusterError> {
-    Mirror::open(server_of(on)?, only)
 }

@@ -8,6 +8,7 @@ pub(crate) mod estimate;
 mod execution;
 mod failures;
 mod given;
+pub(crate) mod harness;
 pub(crate) mod interrupt;
 pub(crate) mod load;
 mod only;
@@ -35,6 +36,7 @@ use smol_str::SmolStr;
 
 use self::ended::{Ended, refuse};
 pub(crate) use self::execution::execute;
+use self::harness::harness_of;
 use self::interrupt::Interrupts;
 use self::load::{Loaded, load};
 use self::project::{present_project, project_of};
@@ -143,7 +145,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
 
 /// The message about missing inputs that cannot be asked for. A script may contain inputs, and a dry run generates them.
 fn missing_inputs(args: &RunArgs, loaded: &Loaded, inputs: &[(SmolStr, Value)]) -> Option<String> {
-    let harness = harness(&args.runner).unwrap_or_else(|| loaded.config.run.harness.as_str().to_owned());
+    let harness = harness_of(&args.runner).unwrap_or_else(|| loaded.config.run.harness.as_str().to_owned());
     // What an earlier run was asked for is recorded.
     // A worker asks who attends the run.
     if args.dry_run
@@ -334,16 +336,11 @@ pub(crate) fn options(args: &RunnerArgs) -> ImportOptions {
     ImportOptions { offline: args.offline, lock: LockUse::new(args.locked), ..ImportOptions::default() }
 }
 
-/// The harness that the arguments name.
-pub(crate) fn harness(args: &RunnerArgs) -> Option<String> {
-    args.harness.clone().or_else(|| args.script.is_some().then(|| "script".to_owned()))
-}
-
 pub(crate) fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> RunRequest {
     let project = Project { allows_outside: args.allow_outside, ..project_of(loaded.project.clone()) };
     let program = Arc::clone(&loaded.program);
     let mut request = RunRequest::new(program, project, start, &loaded.config, UserTrust::of_user());
-    request.harness = harness(args);
+    request.harness = harness_of(args);
     request.script.clone_from(&args.script);
     request.delay = args.delay.unwrap_or(Duration::ZERO);
     request.config.max_parallel = args.max_parallel.or(request.config.max_parallel);

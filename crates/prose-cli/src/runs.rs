@@ -4,7 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod attach;
 pub(crate) mod census;
 mod control;
-mod details;
+pub(crate) mod details;
 mod diff;
 mod portable;
 mod prune;
@@ -32,7 +32,7 @@ use textwrap::core::display_width;
 
 use crate::cli::run::Narration;
 use crate::cli::runs::{RunsArgs, RunsCommand, RunsListArgs};
-use crate::cluster::mirror;
+use crate::cluster::server::mirror;
 use crate::command_error::CommandError;
 use crate::run::project::present_project;
 use crate::run::waiting;

@@ -23,7 +23,7 @@
 //! | `END` | [`end`](Server::end) | leader | ends the run `WHERE epoch = mine`, and deletes its effects |
 //! | `HAND_OVER` | [`hand_over`](Server::hand_over) | leader | ends the lease `WHERE epoch = mine`, before its time |
 //! | `AGAIN` | [`again`](Server::again) | person | lets a stopped run continue |
-//! | `CLAIM` | [`claim`](Server::claim) | worker | takes an effect that is free, or claimed with a lease that is over: the next number of a sequence is the claim; begins a lease |
+//! | `CLAIM` | [`claim`](Server::claim) | worker | takes an effect that is free, or claimed with a lease that is over: a number that nothing else has is the claim; begins a lease |
 //! | `HEARTBEAT` | [`heartbeat`](Server::heartbeat) | worker | extends the lease `WHERE claim = mine AND outcome IS NULL`; without a row, the worker stops the agent |
 //! | `COMPLETE` | [`complete`](Server::complete) | worker | stores the outcome `WHERE claim = mine AND outcome IS NULL`; without a row, the outcome is dropped |
 //! | `RELEASE` | [`release`](Server::release) | worker | ends the lease `WHERE claim = mine AND outcome IS NULL`, before its time |

@@ -11,6 +11,7 @@ mod effects;
 mod error;
 mod lead;
 mod mirror;
+mod news;
 mod perform;
 mod submit;
 mod worker;

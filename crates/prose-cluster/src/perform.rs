@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use crate::bundle::Bundle;
 use crate::effects::{Asked, Done};
-use crate::worker::News;
+use crate::news::News;
 
 /// The keys of this machine, which no other one is told.
 static SECRETS: LazyLock<Arc<Secrets>> = LazyLock::new(|| Arc::new(secrets()));

@@ -15,9 +15,10 @@ use tokio::task::AbortHandle;
 use tokio_postgres::Notification;
 
 use crate::connection::Connection;
-use crate::effects::{Ask, Asked, Done, Key, Wanted};
+use crate::effects::{Ask, Asked, Key, Wanted};
 use crate::error::ClusterError;
 use crate::lead::Led;
+use crate::news::News;
 use crate::perform::{Backends, Used};
 
 /// How long it is waited between two tries to reach the server.
@@ -85,20 +86,6 @@ struct Claimed {
     key: Key,
     abort: AbortHandle,
     used: Used,
-}
-
-/// What threads and tasks report to the loop.
-pub(crate) enum News {
-    /// The agent of a claim asks a question.
-    Asked(i64, Asked),
-    /// A question of a run that is led here has an answer: the claim, the number of the question, and the answer.
-    Answered(i64, i64, PermissionAnswer),
-    /// A claim has ended; without anything done, since this machine has no resources for it.
-    Performed(i64, Option<Done>),
-    /// A run is not executed here any more.
-    Led(Arc<str>, i64, Led),
-    /// The answer to a message.
-    Replied(i64, String),
 }
 
 /// What there may be to do on the server.

@@ -9,7 +9,6 @@ mod pins;
 mod project;
 mod registries;
 
-pub use copies::copies_of_imports;
 pub use fetched::{fetched, importer, not_fetched, not_requested, too_many_programs};
 pub use paths::{import_paths, requested_rights};
 pub use pins::{commit, pin};

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use prose_markdown::program_at_path;
 use prose_reference::Reference;
+use prose_registry::{Freshness, Program as FetchedProgram};
 use prose_vm::program::Program;
 
 use crate::checker::{Checker, Context};
-use crate::files::{Failure, read_program, read_stdin};
-use crate::imports::{ImportOptions, Imports};
-use crate::parts::part;
+use crate::files::{Failure, read_program, read_stdin, shown};
+use crate::imports::{ImportOptions, Imports, block_on};
+use crate::parts::{part, parts};
 use crate::runnable::Refusal;
 use crate::settings::{Diagnosed, Rules, Settings};
 
@@ -91,4 +92,31 @@ fn load_text(
     remarks.extend(context.imports.take_remarks());
     let text = part.text().to_owned();
     Ok(Loaded { path, text, is_remote, rules, diagnosed, failures, remarks, program, file_text })
+}
+
+/// The programs from registries that the programs in a file import, directly or through others, as they would be run now. The error is the first of those that
+/// are not there.
+pub fn copies_of_imports(path: &Path) -> Result<Vec<FetchedProgram>, String> {
+    let text = read_program(path).map_err(|reason| format!("`{}` {reason}", shown(path).display()))?;
+    let mut settings = Settings::default();
+    let rules = settings.of(path);
+    let context = Context::new(settings, Imports::new(ImportOptions::default()));
+    for part in parts(path, &text) {
+        Checker::new(&context).note_imports(part.path(), part.text(), &rules);
+    }
+    let mut programs = Vec::new();
+    for project in context.imports.projects().iter().filter(|project| project.has_remote_imports()) {
+        let visited = block_on(project.walk(Freshness::Known)).map_err(|error| error.to_string())?;
+        for (_, visited) in visited {
+            match visited.outcome.result {
+                Ok(found) => {
+                    let mut program = found.program;
+                    program.source.reference = visited.reference.to_string();
+                    programs.push(program);
+                }
+                Err(_) => return Err(visited.outcome.to_string()),
+            }
+        }
+    }
+    Ok(programs)
 }

@@ -99,7 +99,7 @@ impl Place {
     fn new(path: &Path) -> Result<Self, StateError> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let run = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let address = Address::of_project(project_of(path), None)?;
+        let address = server::address_of(project_of(path), None)?;
         Ok(Self { earlier: address.to_string(), address, run })
     }
 
@@ -125,7 +125,7 @@ impl Place {
             );
             return Err(StateError::refused(path.display().to_string(), why));
         }
-        let address = Address::of_project(project_of(path), Some(&marker.schema))?;
+        let address = server::address_of(project_of(path), Some(&marker.schema))?;
         Ok(Self { address, run: marker.run, earlier: marker.server })
     }
 

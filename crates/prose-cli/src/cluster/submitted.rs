@@ -11,18 +11,20 @@ use prose_vm::questions::AnswerSource;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
-use super::{mirror, server_of};
+use super::server::{mirror, server_of};
 use crate::cli::run::{LimitArgs, ResumeArgs, RunArgs, RunnerArgs};
 use crate::command_error::CommandError;
 use crate::keyboard::can_ask;
 use crate::run::end::{status_of, write_outputs};
 use crate::run::ended::{Ended, refuse};
+use crate::run::harness::harness_of;
 use crate::run::interrupt::Interrupts;
 use crate::run::load::Loaded;
 use crate::run::progress::Progress;
 use crate::run::project::project_of;
 use crate::runs::attach::{ask, follow};
 use crate::runs::census;
+use crate::runs::details::details;
 use crate::terminal::{ERROR, HELP, Terminal, WARNING, one_line};
 
 /// Submits a run of the program that an argument names, and follows it unless it is detached.
@@ -79,7 +81,7 @@ pub(crate) fn run(
 pub(crate) fn resume(on: &str, args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended> {
     let found = || -> Result<(Mirror, String), String> {
         let all = mirror(on, None).map_err(|error| error.to_string())?;
-        let details = crate::runs::details(&all.project, args.run.as_deref())?;
+        let details = details(&all.project, args.run.as_deref())?;
         let run = details.summary.id.to_string();
         match all.standing(&run).map_err(|error| error.to_string())? {
             None => {
@@ -105,7 +107,7 @@ pub(crate) fn resume(on: &str, args: &ResumeArgs, terminal: &Terminal) -> io::Re
 
 fn options(args: &RunArgs, loaded: &Loaded, inputs: Vec<(SmolStr, Value)>) -> Result<Options, String> {
     let RunnerArgs { harness, script, delay, max_parallel, timeout, allow, .. } = &args.runner;
-    let harness = crate::run::harness(&args.runner)
+    let harness = harness_of(&args.runner)
         .or_else(|| harness.clone())
         .unwrap_or_else(|| loaded.config.run.harness.as_str().to_owned());
     let script = match script {

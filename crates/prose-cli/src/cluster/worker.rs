@@ -8,7 +8,7 @@ use prose_harness::registry::HarnessSettings;
 use prose_harness::registry::{HARNESSES, agent_command, depends_on_order};
 use prose_vm::harness::RunFolders;
 
-use super::server_of;
+use super::server::server_of;
 use crate::cli::cluster::WorkerArgs;
 use crate::run::ended::{Ended, refuse};
 use crate::run::interrupt::Interrupts;

@@ -10,10 +10,11 @@ use prose_vm::event::RunStatus;
 use tokio::sync::oneshot;
 use tokio_postgres::Error;
 
-use super::{Claimed, Leading, News, Worker};
+use super::{Claimed, Leading, Worker};
 use crate::connection::Connection;
 use crate::effects::{Asked, Done, Key};
 use crate::lead::{Led, Taken};
+use crate::news::News;
 use crate::perform::{AskLeader, Used, perform, refused};
 
 /// How many runs a process takes over at once, so that several share them.

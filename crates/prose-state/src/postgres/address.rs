@@ -13,7 +13,6 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-use super::server::server_of;
 use crate::env::EnvFile;
 use crate::error::StateError;
 use crate::folder::Project;
@@ -70,9 +69,6 @@ impl fmt::Display for Address {
 impl Address {
     /// The server of a project by the documented precedence: `OPENPROSE_POSTGRES_URL` in `.prose/.env`, then in the environment, then `DATABASE_URL`.
     pub(crate) fn of_project(root: &Path, schema: Option<&str>) -> Result<Self, StateError> {
-        if let Some(address) = server_of(root) {
-            return Ok(address);
-        }
         let file = EnvFile::read(&Project::new(root))?;
         if let Some(url) = in_file(&file, URL_VARIABLES[0]) {
             let name = format!("{} in `.prose/.env`", URL_VARIABLES[0]);

@@ -7,18 +7,16 @@ use super::link_error::LinkError;
 use super::schema::MIGRATIONS;
 
 /// The tables whose rows nothing else has: an empty one in their place would hide that they are lost. What is in the others is written again from the journal
-/// when a run is resumed, or requested again by the leader of a run. The sequence of claims would begin with numbers that workers may still have.
-const ONLY_COPIES: [&str; 4] = ["run", "journal", "job", "claim"];
+/// when a run is resumed, or requested again by the leader of a run.
+const ONLY_COPIES: [&str; 3] = ["run", "journal", "job"];
 
-/// The tables and sequences that a schema of a version does not have, in the order in which they are made.
+/// The tables that a schema of a version does not have, in the order in which they are made.
 pub(crate) fn missing_tables(link: &Link, version: i32) -> Result<Vec<String>, LinkError> {
     let sql = "SELECT name FROM unnest($1::text[]) WITH ORDINALITY AS expected (name, place)
         WHERE to_regclass(quote_ident(name)) IS NULL ORDER BY place";
     let expected: Vec<String> = statements(version)
         .iter()
-        .filter(|statement| {
-            ["CREATE TABLE ", "CREATE SEQUENCE "].iter().any(|begin| statement.sql.starts_with(begin))
-        })
+        .filter(|statement| statement.sql.starts_with("CREATE TABLE "))
         .map(|statement| statement.table.to_owned())
         .collect();
     let rows = link.query(sql, vec![Box::new(expected)])?;
@@ -51,11 +49,11 @@ fn statements(version: i32) -> Vec<Statement> {
     all.filter_map(|sql| Some(Statement { sql, table: table_of(sql, &mut indexes)? })).collect()
 }
 
-/// The table or sequence that a statement makes or changes, with the tables of the indexes that earlier ones have made.
+/// The table that a statement makes or changes, with the tables of the indexes that earlier ones have made.
 fn table_of(sql: &'static str, indexes: &mut HashMap<&'static str, &'static str>) -> Option<&'static str> {
     let mut words = sql.split([' ', '\n', '(']).filter(|word| !word.is_empty() && *word != "UNIQUE");
     match (words.next()?, words.next()?) {
-        ("CREATE" | "ALTER", "TABLE") | ("CREATE", "SEQUENCE") => words.next(),
+        ("CREATE" | "ALTER", "TABLE") => words.next(),
         ("CREATE", "INDEX") => {
             let index = words.next()?;
             let table = words.find(|word| *word != "ON")?;

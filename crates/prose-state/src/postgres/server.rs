@@ -107,9 +107,10 @@ impl Drop for Stored {
     }
 }
 
-/// The server that a project is stored on.
-pub(super) fn server_of(root: &Path) -> Option<Address> {
-    Some(stored().get(&resolved(root))?.0.address.clone())
+/// The server that a project is stored on, by this process or by its settings.
+pub(super) fn address_of(root: &Path, schema: Option<&str>) -> Result<Address, StateError> {
+    let named = stored().get(&resolved(root)).map(|(server, _)| server.address.clone());
+    named.map_or_else(|| Address::of_project(root, schema), Ok)
 }
 
 /// By what this process leads the runs of a project.

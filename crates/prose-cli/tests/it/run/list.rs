@@ -53,7 +53,7 @@ fn runs_are_filtered() {
         status: 2
         ---- stderr
         error: invalid value 'broken' for '--status <STATUS>'
-          [possible values: running, paused, completed, "completed with failures", failed, interrupted, waiting, foreign, newer, damaged]
+          [possible values: running, paused, completed, "completed with failures", failed, interrupted, waiting, foreign, newer, unreachable, damaged]
 
         For more information, try '--help'.
     "#]]);

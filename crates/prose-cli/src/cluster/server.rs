@@ -1,0 +1,16 @@
+//! The server of a cluster that `--on` names.
+
+use prose_cluster::{ClusterError, Mirror};
+use prose_state::{Server, StateError};
+
+use crate::run::project::present_project;
+
+/// The server that `--on` names: an address, or `-` for that of the project or of the environment.
+pub(crate) fn server_of(on: &str) -> Result<Server, StateError> {
+    Server::new(Some(on).filter(|on| *on != "-"), &present_project().root, None)
+}
+
+/// The runs of the server that `--on` names, or one of them.
+pub(crate) fn mirror(on: &str, only: Option<&str>) -> Result<Mirror, ClusterError> {
+    Mirror::open(server_of(on)?, only)
+}
