@@ -104,6 +104,12 @@ impl std::error::Error for BundleError {}
 impl Bundle {
     /// Bundles a program of a project, as it is loaded, whose file has a path.
     pub fn new(program: &Program, path: &Path, root: &Path, options: Options) -> Result<Self, BundleError> {
+        if let Some((agent, line)) = program.lasting_memory() {
+            return Err(BundleError::Elsewhere(format!(
+                "the agent `{agent}` (line {line}) keeps a memory that outlives the run, in files of one machine; run the program without `--on`, or let the \
+                 agent remember for the run alone with `persist: true`"
+            )));
+        }
         let root = root.canonicalize().map_err(|error| BundleError::Io(root.to_owned(), error))?;
         let mut files = BTreeMap::new();
         let (file, number) = match prose_project::parts::document_of(path) {

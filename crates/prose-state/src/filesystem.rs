@@ -13,6 +13,7 @@ use prose_vm::effect::{
     Binding, Effect, Failure, FileUse, Memory, MemoryPlace, MemoryScope, MemoryUse, Outcome, Request,
     RequestId,
 };
+use prose_vm::error::ErrorKind;
 use prose_vm::event::{Event, EventKind, Expense, RunHead, StateMode};
 use prose_vm::place::Place;
 use prose_vm::store::{Store, Turn};
@@ -334,6 +335,23 @@ impl FilesystemStore {
         }
     }
 
+    /// Whether this process leads the run, which is one of a cluster.
+    fn is_led(&self) -> bool {
+        self.journal.database().is_some_and(|database| database.lock().is_led())
+    }
+
+    /// Why a file cannot be read. That a worker of a cluster does not have it must not be taken for that it does not exist.
+    fn of_cluster(&self, file: &FileUse, failure: Failure) -> Failure {
+        if failure.kind != ErrorKind::Other || !self.is_led() {
+            return failure;
+        }
+        let message = format!(
+            "`{}` is not among the files that were submitted to the cluster, which are those of the program; pass its text as an input instead",
+            file.path
+        );
+        Failure { kind: ErrorKind::UnsafePath, message }
+    }
+
     /// An outcome is about to be recorded. Returns whether its line may wait for the next commit: of a run of a cluster, that of an agent is on the server until then.
     fn settle(&self, event: &EventKind) -> bool {
         let EventKind::Effect { request, effect, .. } = event else { return false };
@@ -407,11 +425,9 @@ impl FilesystemStore {
             return Ok(());
         }
         let folder = self.memories.make(place)?;
-        if !is_new {
-            // The files follow the journal at once, so that only those of its last line may be missing.
-            if event.seq < self.replayed_to {
-                return Ok(());
-            }
+        // The files follow the journal at once, so that only those of its last line may be missing; all are where another machine has led the run before.
+        if !is_new && event.seq < self.replayed_to && !self.is_led() {
+            return Ok(());
         }
         let _lock = self.turns.for_writing(&folder)?;
         // An earlier execution may have written it already.
@@ -492,7 +508,7 @@ impl Store for FilesystemStore {
     }
 
     fn gathers_outcomes(&self) -> bool {
-        self.journal.database().is_some_and(|database| database.lock().is_led())
+        self.is_led()
     }
 
     fn commit(&mut self) -> io::Result<()> {
@@ -573,11 +589,11 @@ impl Store for FilesystemStore {
     }
 
     fn read_file(&mut self, file: &FileUse) -> Result<Arc<str>, Failure> {
-        context_file::read(&self.project_of(file), file)
+        context_file::read(&self.project_of(file), file).map_err(|failure| self.of_cluster(file, failure))
     }
 
     fn check_file(&mut self, file: &FileUse) -> Result<(), Failure> {
-        context_file::check(&self.project_of(file), file)
+        context_file::check(&self.project_of(file), file).map_err(|failure| self.of_cluster(file, failure))
     }
 
     fn has_written_memory(&mut self, memory: &MemoryUse) -> io::Result<bool> {

@@ -94,6 +94,17 @@ impl Program {
         places
     }
 
+    /// An agent that the program or one of its imports uses and whose memory outlives the run, with the line of the agent.
+    pub fn lasting_memory(&self) -> Option<(SmolStr, u32)> {
+        let own = self.agents().into_iter().find_map(|(agent, at)| {
+            let place = self.memory_place(agent, at, "", &Grants::default()).ok().flatten()?;
+            let outlives = place.scope != MemoryScope::Execution && self.uses_agent(agent);
+            let start = self.range(at, self.body(at)[at.stmt].range).start();
+            outlives.then(|| (agent.clone(), self.line(start.into())))
+        });
+        own.or_else(|| self.imported_programs().find_map(|program| program.lasting_memory()))
+    }
+
     /// Whether the program or one of its imports has branches that run at the same time.
     pub fn has_branches(&self) -> bool {
         let is_parallel = |stmt: &Stmt| match stmt {

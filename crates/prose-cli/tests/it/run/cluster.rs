@@ -290,9 +290,14 @@ fn what_cannot_be_run_on_other_machines_is_refused_with_the_reason() {
         ("answers.toml", ANSWERS),
         ("project/prose.toml", ""),
         ("project/out.prose", "use \"../two.prose\" as two\noutput t = two()\n"),
+        ("memory.prose", "agent a:\n  persist: project\n  prompt: \"A\"\nsession: a\n  prompt: \"go\"\n"),
+        ("file.prose", "session \"read\"\n  context:\n    file: \"./notes.md\"\n"),
+        ("notes.md", "tides"),
     ]);
     let refused = cluster.prose(&["run", "project/out.prose", "-q"]).ended(2).stderr;
     assert!(refused.contains("is not in the folder of the project"), "{refused}");
+    let refused = cluster.prose(&["run", "memory.prose", "-q"]).ended(2).stderr;
+    assert!(refused.contains("the agent `a` (line 1) keeps a memory that outlives the run"), "{refused}");
     let refused = cluster.workspace.prose(&["run", "two.prose", "--on", "postgresql://h@127.0.0.1:1/p"]);
     let refused = refused.ended(2).stderr;
     assert!(refused.contains("start the server, or correct `OPENPROSE_POSTGRES_URL`"), "{refused}");
@@ -300,6 +305,8 @@ fn what_cannot_be_run_on_other_machines_is_refused_with_the_reason() {
     cluster.worker(&[]);
     let scripted = cluster.prose(&["run", "two.prose", "-q", "--script", "answers.toml"]).ended(0);
     assert_eq!(scripted.stdout, "text: two\n");
+    let failed = cluster.prose(&["run", "file.prose", "-q", "--harness", "offline"]).ended(1).stderr;
+    assert!(failed.contains("`./notes.md` is not among the files that were submitted"), "{failed}");
     assert!(!Path::new("/.prose").exists(), "a worker keeps nothing in its folder");
 }
 
@@ -346,4 +353,23 @@ fn the_question_of_an_agent_is_answered_from_another_machine() {
         shown.contains("said yes") && shown.contains("asked: git log (bash: prompt): allowed by ada"),
         "{shown}"
     );
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn another_leader_has_the_memory_of_the_agents_of_the_run() {
+    let program =
+        "agent a:\n  persist: true\n  prompt: \"A\"\nrepeat 8:\n  resume: a\n    prompt: \"go on\"\n";
+    let mut cluster = Cluster::new(&[("memory.prose", program)]);
+    let first = cluster.worker(&["--class", "offline"]);
+    let run = cluster.submit("memory.prose", &["--delay", "300ms"]);
+    let written = "SELECT count(*) FROM journal WHERE line::jsonb ->> 'event' = 'memory-written'";
+    cluster.wait_for(written, "2\n");
+    cluster.kill(first);
+    cluster.worker(&["--class", "offline"]);
+    cluster.wait_for("SELECT state FROM job", "ended\n");
+    // Each segment follows the one before.
+    assert_eq!(cluster.query("SELECT count(*), max(segment_number) FROM agent_segments"), "8|8\n");
+    let shown = cluster.prose(&["runs", "show", &run]).ended(0).stdout;
+    assert!(shown.contains("completed\n"), "{shown}");
 }
