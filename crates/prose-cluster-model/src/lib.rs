@@ -17,6 +17,8 @@
 //! | `FENCE` | [`fence`](Server::fence) | leader | locks the row of the run `WHERE epoch = mine`, as a part of `settle` and all else that is written to the journal |
 //! | `REQUEST` | [`request`](Server::request) | leader | locks the row of the run `WHERE epoch = mine`; inserts effects that are not there |
 //! | `AWAIT` | [`request`](Server::request) | leader | unmarks the outcomes of what was requested, which this epoch may have taken before, or without receiving them |
+//! | `HOLD` | not in the model | leader | the run is paused: effects that nobody has claimed wait |
+//! | `LET_GO` | not in the model | leader | the run continues: they may be claimed again |
 //! | `TAKE` | [`take`](Server::take) | leader | reads outcomes that are not marked with the epoch, and marks them |
 //! | `SETTLE` | [`settle`](Server::settle) | leader | after the fence, with the lines of the journal that have the outcomes: deletes their effects |
 //! | `CANCEL` | [`cancel`](Server::cancel) | leader | deletes an effect that is not needed any more `WHERE epoch = mine` |
@@ -59,7 +61,7 @@
 //! - Rows have no names of processes, only whether there is one: an epoch is led by one process, so comparing names adds nothing. `attempt` counts claims for people.
 //! - Time in which a process that leads no more continues to take outcomes. It marks them as taken by its epoch, and the other one takes them a second time, without a consequence.
 //! - Order: `claim` takes any effect, and not the oldest, since rows that others have locked are skipped.
-//! - A pause is one of the program: its leader requests nothing. A stop is the decision of a leader that a person has asked; if it crashes before `end`, the run continues.
+//! - A pause is one of the program: its leader requests nothing. A stop is the decision of a leader that a person has asked; if it crashes before `end`, the next leader finds it in the journal.
 //! - Fingerprints: an effect that is requested with another text than before is a new one.
 
 pub mod endings;

@@ -5,6 +5,7 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use prose_config::{FILE_NAME, WhenWaiting};
@@ -183,7 +184,11 @@ impl Bundle {
         };
         let refused = |why: String| BundleError::Refused(format!("`{}` {why}", self.program));
         let loaded = load_file(&root.join(&self.program), options).map_err(refused)?;
-        let program = loaded.program.map_err(|refusal| refused(refusal.to_string()))?;
+        let mut program = loaded.program.map_err(|refusal| refused(refusal.to_string()))?;
+        // Where it is unpacked says nothing to anyone.
+        if let Some(program) = Arc::get_mut(&mut program) {
+            program.from.clone_from(&self.program);
+        }
         let config = loaded.rules.config();
         // What stands in the settings of a bundle was decided by who submitted it to a server that this worker serves.
         let trust = UserTrust { files: UserFiles::of_user(), is_trusted: true };

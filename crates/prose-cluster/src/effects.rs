@@ -33,6 +33,8 @@ pub(crate) enum Ask {
     Perform(Box<Wanted>),
     /// It is not needed any more by the program that asked for it in an epoch.
     Cancel(Key, i64),
+    /// The run of an epoch is paused, or continues.
+    Hold { run: Arc<str>, epoch: i64, is_paused: bool },
 }
 
 /// An effect of a run: the run, and the request.

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prose_run::{Questions, RunFailure, RunHooks, Start, prepare};
-use prose_state::{Lead, Server};
-use prose_vm::event::{RunEnd, StateMode};
+use prose_state::journal::journal_of;
+use prose_state::reader::read_last;
+use prose_state::{Lead, Server, StateError};
+use prose_vm::command::Command;
+use prose_vm::event::{EventKind, RunEnd, StateMode};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
@@ -23,7 +26,12 @@ pub(crate) struct Taken {
     pub(crate) bundle: String,
     /// Whether an earlier leader has recorded something.
     pub(crate) is_begun: bool,
+    /// Whether it was resumed after its end.
+    pub(crate) is_again: bool,
 }
+
+/// How the reason starts by which a run stops here that goes on elsewhere.
+pub(crate) const GIVEN_BACK: &str = "given back to the other workers: ";
 
 /// How a run ended here.
 pub(crate) enum Led {
@@ -61,6 +69,20 @@ impl Taken {
         led
     }
 
+    /// The end that an earlier leader has recorded, and could not tell any more. That by which it has given the run back is none, nor is one that was resumed.
+    fn recorded_end(&self, folder: &Path) -> Result<Option<RunEnd>, StateError> {
+        if self.is_again {
+            return Ok(None);
+        }
+        let last = read_last(&journal_of(folder))?;
+        Ok(last
+            .and_then(|event| match event.kind {
+                EventKind::RunEnded(end) => Some(end),
+                _ => None,
+            })
+            .filter(|end| end.error.as_ref().is_none_or(|error| !error.message.starts_with(GIVEN_BACK))))
+    }
+
     fn prepare_and_execute(
         &self,
         root: &Path,
@@ -83,13 +105,19 @@ impl Taken {
             Ok(request) => request,
             Err(error) => return refused(&error),
         };
-        if self.is_begun
-            && let Err(error) = server.make_folder(&request.project, &self.run)
-        {
-            return Led::Unusable(error.to_string());
+        if self.is_begun {
+            match server
+                .make_folder(&request.project, &self.run)
+                .and_then(|folder| self.recorded_end(&folder))
+            {
+                Ok(None) => {}
+                Ok(Some(end)) => return Led::Ended(Box::new(end)),
+                Err(error) => return Led::Unusable(error.to_string()),
+            }
         }
         request.id = Some((*self.run).into());
         request.state = StateMode::Postgres;
+        let commanded = asks;
         let (run, epoch, asks) = (Arc::clone(&self.run), self.lead.epoch, asks.clone());
         request.dispatch = Some(Arc::new(move |harness| {
             Arc::new(Effects::new(harness, Arc::clone(&run), epoch, asks.clone()))
@@ -101,7 +129,17 @@ impl Taken {
         };
         let hooks = RunHooks {
             questions: Questions::new(Vec::new()),
-            observer: &mut |_, _| {},
+            observer: &mut |event, is_new| {
+                if let EventKind::Commanded { command, .. } = &event.kind
+                    && let is_paused = matches!(command, Command::Pause)
+                    && (is_paused || matches!(command, Command::Continue))
+                    && is_new
+                {
+                    let run = Arc::clone(&self.run);
+                    // Without a receiver, the process ends.
+                    let _ = commanded.send(Ask::Hold { run, epoch: self.lead.epoch, is_paused });
+                }
+            },
             interrupted: Box::pin(async {
                 match stop.await {
                     Ok(reason) => reason,

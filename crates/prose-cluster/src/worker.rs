@@ -17,7 +17,7 @@ use tokio_postgres::Notification;
 use crate::connection::Connection;
 use crate::effects::{Ask, Asked, Key, Wanted};
 use crate::error::ClusterError;
-use crate::lead::Led;
+use crate::lead::{GIVEN_BACK, Led};
 use crate::news::News;
 use crate::perform::{Backends, Used};
 
@@ -127,6 +127,8 @@ struct Worker<'a> {
     /// Those that the server does not have yet, in their order.
     requested: Vec<Key>,
     cancelled: Vec<Key>,
+    /// Runs that are paused or continue, with their epochs.
+    held: Vec<(Arc<str>, i64, bool)>,
     claims: HashMap<i64, Claimed>,
     /// Outcomes that the server does not have yet.
     performed: Vec<(i64, Key, String)>,
@@ -166,6 +168,7 @@ impl<'a> Worker<'a> {
             waiting: HashMap::new(),
             requested: Vec::new(),
             cancelled: Vec::new(),
+            held: Vec::new(),
             claims: HashMap::new(),
             performed: Vec::new(),
             released: Vec::new(),
@@ -288,6 +291,7 @@ impl<'a> Worker<'a> {
                 self.requested.push(wanted.key.clone());
                 self.waiting.insert(wanted.key.clone(), *wanted);
             }
+            Ask::Hold { run, epoch, is_paused } => self.held.push((run, epoch, is_paused)),
             Ask::Cancel(key, epoch) => {
                 if self.is_led_in(&key.0, epoch) {
                     self.waiting.remove(&key);
@@ -350,7 +354,7 @@ impl<'a> Worker<'a> {
         if let Some(stop) = leading.stop.take() {
             (self.tell)(&format!("stopped to lead {run}: {why}"));
             // A run that has just ended needs no reason.
-            let _ = stop.send(why.to_owned());
+            let _ = stop.send(format!("{GIVEN_BACK}{why}"));
         }
         self.waiting.retain(|(of, _), _| **of != *run);
         self.requested.retain(|(of, _)| **of != *run);

@@ -17,7 +17,7 @@ pub const LEAD: &str = "WITH free AS (
         ORDER BY until LIMIT $3::bigint FOR UPDATE SKIP LOCKED)
     UPDATE job SET epoch = epoch + 1, holder = $1::text, until = clock_timestamp() + make_interval(secs => $2::float8)
     FROM free WHERE job.run_id = free.run_id RETURNING job.run_id, job.epoch, job.bundle,
-    EXISTS (SELECT 1 FROM journal WHERE journal.run_id = job.run_id)";
+    EXISTS (SELECT 1 FROM journal WHERE journal.run_id = job.run_id), job.again";
 
 /// *Renew*: extends the leases of a process. A run that is missing in the answer is led by another one. The name, the seconds, runs and their epochs.
 pub const RENEW: &str = "UPDATE job SET until = clock_timestamp() + make_interval(secs => $2::float8)
@@ -45,13 +45,25 @@ pub const REQUEST: &str = "WITH mine AS (
     lost = '{}', outcome = NULL, taken = NULL WHERE effect.fingerprint <> excluded.fingerprint";
 
 /// *Await*, after each request: outcomes and questions of what was requested are taken, also if this epoch has marked them as taken, be it before the program came to
-/// the request or in an answer that was lost. Runs and requests.
+/// the request or in an answer that was lost; and what an earlier leader held back may be claimed. Runs and requests.
 pub const AWAIT: &str = "WITH mine AS (SELECT * FROM unnest($1::text[], $2::bigint[]) AS mine (run_id, id)),
     asked AS (
         UPDATE question SET taken = NULL FROM mine
         WHERE question.run_id = mine.run_id AND question.effect_id = mine.id AND answer IS NULL AND taken IS NOT NULL)
-    UPDATE effect SET taken = NULL FROM mine
-    WHERE effect.run_id = mine.run_id AND effect.id = mine.id AND outcome IS NOT NULL AND taken IS NOT NULL";
+    UPDATE effect SET taken = NULL, due = CASE WHEN outcome IS NULL THEN clock_timestamp() ELSE due END FROM mine
+    WHERE effect.run_id = mine.run_id AND effect.id = mine.id
+    AND (outcome IS NOT NULL AND taken IS NOT NULL OR outcome IS NULL AND claim IS NULL AND due = 'infinity')";
+
+/// *Hold*: the run is paused, so that effects which nobody has claimed wait. The run, the epoch and the name.
+pub const HOLD: &str = "WITH mine AS (
+        SELECT run_id FROM job WHERE run_id = $1::text AND epoch = $2::bigint AND holder = $3::text FOR NO KEY UPDATE)
+    UPDATE effect SET due = 'infinity' FROM mine WHERE effect.run_id = mine.run_id AND claim IS NULL AND outcome IS NULL";
+
+/// *Let go*: the run continues. The run, the epoch and the name.
+pub const LET_GO: &str = "WITH mine AS (
+        SELECT run_id FROM job WHERE run_id = $1::text AND epoch = $2::bigint AND holder = $3::text FOR NO KEY UPDATE)
+    UPDATE effect SET due = clock_timestamp() FROM mine
+    WHERE effect.run_id = mine.run_id AND claim IS NULL AND outcome IS NULL AND due = 'infinity'";
 
 /// *Cancel*: effects are not needed any more. Whoever works on one finds it missing. Runs and requests, with the epoch of each and the name.
 pub const CANCEL: &str = "WITH mine AS (
@@ -100,7 +112,7 @@ pub const TAKE: &str = "WITH done AS (
 
 /// *End*: the run has ended, or cannot be executed, behind the fence. The run, the epoch, the name, and why it is not executed.
 pub const END: &str = "WITH ended AS (
-        UPDATE job SET state = 'ended', holder = NULL, problem = $4::text
+        UPDATE job SET state = 'ended', holder = NULL, again = false, problem = $4::text
         WHERE run_id = $1::text AND epoch = $2::bigint AND holder = $3::text RETURNING run_id)
     DELETE FROM effect USING ended WHERE effect.run_id = ended.run_id";
 
@@ -108,8 +120,9 @@ pub const END: &str = "WITH ended AS (
 pub const HAND_OVER: &str = "UPDATE job SET until = clock_timestamp(), holder = NULL
     WHERE run_id = $1::text AND epoch = $2::bigint AND holder = $3::text AND state = 'active'";
 
-/// *Again*: a run that has ended is executed again from where it stopped. The run.
-pub const AGAIN: &str = "UPDATE job SET state = 'active', problem = NULL, until = clock_timestamp()
+/// *Again*: a run that has ended is executed again from where it stopped, whatever end its journal has. The run.
+pub const AGAIN: &str =
+    "UPDATE job SET state = 'active', again = true, problem = NULL, until = clock_timestamp()
     WHERE run_id = $1::text AND state = 'ended'";
 
 /// *Ask*: an agent asks for a permission, which who attends the run decides. The claim, the number of the question, and the question.

@@ -50,6 +50,7 @@ impl Worker<'_> {
         }
         self.send_cancelled(server).await?;
         self.send_requested(server).await?;
+        self.send_held(server).await?;
         self.send_performed(server).await?;
         self.send_ended(server).await?;
         self.send_replies(server).await?;
@@ -179,6 +180,20 @@ impl Worker<'_> {
         self.wakes.outcomes = true;
         self.wakes.questions = true;
         server.notify("effect").await
+    }
+
+    /// Holds effects back of runs that are paused, which were requested before that, or lets them go.
+    async fn send_held(&mut self, server: &mut Connection) -> Result<(), Error> {
+        while let Some((run, epoch, is_paused)) = self.held.first() {
+            let sql = if *is_paused { protocol::HOLD } else { protocol::LET_GO };
+            server.query(sql, &[&&**run, epoch, &self.settings.name]).await?;
+            if !is_paused {
+                self.wakes.claims = true;
+                server.notify("effect").await?;
+            }
+            self.held.remove(0);
+        }
+        Ok(())
     }
 
     async fn send_performed(&mut self, server: &mut Connection) -> Result<(), Error> {
@@ -371,7 +386,7 @@ impl Worker<'_> {
         for row in rows {
             let run: Arc<str> = Arc::from(row.get::<_, &str>(0));
             let lead = Lead { holder: self.settings.name.clone(), epoch: row.get(1) };
-            self.lead(Taken { run, lead, bundle: row.get(2), is_begun: row.get(3) });
+            self.lead(Taken { run, lead, bundle: row.get(2), is_begun: row.get(3), is_again: row.get(4) });
         }
         Ok(())
     }

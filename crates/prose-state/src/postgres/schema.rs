@@ -109,6 +109,7 @@ CREATE TABLE job (
     bundle TEXT NOT NULL,
     state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'ended')),
     problem TEXT,
+    again BOOLEAN NOT NULL DEFAULT false,
     epoch BIGINT NOT NULL DEFAULT 0,
     holder TEXT,
     until TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),

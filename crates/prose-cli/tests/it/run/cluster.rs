@@ -122,6 +122,8 @@ fn a_run_is_executed_by_workers_and_shown_everywhere() {
     assert!(listed.contains("  completed  ") && listed.contains("  2 sessions  main.prose\n"), "{listed}");
     let told = cluster.prose(&["runs", "tail"]).ended(0).stdout;
     assert!(told.contains("[Output] output text = "), "{told}");
+    let shown = cluster.prose(&["runs", "show"]).ended(0).stdout;
+    assert!(shown.contains("\nprogram:  main.prose\n"), "{shown}");
     // Nothing is left but what is documented.
     assert_eq!(cluster.query("SELECT count(*) FROM effect"), "0\n");
     assert_eq!(cluster.query("SELECT state, epoch, holder FROM job"), "ended|1|\n");
@@ -259,7 +261,8 @@ fn runs_are_paused_stopped_resumed_and_answered_from_anywhere() {
     let run = cluster.submit("rounds.prose", &["--delay", "100ms"]);
     cluster.wait_for("SELECT count(*) > 3 FROM journal", "t\n");
     cluster.prose(&["runs", "pause", &run]).ended(0);
-    cluster.wait_for("SELECT count(*) FROM effect", "0\n");
+    // Sessions at work complete.
+    cluster.wait_for("SELECT count(*) FROM effect WHERE claim IS NOT NULL", "0\n");
     cluster.prose(&["runs", "continue", &run]).ended(0);
     let stopped = cluster.prose(&["runs", "stop", &run]).ended(0).stdout;
     assert!(stopped.starts_with("stopped "), "{stopped}");
@@ -372,4 +375,48 @@ fn another_leader_has_the_memory_of_the_agents_of_the_run() {
     assert_eq!(cluster.query("SELECT count(*), max(segment_number) FROM agent_segments"), "8|8\n");
     let shown = cluster.prose(&["runs", "show", &run]).ended(0).stdout;
     assert!(shown.contains("completed\n"), "{shown}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn an_end_that_a_leader_could_not_tell_any_more_is_the_end() {
+    let mut cluster = Cluster::new(&[("rounds.prose", ROUNDS), ("two.prose", TWO)]);
+    cluster.worker(&["--class", "offline"]);
+    let stopped = cluster.submit("rounds.prose", &["--delay", "100ms"]);
+    cluster.wait_for("SELECT count(*) > 3 FROM journal", "t\n");
+    cluster.prose(&["runs", "stop", &stopped]).ended(0);
+    let completed = cluster.submit("two.prose", &[]);
+    let ended = "SELECT count(*) FROM job WHERE state = 'ended' AND problem IS NULL";
+    cluster.wait_for(ended, "2\n");
+    let lines = cluster.query("SELECT count(*), max(start) FROM journal");
+    // As if the leader had died after it had recorded the end.
+    cluster.query("UPDATE job SET state = 'active', until = now()");
+    cluster.wait_for(&format!("{ended} AND epoch > 1"), "2\n");
+    assert_eq!(cluster.query("SELECT count(*), max(start) FROM journal"), lines, "nothing was executed");
+    let listed = cluster.prose(&["runs", "list"]).ended(0).stdout;
+    assert!(listed.contains("interrupted") && listed.contains("completed"), "{listed}");
+    cluster.prose(&["resume", &stopped]).ended(0);
+    assert_eq!(cluster.outcomes(&stopped), "37|37\n");
+    let _ = completed;
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn what_waits_for_a_worker_when_a_run_is_paused_does_not_start() {
+    let program = "parallel for item in [1, 2, 3, 4, 5, 6]:\n  session \"work on {item}\"\n";
+    let mut cluster = Cluster::new(&[("six.prose", program)]);
+    cluster.worker(&["--class", "offline", "--slots", "1"]);
+    let run = cluster.submit("six.prose", &["--delay", "400ms"]);
+    cluster.wait_for("SELECT count(*) FROM effect WHERE claim IS NOT NULL", "1\n");
+    cluster.prose(&["runs", "pause", &run]).ended(0);
+    cluster.wait_for(
+        "SELECT count(*) > 0 AND bool_and(due = 'infinity') FROM effect WHERE claim IS NULL",
+        "t\n",
+    );
+    let waiting = cluster.query("SELECT count(*) FROM effect WHERE claim IS NULL");
+    sleep(Duration::from_millis(1500));
+    assert_eq!(cluster.query("SELECT count(*) FROM effect WHERE claim IS NULL"), waiting);
+    cluster.prose(&["runs", "continue", &run]).ended(0);
+    cluster.wait_for("SELECT state FROM job", "ended\n");
+    assert_eq!(cluster.outcomes(&run), "6|6\n");
 }
