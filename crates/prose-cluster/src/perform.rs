@@ -1,8 +1,9 @@
 //! Performs effects with the harnesses of this machine.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use prose_run::{Start, backend, secrets};
 use prose_vm::activity::{Activity, AnswerFuture, Approvals, PermissionAnswer, PermissionQuestion, Reporter};
@@ -12,7 +13,7 @@ use prose_vm::harness::Harness;
 use prose_vm::runner::perform_for_another;
 use prose_vm::secrets::Secrets;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use tokio::sync::oneshot;
+use tokio::sync::{OnceCell, oneshot};
 
 use crate::bundle::Bundle;
 use crate::effects::{Asked, Done};
@@ -24,42 +25,73 @@ static SECRETS: LazyLock<Arc<Secrets>> = LazyLock::new(|| Arc::new(secrets()));
 /// What a claim has used so far, for its heartbeat.
 pub(crate) type Used = Arc<Mutex<Option<Usage>>>;
 
+/// How long the harness of a run is kept without a request: the next one is often not far.
+const KEPT: Duration = Duration::from_secs(60);
+
 /// The harnesses of the runs that effects are performed for.
 #[derive(Default)]
 pub(crate) struct Backends {
-    made: Mutex<HashMap<Arc<str>, Arc<dyn Harness>>>,
+    made: Mutex<HashMap<Arc<str>, Backend>>,
+}
+
+/// The harness of a run, which is made once for all of its requests, and when it was asked for last.
+struct Backend {
+    harness: Arc<OnceCell<Arc<dyn Harness>>>,
+    used: Instant,
 }
 
 impl Backends {
-    /// The harness of a run, if it was made.
-    pub(crate) fn get(&self, run: &str) -> Option<Arc<dyn Harness>> {
-        self.made.lock().unwrap_or_else(PoisonError::into_inner).get(run).cloned()
+    /// Whether the harness of a run was made.
+    pub(crate) fn is_made(&self, run: &str) -> bool {
+        self.lock().get(run).is_some_and(|backend| backend.harness.initialized())
     }
 
-    /// Makes the harness of a run in a folder of its own.
-    pub(crate) fn make(
+    /// The harness of a run, which is made of its bundle in a folder of its own unless that was done already.
+    pub(crate) async fn get(
         &self,
         run: &Arc<str>,
-        bundle: &str,
+        bundle: Option<Arc<str>>,
         root: PathBuf,
     ) -> Result<Arc<dyn Harness>, String> {
-        let bundle = Bundle::read(bundle).map_err(|error| error.to_string())?;
-        bundle.unpack(&root).map_err(|error| error.to_string())?;
-        let request = bundle.request(&root, Start::New).map_err(|error| error.to_string())?;
-        let folder = request.project.run(run).map_err(|error| error.to_string())?;
-        std::fs::create_dir_all(&folder).map_err(|error| format!("`{}`: {error}", folder.display()))?;
-        let harness = backend(&request, folder).map_err(|failure| failure.to_string())?;
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Arc::clone(made.entry(Arc::clone(run)).or_insert(harness)))
+        let harness = {
+            let mut made = self.lock();
+            let backend = made
+                .entry(Arc::clone(run))
+                .or_insert_with(|| Backend { harness: Arc::default(), used: Instant::now() });
+            backend.used = Instant::now();
+            Arc::clone(&backend.harness)
+        };
+        let making = async {
+            let (run, bundle) = (Arc::clone(run), bundle.ok_or("the run was removed")?);
+            let made = tokio::task::spawn_blocking(move || make(&run, &bundle, &root)).await;
+            made.unwrap_or_else(|error| Err(error.to_string()))
+        };
+        harness.get_or_try_init(|| making).await.cloned()
     }
 
-    /// Forgets the harnesses of runs that are not wanted any more. Returns those runs.
-    pub(crate) fn retain(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<Arc<str>> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let gone: Vec<Arc<str>> = made.keys().filter(|run| !is_wanted(run)).cloned().collect();
-        made.retain(|run, _| is_wanted(run));
+    /// Forgets the harnesses of runs that nothing is performed for, and has not been for a while. Returns those runs.
+    pub(crate) fn retain(&self, is_used: impl Fn(&str) -> bool) -> Vec<Arc<str>> {
+        let mut made = self.lock();
+        let is_kept = |run: &Arc<str>, backend: &Backend| is_used(run) || backend.used.elapsed() < KEPT;
+        let gone = made.iter().filter(|(run, backend)| !is_kept(run, backend));
+        let gone: Vec<Arc<str>> = gone.map(|(run, _)| Arc::clone(run)).collect();
+        gone.iter().for_each(|run| _ = made.remove(run));
         gone
     }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Backend>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes the harness of a run in a folder.
+fn make(run: &str, bundle: &str, root: &Path) -> Result<Arc<dyn Harness>, String> {
+    let bundle = Bundle::read(bundle).map_err(|error| error.to_string())?;
+    bundle.unpack(root).map_err(|error| error.to_string())?;
+    let request = bundle.request(root, Start::New).map_err(|error| error.to_string())?;
+    let folder = request.project.run(run).map_err(|error| error.to_string())?;
+    std::fs::create_dir_all(&folder).map_err(|error| format!("`{}`: {error}", folder.display()))?;
+    backend(&request, folder).map_err(|failure| failure.to_string())
 }
 
 /// Performs a request. `None` if this machine has no resources for it now.

@@ -1,5 +1,6 @@
 //! One turn of a worker: everything that there is to say to the server, and what there is to do.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -430,37 +431,30 @@ impl Worker<'_> {
         let numbers: Vec<i64> = (0..free).map(|_| fastrand::i64(1..)).collect();
         let rows = server.query(protocol::CLAIM, &[name, &lease, classes, &free, &numbers]).await?;
         self.wakes.claims = rows.len() == free as usize;
+        // Many requests of one run are often claimed at once.
+        let mut bundles: HashMap<Arc<str>, Option<Arc<str>>> = HashMap::new();
         for row in rows {
             let run: Arc<str> = Arc::from(row.get::<_, &str>(0));
             let (id, claim): (i64, i64) = (row.get(1), row.get(2));
             let request: String = row.get(4);
             let key = (Arc::clone(&run), RequestId(id as u64));
-            let bundle: Option<String> = match self.backends.get(&run) {
-                Some(_) => None,
-                None => match server.query(BUNDLE, &[&&*run]).await?.first() {
-                    Some(row) => Some(row.get(0)),
-                    // The run was removed.
-                    None => continue,
-                },
-            };
+            if !self.backends.is_made(&run) && !bundles.contains_key(&run) {
+                let rows = server.query(BUNDLE, &[&&*run]).await?;
+                let bundle = rows.first().map(|row| Arc::from(row.get::<_, &str>(0)));
+                bundles.insert(Arc::clone(&run), bundle);
+            }
+            let bundle = bundles.get(&run).cloned().flatten();
             self.perform(claim, key, request, bundle);
         }
         Ok(())
     }
 
-    fn perform(&mut self, claim: i64, key: Key, request: String, bundle: Option<String>) {
+    fn perform(&mut self, claim: i64, key: Key, request: String, bundle: Option<Arc<str>>) {
         let used = Used::default();
         let (backends, news, run) = (Arc::clone(&self.backends), self.news.clone(), Arc::clone(&key.0));
         let (root, used_so_far) = (self.settings.folder.join(format!("{run}-effects")), Arc::clone(&used));
         let work = async move {
-            let made = match backends.get(&run) {
-                Some(made) => Ok(made),
-                None => {
-                    let bundle = bundle.unwrap_or_default();
-                    let making = move || backends.make(&run, &bundle, root);
-                    tokio::task::spawn_blocking(making).await.unwrap_or_else(|error| Err(error.to_string()))
-                }
-            };
+            let made = backends.get(&run, bundle, root).await;
             let approvals = Arc::new(AskLeader { claim, news: news.clone() });
             let done = match made {
                 Ok(harness) => perform(harness.as_ref(), &request, &used_so_far, approvals).await,

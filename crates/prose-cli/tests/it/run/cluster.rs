@@ -420,3 +420,16 @@ fn what_waits_for_a_worker_when_a_run_is_paused_does_not_start() {
     cluster.wait_for("SELECT state FROM job", "ended\n");
     assert_eq!(cluster.outcomes(&run), "6|6\n");
 }
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn many_requests_of_a_run_that_are_claimed_at_once_share_its_folder() {
+    let items: Vec<String> = (0..600).map(|item| format!("\"{item}\"")).collect();
+    let program = format!("parallel for item in [{}]:\n  session \"work on {{item}}\"\n", items.join(", "));
+    let mut cluster = Cluster::new(&[("many.prose", &program)]);
+    cluster.worker(&["--class", "offline", "--slots", "64", "--leads", "0"]);
+    cluster.worker(&["--slots", "0"]);
+    for _ in 0..3 {
+        cluster.prose(&["run", "many.prose", "-q", "--harness", "offline"]).ended(0);
+    }
+}
