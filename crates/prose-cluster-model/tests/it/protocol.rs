@@ -8,11 +8,6 @@ fn cluster(faults: u8, stops: u8) -> Cluster {
     Cluster { program: Program::NeedsBoth, leaders: 2, workers: 2, faults, stops, mutation: None }
 }
 
-/// How many faults the long tests have, which takes two minutes; each further one takes six times as long.
-fn many_faults() -> u8 {
-    std::env::var("PROSE_MODEL_FAULTS").map_or(4, |number| number.parse().expect("it is a small number"))
-}
-
 fn check_properties(cluster: Cluster) {
     cluster.checker().symmetry().spawn_dfs().join().assert_properties();
 }
@@ -48,16 +43,4 @@ fn every_execution_ends_in_clusters_of_other_sizes() {
     for (leaders, workers) in [(1, 1), (1, 3), (3, 1)] {
         check_ends(Cluster { leaders, workers, ..cluster(1, 2) });
     }
-}
-
-#[test]
-#[ignore = "takes two minutes"]
-fn every_property_holds_with_many_faults() {
-    check_properties(cluster(many_faults(), 1));
-}
-
-#[test]
-#[ignore = "takes two minutes"]
-fn every_execution_ends_with_many_faults() {
-    check_ends(cluster(many_faults(), 1));
 }
