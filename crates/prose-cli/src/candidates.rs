@@ -4,16 +4,15 @@
 //! has no candidates.
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 use prose_analysis::{AnalysisHost, Text};
 use prose_harness::registry::HARNESSES;
-use prose_markdown::{is_markdown, program_at_path};
+use prose_markdown::is_markdown;
 use prose_project::files::read_import;
-use prose_project::parts::part;
-use prose_run::{Project, UserTrust, project_at};
+use prose_project::parts::{document_of, part};
 use prose_state::folder::PROGRAM_FILE;
 use prose_state::names::NamedRun;
 use prose_state::reader::JournalReader;
@@ -21,6 +20,7 @@ use prose_syntax::{Code, Level};
 use prose_view::{RequestStatus, Requests};
 use prose_vm::program::Program;
 
+use crate::run::project::present_project;
 use crate::terminal::{first_line, one_line};
 
 /// How many runs are offered: of more, the beginning of an id is typed.
@@ -204,18 +204,12 @@ fn candidate(value: &str, help: &str) -> CompletionCandidate {
 /// The runs whose id starts with what is typed, otherwise those that contain it.
 fn runs_with(typed: &OsStr) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy();
-    let mut runs = project().named_runs(MAX_RUNS);
+    let mut runs = present_project().named_runs(MAX_RUNS);
     runs.retain(|run| run.id.contains(&*typed));
     if runs.iter().any(|run| run.id.starts_with(&*typed)) {
         runs.retain(|run| run.id.starts_with(&*typed));
     }
     runs.iter().map(|run| candidate(&run.id, run.program.as_deref().unwrap_or("run"))).collect()
-}
-
-/// The project of the current folder.
-fn project() -> Project {
-    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    project_at(None, &here, &UserTrust::of_user())
 }
 
 /// The words of the command line that this process completes. Completers receive only the word at the cursor.
@@ -232,7 +226,7 @@ fn words() -> impl Iterator<Item = &'static OsString> {
 
 /// The run that a word names, otherwise the last one.
 fn named_run() -> Option<NamedRun> {
-    let runs = project().named_runs(MAX_RUNS);
+    let runs = present_project().named_runs(MAX_RUNS);
     let named = words().skip(2).find_map(|word| {
         let word = word.to_str().filter(|word| !word.is_empty() && !word.starts_with('-'))?.to_owned();
         let mut found = runs.iter().filter(|run| run.id.contains(&word));
@@ -260,8 +254,7 @@ fn named_program() -> Option<Arc<Program>> {
 
 /// The program at a path, without what it imports.
 fn program(path: &Path) -> Option<Arc<Program>> {
-    let numbered = program_at_path(path).filter(|_| !path.exists());
-    let (path, number) = match numbered {
+    let (path, number) = match document_of(path) {
         Some((document, number)) => (document, Some(number)),
         None => (path.to_owned(), None),
     };

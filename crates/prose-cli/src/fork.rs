@@ -1,6 +1,6 @@
 //! `prose runs fork`: a new run that keeps what a run did before a point.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use prose_vm::questions::AnswerSource;
 use prose_vm::value::Value;
 
 use crate::cli::runs::ForkArgs;
+use crate::keyboard::says_yes;
 use crate::run::ended::{Ended, refuse};
 use crate::run::interrupt::Interrupts;
 use crate::run::load::load;
@@ -147,7 +148,5 @@ fn is_confirmed(terminal: &Terminal) -> io::Result<bool> {
     write!(stderr, "{HELP}Start it?{HELP:#} [Y/n] ")?;
     stderr.flush()?;
     drop(stderr);
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
-    Ok(["", "y", "yes"].contains(&line.trim().to_ascii_lowercase().as_str()))
+    says_yes(true)
 }

@@ -6,13 +6,14 @@ mod step;
 mod text;
 
 use std::fs;
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use prose_harness::mcp::is_installed;
 
 use self::step::{FileKind, ProjectFile, Step};
 use crate::cli::init::{AgentName, InitArgs, KitArgs, NewArgs};
+use crate::keyboard::says_yes;
 use crate::status::Status;
 use crate::terminal::{BOLD, ERROR, Terminal, WARNING, one_line};
 
@@ -126,10 +127,7 @@ fn offered_agents(terminal: &Terminal) -> io::Result<Vec<AgentName>> {
     )?;
     stderr.flush()?;
     drop(stderr);
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
-    let is_wanted = ["y", "yes"].contains(&line.trim().to_ascii_lowercase().as_str());
-    Ok(if is_wanted { found } else { Vec::new() })
+    Ok(if says_yes(false)? { found } else { Vec::new() })
 }
 
 /// `Claude Code, Codex and OpenCode`.

@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use prose_files::Limit;
 use prose_project::imports::{ImportOptions, LockUse};
-use prose_run::{Caps, FromRun, Markers, Project, RunRequest, Start, TrustSubject, UserTrust};
+use prose_run::{FromRun, Markers, Project, RunRequest, Start, TrustSubject, UserTrust};
 use prose_vm::event::StateMode;
 use prose_vm::part::RunPart;
 use prose_vm::value::Value;
@@ -40,7 +40,7 @@ use self::harness::harness_of;
 use self::interrupt::Interrupts;
 use self::load::{Loaded, load};
 use self::project::{present_project, project_of};
-use crate::cli::run::{LimitArgs, Narration, ResumeArgs, RunArgs, RunnerArgs, State};
+use crate::cli::run::{Narration, ResumeArgs, RunArgs, RunnerArgs, State};
 use crate::cluster::submitted;
 use crate::keyboard;
 use crate::terminal::{BOLD, Terminal, WARNING, one_line};
@@ -345,9 +345,8 @@ pub(crate) fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> R
     request.delay = args.delay.unwrap_or(Duration::ZERO);
     request.config.max_parallel = args.max_parallel.or(request.config.max_parallel);
     request.limits.allow_unenforced_permissions = args.allow_unenforced_permissions;
-    let LimitArgs { max_cost, max_tokens, max_sessions } = args.limits;
     request.timeout = args.timeout;
-    request.money.caps = Caps { cost: max_cost, tokens: max_tokens, sessions: max_sessions };
+    request.money.caps = args.limits.caps();
     request.grants = loaded.grants.clone().with_all(&args.allow);
     request
 }

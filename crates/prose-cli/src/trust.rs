@@ -1,6 +1,6 @@
 //! `prose trust`, and the question whether a project is trusted.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -148,9 +148,7 @@ pub(crate) fn asked(
         write!(stderr, "Do you trust this project? [y/N] ")?;
         stderr.flush()?;
         drop(stderr);
-        let mut line = String::new();
-        io::stdin().lock().read_line(&mut line)?;
-        if !["y", "yes"].contains(&line.trim().to_ascii_lowercase().as_str()) {
+        if !keyboard::says_yes(false)? {
             writeln!(
                 terminal.stderr(),
                 "{ERROR}error{ERROR:#}: the project is not trusted; no agent was started"

@@ -29,19 +29,11 @@ pub(crate) fn run(args: &VendorArgs, terminal: &Terminal) -> io::Result<Status> 
             folders.extend(project.lock_path.parent().map(Path::to_owned));
         }
         for (_, visited) in visited {
-            match visited.outcome.result {
-                Ok(found) => {
-                    let mut program = found.program;
-                    program.source.reference = visited.reference.to_string();
-                    programs.push(program);
-                }
-                Err(_) => {
+            match visited.into_copy() {
+                Ok(program) => programs.push(program),
+                Err(reason) => {
                     is_wrong = true;
-                    writeln!(
-                        terminal.stderr(),
-                        "{ERROR}error{ERROR:#}: {}",
-                        one_line(&visited.outcome.to_string())
-                    )?;
+                    writeln!(terminal.stderr(), "{ERROR}error{ERROR:#}: {}", one_line(&reason))?;
                 }
             }
         }

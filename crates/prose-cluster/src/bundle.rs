@@ -54,11 +54,7 @@ pub struct Options {
     /// The maximum number of parallel sessions.
     pub max_parallel: Option<std::num::NonZeroU32>,
     /// The limits.
-    pub max_cost: Option<f64>,
-    /// The same of tokens.
-    pub max_tokens: Option<u64>,
-    /// The same of sessions.
-    pub max_sessions: Option<u32>,
+    pub caps: Caps,
     /// The time after which it stops.
     pub timeout: Option<Duration>,
     /// The rights of fetched programs.
@@ -208,8 +204,7 @@ impl Bundle {
         if is_new {
             request.inputs = self.options.inputs.clone();
             request.timeout = self.options.timeout;
-            let Options { max_cost, max_tokens, max_sessions, .. } = self.options;
-            request.money.caps = Caps { cost: max_cost, tokens: max_tokens, sessions: max_sessions };
+            request.money.caps = self.options.caps;
         }
         Ok(request)
     }

@@ -7,41 +7,71 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Notification, Row, Statement};
 
-/// Connections to a server, on which each statement is prepared once.
+/// A connection on which each statement is prepared once.
 pub(crate) struct Connection {
-    /// Where what a server that crashes loses of its last moment is done again.
-    quick: Prepared,
-    /// Where what is confirmed is on the disk of the server.
-    sure: Prepared,
-    channel: String,
-}
-
-struct Prepared {
     client: Client,
     statements: HashMap<&'static str, Statement>,
+    /// The processes of a cluster wake one another on a channel of their schema.
+    channel: String,
 }
 
 impl Connection {
     /// Connects to a server. The second part receives what others say.
     pub(crate) async fn open(server: &Server) -> Result<(Self, UnboundedReceiver<Notification>), StateError> {
-        let ServerConnection { client: quick, notifications } = server.connect().await?;
-        let sure = server.connect().await?.client;
-        let prepared = |client| Prepared { client, statements: HashMap::new() };
-        // The processes of a cluster wake one another on a channel of their schema.
+        let ServerConnection { client, notifications } = server.connect().await?;
         let channel = format!("prose_{}", server.schema());
-        Ok((Self { quick: prepared(quick), sure: prepared(sure), channel }, notifications))
-    }
-
-    /// From now on, notifications are received.
-    pub(crate) async fn listen(&self) -> Result<(), Error> {
-        let set = format!("SET synchronous_commit TO off; LISTEN \"{}\"", self.channel);
-        self.quick.client.batch_execute(&set).await
+        Ok((Self { client, statements: HashMap::new(), channel }, notifications))
     }
 
     /// Wakes other processes.
     pub(crate) async fn notify(&mut self, what: &str) -> Result<(), Error> {
         let channel = self.channel.clone();
         self.query("SELECT pg_notify($1::text, $2::text)", &[&channel, &what]).await.map(drop)
+    }
+
+    /// Executes a statement.
+    pub(crate) async fn query(
+        &mut self,
+        sql: &'static str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Error> {
+        let statement = match self.statements.get(sql) {
+            Some(statement) => statement.clone(),
+            None => {
+                let statement = self.client.prepare(sql).await?;
+                self.statements.insert(sql, statement.clone());
+                statement
+            }
+        };
+        self.client.query(&statement, parameters).await
+    }
+}
+
+/// The connections of a worker.
+pub(crate) struct Connections {
+    /// Where what a server that crashes loses of its last moment is done again.
+    quick: Connection,
+    /// Where what is confirmed is on the disk of the server.
+    sure: Connection,
+}
+
+impl Connections {
+    /// Connects to a server. The second part receives what others say.
+    pub(crate) async fn open(server: &Server) -> Result<(Self, UnboundedReceiver<Notification>), StateError> {
+        let (quick, notifications) = Connection::open(server).await?;
+        let (sure, _) = Connection::open(server).await?;
+        Ok((Self { quick, sure }, notifications))
+    }
+
+    /// From now on, notifications are received.
+    pub(crate) async fn listen(&self) -> Result<(), Error> {
+        let set = format!("SET synchronous_commit TO off; LISTEN \"{}\"", self.quick.channel);
+        self.quick.client.batch_execute(&set).await
+    }
+
+    /// Wakes other processes.
+    pub(crate) async fn notify(&mut self, what: &str) -> Result<(), Error> {
+        self.quick.notify(what).await
     }
 
     /// Executes a statement that is sent again, or is not needed any more, where the server crashes.
@@ -60,23 +90,5 @@ impl Connection {
         parameters: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Error> {
         self.sure.query(sql, parameters).await
-    }
-}
-
-impl Prepared {
-    async fn query(
-        &mut self,
-        sql: &'static str,
-        parameters: &[&(dyn ToSql + Sync)],
-    ) -> Result<Vec<Row>, Error> {
-        let statement = match self.statements.get(sql) {
-            Some(statement) => statement.clone(),
-            None => {
-                let statement = self.client.prepare(sql).await?;
-                self.statements.insert(sql, statement.clone());
-                statement
-            }
-        };
-        self.client.query(&statement, parameters).await
     }
 }

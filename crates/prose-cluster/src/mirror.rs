@@ -1,6 +1,5 @@
 //! The runs of a server as those of a project of this machine.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -61,9 +60,8 @@ pub enum Standing {
 }
 
 impl Mirror {
-    /// The runs of a server, or one of them.
+    /// The runs of a server that has its tables, or one of them.
     pub fn open(server: Server, only: Option<&str>) -> Result<Self, ClusterError> {
-        server.prepare()?;
         let folder = tempfile::tempdir()?;
         let root = folder.path().canonicalize()?;
         let stored = server.stores(&root, None);
@@ -104,11 +102,6 @@ impl Mirror {
         self.line.query(protocol::AGAIN, &[&run]).map_err(&failed)?;
         self.line.notify("job").map_err(&failed)
     }
-
-    /// The folder of its runs.
-    pub fn root(&self) -> &Path {
-        &self.project.root
-    }
 }
 
 /// A connection that several threads use.
@@ -127,7 +120,7 @@ impl Line {
 
     fn query(&self, sql: &'static str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Error> {
         let (runtime, connection) = &mut *self.lock();
-        runtime.block_on(connection.query_surely(sql, parameters))
+        runtime.block_on(connection.query(sql, parameters))
     }
 
     fn notify(&self, what: &str) -> Result<(), Error> {

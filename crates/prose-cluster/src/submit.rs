@@ -11,16 +11,15 @@ use crate::bundle::Bundle;
 use crate::connection::Connection;
 use crate::error::ClusterError;
 
-/// Submits a run. Returns its id. It starts as soon as a worker is free.
+/// Submits a run to a server that has its tables. Returns its id. It starts as soon as a worker is free.
 pub fn submit(server: &Server, bundle: &Bundle) -> Result<SmolStr, ClusterError> {
-    server.prepare()?;
     let text = serde_json::to_string(bundle).map_err(io::Error::from)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let (mut connection, _) = Connection::open(server).await?;
         let id = run_id(SystemTime::now());
         let failed = ClusterError::of(server);
-        connection.query_surely(protocol::SUBMIT, &[&id.as_str(), &text]).await.map_err(&failed)?;
+        connection.query(protocol::SUBMIT, &[&id.as_str(), &text]).await.map_err(&failed)?;
         connection.notify("job").await.map_err(&failed)?;
         Ok(id)
     })

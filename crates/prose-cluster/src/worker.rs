@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio_postgres::Notification;
 
-use crate::connection::Connection;
+use crate::connection::Connections;
 use crate::effects::{Ask, Asked, Key, Wanted};
 use crate::error::ClusterError;
 use crate::lead::{GIVEN_BACK, Led};
@@ -52,17 +52,16 @@ pub struct WorkerSettings {
     pub folder: PathBuf,
 }
 
-/// Works until it is asked to end, with a reason. What others should know is told in sentences.
+/// Works on a server that has its tables until it is asked to end, with a reason. What others should know is told in sentences.
 pub fn work(
     settings: WorkerSettings,
     stop: impl Future<Output = String>,
     tell: &mut dyn FnMut(&str),
 ) -> Result<(), ClusterError> {
-    settings.server.prepare()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let worked = runtime.block_on(async {
         // What is wrong with the server from the start is an error; what happens later is waited for.
-        let opened = Connection::open(&settings.server).await?;
+        let opened = Connections::open(&settings.server).await?;
         Worker::new(settings, tell).run(opened, stop).await;
         Ok(())
     });
@@ -194,7 +193,7 @@ impl<'a> Worker<'a> {
 
     async fn run(
         mut self,
-        opened: (Connection, UnboundedReceiver<Notification>),
+        opened: (Connections, UnboundedReceiver<Notification>),
         stop: impl Future<Output = String>,
     ) {
         let mut stop = std::pin::pin!(stop);
@@ -227,7 +226,7 @@ impl<'a> Worker<'a> {
                 return;
             }
             if self.renewed.elapsed() > self.settings.lease {
-                self.lose_all();
+                self.lose_all("the server could not be reached for longer than the lease");
             }
             let is_connected = server.is_some();
             let pause = match is_connected {
@@ -252,7 +251,7 @@ impl<'a> Worker<'a> {
                 () = tokio::time::sleep(pause) => {
                     if is_connected {
                         self.wakes = Wakes::all();
-                    } else if let Ok(opened) = Connection::open(&self.settings.server).await {
+                    } else if let Ok(opened) = Connections::open(&self.settings.server).await {
                         (self.tell)(&format!("reached `{}` again", self.settings.server));
                         // What was being sent when the connection was lost may not be there.
                         self.requested = self.waiting.keys().cloned().collect();
@@ -336,15 +335,17 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Another process has what this one has had.
-    fn lose_all(&mut self) {
+    /// Stops everything. Returns the claims, which others may have.
+    fn lose_all(&mut self, why: &str) -> Vec<i64> {
         let runs: Vec<Arc<str>> = self.leads.keys().cloned().collect();
         for run in runs {
-            self.lose(&run, "the server could not be reached for longer than the lease");
+            self.lose(&run, why);
         }
-        for (_, claimed) in self.claims.drain() {
+        let aborted = self.claims.drain().map(|(claim, claimed)| {
             claimed.abort.abort();
-        }
+            claim
+        });
+        aborted.collect()
     }
 
     /// Stops to execute a run that goes on elsewhere.
@@ -356,6 +357,11 @@ impl<'a> Worker<'a> {
             // A run that has just ended needs no reason.
             let _ = stop.send(format!("{GIVEN_BACK}{why}"));
         }
+        self.forget(run);
+    }
+
+    /// Forgets what a run waits for, since this process does not lead it any more, or in another epoch.
+    fn forget(&mut self, run: &str) {
         self.waiting.retain(|(of, _), _| **of != *run);
         self.requested.retain(|(of, _)| **of != *run);
     }
@@ -363,14 +369,8 @@ impl<'a> Worker<'a> {
     /// Gives everything back, since the process is asked to end.
     fn leave(&mut self, reason: &str) {
         self.is_stopping = true;
-        let runs: Vec<Arc<str>> = self.leads.keys().cloned().collect();
-        for run in runs {
-            self.lose(&run, reason);
-        }
-        for (claim, claimed) in self.claims.drain() {
-            claimed.abort.abort();
-            self.released.push(claim);
-        }
+        let claims = self.lose_all(reason);
+        self.released.extend(claims);
     }
 
     fn heartbeat_interval(&self) -> Duration {
@@ -380,7 +380,7 @@ impl<'a> Worker<'a> {
 
 /// The next notification; `None` if the connection is lost. Never without a connection.
 async fn notification(
-    server: &mut Option<(Connection, UnboundedReceiver<Notification>)>,
+    server: &mut Option<(Connections, UnboundedReceiver<Notification>)>,
 ) -> Option<Notification> {
     match server {
         Some((_, notifications)) => notifications.recv().await,

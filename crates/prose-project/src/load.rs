@@ -11,7 +11,7 @@ use prose_vm::program::Program;
 use crate::checker::{Checker, Context};
 use crate::files::{Failure, read_program, read_stdin, shown};
 use crate::imports::{ImportOptions, Imports, block_on};
-use crate::parts::{part, parts};
+use crate::parts::{document_of, part, parts};
 use crate::runnable::Refusal;
 use crate::settings::{Diagnosed, Rules, Settings};
 
@@ -60,7 +60,7 @@ pub fn load_file(path: &Path, options: ImportOptions) -> Result<Loaded, String> 
     if path.as_os_str() == "-" {
         return load_text(PathBuf::from(STDIN), None, read_stdin()?, false, options);
     }
-    match program_at_path(path).filter(|_| !path.exists()) {
+    match document_of(path) {
         Some((document, number)) => {
             let text = read_program(&document)?;
             load_text(document, Some(number), text, false, options)
@@ -108,14 +108,7 @@ pub fn copies_of_imports(path: &Path) -> Result<Vec<FetchedProgram>, String> {
     for project in context.imports.projects().iter().filter(|project| project.has_remote_imports()) {
         let visited = block_on(project.walk(Freshness::Known)).map_err(|error| error.to_string())?;
         for (_, visited) in visited {
-            match visited.outcome.result {
-                Ok(found) => {
-                    let mut program = found.program;
-                    program.source.reference = visited.reference.to_string();
-                    programs.push(program);
-                }
-                Err(_) => return Err(visited.outcome.to_string()),
-            }
+            programs.push(visited.into_copy()?);
         }
     }
     Ok(programs)

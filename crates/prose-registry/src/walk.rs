@@ -7,7 +7,8 @@ use futures_util::stream::FuturesUnordered;
 use prose_reference::{Invalid, Reference};
 
 use crate::client::{Client, Freshness, Importer};
-use crate::outcome::{Outcome, Problem, Refusal};
+use crate::outcome::{Found, Outcome, Problem, Refusal};
+use crate::program::Program;
 
 /// The maximum number of programs that one walk fetches.
 pub const MAX_PROGRAMS: usize = 500;
@@ -23,6 +24,19 @@ pub struct Visited {
     pub outcome: Outcome,
     /// The paths that it imports and that name no program, and why.
     pub invalid: Vec<(String, Invalid)>,
+}
+
+impl Visited {
+    /// The program under the reference by which it is imported, as it is copied. The error is the outcome in words.
+    pub fn into_copy(self) -> Result<Program, String> {
+        match self.outcome.result {
+            Ok(Found { mut program, .. }) => {
+                program.source.reference = self.reference.to_string();
+                Ok(program)
+            }
+            Err(_) => Err(self.outcome.to_string()),
+        }
+    }
 }
 
 impl Client {

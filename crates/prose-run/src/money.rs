@@ -12,12 +12,13 @@ use prose_vm::command::Command;
 use prose_vm::effect::Usage;
 use prose_vm::event::EventKind;
 use prose_vm::questions::AnswerSource;
+use serde::{Deserialize, Serialize};
 
 /// The maximum cost of a run that asks a model and has no limit of its own, in US dollars.
 const DEFAULT_COST: f64 = 5.0;
 
 /// The limits that are given for one execution of a run, such as by flags. They override the settings.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Caps {
     /// The maximum cost in US dollars.
     pub cost: Option<f64>,

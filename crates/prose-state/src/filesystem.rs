@@ -74,6 +74,8 @@ pub struct FilesystemStore {
     /// Places of sessions with a memory whose results another machine has left, with that memory.
     recalled: FxHashSet<Place>,
     is_foreign: bool,
+    /// Whether this process leads the run, which is one of a cluster.
+    is_led: bool,
     /// Whether it is of a run with the answers of an earlier run, and in which way.
     replays: Option<ReplayMode>,
     /// What the files of bindings should hold as far as the run has been executed again.
@@ -266,6 +268,7 @@ impl FilesystemStore {
         writes_all: bool,
     ) -> Self {
         let memories = Memories::new(project, &folder);
+        let is_led = journal.database().is_some_and(|database| database.lock().is_led());
         let tables = journal.database().map(|database| Tables::new(database, text));
         let executions = if tables.is_some() { Executions::without_files() } else { Executions::new(text) };
         Self {
@@ -287,6 +290,7 @@ impl FilesystemStore {
             replayed_to: 0,
             recalled: FxHashSet::default(),
             is_foreign: false,
+            is_led,
             replays: None,
             _lock: lock,
         }
@@ -335,14 +339,9 @@ impl FilesystemStore {
         }
     }
 
-    /// Whether this process leads the run, which is one of a cluster.
-    fn is_led(&self) -> bool {
-        self.journal.database().is_some_and(|database| database.lock().is_led())
-    }
-
     /// Why a file cannot be read. That a worker of a cluster does not have it must not be taken for that it does not exist.
     fn of_cluster(&self, file: &FileUse, failure: Failure) -> Failure {
-        if failure.kind != ErrorKind::Other || !self.is_led() {
+        if failure.kind != ErrorKind::Other || !self.is_led {
             return failure;
         }
         let message = format!(
@@ -354,10 +353,14 @@ impl FilesystemStore {
 
     /// An outcome is about to be recorded. Returns whether its line may wait for the next commit: of a run of a cluster, that of an agent is on the server until then.
     fn settle(&self, event: &EventKind) -> bool {
-        let EventKind::Effect { request, effect, .. } = event else { return false };
-        let Some(database) = self.journal.database() else { return false };
-        let is_led = database.lock().settle(*request);
-        is_led && !Effect::KINDS_WITHOUT_AGENT.contains(&effect.as_str())
+        if let EventKind::Effect { request, effect, .. } = event
+            && self.is_led
+            && let Some(database) = self.journal.database()
+        {
+            database.lock().settle(*request);
+            return !Effect::KINDS_WITHOUT_AGENT.contains(&effect.as_str());
+        }
+        false
     }
 
     fn take_up(&mut self, event: &Event, is_new: bool) -> Result<(), StateError> {
@@ -426,7 +429,7 @@ impl FilesystemStore {
         }
         let folder = self.memories.make(place)?;
         // The files follow the journal at once, so that only those of its last line may be missing; all are where another machine has led the run before.
-        if !is_new && event.seq < self.replayed_to && !self.is_led() {
+        if !is_new && event.seq < self.replayed_to && !self.is_led {
             return Ok(());
         }
         let _lock = self.turns.for_writing(&folder)?;
@@ -508,7 +511,7 @@ impl Store for FilesystemStore {
     }
 
     fn gathers_outcomes(&self) -> bool {
-        self.is_led()
+        self.is_led
     }
 
     fn commit(&mut self) -> io::Result<()> {

@@ -290,11 +290,9 @@ impl PostgresDatabase {
         self.lead.is_some()
     }
 
-    /// The outcome of a request is in the journal with the next lines: it is no effect of a cluster any more.
+    /// The outcome of a request of a run that is led here is in the journal with the next lines: it is no effect of a cluster any more.
     pub(crate) fn settle(&mut self, request: RequestId) {
-        if self.is_led() {
-            self.settled.push(request.0 as i64);
-        }
+        self.settled.push(request.0 as i64);
     }
 
     /// From now on, somebody is told where the run waits for the server.

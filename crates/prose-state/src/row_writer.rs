@@ -122,14 +122,10 @@ impl RowWriter {
         matches!(self, Self::Postgres(database) if database.is_led())
     }
 
-    /// The outcome of a request is in the journal with the next lines. Returns whether this process leads the run.
-    pub(crate) fn settle(&mut self, request: RequestId) -> bool {
-        match self {
-            Self::Postgres(database) => {
-                database.settle(request);
-                database.is_led()
-            }
-            Self::Sqlite(_) => false,
+    /// The outcome of a request of a run that is led here is in the journal with the next lines.
+    pub(crate) fn settle(&mut self, request: RequestId) {
+        if let Self::Postgres(database) = self {
+            database.settle(request);
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
-use prose_run::Right;
+use prose_run::{Caps, Right};
 use smol_str::SmolStr;
 
 use crate::{candidates, example};
@@ -361,6 +361,13 @@ pub(crate) struct LimitArgs {
     /// Stop once the run has started N sessions, with those of earlier executions; `prose resume` with a higher limit continues it
     #[arg(long, value_name = "N")]
     pub(crate) max_sessions: Option<u32>,
+}
+
+impl LimitArgs {
+    /// The limits for a run.
+    pub(crate) fn caps(&self) -> Caps {
+        Caps { cost: self.max_cost, tokens: self.max_tokens, sessions: self.max_sessions }
+    }
 }
 
 /// List the built-in example programs, or print one

@@ -5,9 +5,11 @@ use prose_state::{Server, StateError};
 
 use crate::run::project::present_project;
 
-/// The server that `--on` names: an address, or `-` for that of the project or of the environment.
+/// The server that `--on` names, with its tables: an address, or `-` for that of the project or of the environment.
 pub(crate) fn server_of(on: &str) -> Result<Server, StateError> {
-    Server::new(Some(on).filter(|on| *on != "-"), &present_project().root, None)
+    let server = Server::new(Some(on).filter(|on| *on != "-"), &present_project().root, None)?;
+    server.prepare()?;
+    Ok(server)
 }
 
 /// The runs of the server that `--on` names, or one of them.

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use prose_cluster::{Bundle, ClusterError, Mirror, Options, Standing, submit};
+use prose_files::{Limit, read_text};
 use prose_run::control::{Client, ControlError, ElsewhereQuestions};
 use prose_view::View;
 use prose_vm::event::RunStatus;
@@ -12,7 +13,7 @@ use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use super::server::{mirror, server_of};
-use crate::cli::run::{LimitArgs, ResumeArgs, RunArgs, RunnerArgs};
+use crate::cli::run::{ResumeArgs, RunArgs, RunnerArgs};
 use crate::command_error::CommandError;
 use crate::keyboard::can_ask;
 use crate::run::end::{status_of, write_outputs};
@@ -52,8 +53,8 @@ pub(crate) fn run(
     };
     let root = project_of(loaded.project.clone()).root;
     let submitted = || -> Result<_, ClusterError> {
-        let server = server_of(on)?;
         let bundle = Bundle::new(&loaded.program, path, &root, options)?;
+        let server = server_of(on)?;
         let run = submit(&server, &bundle)?;
         Ok((server, run))
     };
@@ -106,18 +107,12 @@ pub(crate) fn resume(on: &str, args: &ResumeArgs, terminal: &Terminal) -> io::Re
 }
 
 fn options(args: &RunArgs, loaded: &Loaded, inputs: Vec<(SmolStr, Value)>) -> Result<Options, String> {
-    let RunnerArgs { harness, script, delay, max_parallel, timeout, allow, .. } = &args.runner;
-    let harness = harness_of(&args.runner)
-        .or_else(|| harness.clone())
-        .unwrap_or_else(|| loaded.config.run.harness.as_str().to_owned());
-    let script = match script {
-        None => None,
-        Some(path) => Some(
-            std::fs::read_to_string(path)
-                .map_err(|error| format!("the script `{}`: {error}", path.display()))?,
-        ),
-    };
-    let LimitArgs { max_cost, max_tokens, max_sessions } = args.runner.limits;
+    let RunnerArgs { script, delay, max_parallel, timeout, allow, .. } = &args.runner;
+    let harness = harness_of(&args.runner).unwrap_or_else(|| loaded.config.run.harness.as_str().to_owned());
+    let script = script.as_deref().map(|path| {
+        read_text(path, Limit::SCRIPT).map_err(|error| format!("the script `{}` {error}", path.display()))
+    });
+    let script = script.transpose()?;
     Ok(Options {
         inputs,
         harness,
@@ -125,9 +120,7 @@ fn options(args: &RunArgs, loaded: &Loaded, inputs: Vec<(SmolStr, Value)>) -> Re
         seed: args.seed,
         delay: delay.unwrap_or_default(),
         max_parallel: *max_parallel,
-        max_cost,
-        max_tokens,
-        max_sessions,
+        caps: args.runner.limits.caps(),
         timeout: *timeout,
         allow: allow.clone(),
         allow_unenforced_permissions: args.runner.allow_unenforced_permissions,

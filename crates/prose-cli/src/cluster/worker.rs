@@ -4,13 +4,12 @@ use std::io::{self, Write};
 
 use prose_cluster::{WorkerSettings, work};
 use prose_harness::mcp::is_installed;
-use prose_harness::registry::HarnessSettings;
-use prose_harness::registry::{HARNESSES, agent_command, depends_on_order};
+use prose_harness::registry::{HARNESSES, HarnessSettings, agent_command, depends_on_order};
 use prose_vm::harness::RunFolders;
 
 use super::server::server_of;
 use crate::cli::cluster::WorkerArgs;
-use crate::run::ended::{Ended, refuse};
+use crate::run::ended::refuse;
 use crate::run::interrupt::Interrupts;
 use crate::run::project::present_project;
 use crate::status::Status;
@@ -61,7 +60,7 @@ pub(crate) fn run(args: &WorkerArgs, terminal: &Terminal) -> io::Result<Status> 
 }
 
 fn refused(terminal: &Terminal, message: &str) -> io::Result<Status> {
-    let Ended::Refused = refuse(terminal, message)? else { return Ok(Status::Clean) };
+    refuse(terminal, message)?;
     Ok(Status::Trouble)
 }
 

@@ -1,6 +1,6 @@
 //! `prose runs prune`: removes runs that nobody needs any more.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use prose_run::Project;
@@ -9,6 +9,7 @@ use prose_state::runs::RunSummary;
 
 use crate::cli::runs::PruneArgs;
 use crate::command_error::CommandError;
+use crate::keyboard::says_yes;
 use crate::status::Status;
 use crate::terminal::{BOLD, ERROR, HELP, Terminal, counted, one_line};
 
@@ -46,9 +47,7 @@ pub(super) fn prune(
         }
         write!(stderr, "{HELP}Remove {runs} with all their files?{HELP:#} [y/N] ")?;
         stderr.flush()?;
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer)?;
-        if !["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()) {
+        if !says_yes(false)? {
             writeln!(stderr, "Nothing was removed.")?;
             return Ok(Status::Clean);
         }

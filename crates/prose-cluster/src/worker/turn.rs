@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio_postgres::Error;
 
 use super::{Claimed, Leading, Worker};
-use crate::connection::Connection;
+use crate::connection::Connections;
 use crate::effects::{Asked, Done, Key};
 use crate::lead::{Led, Taken};
 use crate::news::News;
@@ -45,7 +45,7 @@ const BUNDLE: &str = "SELECT bundle FROM job WHERE run_id = $1::text";
 
 impl Worker<'_> {
     /// Everything that can be done now.
-    pub(super) async fn turn(&mut self, server: &mut Connection) -> Result<(), Error> {
+    pub(super) async fn turn(&mut self, server: &mut Connections) -> Result<(), Error> {
         if Instant::now() >= self.next_heartbeat {
             self.heartbeat(server).await?;
         }
@@ -84,17 +84,15 @@ impl Worker<'_> {
         self.settings.lease.as_secs_f64()
     }
 
-    async fn heartbeat(&mut self, server: &mut Connection) -> Result<(), Error> {
+    async fn heartbeat(&mut self, server: &mut Connections) -> Result<(), Error> {
         let begin = Instant::now();
         let lease = self.lease();
         if !self.leads.is_empty() {
             let (runs, epochs): (Vec<&str>, Vec<i64>) =
                 self.leads.iter().map(|(run, leading)| (&**run, leading.epoch)).unzip();
-            let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
-                [&self.settings.name, &lease, &runs, &epochs];
-            let mine: Vec<String> =
-                server.query(protocol::RENEW, &parameters).await?.iter().map(|row| row.get(0)).collect();
-            let lost = self.leads.keys().filter(|run| !mine.iter().any(|mine| **mine == ***run));
+            let rows = server.query(protocol::RENEW, &[&self.settings.name, &lease, &runs, &epochs]).await?;
+            let mine: Vec<&str> = rows.iter().map(|row| row.get(0)).collect();
+            let lost = self.leads.keys().filter(|run| !mine.contains(&&***run));
             for run in lost.cloned().collect::<Vec<_>>() {
                 self.lose(&run, "another worker leads it");
             }
@@ -138,7 +136,7 @@ impl Worker<'_> {
         }
     }
 
-    async fn send_cancelled(&mut self, server: &mut Connection) -> Result<(), Error> {
+    async fn send_cancelled(&mut self, server: &mut Connections) -> Result<(), Error> {
         if self.cancelled.is_empty() {
             return Ok(());
         }
@@ -153,7 +151,7 @@ impl Worker<'_> {
         self.leads.get(&key.0).map_or(0, |leading| leading.epoch)
     }
 
-    async fn send_requested(&mut self, server: &mut Connection) -> Result<(), Error> {
+    async fn send_requested(&mut self, server: &mut Connections) -> Result<(), Error> {
         if self.requested.is_empty() {
             return Ok(());
         }
@@ -184,7 +182,7 @@ impl Worker<'_> {
     }
 
     /// Holds effects back of runs that are paused, which were requested before that, or lets them go.
-    async fn send_held(&mut self, server: &mut Connection) -> Result<(), Error> {
+    async fn send_held(&mut self, server: &mut Connections) -> Result<(), Error> {
         while let Some((run, epoch, is_paused)) = self.held.first() {
             let sql = if *is_paused { protocol::HOLD } else { protocol::LET_GO };
             server.query(sql, &[&&**run, epoch, &self.settings.name]).await?;
@@ -197,7 +195,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    async fn send_performed(&mut self, server: &mut Connection) -> Result<(), Error> {
+    async fn send_performed(&mut self, server: &mut Connections) -> Result<(), Error> {
         if !self.released.is_empty() {
             server.query(protocol::RELEASE, &[&self.released]).await?;
             self.released.clear();
@@ -215,7 +213,7 @@ impl Worker<'_> {
         server.notify("done").await
     }
 
-    async fn send_ended(&mut self, server: &mut Connection) -> Result<(), Error> {
+    async fn send_ended(&mut self, server: &mut Connections) -> Result<(), Error> {
         while let Some((run, epoch, led)) = self.led.first() {
             let (run, epoch, name) = (Arc::clone(run), *epoch, self.settings.name.clone());
             let is_leaving = !self.is_led_in(&run, epoch);
@@ -243,14 +241,14 @@ impl Worker<'_> {
             // What waits in a later epoch continues to wait.
             if self.leads.get(&run).is_some_and(|leading| leading.epoch == epoch) {
                 self.leads.remove(&run);
-                self.waiting.retain(|(of, _), _| *of != run);
+                self.forget(&run);
             }
             self.wakes.jobs = true;
         }
         Ok(())
     }
 
-    async fn send_replies(&mut self, server: &mut Connection) -> Result<(), Error> {
+    async fn send_replies(&mut self, server: &mut Connections) -> Result<(), Error> {
         if self.replies.is_empty() {
             return Ok(());
         }
@@ -263,7 +261,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    async fn take_outcomes(&mut self, server: &mut Connection) -> Result<(), Error> {
+    async fn take_outcomes(&mut self, server: &mut Connections) -> Result<(), Error> {
         if self.leads.is_empty() {
             return Ok(());
         }
@@ -291,7 +289,7 @@ impl Worker<'_> {
         }
     }
 
-    async fn take_messages(&mut self, server: &mut Connection) -> Result<(), Error> {
+    async fn take_messages(&mut self, server: &mut Connections) -> Result<(), Error> {
         if self.leads.is_empty() {
             return Ok(());
         }
@@ -312,7 +310,7 @@ impl Worker<'_> {
     }
 
     /// Sends the questions of agents that work here, and the answers to those of runs that are led here.
-    async fn send_questions(&mut self, server: &mut Connection) -> Result<(), Error> {
+    async fn send_questions(&mut self, server: &mut Connections) -> Result<(), Error> {
         while let Some((claim, id, question)) = self.asked_by_agents.first() {
             server.query(protocol::ASK, &[claim, id, question]).await?;
             self.asked_by_agents.remove(0);
@@ -332,7 +330,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    async fn take_questions(&mut self, server: &mut Connection) -> Result<(), Error> {
+    async fn take_questions(&mut self, server: &mut Connections) -> Result<(), Error> {
         if self.waiting.is_empty() {
             return Ok(());
         }
@@ -359,7 +357,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    async fn take_answers(&mut self, server: &mut Connection) -> Result<(), Error> {
+    async fn take_answers(&mut self, server: &mut Connections) -> Result<(), Error> {
         if self.unanswered.is_empty() {
             return Ok(());
         }
@@ -374,7 +372,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    async fn take_runs(&mut self, server: &mut Connection) -> Result<(), Error> {
+    async fn take_runs(&mut self, server: &mut Connections) -> Result<(), Error> {
         let free = self.settings.leads.saturating_sub(self.leads.len()) as i64;
         if free == 0 {
             return Ok(());
@@ -404,7 +402,7 @@ impl Worker<'_> {
             is_leaving: false,
         };
         // An earlier epoch of this process has been told to stop and finds the fence. What it waited for is asked for again.
-        self.waiting.retain(|(of, _), _| *of != taken.run);
+        self.forget(&taken.run);
         self.leads.insert(Arc::clone(&taken.run), leading);
         let (server, asks, news) = (self.settings.server.clone(), self.asks.clone(), self.news.clone());
         let (run, epoch) = (Arc::clone(&taken.run), taken.lead.epoch);
@@ -420,7 +418,7 @@ impl Worker<'_> {
         }
     }
 
-    async fn take_claims(&mut self, server: &mut Connection) -> Result<(), Error> {
+    async fn take_claims(&mut self, server: &mut Connections) -> Result<(), Error> {
         let free = self.settings.slots.saturating_sub(self.claims.len()) as i64;
         let rests = self.rests_until.is_some_and(|until| Instant::now() < until);
         if free == 0 || rests || self.settings.classes.is_empty() {
