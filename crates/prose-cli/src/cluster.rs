@@ -1,5 +1,6 @@
 //! `prose cluster`: PostgreSQL servers with the state of runs.
 
+pub(crate) mod quotas;
 pub(crate) mod server;
 pub(crate) mod submitted;
 pub(crate) mod worker;
@@ -16,6 +17,9 @@ use crate::terminal::{ERROR, Terminal, one_line};
 
 pub(crate) fn run(args: &ClusterArgs, terminal: &Terminal) -> io::Result<Status> {
     let done = match &args.command {
+        ClusterCommand::Quotas(server) => return quotas::list(server, terminal),
+        ClusterCommand::SetQuota(quota) => return quotas::set(quota, terminal),
+        ClusterCommand::RemoveQuota { name, server } => return quotas::remove(name, server, terminal),
         ClusterCommand::Status(server) => status(server, terminal)?,
         ClusterCommand::Init(server) | ClusterCommand::Migrate(server) => prepare(server, terminal)?,
     };

@@ -16,6 +16,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use prose_cluster::{ClusterError, Priority, prioritize};
 use prose_narration::Narrator;
 use prose_run::{Project, how_to_continue};
 use prose_state::StateError;
@@ -30,9 +31,10 @@ use prose_vm::program_names::ProgramNames;
 use serde::Serialize;
 use textwrap::core::display_width;
 
+use crate::cli::cluster::RunPriority;
 use crate::cli::run::Narration;
 use crate::cli::runs::{RunsArgs, RunsCommand, RunsListArgs};
-use crate::cluster::server::mirror;
+use crate::cluster::server::{mirror, server_of};
 use crate::command_error::CommandError;
 use crate::run::project::present_project;
 use crate::run::waiting;
@@ -66,6 +68,7 @@ fn execute(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
         RunsCommand::Fork(_) | RunsCommand::Import { .. } if mirror.is_some() => Err(CommandError::Message(
             "a cluster takes no forks and imports yet; export the run with `prose runs export --on`, and fork it here".to_owned(),
         )),
+        RunsCommand::SetPriority { run, priority } => set_priority(args, &project, run, *priority, terminal),
         RunsCommand::List(args) => list(&project, args, terminal),
         RunsCommand::Show { run, json, session: Some(session), .. } => {
             session::show(&project, run.as_deref(), session, *json, terminal)
@@ -98,6 +101,29 @@ fn execute(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
         command => control::command(&project, command, terminal),
     };
     CommandError::status(done, terminal)
+}
+
+fn set_priority(
+    args: &RunsArgs,
+    project: &Project,
+    run: &str,
+    priority: RunPriority,
+    terminal: &Terminal,
+) -> Result<(), CommandError> {
+    let message = |error: &dyn std::fmt::Display| CommandError::Message(error.to_string());
+    let Some(on) = &args.on else {
+        return Err(message(&"only runs of a cluster have priorities; name it with `--on URL`"));
+    };
+    let id = details(project, Some(run)).map_err(CommandError::Message)?.summary.id;
+    let changed = server_of(on)
+        .map_err(ClusterError::from)
+        .and_then(|server| prioritize(&server, &id, priority.into()))
+        .map_err(|error| message(&error))?;
+    if !changed {
+        return Err(message(&format!("run {id} has ended, or was not submitted to the server")));
+    }
+    writeln!(terminal.stdout(), "the priority of {id} is {}", Priority::from(priority).name())?;
+    Ok(())
 }
 
 /// How many runs a terminal shows at once.

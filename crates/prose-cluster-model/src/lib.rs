@@ -25,7 +25,11 @@
 //! | `END` | [`end`](Server::end) | leader | ends the run `WHERE epoch = mine`, and deletes its effects |
 //! | `HAND_OVER` | [`hand_over`](Server::hand_over) | leader | ends the lease `WHERE epoch = mine`, before its time |
 //! | `AGAIN` | [`again`](Server::again) | person | lets a stopped run continue |
+//! | `PRIORITIZE` | not in the model | person | changes the order in which `lead` and `claim` take runs and effects |
 //! | `CLAIM` | [`claim`](Server::claim) | worker | takes an effect that is free, or claimed with a lease that is over: a number that nothing else has is the claim; begins a lease |
+//! | `LIMITED` | not in the model | worker | reads which of its classes have quotas |
+//! | `LOCK_QUOTAS` | not in the model | worker | before `claim_within`, in its transaction: locks the quotas of a class |
+//! | `CLAIM_WITHIN` | [`claim`](Server::claim) | worker | the same as `CLAIM`, of a class with quotas, and no more than they leave |
 //! | `HEARTBEAT` | [`heartbeat`](Server::heartbeat) | worker | extends the lease `WHERE claim = mine AND outcome IS NULL`; without a row, the worker stops the agent |
 //! | `COMPLETE` | [`complete`](Server::complete) | worker | stores the outcome `WHERE claim = mine AND outcome IS NULL`; without a row, the outcome is dropped |
 //! | `RELEASE` | [`release`](Server::release) | worker | ends the lease `WHERE claim = mine AND outcome IS NULL`, before its time |
@@ -60,7 +64,7 @@
 //!   conditions are evaluated again after a lock was waited for. A statement of a connection that was lost is either committed before the next one of its process, or never.
 //! - Rows have no names of processes, only whether there is one: an epoch is led by one process, so comparing names adds nothing. `attempt` counts claims for people.
 //! - Time in which a process that leads no more continues to take outcomes. It marks them as taken by its epoch, and the other one takes them a second time, without a consequence.
-//! - Order: `claim` takes any effect, and not the oldest, since rows that others have locked are skipped.
+//! - Order: `claim` takes any effect, whatever its priority and its turn, since rows that others have locked are skipped. Quotas hold effects back, as if nobody claimed them.
 //! - A pause is one of the program: its leader requests nothing. A stop is the decision of a leader that a person has asked; if it crashes before `end`, the next leader finds it in the journal.
 //! - Fingerprints: an effect that is requested with another text than before is a new one.
 

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use prose_cluster::{Bundle, Mirror, Options, Standing, WorkerSettings, submit, work};
+use prose_cluster::{Bundle, Mirror, Options, Priority, Standing, WorkerSettings, submit, work};
 use prose_fixture::postgres::PostgresServer;
 use prose_project::imports::ImportOptions;
 use prose_project::load::load_file;
@@ -36,7 +36,7 @@ fn parallel(sessions: usize) -> String {
 
 /// Executes runs of a bundle, and waits for all of them.
 fn execute(server: &Server, mirror: &Mirror, bundle: &Bundle, runs: usize) {
-    let runs: Vec<_> = (0..runs).map(|_| submit(server, bundle).unwrap()).collect();
+    let runs: Vec<_> = (0..runs).map(|_| submit(server, bundle, Priority::Normal).unwrap()).collect();
     for run in runs {
         let begin = Instant::now();
         while !matches!(mirror.standing(&run).unwrap(), Some(Standing::Ended(None))) {
@@ -58,6 +58,7 @@ fn sessions(c: &mut Criterion) {
         slots: 64,
         leads: 64,
         lease: Duration::from_secs(15),
+        metrics: None,
         folder: folder.path().canonicalize().unwrap(),
     };
     thread::spawn(move || work(settings, std::future::pending(), &mut |_| {}).unwrap());

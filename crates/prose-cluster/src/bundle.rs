@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 /// The version of bundles that this version makes, and the latest that it takes.
-const VERSION: u32 = 1;
+pub(crate) const VERSION: i32 = 1;
 
 /// The folder in a bundle with copies of fetched programs.
 const COPIES: &str = ".prose-imports";
@@ -29,7 +29,7 @@ const COPIES: &str = ".prose-imports";
 /// A bundle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bundle {
-    version: u32,
+    pub(crate) version: i32,
     /// The file of the program, or the document with its number.
     program: String,
     /// Texts by their path in the project.
@@ -73,7 +73,7 @@ pub enum BundleError {
     /// The programs that it imports cannot be copied.
     Imports(String),
     /// It was made by a newer version.
-    Version(u32),
+    Version(i32),
     /// A path in it leads out of its folder.
     Path(String),
     /// The program cannot be run, and why.
@@ -143,7 +143,7 @@ impl Bundle {
     pub fn read(text: &str) -> Result<Self, BundleError> {
         #[derive(Deserialize)]
         struct Versioned {
-            version: u32,
+            version: i32,
         }
         let broken = |error: serde_json::Error| {
             BundleError::Refused(format!("the bundle of the run cannot be read: {error}"))

@@ -47,6 +47,11 @@ impl Connection {
     }
 }
 
+/// Rows are found by indexes: the tables change so fast that the server has no statistics of them, and may read whole tables without this. A plan that cannot avoid
+/// that is then so expensive in the eyes of the server that it would be compiled, which takes a second.
+const PLANS: &str =
+    "SET jit TO off; SET enable_seqscan TO off; SET enable_hashjoin TO off; SET enable_mergejoin TO off";
+
 /// The connections of a worker.
 pub(crate) struct Connections {
     /// Where what a server that crashes loses of its last moment is done again.
@@ -65,8 +70,9 @@ impl Connections {
 
     /// From now on, notifications are received.
     pub(crate) async fn listen(&self) -> Result<(), Error> {
-        let set = format!("SET synchronous_commit TO off; LISTEN \"{}\"", self.quick.channel);
-        self.quick.client.batch_execute(&set).await
+        let set = format!("{PLANS}; SET synchronous_commit TO off; LISTEN \"{}\"", self.quick.channel);
+        self.quick.client.batch_execute(&set).await?;
+        self.sure.client.batch_execute(PLANS).await
     }
 
     /// Wakes other processes.

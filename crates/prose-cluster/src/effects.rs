@@ -48,6 +48,8 @@ pub(crate) struct Wanted {
     pub(crate) fingerprint: SmolStr,
     /// The harness that performs it.
     pub(crate) class: SmolStr,
+    /// How many open effects of the class the run has before it.
+    pub(crate) before: i64,
     pub(crate) request: String,
     /// Receives what was done, with what attempts have used that were lost.
     pub(crate) done: oneshot::Sender<(Done, Vec<Usage>)>,
@@ -136,6 +138,7 @@ impl Harness for Effects {
                 epoch: self.epoch,
                 fingerprint,
                 class,
+                before: 0,
                 request: text,
                 done,
                 questions,

@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 
 use prose_run::{Start, backend, secrets};
 use prose_vm::activity::{Activity, AnswerFuture, Approvals, PermissionAnswer, PermissionQuestion, Reporter};
-use prose_vm::effect::{Failure, Outcome, Request, Usage};
+use prose_vm::budget::Accounts;
+use prose_vm::effect::{Failure, Outcome, Reply, Request, Usage};
 use prose_vm::error::ErrorKind;
 use prose_vm::harness::Harness;
 use prose_vm::runner::perform_for_another;
 use prose_vm::secrets::Secrets;
+use smol_str::SmolStr;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::{OnceCell, oneshot};
 
@@ -34,9 +36,17 @@ pub(crate) struct Backends {
     made: Mutex<HashMap<Arc<str>, Backend>>,
 }
 
+/// What the requests of a run are performed with.
+#[derive(Clone)]
+pub(crate) struct Performer {
+    harness: Arc<dyn Harness>,
+    /// The prices of its project.
+    accounts: Arc<dyn Accounts>,
+}
+
 /// The harness of a run, which is made once for all of its requests, and when it was asked for last.
 struct Backend {
-    harness: Arc<OnceCell<Arc<dyn Harness>>>,
+    harness: Arc<OnceCell<Performer>>,
     used: Instant,
 }
 
@@ -52,7 +62,7 @@ impl Backends {
         run: &Arc<str>,
         bundle: Option<Arc<str>>,
         root: PathBuf,
-    ) -> Result<Arc<dyn Harness>, String> {
+    ) -> Result<Performer, String> {
         let harness = {
             let mut made = self.lock();
             let backend = made
@@ -85,18 +95,19 @@ impl Backends {
 }
 
 /// Makes the harness of a run in a folder.
-fn make(run: &str, bundle: &str, root: &Path) -> Result<Arc<dyn Harness>, String> {
+fn make(run: &str, bundle: &str, root: &Path) -> Result<Performer, String> {
     let bundle = Bundle::read(bundle).map_err(|error| error.to_string())?;
     bundle.unpack(root).map_err(|error| error.to_string())?;
     let request = bundle.request(root, Start::New).map_err(|error| error.to_string())?;
     let folder = request.project.run(run).map_err(|error| error.to_string())?;
     std::fs::create_dir_all(&folder).map_err(|error| format!("`{}`: {error}", folder.display()))?;
-    backend(&request, folder).map_err(|failure| failure.to_string())
+    let harness = backend(&request, folder).map_err(|failure| failure.to_string())?;
+    Ok(Performer { harness, accounts: request.money.accounts_of_worker() })
 }
 
 /// Performs a request. `None` if this machine has no resources for it now.
 pub(crate) async fn perform(
-    harness: &dyn Harness,
+    performer: &Performer,
     request: &str,
     used: &Used,
     approvals: Arc<dyn Approvals>,
@@ -106,16 +117,19 @@ pub(crate) async fn perform(
         Err(error) => return Some(refused(format!("the worker does not understand the request: {error}"))),
     };
     let (sink, mut reports) = unbounded_channel();
-    let so_far = Arc::clone(used);
-    let reporter = Reporter::new(request.id, sink, approvals).masking(Arc::clone(&SECRETS)).watched_by(
-        move |activity| {
-            if let Activity::Used(usage) = activity {
-                let mut used = so_far.lock().unwrap_or_else(PoisonError::into_inner);
-                *used = Usage::sum([*used, Some(*usage)]);
-            }
-        },
-    );
-    let outcome = perform_for_another(harness, &request, &reporter).await;
+    let account = Arc::new(Account {
+        accounts: Arc::clone(&performer.accounts),
+        used: Arc::clone(used),
+        reported: Mutex::new((request.effect.model().cloned(), None)),
+    });
+    let watching = Arc::clone(&account);
+    let reporter = Reporter::new(request.id, sink, approvals)
+        .masking(Arc::clone(&SECRETS))
+        .watched_by(move |activity| watching.watch(activity));
+    let outcome = perform_for_another(performer.harness.as_ref(), &request, &reporter).await;
+    if let Outcome::Reply(Reply { usage: Some(usage), .. }) = &outcome {
+        account.reply(*usage);
+    }
     if matches!(&outcome, Outcome::Failed(failure) if failure.kind == ErrorKind::OutOfResources) {
         return None;
     }
@@ -134,6 +148,37 @@ pub(crate) async fn perform(
         }
     }
     Some(Done { outcome, activities })
+}
+
+/// What a request has used, with its cost.
+struct Account {
+    accounts: Arc<dyn Accounts>,
+    used: Used,
+    /// The model, and what was reported.
+    reported: Mutex<(Option<SmolStr>, Option<Usage>)>,
+}
+
+impl Account {
+    fn watch(&self, activity: &Activity) {
+        let (model, total) = &mut *self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        match activity {
+            Activity::Agent(agent) if agent.model.is_some() => model.clone_from(&agent.model),
+            Activity::Used(usage) => *total = Usage::sum([*total, Some(*usage)]),
+            _ => return,
+        }
+        self.keep(model.as_deref(), *total);
+    }
+
+    /// The reply says what was used, unless that was reported.
+    fn reply(&self, usage: Usage) {
+        let (model, total) = &mut *self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        self.keep(model.as_deref(), Some(total.unwrap_or(usage)));
+    }
+
+    fn keep(&self, model: Option<&str>, total: Option<Usage>) {
+        let priced = total.map(|usage| Usage { cost: self.accounts.cost_of(model, &usage), ..usage });
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = priced;
+    }
 }
 
 /// Asks the questions of agents where their run is led.

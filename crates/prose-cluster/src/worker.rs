@@ -1,6 +1,7 @@
 //! The process of a worker: one connection to the server, on which everything that it leads and performs takes turns.
 
 mod turn;
+mod waiting;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -9,15 +10,18 @@ use std::time::{Duration, Instant};
 
 use prose_state::Server;
 use prose_vm::activity::PermissionAnswer;
+use prose_vm::effect::Outcome;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio_postgres::Notification;
 
+use self::waiting::Waiting;
 use crate::connection::Connections;
-use crate::effects::{Ask, Asked, Key, Wanted};
+use crate::effects::{Ask, Asked, Key};
 use crate::error::ClusterError;
 use crate::lead::{GIVEN_BACK, Led};
+use crate::metrics::{Metrics, serve};
 use crate::news::News;
 use crate::perform::{Backends, Used};
 
@@ -34,7 +38,7 @@ const HEARTBEATS: u32 = 4;
 const FAREWELL: Duration = Duration::from_secs(10);
 
 /// How a worker works.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct WorkerSettings {
     /// The server.
     pub server: Server,
@@ -50,19 +54,28 @@ pub struct WorkerSettings {
     pub lease: Duration,
     /// The folder that it executes runs in.
     pub folder: PathBuf,
+    /// Where Prometheus asks for metrics.
+    pub metrics: Option<std::net::TcpListener>,
 }
 
 /// Works on a server that has its tables until it is asked to end, with a reason. What others should know is told in sentences.
 pub fn work(
-    settings: WorkerSettings,
+    mut settings: WorkerSettings,
     stop: impl Future<Output = String>,
     tell: &mut dyn FnMut(&str),
 ) -> Result<(), ClusterError> {
+    let listener = settings.metrics.take();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let worked = runtime.block_on(async {
         // What is wrong with the server from the start is an error; what happens later is waited for.
         let opened = Connections::open(&settings.server).await?;
-        Worker::new(settings, tell).run(opened, stop).await;
+        let mut worker = Worker::new(settings, tell);
+        if let Some(listener) = listener {
+            let metrics = Arc::new(Metrics::new(worker.settings.slots));
+            worker.metrics = Some(Arc::clone(&metrics));
+            tokio::spawn(serve(listener, metrics));
+        }
+        worker.run(opened, stop).await;
         Ok(())
     });
     runtime.shutdown_background();
@@ -83,8 +96,23 @@ struct Leading {
 /// An effect that is performed here.
 struct Claimed {
     key: Key,
+    class: String,
     abort: AbortHandle,
     used: Used,
+}
+
+/// An effect that was performed here.
+struct Performed {
+    claim: i64,
+    key: Key,
+    outcome: String,
+    usage: Option<String>,
+}
+
+/// What a claim has used, as it stands in the table.
+fn used_text(used: &Used) -> Option<String> {
+    let used = *used.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    used.and_then(|usage| serde_json::to_string(&usage).ok())
 }
 
 /// What there may be to do on the server.
@@ -96,11 +124,20 @@ struct Wakes {
     messages: bool,
     questions: bool,
     answers: bool,
+    quotas: bool,
 }
 
 impl Wakes {
     fn all() -> Self {
-        Self { claims: true, outcomes: true, jobs: true, messages: true, questions: true, answers: true }
+        Self {
+            claims: true,
+            outcomes: true,
+            jobs: true,
+            messages: true,
+            questions: true,
+            answers: true,
+            quotas: false,
+        }
     }
 
     fn hear(&mut self, what: &str) {
@@ -111,6 +148,7 @@ impl Wakes {
             "message" => self.messages = true,
             "question" => self.questions = true,
             "answer" => self.answers = true,
+            "quota" => (self.quotas, self.claims) = (true, true),
             // Of a newer version.
             _ => {}
         }
@@ -122,7 +160,7 @@ struct Worker<'a> {
     tell: &'a mut dyn FnMut(&str),
     leads: HashMap<Arc<str>, Leading>,
     /// The effects of the runs that are led here.
-    waiting: HashMap<Key, Wanted>,
+    waiting: Waiting,
     /// Those that the server does not have yet, in their order.
     requested: Vec<Key>,
     cancelled: Vec<Key>,
@@ -130,7 +168,11 @@ struct Worker<'a> {
     held: Vec<(Arc<str>, i64, bool)>,
     claims: HashMap<i64, Claimed>,
     /// Outcomes that the server does not have yet.
-    performed: Vec<(i64, Key, String)>,
+    performed: Vec<Performed>,
+    /// Those of the classes that have quotas, if that is known.
+    limited: Option<Vec<String>>,
+    /// Whether classes with quotas come first the next time, so that the others do not take every slot.
+    limited_first: bool,
     /// Claims that others may have.
     released: Vec<i64>,
     /// Runs that are not executed here any more.
@@ -153,6 +195,7 @@ struct Worker<'a> {
     renewed: Instant,
     next_heartbeat: Instant,
     is_stopping: bool,
+    metrics: Option<Arc<Metrics>>,
     /// No claim is taken before, since the machine had no resources for one.
     rests_until: Option<Instant>,
 }
@@ -164,12 +207,14 @@ impl<'a> Worker<'a> {
             settings,
             tell,
             leads: HashMap::new(),
-            waiting: HashMap::new(),
+            waiting: Waiting::default(),
             requested: Vec::new(),
             cancelled: Vec::new(),
             held: Vec::new(),
             claims: HashMap::new(),
             performed: Vec::new(),
+            limited: None,
+            limited_first: false,
             released: Vec::new(),
             led: Vec::new(),
             replies: Vec::new(),
@@ -187,6 +232,7 @@ impl<'a> Worker<'a> {
             renewed: Instant::now(),
             next_heartbeat: Instant::now(),
             is_stopping: false,
+            metrics: None,
             rests_until: None,
         }
     }
@@ -218,6 +264,10 @@ impl<'a> Worker<'a> {
                     ));
                     server = None;
                 }
+            }
+            if let Some(metrics) = &self.metrics {
+                metrics.is_connected(server.is_some());
+                metrics.present(self.claims.values().map(|claimed| claimed.class.as_str()), self.leads.len());
             }
             if self.is_stopping && self.leads.is_empty() && self.claims.is_empty() && self.is_told() {
                 return;
@@ -288,7 +338,7 @@ impl<'a> Worker<'a> {
                     return;
                 }
                 self.requested.push(wanted.key.clone());
-                self.waiting.insert(wanted.key.clone(), *wanted);
+                self.waiting.insert(*wanted);
             }
             Ask::Hold { run, epoch, is_paused } => self.held.push((run, epoch, is_paused)),
             Ask::Cancel(key, epoch) => {
@@ -309,11 +359,19 @@ impl<'a> Worker<'a> {
     fn take_news(&mut self, news: News) {
         match news {
             News::Performed(claim, done) => {
-                let Some(Claimed { key, .. }) = self.claims.remove(&claim) else { return };
-                self.wakes.claims = true;
+                let Some(Claimed { key, class, used, .. }) = self.claims.remove(&claim) else { return };
+                if let (Some(metrics), Some(done)) = (&self.metrics, &done) {
+                    let used = *used.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    metrics.performed(&class, matches!(done.outcome, Outcome::Failed(_)), used);
+                }
+                // There may be room for another one in a quota. Without quotas, all that there is was claimed already, or the slots were full.
+                self.wakes.claims |= self.limited.as_ref().is_none_or(|limited| !limited.is_empty());
                 self.unanswered.retain(|(of, _), _| *of != claim);
                 match done.map(|done| serde_json::to_string(&done)) {
-                    Some(Ok(text)) => self.performed.push((claim, key, text)),
+                    Some(Ok(outcome)) => {
+                        let usage = used_text(&used);
+                        self.performed.push(Performed { claim, key, outcome, usage });
+                    }
                     // An outcome without odd numbers can always be written.
                     Some(Err(_)) | None => {
                         self.released.push(claim);
@@ -362,7 +420,7 @@ impl<'a> Worker<'a> {
 
     /// Forgets what a run waits for, since this process does not lead it any more, or in another epoch.
     fn forget(&mut self, run: &str) {
-        self.waiting.retain(|(of, _), _| **of != *run);
+        self.waiting.forget(run);
         self.requested.retain(|(of, _)| **of != *run);
     }
 

@@ -1,5 +1,6 @@
 //! What a run may use and what it costs: limits from flags and settings, prices, and the user's total of the day.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use prose_config::{Config, Dollars, LimitConfig, LimitsConfig, Named, PriceConfig};
@@ -95,6 +96,11 @@ impl Money {
             limits.extend(configured(&scope, &format!("limits.agents.{agent}"), config));
         }
         Budget { limits }
+    }
+
+    /// What requests cost, without the total of the user: a worker of a cluster performs them for others.
+    pub fn accounts_of_worker(&self) -> Arc<dyn Accounts> {
+        Arc::new(RunAccounts::new(self, false, UserFiles::of_user()))
     }
 
     /// The prices of models, with those of the project.

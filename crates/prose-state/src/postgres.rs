@@ -5,6 +5,7 @@
 //! the server. A connection has the lock of its run, so that only one process executes it, on whatever machine.
 
 mod address;
+mod batch;
 mod link;
 mod link_error;
 mod missing;
@@ -227,7 +228,7 @@ pub(crate) struct PostgresDatabase {
     /// By what this process leads the run, if it is one of a cluster.
     lead: Option<Lead>,
     /// Rows that wait for the next lines.
-    waiting: Vec<Command>,
+    waiting: Vec<Write>,
     /// The requests whose outcomes are among the next lines.
     settled: Vec<i64>,
 }
@@ -282,7 +283,8 @@ impl PostgresDatabase {
             let run = Box::new(self.place.run.clone());
             Command::new(protocol::SETTLE, vec![run, Box::new(mem::take(&mut self.settled))])
         });
-        fence.into_iter().chain(settled).chain(mem::take(&mut self.waiting)).chain(more).collect()
+        let waiting = batch::commands(&self.place.run, mem::take(&mut self.waiting));
+        fence.into_iter().chain(settled).chain(waiting).chain(more).collect()
     }
 
     /// Whether this process leads the run, which is one of a cluster.
@@ -307,12 +309,7 @@ impl PostgresDatabase {
 
     /// Writes rows of the documented tables with the next lines.
     pub(crate) fn write_rows(&mut self, rows: Vec<Write>) {
-        for row in rows {
-            let run = std::iter::once(Box::new(self.place.run.clone()) as Parameter);
-            let values = row.values.into_iter().map(|value| Box::new(value) as Parameter);
-            let parameters = run.chain(values).collect();
-            self.waiting.push(Command::new(row.statement.for_postgres(), parameters));
-        }
+        self.waiting.extend(rows);
     }
 
     /// Writes lines of the journal that start at an offset, and the rows that wait.

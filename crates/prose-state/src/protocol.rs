@@ -6,15 +6,16 @@
 //!
 //! The steps have the names that the checked model of the protocol gives them.
 
-/// *Submit*: a run starts to exist, without a leader. Its id, and its bundle.
+/// *Submit*: a run starts to exist, without a leader. Its id, its bundle, the version of that, and its priority.
 pub const SUBMIT: &str =
     "WITH made AS (INSERT INTO run (id, status) VALUES ($1::text, 'running') RETURNING id)
-    INSERT INTO job (run_id, bundle) SELECT id, $2::text FROM made";
+    INSERT INTO job (run_id, bundle, format, priority) SELECT id, $2::text, $3::integer, $4::integer FROM made";
 
-/// *Lead*: takes over runs whose lease is over, the longest waiting first, as many as fit. The name of the process, the seconds of the lease, and how many.
+/// *Lead*: takes over runs whose lease is over, those of the highest priority first, and then the longest waiting, as many as fit. The name of the process, the seconds
+/// of the lease, how many, and the latest version of bundles that it takes: newer ones wait for a newer worker.
 pub const LEAD: &str = "WITH free AS (
-        SELECT run_id FROM job WHERE state = 'active' AND until <= clock_timestamp()
-        ORDER BY until LIMIT $3::bigint FOR UPDATE SKIP LOCKED)
+        SELECT run_id FROM job WHERE state = 'active' AND until <= clock_timestamp() AND format <= $4::integer
+        ORDER BY priority DESC, until LIMIT $3::bigint FOR UPDATE SKIP LOCKED)
     UPDATE job SET epoch = epoch + 1, holder = $1::text, until = clock_timestamp() + make_interval(secs => $2::float8)
     FROM free WHERE job.run_id = free.run_id RETURNING job.run_id, job.epoch, job.bundle,
     EXISTS (SELECT 1 FROM journal WHERE journal.run_id = job.run_id), job.again";
@@ -35,16 +36,26 @@ pub const FENCE: &str =
 pub const SETTLE: &str = "DELETE FROM effect WHERE run_id = $1::text AND id = ANY($2::bigint[])";
 
 /// *Request*: effects are to be performed. One that is there already is kept, with its claim and its outcome, unless something else is asked. The run, the
-/// epoch, the name, and of each effect its request, fingerprint, class and text.
+/// epoch, the name, and of each effect its request, fingerprint, class, text, and how many open effects of its class the run has before it.
+///
+/// Its turn is that many rounds after the present one, so that runs take turns, however many effects each of them has. Answered with those that were made.
 pub const REQUEST: &str = "WITH mine AS (
-        SELECT run_id FROM job WHERE run_id = $1::text AND epoch = $2::bigint AND holder = $3::text FOR NO KEY UPDATE)
-    INSERT INTO effect (run_id, id, fingerprint, class, request)
-    SELECT mine.run_id, wanted.* FROM mine, unnest($4::bigint[], $5::text[], $6::text[], $7::text[]) AS wanted
+        SELECT run_id, priority FROM job WHERE run_id = $1::text AND epoch = $2::bigint AND holder = $3::text FOR NO KEY UPDATE),
+    round AS (
+        SELECT wanted.class, coalesce((
+            SELECT turn FROM effect WHERE effect.class = wanted.class AND effect.priority = mine.priority
+            AND outcome IS NULL AND claim IS NULL AND due < 'infinity' ORDER BY turn LIMIT 1), 0) AS turn
+        FROM mine, (SELECT DISTINCT class FROM unnest($6::text[]) AS wanted (class)) AS wanted)
+    INSERT INTO effect (run_id, id, fingerprint, class, request, priority, turn)
+    SELECT mine.run_id, wanted.id, wanted.fingerprint, wanted.class, wanted.request, mine.priority, round.turn + wanted.before
+    FROM mine, unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::bigint[]) AS wanted (id, fingerprint, class, request, before)
+    JOIN round ON round.class = wanted.class
     ON CONFLICT (run_id, id) DO UPDATE SET fingerprint = excluded.fingerprint, class = excluded.class,
-    request = excluded.request, due = clock_timestamp(), claim = NULL, attempt = 0, worker = NULL, usage = NULL,
-    lost = '{}', outcome = NULL, taken = NULL WHERE effect.fingerprint <> excluded.fingerprint";
+    request = excluded.request, priority = excluded.priority, turn = excluded.turn, due = clock_timestamp(), claim = NULL, attempt = 0, worker = NULL, usage = NULL,
+    lost = '{}', outcome = NULL, taken = NULL WHERE effect.fingerprint <> excluded.fingerprint
+    RETURNING id";
 
-/// *Await*, after each request: outcomes and questions of what was requested are taken, also if this epoch has marked them as taken, be it before the program came to
+/// *Await*, after a request of effects that were there already: outcomes and questions of what was requested are taken, also if this epoch has marked them as taken, be it before the program came to
 /// the request or in an answer that was lost; and what an earlier leader held back may be claimed. Runs and requests.
 pub const AWAIT: &str = "WITH mine AS (SELECT * FROM unnest($1::text[], $2::bigint[]) AS mine (run_id, id)),
     asked AS (
@@ -65,24 +76,71 @@ pub const LET_GO: &str = "WITH mine AS (
     UPDATE effect SET due = clock_timestamp() FROM mine
     WHERE effect.run_id = mine.run_id AND claim IS NULL AND outcome IS NULL AND due = 'infinity'";
 
-/// *Cancel*: effects are not needed any more. Whoever works on one finds it missing. Runs and requests, with the epoch of each and the name.
+/// *Cancel*: effects are not needed any more; what they have cost is kept. Whoever works on one finds it missing. Runs and requests, with the epoch of each and the name.
 pub const CANCEL: &str = "WITH mine AS (
         SELECT job.run_id, wanted.id FROM job JOIN unnest($1::text[], $2::bigint[], $3::bigint[]) AS wanted (run_id, epoch, id)
-        ON job.run_id = wanted.run_id AND job.epoch = wanted.epoch AND job.holder = $4::text FOR NO KEY UPDATE OF job)
-    DELETE FROM effect USING mine WHERE effect.run_id = mine.run_id AND effect.id = mine.id";
+        ON job.run_id = wanted.run_id AND job.epoch = wanted.epoch AND job.holder = $4::text FOR NO KEY UPDATE OF job),
+    gone AS (
+        DELETE FROM effect USING mine WHERE effect.run_id = mine.run_id AND effect.id = mine.id
+        RETURNING effect.class, effect.lost, effect.usage, effect.outcome)
+    INSERT INTO spending (class, day, worker, cost)
+    SELECT class, (clock_timestamp() AT TIME ZONE 'UTC')::date, $4::text, sum((used::jsonb ->> 'cost')::double precision) AS cost
+    FROM gone CROSS JOIN LATERAL unnest(array_append(lost, usage)) AS used WHERE outcome IS NULL AND used::jsonb ? 'cost'
+    GROUP BY class
+    ON CONFLICT (class, day, worker) DO UPDATE SET cost = spending.cost + excluded.cost";
 
-/// *Claim*: the oldest free effects of some classes, and those whose lease is over, as many as fit. The name of the process, the seconds of the lease, the
-/// classes, how many, and a number of its own for each, by which nobody else has it: numbers of the server could be given twice where it loses its last moment.
-pub const CLAIM: &str = "WITH free AS (
-        SELECT found.run_id, found.id, ($5::bigint[])[row_number() OVER ()] AS claim FROM unnest($3::text[]) AS wanted (class) CROSS JOIN LATERAL (
-            SELECT run_id, id, due FROM effect WHERE class = wanted.class AND outcome IS NULL AND due <= clock_timestamp()
+/// *Claim*: effects whose lease is over, and then free ones of some classes, those of the highest priority first, and then those whose turn it is, as many as fit. Classes
+/// with quotas are left to [`CLAIM_WITHIN`]. The name of the process, the seconds of the lease, the classes, how many, and a number of its own for each, by which nobody
+/// else has it: numbers of the server could be given twice where it loses its last moment.
+pub const CLAIM: &str = "WITH wanted AS (
+        SELECT class FROM unnest($3::text[]) AS wanted (class)
+        WHERE NOT EXISTS (SELECT 1 FROM quota WHERE classes = '{}' OR wanted.class = ANY (classes))),
+    over AS (
+        SELECT found.run_id, found.id FROM wanted CROSS JOIN LATERAL (
+            SELECT run_id, id, due FROM effect WHERE class = wanted.class AND outcome IS NULL AND claim IS NOT NULL AND due <= clock_timestamp()
             ORDER BY due LIMIT $4::bigint FOR UPDATE SKIP LOCKED) AS found
-        ORDER BY found.due LIMIT $4::bigint)
-    UPDATE effect SET claim = free.claim, attempt = attempt + 1, worker = $1::text,
+        ORDER BY found.due LIMIT $4::bigint),
+    free AS (
+        SELECT found.run_id, found.id FROM wanted CROSS JOIN LATERAL (
+            SELECT run_id, id, priority, turn, due FROM effect WHERE class = wanted.class AND outcome IS NULL AND claim IS NULL AND due < 'infinity'
+            ORDER BY priority DESC, turn, due LIMIT $4::bigint FOR UPDATE SKIP LOCKED) AS found
+        ORDER BY found.priority DESC, found.turn, found.due LIMIT $4::bigint),
+    mine AS (
+        SELECT run_id, id, ($5::bigint[])[row_number() OVER ()] AS claim
+        FROM (SELECT * FROM over UNION ALL SELECT * FROM free LIMIT $4::bigint) AS found)
+    UPDATE effect SET claim = mine.claim, attempt = attempt + 1, worker = $1::text,
     due = clock_timestamp() + make_interval(secs => $2::float8), usage = NULL,
     lost = CASE WHEN usage IS NULL THEN lost ELSE array_append(lost, usage) END
-    FROM free WHERE effect.run_id = free.run_id AND effect.id = free.id
-    RETURNING effect.run_id, effect.id, effect.claim, effect.attempt, effect.request";
+    FROM mine WHERE effect.run_id = mine.run_id AND effect.id = mine.id
+    RETURNING effect.run_id, effect.id, effect.claim, effect.attempt, effect.request, effect.class";
+
+/// Those of some classes that have quotas. The classes.
+pub const LIMITED: &str = "SELECT class FROM unnest($1::text[]) AS wanted (class)
+    WHERE EXISTS (SELECT 1 FROM quota WHERE classes = '{}' OR wanted.class = ANY (classes))";
+
+/// Before [`CLAIM_WITHIN`], in the same transaction: nobody else claims within these quotas meanwhile. The classes.
+pub const LOCK_QUOTAS: &str =
+    "SELECT name FROM quota WHERE classes = '{}' OR classes && $1::text[] ORDER BY name FOR UPDATE";
+
+/// *Claim* of a class with quotas: as many as all of its quotas leave. One whose lease is over is at work already; without money, it waits, too. The
+/// parameters of [`CLAIM`], with one class.
+pub const CLAIM_WITHIN: &str = "WITH room AS (
+        SELECT bool_and(max_cost IS NULL OR spent < max_cost) AS has_money, greatest(least($4::bigint, min(max_parallel - at_work)), 0) AS free
+        FROM quota JOIN quota_use USING (name) WHERE classes = '{}' OR $3::text = ANY (classes)),
+    over AS (
+        SELECT run_id, id FROM effect WHERE class = $3::text AND outcome IS NULL AND claim IS NOT NULL AND due <= clock_timestamp()
+        ORDER BY due LIMIT (SELECT CASE WHEN has_money THEN $4::bigint ELSE 0 END FROM room) FOR UPDATE SKIP LOCKED),
+    free AS (
+        SELECT run_id, id FROM effect WHERE class = $3::text AND outcome IS NULL AND claim IS NULL AND due < 'infinity'
+        ORDER BY priority DESC, turn, due LIMIT (SELECT CASE WHEN has_money THEN free ELSE 0 END FROM room) FOR UPDATE SKIP LOCKED),
+    mine AS (
+        SELECT run_id, id, ($5::bigint[])[row_number() OVER ()] AS claim
+        FROM (SELECT * FROM over UNION ALL SELECT * FROM free LIMIT $4::bigint) AS found)
+    UPDATE effect SET claim = mine.claim, attempt = attempt + 1, worker = $1::text,
+    due = clock_timestamp() + make_interval(secs => $2::float8), usage = NULL,
+    lost = CASE WHEN usage IS NULL THEN lost ELSE array_append(lost, usage) END
+    FROM mine WHERE effect.run_id = mine.run_id AND effect.id = mine.id
+    RETURNING effect.run_id, effect.id, effect.claim, effect.attempt, effect.request, effect.class";
 
 /// *Heartbeat*: extends claims, and keeps what they have used so far. One that is missing in the answer is another's, or not needed any more. The seconds, and
 /// of each the claim, the run, the request and the usage.
@@ -92,11 +150,20 @@ pub const HEARTBEAT: &str = "UPDATE effect SET due = clock_timestamp() + make_in
     WHERE effect.run_id = mine.run_id AND effect.id = mine.id AND effect.claim = mine.claim AND outcome IS NULL
     RETURNING effect.claim";
 
-/// *Complete*: outcomes are there, of those whose claim still holds. Of each the claim, the run, the request and the outcome.
-pub const COMPLETE: &str = "UPDATE effect SET outcome = mine.outcome, due = 'infinity'
-    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) AS mine (claim, run_id, id, outcome)
-    WHERE effect.run_id = mine.run_id AND effect.id = mine.id AND effect.claim = mine.claim AND effect.outcome IS NULL
-    RETURNING effect.claim";
+/// *Complete*: outcomes are there, of those whose claim still holds, and what they have cost is kept. Of each the claim, the run, the request, the outcome and the usage;
+/// and the name of the process.
+pub const COMPLETE: &str = "WITH done AS (
+        UPDATE effect SET outcome = mine.outcome, due = 'infinity'
+        FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[]) AS mine (claim, run_id, id, outcome, usage)
+        WHERE effect.run_id = mine.run_id AND effect.id = mine.id AND effect.claim = mine.claim AND effect.outcome IS NULL
+        RETURNING effect.claim, effect.class, effect.lost, mine.usage),
+    spent AS (
+        INSERT INTO spending (class, day, worker, cost)
+        SELECT class, (clock_timestamp() AT TIME ZONE 'UTC')::date, $6::text, sum((used::jsonb ->> 'cost')::double precision) AS cost
+        FROM done CROSS JOIN LATERAL unnest(array_append(lost, usage)) AS used WHERE used::jsonb ? 'cost'
+        GROUP BY class
+        ON CONFLICT (class, day, worker) DO UPDATE SET cost = spending.cost + excluded.cost)
+    SELECT claim FROM done";
 
 /// *Release*: a claim is given back before its lease is over, such as by a process that ends. The claims.
 pub const RELEASE: &str =
@@ -110,11 +177,18 @@ pub const TAKE: &str = "WITH done AS (
     UPDATE effect SET taken = done.epoch FROM done WHERE effect.run_id = done.run_id AND effect.id = done.id
     RETURNING effect.run_id, effect.id, effect.lost, effect.outcome";
 
-/// *End*: the run has ended, or cannot be executed, behind the fence. The run, the epoch, the name, and why it is not executed.
+/// *End*: the run has ended, or cannot be executed, behind the fence; what its open effects have cost is kept. The run, the epoch, the name, and why it is not executed.
 pub const END: &str = "WITH ended AS (
         UPDATE job SET state = 'ended', holder = NULL, again = false, problem = $4::text
-        WHERE run_id = $1::text AND epoch = $2::bigint AND holder = $3::text RETURNING run_id)
-    DELETE FROM effect USING ended WHERE effect.run_id = ended.run_id";
+        WHERE run_id = $1::text AND epoch = $2::bigint AND holder = $3::text RETURNING run_id),
+    gone AS (
+        DELETE FROM effect USING ended WHERE effect.run_id = ended.run_id
+        RETURNING effect.class, effect.lost, effect.usage, effect.outcome)
+    INSERT INTO spending (class, day, worker, cost)
+    SELECT class, (clock_timestamp() AT TIME ZONE 'UTC')::date, $3::text, sum((used::jsonb ->> 'cost')::double precision) AS cost
+    FROM gone CROSS JOIN LATERAL unnest(array_append(lost, usage)) AS used WHERE outcome IS NULL AND used::jsonb ? 'cost'
+    GROUP BY class
+    ON CONFLICT (class, day, worker) DO UPDATE SET cost = spending.cost + excluded.cost";
 
 /// *Hand over*: a process that ends gives a run back. The run, the epoch and the name.
 pub const HAND_OVER: &str = "UPDATE job SET until = clock_timestamp(), holder = NULL
@@ -124,6 +198,12 @@ pub const HAND_OVER: &str = "UPDATE job SET until = clock_timestamp(), holder = 
 pub const AGAIN: &str =
     "UPDATE job SET state = 'active', again = true, problem = NULL, until = clock_timestamp()
     WHERE run_id = $1::text AND state = 'ended'";
+
+/// *Prioritize*: a run that has not ended gets another priority, and so do its effects. The run, and the priority.
+pub const PRIORITIZE: &str = "WITH mine AS (
+        UPDATE job SET priority = $2::integer WHERE run_id = $1::text AND state = 'active' RETURNING run_id),
+    changed AS (UPDATE effect SET priority = $2::integer FROM mine WHERE effect.run_id = mine.run_id AND outcome IS NULL)
+    SELECT run_id FROM mine";
 
 /// *Ask*: an agent asks for a permission, which who attends the run decides. The claim, the number of the question, and the question.
 pub const ASK: &str = "INSERT INTO question (claim, id, run_id, effect_id, question)

@@ -164,6 +164,11 @@ impl Statement {
         }
     }
 
+    /// Whether the text for PostgreSQL takes an array of each value, for many rows at once.
+    pub(crate) fn takes_arrays(self) -> bool {
+        matches!(self, Self::StartExecution | Self::EndExecution | Self::Bind)
+    }
+
     /// The text for PostgreSQL. Values are passed as texts and numbers alone, so that no type of theirs has to be known.
     pub(crate) fn for_postgres(self) -> &'static str {
         match self {
@@ -186,16 +191,20 @@ impl Statement {
             }
             Self::StartExecution => {
                 "INSERT INTO execution (run_id, id, statement_index, statement_text, status, started_at, updated_at, parent_id, metadata)
-                 VALUES ($1::text, $2::bigint, $3::bigint, $4::text, 'executing', $5::text::timestamptz,
-                 $5::text::timestamptz, $6::bigint, coalesce($7::text::jsonb, '{}'))
+                 SELECT $1::text, mine.id, statement_index, statement_text, 'executing', at::timestamptz, at::timestamptz,
+                 parent_id, coalesce(metadata::jsonb, '{}')
+                 FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::text[])
+                 AS mine (id, statement_index, statement_text, at, parent_id, metadata)
                  ON CONFLICT (run_id, id) DO UPDATE SET statement_index = excluded.statement_index,
                  statement_text = excluded.statement_text, status = excluded.status, started_at = excluded.started_at,
                  updated_at = excluded.updated_at, completed_at = NULL, error_message = NULL,
                  parent_id = excluded.parent_id, metadata = excluded.metadata"
             }
             Self::EndExecution => {
-                "UPDATE execution SET status = $3::text, error_message = $4::text, updated_at = $5::text::timestamptz,
-                 completed_at = $5::text::timestamptz WHERE run_id = $1::text AND id = $2::bigint"
+                "UPDATE execution SET status = mine.status, error_message = mine.error, updated_at = mine.at::timestamptz,
+                 completed_at = mine.at::timestamptz
+                 FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[]) AS mine (id, status, error, at)
+                 WHERE execution.run_id = $1::text AND execution.id = mine.id"
             }
             Self::Annotate => {
                 "UPDATE execution SET metadata = metadata || jsonb_strip_nulls($3::text::jsonb),
@@ -203,8 +212,9 @@ impl Statement {
             }
             Self::Bind => {
                 "INSERT INTO bindings (run_id, name, execution_id, kind, value, source_statement, created_at, updated_at, attachment_path)
-                 VALUES ($1::text, $2::text, $3::bigint, $4::text, $5::text, $6::text, $7::text::timestamptz,
-                 $7::text::timestamptz, $8::text)
+                 SELECT $1::text, name, execution_id, kind, value, source_statement, at::timestamptz, at::timestamptz, attachment_path
+                 FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+                 AS mine (name, execution_id, kind, value, source_statement, at, attachment_path)
                  ON CONFLICT (name, run_id, coalesce(execution_id, -1)) DO UPDATE SET kind = excluded.kind,
                  value = excluded.value, source_statement = excluded.source_statement,
                  updated_at = excluded.updated_at, attachment_path = excluded.attachment_path"

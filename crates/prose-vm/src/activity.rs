@@ -396,10 +396,17 @@ impl Reporter {
         Self { secrets, ..self }
     }
 
-    /// The same with a function that receives each report first.
+    /// The same with a function that receives each report first. One that has received them before still does.
     #[must_use]
     pub fn watched_by(self, watch: impl Fn(&Activity) + Send + Sync + 'static) -> Self {
-        Self { watch: Some(Arc::new(watch)), ..self }
+        let watch: Arc<Watch> = match self.watch {
+            None => Arc::new(watch),
+            Some(before) => Arc::new(move |activity| {
+                before(activity);
+                watch(activity);
+            }),
+        };
+        Self { watch: Some(watch), ..self }
     }
 
     /// A reporter whose reports have no receiver, for backends that are used outside of a run.
@@ -497,6 +504,21 @@ impl PermissionQuestion {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Such as what counts the usage, and the gate of a provider.
+    #[test]
+    fn every_watch_of_a_reporter_receives_its_reports() {
+        let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let watch = |name: &'static str| {
+            let seen = Arc::clone(&seen);
+            move |activity: &Activity| {
+                seen.lock().unwrap().push((name, matches!(activity, Activity::Used(_))))
+            }
+        };
+        let reporter = Reporter::silent().watched_by(watch("usage")).watched_by(watch("gate"));
+        reporter.report(Activity::Used(Usage::default()));
+        assert_eq!(*seen.lock().unwrap(), [("usage", true), ("gate", true)]);
+    }
 
     #[test]
     fn questions_are_recorded_with_their_answers() {

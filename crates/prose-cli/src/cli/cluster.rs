@@ -1,8 +1,11 @@
 //! The command for PostgreSQL servers.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+
+use crate::candidates;
 
 /// Prepare a PostgreSQL server for the state of runs, or show how it stands
 ///
@@ -16,7 +19,8 @@ use clap::{Args, Subcommand};
 
 Examples:
   prose cluster status                     the server of this project
-  prose cluster init --schema research     make the tables in a schema of their own")]
+  prose cluster init --schema research     make the tables in a schema of their own
+  prose cluster set-quota key --class claude --max-parallel 20    at most 20 sessions of Claude on all workers together")]
 pub(crate) struct ClusterArgs {
     /// What to do
     #[command(subcommand)]
@@ -32,6 +36,77 @@ pub(crate) enum ClusterCommand {
     Status(ServerArgs),
     /// Bring the tables to the version of this `prose`, and make dropped ones again
     Migrate(ServerArgs),
+    /// List the quotas of harnesses, and how much of each is used
+    Quotas(ServerArgs),
+    SetQuota(QuotaArgs),
+    /// Remove a quota
+    RemoveQuota {
+        /// The name of the quota
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        server: ServerArgs,
+    },
+}
+
+/// Limit how many sessions of some harnesses run at the same time in the whole cluster, and what they cost
+///
+/// The quota replaces one of the same name. Sessions at work are completed; others wait until there is room, or until the next day, week or month begins in
+/// UTC. If several quotas apply to a harness, all of them do.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("limit").args(["max_parallel", "max_cost"]).required(true).multiple(true))]
+#[command(after_help = "Examples:
+  prose cluster set-quota team-key --class claude,opencode --max-parallel 20    the harnesses that use one key
+  prose cluster set-quota budget --max-cost 100 --per month                     all harnesses together
+  prose cluster set-quota team-key --max-parallel 0                             nothing new starts")]
+pub(crate) struct QuotaArgs {
+    /// The name of the quota
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+
+    /// The harnesses, separated by commas; by default, all of them
+    #[arg(long = "class", value_name = "HARNESS", value_delimiter = ',', add = candidates::harnesses())]
+    pub(crate) classes: Vec<String>,
+
+    /// How many sessions may be at work at the same time
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
+    pub(crate) max_parallel: Option<i64>,
+
+    /// What sessions may cost in US dollars, such as `2.50`; a session whose price is unknown counts as 0
+    #[arg(long, value_name = "DOLLARS", value_parser = super::run::amount)]
+    pub(crate) max_cost: Option<f64>,
+
+    /// For which time the cost is counted
+    #[arg(long, value_enum, value_name = "PERIOD", default_value_t = QuotaPeriod::Day, requires = "max_cost")]
+    pub(crate) per: QuotaPeriod,
+}
+
+/// For which time a cost is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum QuotaPeriod {
+    /// Since midnight
+    Day,
+    /// Since Monday
+    Week,
+    /// Since the first of the month
+    Month,
+    /// Since the tables were made
+    Ever,
+}
+
+/// How urgent a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum RunPriority {
+    /// When nothing else is to be done
+    Low,
+    /// As all runs without the flag
+    #[default]
+    Normal,
+    /// Before all other runs
+    High,
 }
 
 /// The server.
@@ -81,6 +156,10 @@ pub(crate) struct WorkerArgs {
     /// For how long other workers wait for this one when it does not answer, before they continue with what it has
     #[arg(long, value_name = "TIME", value_parser = lease, default_value = "15s")]
     pub(crate) lease: Duration,
+
+    /// Serve metrics for Prometheus at this address, such as `127.0.0.1:9464`, below `/metrics`
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) metrics: Option<SocketAddr>,
 
     /// Write only errors
     #[arg(short, long)]

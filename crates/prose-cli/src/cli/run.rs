@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use prose_run::{Caps, Right};
 use smol_str::SmolStr;
 
+use crate::cli::cluster::RunPriority;
 use crate::{candidates, example};
 
 /// The options that `prose run` and `prose resume` share.
@@ -161,6 +162,10 @@ pub(crate) struct RunArgs {
         conflicts_with_all = ["state", "in_context", "dry_run", "only", "replay", "record_script", "narrate", "trust", "allow_outside"]
     )]
     pub(crate) on: Option<String>,
+
+    /// With `--on`, how urgent the run is: sessions of others wait while there are free ones of a higher priority
+    #[arg(long, requires = "on", value_enum, value_name = "PRIORITY", default_value_t)]
+    pub(crate) priority: RunPriority,
 
     /// With `--on`, print the id of the run and do not wait for it
     #[arg(long, requires = "on", conflicts_with_all = ["json", "output", "strict_exit"])]
@@ -421,7 +426,7 @@ pub(super) fn input(text: &str) -> Result<(String, String), String> {
 }
 
 /// Reads `2.50` or `$2.50`.
-fn amount(text: &str) -> Result<f64, String> {
+pub(super) fn amount(text: &str) -> Result<f64, String> {
     let amount = text.trim().trim_start_matches('$').parse::<f64>().ok();
     amount
         .filter(|amount| amount.is_finite() && *amount >= 0.0)

@@ -11,6 +11,7 @@ use prose_state::runs::RunState;
 
 use crate::candidates;
 
+use super::cluster::RunPriority;
 use super::run::{LimitArgs, Narration, RunnerArgs, duration, input};
 
 /// List, show, watch, control and remove runs
@@ -167,6 +168,17 @@ pub(crate) enum RunsCommand {
         run: String,
         #[command(flatten)]
         limits: LimitArgs,
+    },
+    /// Change the priority of a run of a cluster
+    ///
+    /// Sessions at work are completed. `prose run --priority` sets the priority of a new run.
+    SetPriority {
+        /// Any part of the id of the run
+        #[arg(value_name = "RUN", add = candidates::runs())]
+        run: String,
+        /// The priority
+        #[arg(value_enum, value_name = "PRIORITY")]
+        priority: RunPriority,
     },
     Prune(PruneArgs),
     /// Remove runs with all their files

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use prose_cluster::{Bundle, ClusterError, Mirror, Options, Standing, submit};
+use prose_cluster::{Bundle, ClusterError, Mirror, Options, Priority, Standing, submit};
 use prose_files::{Limit, read_text};
 use prose_run::control::{Client, ControlError, ElsewhereQuestions};
 use prose_view::View;
@@ -13,6 +13,7 @@ use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use super::server::{mirror, server_of};
+use crate::cli::cluster::RunPriority;
 use crate::cli::run::{ResumeArgs, RunArgs, RunnerArgs};
 use crate::command_error::CommandError;
 use crate::keyboard::can_ask;
@@ -55,7 +56,7 @@ pub(crate) fn run(
     let submitted = || -> Result<_, ClusterError> {
         let bundle = Bundle::new(&loaded.program, path, &root, options)?;
         let server = server_of(on)?;
-        let run = submit(&server, &bundle)?;
+        let run = submit(&server, &bundle, args.priority.into())?;
         Ok((server, run))
     };
     let (server, run) = match submitted() {
@@ -103,6 +104,16 @@ pub(crate) fn resume(on: &str, args: &ResumeArgs, terminal: &Terminal) -> io::Re
     match found() {
         Ok((mirror, run)) => follow_run(&mirror, &run, &args.runner, terminal),
         Err(message) => refuse(terminal, &message),
+    }
+}
+
+impl From<RunPriority> for Priority {
+    fn from(priority: RunPriority) -> Self {
+        match priority {
+            RunPriority::Low => Self::Low,
+            RunPriority::Normal => Self::Normal,
+            RunPriority::High => Self::High,
+        }
     }
 }
 

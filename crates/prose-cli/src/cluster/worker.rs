@@ -1,6 +1,7 @@
 //! `prose worker`: leads and performs runs of a cluster.
 
 use std::io::{self, Write};
+use std::net::TcpListener;
 
 use prose_cluster::{WorkerSettings, work};
 use prose_harness::mcp::is_installed;
@@ -16,16 +17,19 @@ use crate::status::Status;
 use crate::terminal::{Terminal, one_line};
 
 pub(crate) fn run(args: &WorkerArgs, terminal: &Terminal) -> io::Result<Status> {
-    let unknown = args.classes.iter().find(|class| HARNESSES.iter().all(|info| info.name != **class));
-    if let Some(unknown) = unknown {
-        let known: Vec<&str> =
-            HARNESSES.iter().map(|info| info.name).filter(|name| !depends_on_order(name)).collect();
-        let message = format!("`{unknown}` is no harness; the harnesses are {}", known.join(", "));
+    if let Err(message) = check_classes(&args.classes) {
         return refused(terminal, &message);
     }
     let server = match server_of(&args.on) {
         Ok(server) => server,
         Err(error) => return refused(terminal, &error.to_string()),
+    };
+    let metrics = match args.metrics.map(|address| (address, TcpListener::bind(address))) {
+        None => None,
+        Some((_, Ok(listener))) => Some(listener),
+        Some((address, Err(error))) => {
+            return refused(terminal, &format!("metrics cannot be served at `{address}`: {error}"));
+        }
     };
     let classes = if args.classes.is_empty() { installed() } else { args.classes.clone() };
     let folder = tempfile::Builder::new().prefix("prose-worker-").tempdir()?;
@@ -37,6 +41,7 @@ pub(crate) fn run(args: &WorkerArgs, terminal: &Terminal) -> io::Result<Status> 
         lease: args.lease,
         folder: folder.path().canonicalize()?,
         server,
+        metrics,
     };
     let mut interrupts = Interrupts::listen();
     let mut tell = |sentence: &str| {
@@ -53,13 +58,26 @@ pub(crate) fn run(args: &WorkerArgs, terminal: &Terminal) -> io::Result<Status> 
         settings.classes.join(", "),
         settings.leads
     ));
+    if let Some(address) = settings.metrics.as_ref().and_then(|listener| listener.local_addr().ok()) {
+        tell(&format!("metrics are at http://{address}/metrics"));
+    }
     match work(settings, interrupts.interrupted(std::future::pending()), &mut tell) {
         Ok(()) => Ok(Status::Clean),
         Err(error) => refused(terminal, &error.to_string()),
     }
 }
 
-fn refused(terminal: &Terminal, message: &str) -> io::Result<Status> {
+/// Whether there are harnesses with these names.
+pub(super) fn check_classes(classes: &[String]) -> Result<(), String> {
+    let unknown = classes.iter().find(|class| HARNESSES.iter().all(|info| info.name != **class));
+    unknown.map_or(Ok(()), |unknown| {
+        let known = HARNESSES.iter().map(|info| info.name).filter(|name| !depends_on_order(name));
+        let known: Vec<&str> = known.collect();
+        Err(format!("`{unknown}` is no harness; the harnesses are {}", known.join(", ")))
+    })
+}
+
+pub(super) fn refused(terminal: &Terminal, message: &str) -> io::Result<Status> {
     refuse(terminal, message)?;
     Ok(Status::Trouble)
 }

@@ -9,12 +9,15 @@ use prose_state::{Lead, protocol};
 use prose_vm::effect::{RequestId, Usage};
 use prose_vm::event::RunStatus;
 use tokio::sync::oneshot;
-use tokio_postgres::Error;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Error, Row};
 
-use super::{Claimed, Leading, Worker};
+use super::{Claimed, Leading, Worker, used_text};
+use crate::bundle::VERSION;
 use crate::connection::Connections;
 use crate::effects::{Asked, Done, Key};
 use crate::lead::{Led, Taken};
+use crate::metrics::{QUEUE, RUNS};
 use crate::news::News;
 use crate::perform::{AskLeader, Used, perform, refused};
 
@@ -100,7 +103,8 @@ impl Worker<'_> {
         if !self.claims.is_empty() {
             let claims: Vec<i64> = self.claims.keys().copied().collect();
             let (runs, ids) = columns(self.claims.values().map(|claimed| &claimed.key));
-            let used: Vec<Option<String>> = self.claims.values().map(|claimed| used(&claimed.used)).collect();
+            let used: Vec<Option<String>> =
+                self.claims.values().map(|claimed| used_text(&claimed.used)).collect();
             let kept: Vec<i64> = server
                 .query(protocol::HEARTBEAT, &[&lease, &claims, &runs, &ids, &used])
                 .await?
@@ -119,6 +123,11 @@ impl Worker<'_> {
         server
             .query(REGISTER, &[&self.settings.name, &self.settings.classes, &slots, &version, &lease])
             .await?;
+        // The notification of a change can be lost with a connection.
+        self.wakes.quotas = true;
+        if let Some(metrics) = &self.metrics {
+            metrics.server(&server.query(QUEUE, &[]).await?, &server.query(RUNS, &[]).await?);
+        }
         // Leases count from when they were asked for, at the latest.
         self.renewed = begin;
         self.next_heartbeat = begin + self.heartbeat_interval();
@@ -166,19 +175,36 @@ impl Worker<'_> {
             let fingerprints: Vec<&str> = wanted.iter().map(|wanted| wanted.fingerprint.as_str()).collect();
             let classes: Vec<&str> = wanted.iter().map(|wanted| wanted.class.as_str()).collect();
             let requests: Vec<&str> = wanted.iter().map(|wanted| wanted.request.as_str()).collect();
+            let before: Vec<i64> = wanted.iter().map(|wanted| wanted.before).collect();
             let name = &self.settings.name;
-            server
-                .query(protocol::REQUEST, &[&&*run, &epoch, name, &ids, &fingerprints, &classes, &requests])
+            let made = server
+                .query(
+                    protocol::REQUEST,
+                    &[&&*run, &epoch, name, &ids, &fingerprints, &classes, &requests, &before],
+                )
                 .await?;
+            if made.len() < ids.len() {
+                // Outcomes and questions may be there from before.
+                let runs = vec![&*run; ids.len()];
+                server.query(protocol::AWAIT, &[&runs, &ids]).await?;
+                self.wakes.outcomes = true;
+                self.wakes.questions = true;
+            }
         }
-        let (runs, ids) = columns(self.requested.iter());
-        server.query(protocol::AWAIT, &[&runs, &ids]).await?;
-        self.requested.clear();
         self.wakes.claims = true;
-        // Outcomes and questions may be there from before.
-        self.wakes.outcomes = true;
-        self.wakes.questions = true;
-        server.notify("effect").await
+        let classes = &self.settings.classes;
+        let is_for_others = self.requested.iter().any(|key| {
+            self.waiting.get(key).is_some_and(|wanted| !classes.iter().any(|class| *class == wanted.class))
+        });
+        let free = self.settings.slots.saturating_sub(self.claims.len());
+        let is_more_than_fits =
+            self.requested.len() > free || self.limited.as_ref().is_none_or(|limited| !limited.is_empty());
+        self.requested.clear();
+        // Others need not look for what this process claims next.
+        match is_for_others || is_more_than_fits {
+            true => server.notify("effect").await,
+            false => Ok(()),
+        }
     }
 
     /// Holds effects back of runs that are paused, which were requested before that, or lets them go.
@@ -204,13 +230,20 @@ impl Worker<'_> {
         if self.performed.is_empty() {
             return Ok(());
         }
-        let claims: Vec<i64> = self.performed.iter().map(|(claim, ..)| *claim).collect();
-        let (runs, ids) = columns(self.performed.iter().map(|(_, key, _)| key));
-        let outcomes: Vec<&str> = self.performed.iter().map(|(.., outcome)| outcome.as_str()).collect();
-        server.query_surely(protocol::COMPLETE, &[&claims, &runs, &ids, &outcomes]).await?;
+        let claims: Vec<i64> = self.performed.iter().map(|performed| performed.claim).collect();
+        let (runs, ids) = columns(self.performed.iter().map(|performed| &performed.key));
+        let outcomes: Vec<&str> = self.performed.iter().map(|performed| performed.outcome.as_str()).collect();
+        let usages: Vec<Option<&str>> =
+            self.performed.iter().map(|performed| performed.usage.as_deref()).collect();
+        let name = &self.settings.name;
+        server.query_surely(protocol::COMPLETE, &[&claims, &runs, &ids, &outcomes, &usages, name]).await?;
+        let is_for_others = self.performed.iter().any(|performed| !self.leads.contains_key(&performed.key.0));
         self.performed.clear();
         self.wakes.outcomes = true;
-        server.notify("done").await
+        match is_for_others {
+            true => server.notify("done").await,
+            false => Ok(()),
+        }
     }
 
     async fn send_ended(&mut self, server: &mut Connections) -> Result<(), Error> {
@@ -220,7 +253,11 @@ impl Worker<'_> {
             let said = match led {
                 Led::Ended(end) if !(is_leaving && end.status == RunStatus::Interrupted) => {
                     server.query_surely(protocol::END, &[&&*run, &epoch, &name, &None::<&str>]).await?;
-                    format!("{run} has ended: {}", status_name(end.status))
+                    let status = status_name(end.status);
+                    if let Some(metrics) = &self.metrics {
+                        metrics.ended(status);
+                    }
+                    format!("{run} has ended: {status}")
                 }
                 Led::Refused(why) if !is_leaving => {
                     server.query_surely(protocol::END, &[&&*run, &epoch, &name, &Some(why)]).await?;
@@ -379,7 +416,8 @@ impl Worker<'_> {
         }
         let lease = self.lease();
         let at_once = free.min(RUNS_AT_ONCE);
-        let rows = server.query_surely(protocol::LEAD, &[&self.settings.name, &lease, &at_once]).await?;
+        let name = &self.settings.name;
+        let rows = server.query_surely(protocol::LEAD, &[name, &lease, &at_once, &VERSION]).await?;
         // There may be more.
         self.wakes.jobs = rows.len() == at_once as usize;
         for row in rows {
@@ -424,17 +462,30 @@ impl Worker<'_> {
         if free == 0 || rests || self.settings.classes.is_empty() {
             return Ok(());
         }
-        let lease = self.lease();
-        let (name, classes) = (&self.settings.name, &self.settings.classes);
-        let numbers: Vec<i64> = (0..free).map(|_| fastrand::i64(1..)).collect();
-        let rows = server.query(protocol::CLAIM, &[name, &lease, classes, &free, &numbers]).await?;
+        if std::mem::take(&mut self.wakes.quotas) || self.limited.is_none() {
+            let rows = server.query(protocol::LIMITED, &[&self.settings.classes]).await?;
+            self.limited = Some(rows.iter().map(|row| row.get(0)).collect());
+        }
+        self.limited_first = !self.limited_first;
+        let rows = match self.limited_first {
+            true => {
+                let mut rows = self.claim_limited(server, free).await?;
+                rows.extend(self.claim(server, free - rows.len() as i64).await?);
+                rows
+            }
+            false => {
+                let mut rows = self.claim(server, free).await?;
+                rows.extend(self.claim_limited(server, free - rows.len() as i64).await?);
+                rows
+            }
+        };
         self.wakes.claims = rows.len() == free as usize;
         // Many requests of one run are often claimed at once.
         let mut bundles: HashMap<Arc<str>, Option<Arc<str>>> = HashMap::new();
         for row in rows {
             let run: Arc<str> = Arc::from(row.get::<_, &str>(0));
             let (id, claim): (i64, i64) = (row.get(1), row.get(2));
-            let request: String = row.get(4);
+            let (request, class): (String, String) = (row.get(4), row.get(5));
             let key = (Arc::clone(&run), RequestId(id as u64));
             if !self.backends.is_made(&run) && !bundles.contains_key(&run) {
                 let rows = server.query(BUNDLE, &[&&*run]).await?;
@@ -442,12 +493,45 @@ impl Worker<'_> {
                 bundles.insert(Arc::clone(&run), bundle);
             }
             let bundle = bundles.get(&run).cloned().flatten();
-            self.perform(claim, key, request, bundle);
+            self.perform(claim, key, class, request, bundle);
         }
         Ok(())
     }
 
-    fn perform(&mut self, claim: i64, key: Key, request: String, bundle: Option<Arc<str>>) {
+    /// Claims effects of the classes without quotas.
+    async fn claim(&self, server: &mut Connections, free: i64) -> Result<Vec<Row>, Error> {
+        let limited = self.limited.as_ref().map_or(0, Vec::len);
+        if free == 0 || limited == self.settings.classes.len() {
+            return Ok(Vec::new());
+        }
+        let (name, lease, classes) = (&self.settings.name, self.lease(), &self.settings.classes);
+        server.query(protocol::CLAIM, &[name, &lease, classes, &free, &numbers(free)]).await
+    }
+
+    /// Claims effects of the classes with quotas, one class after the other, beginning with any of them.
+    async fn claim_limited(&self, server: &mut Connections, free: i64) -> Result<Vec<Row>, Error> {
+        let mut limited = self.limited.clone().unwrap_or_default();
+        if free == 0 || limited.is_empty() {
+            return Ok(Vec::new());
+        }
+        fastrand::shuffle(&mut limited);
+        let (name, lease) = (&self.settings.name, self.lease());
+        // A statement in a transaction sees what was committed before it, so that the quotas are locked by one and used by the next.
+        server.query("BEGIN", &[]).await?;
+        server.query(protocol::LOCK_QUOTAS, &[&limited]).await?;
+        let mut rows: Vec<Row> = Vec::new();
+        for class in &limited {
+            let free = free - rows.len() as i64;
+            if free > 0 {
+                let parameters: [&(dyn ToSql + Sync); 5] = [name, &lease, class, &free, &numbers(free)];
+                rows.extend(server.query(protocol::CLAIM_WITHIN, &parameters).await?);
+            }
+        }
+        server.query("COMMIT", &[]).await?;
+        Ok(rows)
+    }
+
+    fn perform(&mut self, claim: i64, key: Key, class: String, request: String, bundle: Option<Arc<str>>) {
         let used = Used::default();
         let (backends, news, run) = (Arc::clone(&self.backends), self.news.clone(), Arc::clone(&key.0));
         let (root, used_so_far) = (self.settings.folder.join(format!("{run}-effects")), Arc::clone(&used));
@@ -455,26 +539,25 @@ impl Worker<'_> {
             let made = backends.get(&run, bundle, root).await;
             let approvals = Arc::new(AskLeader { claim, news: news.clone() });
             let done = match made {
-                Ok(harness) => perform(harness.as_ref(), &request, &used_so_far, approvals).await,
+                Ok(performer) => perform(&performer, &request, &used_so_far, approvals).await,
                 Err(why) => Some(refused(why)),
             };
             // Without a receiver, the process ends.
             let _ = news.send(News::Performed(claim, done));
         };
         let abort = tokio::spawn(work).abort_handle();
-        self.claims.insert(claim, Claimed { key, abort, used });
+        self.claims.insert(claim, Claimed { key, class, abort, used });
     }
+}
+
+/// Numbers of claims, which nothing else has.
+fn numbers(count: i64) -> Vec<i64> {
+    (0..count).map(|_| fastrand::i64(1..)).collect()
 }
 
 /// The runs and the requests of effects.
 fn columns<'k>(keys: impl Iterator<Item = &'k Key>) -> (Vec<String>, Vec<i64>) {
     keys.map(|(run, id)| (run.to_string(), id.0 as i64)).unzip()
-}
-
-/// What a claim has used, as it stands in the table.
-fn used(used: &Used) -> Option<String> {
-    let used = *used.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    used.and_then(|usage| serde_json::to_string(&usage).ok())
 }
 
 fn status_name(status: RunStatus) -> &'static str {

@@ -8,7 +8,7 @@ use super::schema::MIGRATIONS;
 
 /// The tables whose rows nothing else has: an empty one in their place would hide that they are lost. What is in the others is written again from the journal
 /// when a run is resumed, or requested again by the leader of a run.
-const ONLY_COPIES: [&str; 3] = ["run", "journal", "job"];
+const ONLY_COPIES: [&str; 5] = ["run", "journal", "job", "quota", "spending"];
 
 /// The tables that a schema of a version does not have, in the order in which they are made.
 pub(crate) fn missing_tables(link: &Link, version: i32) -> Result<Vec<String>, LinkError> {
@@ -16,7 +16,9 @@ pub(crate) fn missing_tables(link: &Link, version: i32) -> Result<Vec<String>, L
         WHERE to_regclass(quote_ident(name)) IS NULL ORDER BY place";
     let expected: Vec<String> = statements(version)
         .iter()
-        .filter(|statement| statement.sql.starts_with("CREATE TABLE "))
+        .filter(|statement| {
+            ["CREATE TABLE ", "CREATE VIEW "].iter().any(|makes| statement.sql.starts_with(makes))
+        })
         .map(|statement| statement.table.to_owned())
         .collect();
     let rows = link.query(sql, vec![Box::new(expected)])?;
@@ -53,7 +55,7 @@ fn statements(version: i32) -> Vec<Statement> {
 fn table_of(sql: &'static str, indexes: &mut HashMap<&'static str, &'static str>) -> Option<&'static str> {
     let mut words = sql.split([' ', '\n', '(']).filter(|word| !word.is_empty() && *word != "UNIQUE");
     match (words.next()?, words.next()?) {
-        ("CREATE" | "ALTER", "TABLE") => words.next(),
+        ("CREATE" | "ALTER", "TABLE" | "VIEW") => words.next(),
         ("CREATE", "INDEX") => {
             let index = words.next()?;
             let table = words.find(|word| *word != "ON")?;

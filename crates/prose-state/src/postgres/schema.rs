@@ -4,7 +4,7 @@
 pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
 
 /// What leads from each version of the tables to the next one. One that was released stays as it is.
-pub(crate) const MIGRATIONS: [&str; 2] = [FIRST, CLUSTER];
+pub(crate) const MIGRATIONS: [&str; 3] = [FIRST, CLUSTER, QUOTAS];
 
 /// Makes the table of the versions, which is there in all of them.
 pub(crate) const PREPARE: &str = "
@@ -161,4 +161,49 @@ CREATE TABLE worker (
     version TEXT NOT NULL,
     until TIMESTAMPTZ NOT NULL
 );
+";
+
+/// What decides whose turn it is: the priority of a run and the turns of its effects, and quotas of harnesses over all runs (docs/cluster.md).
+///
+/// `job.format` is the version of the bundle. `effect.turn` counts in rounds, in each of which every run with free effects of a class and a priority comes once.
+/// `quota.classes` is empty for all classes. `spending` has what ended effects have cost; what open ones have cost so far is in their rows.
+const QUOTAS: &str = "
+ALTER TABLE job
+    ADD COLUMN format INTEGER NOT NULL DEFAULT 1,
+    ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;
+DROP INDEX job_free;
+CREATE INDEX job_next ON job (priority DESC, until) WHERE state = 'active';
+ALTER TABLE effect
+    ADD COLUMN priority INTEGER NOT NULL DEFAULT 0,
+    ADD COLUMN turn BIGINT NOT NULL DEFAULT 0;
+DROP INDEX effect_open;
+CREATE INDEX effect_free ON effect (class, priority DESC, turn, due)
+    WHERE outcome IS NULL AND claim IS NULL AND due < 'infinity';
+CREATE INDEX effect_claimed ON effect (class, due) WHERE outcome IS NULL AND claim IS NOT NULL;
+CREATE TABLE quota (
+    name TEXT PRIMARY KEY,
+    classes TEXT[] NOT NULL,
+    max_parallel BIGINT CHECK (max_parallel >= 0),
+    max_cost DOUBLE PRECISION CHECK (max_cost >= 0),
+    period TEXT NOT NULL CHECK (period IN ('day', 'week', 'month', 'ever'))
+);
+CREATE TABLE spending (
+    class TEXT NOT NULL,
+    day DATE NOT NULL,
+    worker TEXT NOT NULL,
+    cost DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (class, day, worker)
+);
+CREATE VIEW quota_use AS
+    SELECT quota.name, open.at_work, open.cost + ended.cost AS spent FROM quota
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS at_work, coalesce(sum(used.cost), 0) AS cost FROM effect CROSS JOIN LATERAL (
+            SELECT sum((text::jsonb ->> 'cost')::double precision) AS cost
+            FROM unnest(array_append(effect.lost, effect.usage)) AS text) AS used
+        WHERE (quota.classes = '{}' OR effect.class = ANY (quota.classes)) AND effect.outcome IS NULL AND effect.claim IS NOT NULL) AS open
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(spending.cost), 0) AS cost FROM spending
+        WHERE (quota.classes = '{}' OR spending.class = ANY (quota.classes)) AND spending.day >= CASE quota.period
+            WHEN 'ever' THEN '-infinity'
+            ELSE date_trunc(quota.period, clock_timestamp() AT TIME ZONE 'UTC') END) AS ended;
 ";

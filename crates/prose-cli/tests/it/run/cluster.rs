@@ -1,5 +1,8 @@
 //! Runs on the workers of a cluster, each with a server of its own.
 
+mod chaos;
+mod turns;
+
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread::sleep;
