@@ -75,6 +75,7 @@ pub(crate) enum Command {
     Examples(run::ExamplesArgs),
     Check(check::CheckArgs),
     Compile(CompileArgs),
+    Graph(GraphArgs),
     Fmt(FmtArgs),
     Explain(ExplainArgs),
     Doctor(DoctorArgs),
@@ -169,6 +170,48 @@ pub(crate) struct CompileArgs {
     /// Fetch nothing; use cached copies of imported programs, however old
     #[arg(long)]
     pub(crate) offline: bool,
+}
+
+/// Draw the flow of a program
+///
+/// The drawing has the statements in their order, parallel branches and alternatives side by side, and blocks and imported programs with their calls.
+/// Nothing is fetched or run, and a program with errors is drawn as far as it is written.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  the drawing is written
+  2  wrong usage, or a file that could not be read or written
+
+Examples:
+  prose graph review.prose > review.svg
+  prose graph review.prose -o review.svg
+  prose graph review.prose --format mermaid
+  prose graph review.prose --format dot | dot -Tpdf -o review.pdf
+  prose graph guide.md#2")]
+pub(crate) struct GraphArgs {
+    /// The program; `-` is standard input
+    ///
+    /// `guide.md#2` is the second program of a Markdown document.
+    #[arg(value_name = "PROGRAM", add = candidates::programs())]
+    pub(crate) program: PathBuf,
+
+    /// The format of the drawing; by default, that of the ending of FILE, else SVG
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<GraphFormat>,
+
+    /// Write the drawing to this file; by default, to standard output
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// The format of a drawing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// An image that is light or dark as the system is
+    Svg,
+    /// A flowchart of Mermaid, which many Markdown viewers draw
+    Mermaid,
+    /// The DOT language of Graphviz
+    Dot,
 }
 
 /// Explain a diagnostic code

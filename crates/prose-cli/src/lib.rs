@@ -19,6 +19,7 @@ mod finding;
 mod fmt;
 mod fork;
 mod gather;
+mod graph;
 mod init;
 mod keyboard;
 mod lock;
@@ -103,6 +104,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Examples(args) => examples::run(args, terminal).context(UNWRITABLE)?,
         Command::Check(args) => check::run(args, terminal).context(UNWRITABLE)?,
         Command::Compile(args) => compile::run(args, terminal).context(UNWRITABLE)?,
+        Command::Graph(args) => graph::run(args, terminal).context(UNWRITABLE)?,
         Command::Fmt(args) => fmt::run(args, terminal).context(UNWRITABLE)?,
         Command::Explain(args) => explain::run(args, terminal).context(UNWRITABLE)?,
         Command::Doctor(args) => doctor::run(args, terminal).context(UNWRITABLE)?,

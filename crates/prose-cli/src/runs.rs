@@ -8,6 +8,7 @@ pub(crate) mod details;
 mod diff;
 mod portable;
 mod prune;
+mod report;
 mod session;
 mod sessions;
 
@@ -81,6 +82,7 @@ fn execute(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
         // The commands that execute runs do these.
         RunsCommand::Answer(_) | RunsCommand::Fork(_) => Ok(()),
         RunsCommand::Export { run, file, force } => portable::export(&project, run, file, *force, terminal),
+        RunsCommand::Report(args) => report::report(&project, args, terminal),
         RunsCommand::Import { file, state } => portable::import(&project, file, *state, terminal),
         RunsCommand::Diff { a, b, json, all } => match diff::diff(&project, [a, b], *json, *all, terminal) {
             Ok(status) => return Ok(status),

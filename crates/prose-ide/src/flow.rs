@@ -13,10 +13,10 @@ use smol_str::SmolStr;
 pub use self::graph::{FlowEdge, FlowEdgeKind, FlowGraph, FlowKind, FlowNode};
 use crate::symbols::label;
 
-/// The flow graph of a program. Definitions of agents and imports are no part of it; blocks are next to what calls them.
+/// The flow graph of a program. Definitions of agents and imported skills are no part of it; blocks and imported programs are next to what calls them.
 pub fn flow_graph(db: &dyn Db, file: SourceFile) -> FlowGraph {
     let mut graph = FlowGraph::default();
-    let mut blocks: FxHashMap<SmolStr, usize> = FxHashMap::default();
+    let mut callees: FxHashMap<SmolStr, usize> = FxHashMap::default();
     let mut calls: Vec<(usize, SmolStr)> = Vec::new();
     let mut last = None;
     for placed in &statements(db, file).list {
@@ -28,15 +28,15 @@ pub fn flow_graph(db: &dyn Db, file: SourceFile) -> FlowGraph {
             start: placed.start.into(),
             values: values(body),
             graph: &mut graph,
-            blocks: &mut blocks,
+            callees: &mut callees,
             calls: &mut calls,
         };
         if let Some(node) = builder.statement(root, None) {
             last = builder.follow(last, None, node);
         }
     }
-    for (from, block) in calls {
-        if let Some(to) = blocks.get(&block) {
+    for (from, callee) in calls {
+        if let Some(to) = callees.get(&callee) {
             graph.edges.push(FlowEdge { from, to: *to, kind: FlowEdgeKind::Call });
         }
     }
@@ -65,8 +65,8 @@ struct Builder<'a> {
     start: TextSize,
     values: FxHashMap<StmtId, Vec<StmtId>>,
     graph: &'a mut FlowGraph,
-    /// The first block of each name, which answers to it (R8).
-    blocks: &'a mut FxHashMap<SmolStr, usize>,
+    /// The first block or imported program of each name, which answers to it (R8).
+    callees: &'a mut FxHashMap<SmolStr, usize>,
     calls: &'a mut Vec<(usize, SmolStr)>,
 }
 
@@ -80,7 +80,13 @@ impl Builder<'_> {
             _ => id,
         };
         let (kind, label, detail) = match &body[what].stmt {
-            Stmt::Use { .. } | Stmt::Import { .. } | Stmt::Agent { .. } => return None,
+            Stmt::Import { .. } | Stmt::Agent { .. } => return None,
+            Stmt::Use { name, .. } => {
+                if let Some(name) = name {
+                    self.callees.entry(body[*name].text.clone()).or_insert(self.graph.nodes.len());
+                }
+                (FlowKind::Import, self.header(what), None)
+            }
             Stmt::Session { text, agent, properties, .. } => {
                 let label = agent.map_or("session", |agent| &body[agent].text);
                 let prompt = text.or_else(|| property(properties, "prompt"));
@@ -98,7 +104,7 @@ impl Builder<'_> {
             }
             Stmt::Block { name, .. } => {
                 let name = name.map(|name| body[name].text.clone()).unwrap_or_default();
-                self.blocks.entry(name.clone()).or_insert(self.graph.nodes.len());
+                self.callees.entry(name).or_insert(self.graph.nodes.len());
                 (FlowKind::Block, self.header(what), None)
             }
             Stmt::Input { description, .. } => {
@@ -109,10 +115,17 @@ impl Builder<'_> {
                 (FlowKind::Return, "return".to_owned(), value.map(|value| self.shown(value)))
             }
             stmt => {
-                let kind = match (stmt, value) {
-                    (_, Some(Value::Expr(value))) if is_program_call(body, value) => FlowKind::Program,
-                    (Stmt::Expr(Some(value)), _) if is_program_call(body, *value) => FlowKind::Program,
-                    (stmt, _) => kind_of(stmt),
+                let callee = match (stmt, value) {
+                    (_, Some(Value::Expr(value))) => called_program(body, value),
+                    (Stmt::Expr(Some(value)), _) => called_program(body, *value),
+                    _ => None,
+                };
+                let kind = match callee {
+                    Some(callee) => {
+                        self.calls.extend(callee.map(|callee| (self.graph.nodes.len(), callee)));
+                        FlowKind::Program
+                    }
+                    None => kind_of(stmt),
                 };
                 let label = match (kind, value) {
                     (FlowKind::Program | FlowKind::Binding | FlowKind::Output, Some(value)) => {
@@ -230,7 +243,7 @@ impl Builder<'_> {
     /// Adds the edge to a node from the one before it, or else from the one around it. Gives what the next one follows.
     fn follow(&mut self, before: Option<usize>, around: Option<usize>, node: usize) -> Option<usize> {
         let kind = self.graph.nodes[node].kind;
-        if kind == FlowKind::Block {
+        if kind.is_called() {
             return before;
         }
         match (before, around) {
@@ -316,8 +329,13 @@ fn kind_of(stmt: &Stmt) -> FlowKind {
     }
 }
 
-fn is_program_call(body: &Body, expr: ExprId) -> bool {
-    matches!(body[expr].expr, Expr::Call { .. })
+/// The name of the program that an expression calls, if it is such a call.
+fn called_program(body: &Body, expr: ExprId) -> Option<Option<SmolStr>> {
+    let Expr::Call { callee, .. } = &body[expr].expr else { return None };
+    Some(callee.and_then(|callee| match &body[callee].expr {
+        Expr::Name(name) => Some(body[*name].text.clone()),
+        _ => None,
+    }))
 }
 
 fn property(properties: &[Property], name: &str) -> Option<ExprId> {
@@ -481,7 +499,7 @@ let all = ["a", "b"]
     }
 
     #[test]
-    fn calls_lead_to_blocks() {
+    fn calls_lead_to_blocks_and_imported_programs() {
         check(
             r#"use "./tool.prose" as tool
 do review("x")
@@ -494,14 +512,15 @@ let used = tool(text: result)
 tool(text: used)
 "#,
             expect![[r#"
-                0@2 call: review -> next 5, call 1
-                1@3 block: block review(text) -> enter 2
-                  2@4 session: found = session · Review {text} -> next 3
-                  3@5 call: missing -> next 4
-                  4@6 return: return · found
-                5@7 call: result = review -> next 6, call 1
-                6@8 program: used = tool(text: result) -> next 7
-                7@9 program: tool(text: used)
+                0@1 import: use "./tool.prose" as tool
+                1@2 call: review -> next 6, call 2
+                2@3 block: block review(text) -> enter 3
+                  3@4 session: found = session · Review {text} -> next 4
+                  4@5 call: missing -> next 5
+                  5@6 return: return · found
+                6@7 call: result = review -> next 7, call 2
+                7@8 program: used = tool(text: result) -> next 8, call 0
+                8@9 program: tool(text: used) -> call 0
             "#]],
         );
     }

@@ -69,6 +69,33 @@ pub fn load_file(path: &Path, options: ImportOptions) -> Result<Loaded, String> 
     }
 }
 
+/// A program that is only read.
+pub struct ReadProgram {
+    /// The path of its file.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// Where its text starts in the file, in lines.
+    pub first_line: usize,
+}
+
+/// Reads a program as [`load_file`] does, without its settings and imports.
+pub fn read_file(path: &Path) -> Result<ReadProgram, String> {
+    let (path, number, text) = match document_of(path) {
+        _ if path.as_os_str() == "-" => (PathBuf::from(STDIN), None, read_stdin()?),
+        Some((document, number)) => {
+            let text = read_program(&document)?;
+            (document, Some(number), text)
+        }
+        None => (path.to_owned(), None, read_program(path)?),
+    };
+    let (program, first_line) = {
+        let part = part(&path, &text, number)?;
+        (part.text().to_owned(), part.first_line(&text))
+    };
+    Ok(ReadProgram { path, text: program, first_line })
+}
+
 fn load_text(
     path: PathBuf,
     number: Option<usize>,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use prose_markdown::{Fence, is_markdown, is_reported, path_of_program};
-use prose_syntax::{TextEdit, TextRange};
+use prose_syntax::{LineIndex, TextEdit, TextRange};
 
 use crate::settings::Diagnosed;
 
@@ -77,6 +77,14 @@ impl Part<'_> {
         match self {
             Part::Whole(..) => Some(range),
             Part::Fenced(_, fence) => fence.range_in_text(range),
+        }
+    }
+
+    /// The line of the file with the first line of the program, from 0.
+    pub fn first_line(&self, file: &str) -> usize {
+        match self {
+            Part::Whole(..) => 0,
+            Part::Fenced(_, fence) => LineIndex::new(file).line(fence.in_document(0.into()).into()),
         }
     }
 

@@ -1,8 +1,7 @@
 // The details of a session: its place in the program, prompt, context, reply, tool calls and attempts next to each other.
 
-import type { SessionDetails } from "../src/runs/details";
 import { durationText, usageText } from "../src/runs/run";
-import type { Session } from "../src/runs/session";
+import type { Session, SessionDetails } from "../src/runs/session";
 import { element, setText } from "./dom";
 
 /** A column, whose content is replaced only if it has changed, so that its scroll position stays. */

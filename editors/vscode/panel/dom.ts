@@ -24,6 +24,13 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return created;
 }
 
+/** The element that a page shows a panel in: the one that is marked for it, or the whole page. */
+export function panelOf(page: Document): HTMLElement {
+  const found = page.querySelector<HTMLElement>("[data-panel]") ?? page.body;
+  found.classList.add("panel");
+  return found;
+}
+
 // Shapes differ as well as colours, for those who do not see the difference of colours.
 const ICONS: Record<string, string> = {
   complete: "M3.2 8.4l3 3 6.6-6.8",

@@ -23,6 +23,7 @@ export class Finder {
   constructor(
     private readonly timeline: Timeline,
     private readonly model: () => Run,
+    page: HTMLElement,
   ) {
     this.element.setAttribute("role", "search");
     this.element.setAttribute("aria-label", "Parts of the run");
@@ -46,7 +47,7 @@ export class Finder {
     this.element.append(this.field, this.levels, ...jumps, this.found);
     // The keys of editors and browsers for a search.
     document.addEventListener("keydown", (event) => {
-      if (event.key.toLowerCase() !== "f" || !(event.ctrlKey || event.metaKey)) return;
+      if (event.key.toLowerCase() !== "f" || !(event.ctrlKey || event.metaKey) || !page.contains(document.activeElement)) return;
       this.field.focus();
       this.field.select();
       event.preventDefault();

@@ -2,7 +2,7 @@
 
 import type { FromFlowPanel, ToFlowPanel } from "../src/runs/messages";
 import { Run } from "../src/runs/run";
-import { button, element, roving, setText } from "./dom";
+import { button, element, panelOf, roving, setText } from "./dom";
 import { Graph } from "./graph";
 import type { FlowNode } from "./layout";
 
@@ -26,8 +26,9 @@ const tools = element(
 tools.setAttribute("role", "toolbar");
 tools.setAttribute("aria-label", "View");
 roving(tools);
-document.body.classList.add("flow");
-document.body.append(element("header", "", element("div", "title", name, element("span", "space"), tools)), element("main", "", graph.element));
+const page = panelOf(document);
+page.classList.add("flow");
+page.append(element("header", "", element("div", "title", name, element("span", "space"), tools)), element("main", "", graph.element));
 
 /** Without a run, so that no statement has a status. */
 const run = new Run();

@@ -2,7 +2,7 @@
 
 import { durationText, type Run, siteKey, type StatementState } from "../src/runs/run";
 import { element, setText, svg } from "./dom";
-import { type Direction, type FlowGraph, type FlowNode, HEADER, type Measure, neighbour, nodeAtBytes, nodeAtLine, place, type Placed } from "./layout";
+import { type Direction, type FlowGraph, type FlowNode, HEADER, neighbour, NO_FLOW, nodeAtBytes, nodeAtLine } from "./layout";
 
 /** The callbacks of the graph. */
 export interface GraphEvents {
@@ -28,8 +28,7 @@ export class Graph {
   private readonly scroller = element("div", "graph-scroll");
   private readonly empty: HTMLElement;
   private picture: SVGSVGElement | undefined;
-  private graph: FlowGraph = { nodes: [], edges: [] };
-  private placed: Placed = { boxes: [], lines: [], width: 0, height: 0 };
+  private graph: FlowGraph = NO_FLOW;
   private shapes: Shape[] = [];
   private model: Run | undefined;
   private drawn = -1;
@@ -62,7 +61,7 @@ export class Graph {
     const { scrollTop, scrollLeft } = this.scroller;
     const hadPicture = this.picture !== undefined;
     this.model = model;
-    this.graph = graph ?? { nodes: [], edges: [] };
+    this.graph = graph ?? NO_FLOW;
     this.drawn = -1;
     this.active = -1;
     this.atCursor = -1;
@@ -79,14 +78,14 @@ export class Graph {
   }
 
   fit(): void {
-    const room = this.scroller.clientWidth / Math.max(1, this.placed.width);
+    const room = this.scroller.clientWidth / Math.max(1, this.graph.width);
     this.scale = Math.min(1, Math.max(0.5, room));
     this.resize();
   }
 
   private resize(): void {
-    this.picture?.setAttribute("width", String(this.placed.width * this.scale));
-    this.picture?.setAttribute("height", String(this.placed.height * this.scale));
+    this.picture?.setAttribute("width", String(this.graph.width * this.scale));
+    this.picture?.setAttribute("height", String(this.graph.height * this.scale));
   }
 
   /** The node at a place of the program. */
@@ -123,7 +122,7 @@ export class Graph {
   }
 
   private scrollTo(index: number): void {
-    const box = this.placed.boxes[index];
+    const box = this.graph.nodes[index]?.box;
     if (box === undefined) return;
     const { scrollTop, scrollLeft, clientHeight, clientWidth } = this.scroller;
     const [x, y] = [box.x * this.scale, box.y * this.scale];
@@ -171,7 +170,7 @@ export class Graph {
 
   private sizeBadge(shape: Shape, index: number): void {
     const width = 10 + shape.badgeShown.length * 6.2;
-    const box = this.placed.boxes[index];
+    const box = this.graph.nodes[index]?.box;
     if (box === undefined) return;
     shape.badge.setAttribute("transform", `translate(${box.width - width - 6}, -8)`);
     shape.badge.firstElementChild?.setAttribute("width", String(width));
@@ -181,11 +180,10 @@ export class Graph {
   private build(): void {
     this.empty.hidden = this.graph.nodes.length > 0;
     const measure = measured(this.element);
-    this.placed = place(this.graph, measure);
-    const { width, height } = this.placed;
+    const { width, height } = this.graph;
     const lines = svg("g", { class: "lines", "aria-hidden": "true" });
-    for (const { edge, path } of this.placed.lines) {
-      lines.append(svg("path", { d: path, class: `line ${edge.kind}`, "marker-end": "url(#arrow)" }));
+    for (const { kind, path } of this.graph.edges) {
+      lines.append(svg("path", { d: path, class: `line ${kind}`, "marker-end": "url(#arrow)" }));
     }
     const nodes = svg("g", { role: "none" });
     this.shapes = this.graph.nodes.map((node, index) => {
@@ -199,7 +197,7 @@ export class Graph {
     // Frames are drawn first, so that lines lie on them and below the statements.
     const frames = svg("g");
     this.shapes.forEach(({ group }, index) => {
-      if (this.placed.boxes[index]?.isFrame) frames.append(group);
+      if (this.graph.nodes[index]?.box.isFrame) frames.append(group);
     });
     picture.append(frames, lines, nodes);
     frames.setAttribute("role", "none");
@@ -210,7 +208,7 @@ export class Graph {
   }
 
   private shape(node: FlowNode, index: number, measure: Measure): Shape {
-    const box = this.placed.boxes[index] as Placed["boxes"][number];
+    const { box } = node;
     const title = node.name === null ? node.label : `${node.name} = ${node.label}`;
     const text = svg("text", { x: 28, y: box.isFrame ? HEADER / 2 + 1 : node.detail === null ? box.height / 2 : 15, class: "title" });
     text.textContent = fitted(title, box.width - 36, (text) => measure(text, "label"));
@@ -228,7 +226,7 @@ export class Graph {
         "aria-label": labelOf(node, "idle", undefined, 0),
       },
       svg("rect", { class: "box", width: box.width, height: box.height, rx: box.isFrame ? 8 : 5 }),
-      svg("path", { class: "sign", d: SIGNS[node.kind] ?? SIGNS.other ?? "", transform: `translate(10, ${(box.isFrame ? HEADER / 2 + 1 : node.detail === null ? box.height / 2 : 15) - 6})` }),
+      svg("path", { class: "sign", d: node.sign, transform: `translate(10, ${(box.isFrame ? HEADER / 2 + 1 : node.detail === null ? box.height / 2 : 15) - 6})` }),
       text,
     );
     if (!box.isFrame && node.detail !== null) {
@@ -255,7 +253,7 @@ export class Graph {
     const node = this.graph.nodes[this.active];
     const direction = DIRECTIONS[event.key];
     if (direction !== undefined) {
-      const next = neighbour(this.placed, Math.max(0, this.active), direction);
+      const next = neighbour(this.graph, Math.max(0, this.active), direction);
       this.activate(next, true);
       const chosen = this.graph.nodes[next];
       if (chosen !== undefined) this.events.select(chosen);
@@ -286,17 +284,30 @@ function stronger(one: NodeStatus, other: NodeStatus): NodeStatus {
 
 function badgeOf(state: StatementState | undefined): string {
   if (state === undefined || state.times < 2) return "";
-  return state.running > 0 ? `${state.times - state.running}/${state.times}` : `×${state.times}`;
+  if (state.running > 0) return `${state.times - state.running}/${state.times}`;
+  const unfinished = unfinishedOf(state);
+  return [`×${state.times}`, state.failed > 0 && `✗${state.failed}`, unfinished > 0 && `–${unfinished}`].filter(Boolean).join(" ");
+}
+
+/** How often a statement was neither completed nor failed, such as in a branch that was cancelled. */
+function unfinishedOf({ times, running, failed, complete }: StatementState): number {
+  return Math.max(0, times - running - failed - complete);
 }
 
 function labelOf(node: FlowNode, status: NodeStatus, state: StatementState | undefined, now: number): string {
   const name = node.name === null ? "" : `${node.name} = `;
   const parts = [`${node.kind} ${name}${node.label}`, node.detail, WORDS[status]];
-  if (state !== undefined && state.times > 1) parts.push(`${state.times} times`);
+  if (state !== undefined && state.times > 1) {
+    const unfinished = unfinishedOf(state);
+    parts.push(`${state.times} times`, state.failed > 0 ? `${state.failed} failed` : "", unfinished > 0 ? `${unfinished} not finished` : "");
+  }
   if (state !== undefined && state.running === 0 && state.took > 0) parts.push(durationText(state.took));
   else if (state !== undefined && state.running > 0) parts.push(`for ${durationText(Math.max(0, now - state.started))}`);
   return `${parts.filter(Boolean).join(", ")}, line ${node.range.start.line + 1}`;
 }
+
+/** Measures the width of a text. */
+type Measure = (text: string, kind: "label" | "detail") => number;
 
 /** A text, truncated to a width. */
 function fitted(text: string, width: number, measure: (text: string) => number): string {
@@ -315,30 +326,3 @@ function measured(around: HTMLElement): Measure {
     return context.measureText(text).width;
   };
 }
-
-// Of 12 by 12 pixels.
-const SIGNS: Record<string, string> = {
-  session: "M1.5 2.5h9v6h-5l-2.5 2v-2h-1.5z",
-  resume: "M1.5 2.5h9v6h-5l-2.5 2v-2h-1.5zM4 5.5h4",
-  input: "M6 1.5v6M3 5l3 3 3-3M1.5 10.5h9",
-  output: "M6 8v-6M3 4.5l3-3 3 3M1.5 10.5h9",
-  binding: "M2 4.5h8M2 7.5h8",
-  call: "M2 6h7M6.5 3l3 3-3 3",
-  program: "M2.5 1.5h7v9h-7zM4.5 4h3M4.5 6h3",
-  block: "M1.5 2.5h9v7h-9zM1.5 5h9",
-  do: "M3 1.5v9M6 3h4M6 6h4M6 9h4",
-  chain: "M1 6h3M5 6h2M8 6h3M9.5 4.5l1.5 1.5-1.5 1.5",
-  parallel: "M3 1.5v9M6 1.5v9M9 1.5v9",
-  "parallel-loop": "M3 1.5v9M6 1.5v9M9 1.5v9",
-  loop: "M9.7 4.5a4 4 0 1 0 .3 2.4M10 2v2.7h-2.7",
-  if: "M6 1l5 5-5 5-5-5z",
-  choice: "M6 1l5 5-5 5-5-5zM6 4v4",
-  try: "M6 1.2l4.2 1.8v3c0 2.500-1.800 4-4.200 5-2.400-1-4.200-2.500-4.200-5v-3z",
-  pipeline: "M1 3h4l2 6h4M9 7l2 2-2 2",
-  way: "M3 3v6M3 6h6M7 4l2 2-2 2",
-  throw: "M6.500 1l-4 6h3l-.500 4 4-6h-3z",
-  return: "M10 3v4h-7M5.500 4.500l-2.500 2.500 2.500 2.500",
-  break: "M2.500 2.500h7v7h-7z",
-  continue: "M3 2.500l4 3.500-4 3.500M8.500 2.500v7",
-  other: "M6 4.500a1.500 1.500 0 1 0 .01 0",
-};

@@ -3,7 +3,7 @@
 import type { Ability, FromPanel, PanelCommand, SessionCommand, ToPanel } from "../src/runs/messages";
 import { activityText, agentTexts, callsText, counted, denialsOf, denialText, duration, durationText, idleTexts, idleTextsOf, type Item, openRequest, pauseText, repliedRequest, Run, type RunDelta, usageText } from "../src/runs/run";
 import { Details } from "./details";
-import { button, element, icon, roving, setIcon, setText } from "./dom";
+import { button, element, icon, panelOf, roving, setIcon, setText } from "./dom";
 import { Graph } from "./graph";
 import type { FlowNode } from "./layout";
 import { Finder } from "./finder";
@@ -39,6 +39,8 @@ const FILTERS: Record<string, { label: string; wants: ((item: Item) => boolean) 
 };
 
 const editor = acquireVsCodeApi();
+/** The page of an editor shows nothing else; a report has more. */
+const page = panelOf(document);
 const model = new Run();
 let run = "";
 let follows = true;
@@ -163,7 +165,7 @@ detailsButton.addEventListener("click", () => {
 const details = new Details();
 chosen.append(chosenText, ...Object.values(sessionButtons), readButton, detailsButton);
 chosen.hidden = true;
-const finder = new Finder(timeline, () => model);
+const finder = new Finder(timeline, () => model, page);
 
 const separator = element("div", "separator");
 separator.setAttribute("role", "separator");
@@ -171,7 +173,7 @@ separator.setAttribute("aria-label", "Size of the timeline");
 separator.tabIndex = 0;
 const split = element("div", "split", timeline.element, separator, graph.element);
 
-document.body.append(
+page.append(
   element("header", "", element("div", "title", status, name, facts, element("span", "space"), tools), agents, failure, view, finder.element),
   element("main", "", split),
   chosen,
@@ -211,7 +213,7 @@ function press(buttons: Record<string, HTMLButtonElement>, pressed: string): voi
 
 function show(shown: Shown): void {
   press(shows, shown);
-  document.body.dataset.shows = shown;
+  page.dataset.shows = shown;
   editor.setState({ ...editor.getState(), shows: shown });
   schedule();
 }
@@ -317,8 +319,8 @@ function frame(): void {
   }
   drawHeading(model.now);
   finder.draw();
-  if (document.body.dataset.shows !== "graph") timeline.draw(model.now);
-  if (document.body.dataset.shows !== "timeline") graph.draw(model.now, follows);
+  if (page.dataset.shows !== "graph") timeline.draw(model.now);
+  if (page.dataset.shows !== "timeline") graph.draw(model.now, follows);
   if (model.root !== undefined && !model.isOver) ticking = setTimeout(scheduleCalmly, TICK);
 }
 
@@ -340,7 +342,7 @@ function drawHeading(now: number): void {
   const state = (asksInput || asksPermission) && isOpen ? "waiting" : root.status;
   setIcon(status, state === "running" && pause !== undefined ? "paused" : state);
   setText(name, root.label);
-  document.title = root.label;
+  if (page === document.body) document.title = root.label;
   const failures = model.census?.failureCount ?? 0;
   const completed = failures === 0 ? "completed" : `completed with ${counted(failures, "failure", "failures")}`;
   const words = { complete: completed, failed: "failed", interrupted: "stopped", running: pause === undefined ? "running" : pauseText(pause), waiting: asksInput ? "waits for an input" : "waits for permission", skipped: "" };
@@ -368,6 +370,7 @@ function drawHeading(now: number): void {
 
 function can(wanted: Ability[]): void {
   for (const [key, shown] of Object.entries(commands)) shown.hidden = !wanted.includes(key as PanelCommand);
+  tools.hidden = Object.values(commands).every(({ hidden }) => hidden);
   isControlled = wanted.includes("cancel");
   canFork = wanted.includes("fork");
   if (described !== undefined && !chosen.hidden) describe(described);

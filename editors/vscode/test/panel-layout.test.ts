@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { type FlowGraph, neighbour, nodeAtBytes, nodeAtLine, place } from "../panel/layout";
+import { type FlowGraph, neighbour, nodeAtBytes, nodeAtLine } from "../panel/layout";
 import { activity, bars, clock, collapsedBelow, contains, groupOf, load, moved, peak, ranked, RowList, type Shown, ticks, zoomed } from "../panel/rows";
 import { type Item, Run, type RunDelta } from "../src/runs/run";
 
@@ -13,51 +13,16 @@ for (const delta of deltas) model.apply(delta);
 
 const shown = (others: Partial<Shown> = {}): RowList => new RowList(model, { collapsed: new Set(), expanded: new Set(), ...others });
 
-const placed = place(graph, (text) => text.length * 7);
-
-test("no two nodes lie on one another, unless one is in the other", () => {
-  const isIn = (inner: number, outer: number): boolean => {
-    for (let at: number | null | undefined = inner; at != null; at = graph.nodes[at]?.parent) if (at === outer) return true;
-    return false;
-  };
-  placed.boxes.forEach((a, i) =>
-    placed.boxes.forEach((b, j) => {
-      if (i >= j) return;
-      const apart = a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
-      if (isIn(j, i)) {
-        const inside = b.x >= a.x && b.y >= a.y && b.x + b.width <= a.x + a.width && b.y + b.height <= a.y + a.height;
-        assert.ok(inside, `${graph.nodes[j]?.label} is outside of ${graph.nodes[i]?.label}`);
-      } else assert.ok(apart, `${graph.nodes[i]?.label} lies on ${graph.nodes[j]?.label}`);
-    }),
-  );
-});
-
-test("everything lies on the page", () => {
-  for (const { x, y, width, height } of placed.boxes) {
-    assert.ok(x >= 0 && y >= 0 && x + width <= placed.width && y + height <= placed.height);
-  }
-  assert.equal(placed.lines.length, graph.edges.length);
-  for (const { path } of placed.lines) assert.match(path, /^M[-\d. ]+[VCv]/);
-});
-
-test("what follows stands below, what happens at the same time beside", () => {
-  const index = (name: string): number => graph.nodes.findIndex((node) => node.name === name);
-  const box = (name: string) => placed.boxes[index(name)] as (typeof placed.boxes)[number];
-  assert.ok(box("readers").y > box("draft").y);
-  assert.equal(box("facts").y, box("style").y);
-  assert.ok(box("facts").x < box("style").x && box("style").x < box("opinion").x);
-});
-
 test("arrow keys lead to what stands in their direction and back", () => {
   const facts = graph.nodes.findIndex(({ name }) => name === "facts");
   const style = graph.nodes.findIndex(({ name }) => name === "style");
-  assert.equal(neighbour(placed, facts, "right"), style);
-  assert.equal(neighbour(placed, style, "left"), facts);
+  assert.equal(neighbour(graph, facts, "right"), style);
+  assert.equal(neighbour(graph, style, "left"), facts);
   const last = graph.nodes.findIndex(({ name }) => name === "result");
-  assert.equal(neighbour(placed, last, "down"), last);
+  assert.equal(neighbour(graph, last, "down"), last);
   // Every node is reached from the first one.
   const seen = new Set([0]);
-  for (const from of seen) for (const way of ["up", "down", "left", "right"] as const) seen.add(neighbour(placed, from, way));
+  for (const from of seen) for (const way of ["up", "down", "left", "right"] as const) seen.add(neighbour(graph, from, way));
   assert.equal(seen.size, graph.nodes.length);
 });
 
@@ -75,17 +40,6 @@ test("every statement that was executed has a node", () => {
     const node = graph.nodes[nodeAtBytes(graph, site.start, site.end)];
     assert.deepEqual(node?.bytes, [site.start, site.end], `line ${site.line}`);
   }
-});
-
-test("a large program is placed in a moment", () => {
-  const nodes = Array.from({ length: 5_000 }, (_, index) => ({
-    ...(graph.nodes[0] as FlowGraph["nodes"][number]),
-    kind: index % 10 === 0 ? "loop" : "session",
-    parent: index % 10 === 0 ? null : index - (index % 10),
-  }));
-  const start = performance.now();
-  place({ nodes, edges: [] }, (text) => text.length * 7);
-  assert.ok(performance.now() - start < 1000, `${performance.now() - start} ms`);
 });
 
 test("a branch with nothing but a session is one row", () => {

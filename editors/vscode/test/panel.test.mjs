@@ -228,14 +228,14 @@ test("the flow of a program follows the cursor and edits, and leads to the code"
   await page.getByRole("button", { name: "Zoom in" }).click();
   const width = () => page.locator("svg[role=tree]").getAttribute("width");
   const before = await width();
-  const edited = { nodes: GRAPH.nodes.map((other) => (other === node ? { ...other, label: "Something else" } : other)), edges: GRAPH.edges };
+  const edited = { ...GRAPH, nodes: GRAPH.nodes.map((other) => (other === node ? { ...other, label: "Something else" } : other)) };
   await tell({ type: "flow", name: "review.prose", graph: edited });
   await statement("Something else").waitFor();
   assert.ok(Math.abs(Number(await width()) - Number(before)) < Number(before) / 3, `${before} became ${await width()}`);
   await page.evaluate(AXE);
   const { violations } = await page.evaluate(() => axe.run(document, { rules: { "label-content-name-mismatch": { enabled: false } } }));
   assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 100))]), []);
-  await tell({ type: "flow", name: "empty.prose", graph: { nodes: [], edges: [] } });
+  await tell({ type: "flow", name: "empty.prose", graph: { nodes: [], edges: [], width: 32, height: 32 } });
   await page.getByText("This program has no statements yet.").waitFor();
   await page.close();
 });

@@ -24,6 +24,7 @@ mod dap;
 mod dependencies;
 mod deploy;
 mod docs;
+mod drawings;
 mod fault_proxy;
 mod format_official_programs;
 mod glossary;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum, ValueHint};
 use prose_run::Point;
 use prose_state::runs::RunState;
 
@@ -97,6 +97,7 @@ pub(crate) enum RunsCommand {
         #[arg(long)]
         force: bool,
     },
+    Report(ReportArgs),
     /// Add a run from a file of `prose runs export` to the runs in this folder
     Import {
         /// The file
@@ -187,6 +188,34 @@ pub(crate) enum RunsCommand {
         #[arg(value_name = "RUN", required = true, add = candidates::runs())]
         runs: Vec<String>,
     },
+}
+
+/// Write a report on a run: one HTML file that needs nothing else
+///
+/// The report has the timeline of the run, its flow, its program with what came of each line, its values, and each session with prompt, context, reply,
+/// attempts, usage, cost and warnings. Of several runs it also has the differences to the first one. It redacts what `prose runs export` redacts.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:
+  0  the report is written
+  2  wrong usage, or a run that could not be read or a file that could not be written
+
+Examples:
+  prose runs report                         the last run
+  prose runs report k3x9 -o review.html     a run, to this file
+  prose runs report k3x9 p7w2               two runs and their differences
+  prose runs report review.prose-run        a file of `prose runs export`")]
+pub(crate) struct ReportArgs {
+    /// Any parts of the ids of runs, or files of `prose runs export`; by default, the last run
+    #[arg(value_name = "RUN", add = candidates::runs_and_files())]
+    pub(crate) runs: Vec<String>,
+
+    /// The file; by default, the id of the first run with the ending `.html`. `-` is standard output
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Overwrite an existing file
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// Answer a question of a run that waits, and resume the run

@@ -26,20 +26,48 @@ pub(crate) fn export(
 ) -> Result<(), CommandError> {
     let id = project.find_run(run)?;
     let recorded = recorded_run(project, &id)?;
-    let shown = file.to_string_lossy();
-    if file.exists() && !is_forced {
-        return Err(CommandError::Message(format!(
-            "`{shown}` already exists; pass another file, or overwrite it with `--force`"
-        )));
+    refuse_existing(file, is_forced)?;
+    let redaction = redaction(project, &format!("run {id} is not exported"))?;
+    let exported = write_whole(file, |out| Ok(redaction.export(&recorded, out)?))?;
+    writeln!(
+        terminal.stderr(),
+        "Exported run {id} to `{}`: {}, {}. It contains the prompts and replies of the run.",
+        one_line(&file.to_string_lossy()),
+        counted(exported.events as usize, "event"),
+        redacted(exported.redacted),
+    )?;
+    Ok(())
+}
+
+/// `texts redacted in 3 events`
+pub(super) fn redacted(events: u64) -> String {
+    match events {
+        0 => "nothing redacted".to_owned(),
+        count => format!("texts redacted in {}", counted(count as usize, "event")),
     }
+}
+
+/// Refuses to overwrite a file.
+pub(super) fn refuse_existing(file: &Path, is_forced: bool) -> Result<(), CommandError> {
+    match file.exists() && !is_forced {
+        true => Err(CommandError::Message(format!(
+            "`{}` already exists; pass another file, or overwrite it with `--force`",
+            file.to_string_lossy()
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// What the settings of a project redact. `refused` starts the message about a mistake in them.
+pub(super) fn redaction(project: &Project, refused: &str) -> Result<Redaction, CommandError> {
     let rules = Settings::default().of(&project.root.join("program.prose"));
     // A mistake in the settings could be one in what is to be redacted.
     check_settings(&rules).map_err(|refusal| {
         CommandError::Message(match refusal {
             Refusal::Settings { path, line, column, message } => {
-                format!("run {id} is not exported: fix {}:{line}:{column}: {message}", path.display())
+                format!("{refused}: fix {}:{line}:{column}: {message}", path.display())
             }
-            other => format!("run {id} {other}"),
+            other => format!("{refused}: {other}"),
         })
     })?;
     let missing = Redaction::missing_variables(rules.config());
@@ -50,7 +78,15 @@ pub(crate) fn export(
             if missing.len() == 1 { "is" } else { "are" }
         )));
     }
-    let redaction = Redaction::of(rules.config());
+    Ok(Redaction::of(rules.config()))
+}
+
+/// Writes a file that only this user can read, as a whole or not at all.
+pub(super) fn write_whole<T>(
+    file: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
+    let shown = file.to_string_lossy();
     // A part of a run under the name of the file would look like a whole one.
     let partial = file.with_file_name(format!(
         ".{}.part",
@@ -61,29 +97,15 @@ pub(crate) fn export(
     options.write(true).create(true).truncate(true);
     private(&mut options);
     let mut out = BufWriter::new(options.open(&partial).map_err(words)?);
-    let exported = redaction.export(&recorded, &mut out);
-    let exported = match exported.map_err(CommandError::from).and_then(|exported| {
+    let written = write(&mut out).and_then(|written| {
         out.flush().map_err(words)?;
         std::fs::rename(&partial, file).map_err(words)?;
-        Ok(exported)
-    }) {
-        Ok(exported) => exported,
-        Err(error) => {
-            let _ = std::fs::remove_file(&partial);
-            return Err(error);
-        }
-    };
-    let redacted = match exported.redacted {
-        0 => "nothing redacted".to_owned(),
-        count => format!("texts redacted in {}", counted(count as usize, "event")),
-    };
-    writeln!(
-        terminal.stderr(),
-        "Exported run {id} to `{}`: {}, {redacted}. It contains the prompts and replies of the run.",
-        one_line(&shown),
-        counted(exported.events as usize, "event")
-    )?;
-    Ok(())
+        Ok(written)
+    });
+    if written.is_err() {
+        let _ = std::fs::remove_file(&partial);
+    }
+    written
 }
 
 /// A run may contain anything that its agents read.

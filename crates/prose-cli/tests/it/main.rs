@@ -12,6 +12,7 @@ mod describe;
 mod doctor;
 mod explain;
 mod fmt;
+mod graph;
 mod init;
 mod man;
 mod picture;

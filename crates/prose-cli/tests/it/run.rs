@@ -43,6 +43,7 @@ mod prune;
 mod refused;
 mod remote;
 mod replay;
+mod report;
 mod resume;
 mod rights;
 #[cfg(unix)]

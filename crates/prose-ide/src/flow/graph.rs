@@ -31,6 +31,22 @@ pub struct FlowNode {
     pub parent: Option<usize>,
 }
 
+impl FlowNode {
+    /// What it does, in a line: the variable, the keyword unless the label starts with it, and the label.
+    pub fn title(&self) -> String {
+        let name = self.name.as_ref().map_or(String::new(), |name| format!("{name} = "));
+        let kind = match self.kind {
+            FlowKind::Way | FlowKind::Other => String::new(),
+            kind if self.label.split([' ', ':']).next() == Some(kind.name()) => String::new(),
+            // Their labels are statements or values as they are written.
+            FlowKind::Import | FlowKind::Loop | FlowKind::Binding | FlowKind::Program => String::new(),
+            FlowKind::Chain | FlowKind::Pipeline | FlowKind::ParallelLoop => String::new(),
+            kind => format!("{} ", kind.name()),
+        };
+        format!("{name}{kind}{}", self.label)
+    }
+}
+
 named! {
     /// What a [`FlowNode`] stands for.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,6 +65,8 @@ named! {
     Call = "call"
     /// A program that is called.
     Program = "program"
+    /// `use "path" as name`
+    Import = "import"
     /// `block name:` with its body.
     Block = "block"
     /// `do:`, a sequence.
@@ -84,6 +102,11 @@ named! {
 }
 
 impl FlowKind {
+    /// Whether it is executed where it is called rather than where it is written.
+    pub fn is_called(self) -> bool {
+        matches!(self, FlowKind::Block | FlowKind::Import)
+    }
+
     /// Whether nothing follows it: it leads out of what is around it.
     pub(super) fn leads_out(self) -> bool {
         matches!(self, FlowKind::Throw | FlowKind::Return | FlowKind::Break | FlowKind::Continue)

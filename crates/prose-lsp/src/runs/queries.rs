@@ -5,18 +5,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prose_analysis::{AnalysisHost, Text};
 use prose_files::{Limit, read, read_text};
-use prose_ide::flow_graph;
+use prose_graph::flow_of;
 use prose_run::Project;
 use prose_state::journal::journal_of;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunDetails, RunState, RunSummary};
 use prose_state::{agent_log, binding_file};
-use prose_view::View;
-use prose_vm::activity::Work;
-use prose_vm::effect::{MemoryScope, Outcome, RequestId, SessionTask, Usage};
-use prose_vm::event::{Event, EventKind, Status};
+use prose_view::{SessionFiles, SessionRecords, View};
+use prose_vm::effect::{MemoryPlace, MemoryScope, RequestId};
+use prose_vm::event::Event;
 use ropey::Rope;
 use serde_json::{Value, json};
 
@@ -188,126 +186,56 @@ fn known(folder: &Path, summary: &RunSummary, problem: Option<String>, runs: &Ru
     answer
 }
 
-/// The record of a session.
-#[derive(Default)]
-struct SessionRecord {
-    started: Option<(Event, Arc<SessionTask>)>,
-    effect: Option<(Outcome, Option<u64>)>,
-    usage: Option<Usage>,
-    work: Work,
-    memory: Option<Arc<str>>,
-    ended: Option<(u64, Status)>,
-}
-
 pub(crate) fn told(folder: &Path, wanted: RequestId) -> Result<Value, String> {
     let path = journal_of(folder);
-    let mut told = SessionRecord::default();
+    let mut records = SessionRecords::of(wanted);
     let mut view = View::default();
     for event in JournalReader::open(&path).map_err(|error| error.for_editor())? {
         let Ok(event) = event else { break };
         view.apply(&event);
-        match &event.kind {
-            EventKind::SessionStarted { request, task } if *request == wanted => {
-                let task = Arc::clone(task);
-                told = SessionRecord { started: Some((event, task)), ..SessionRecord::default() };
-            }
-            EventKind::Effect { request, outcome, began, work, .. } if *request == wanted => {
-                told.work = Work::clone(work);
-                told.effect = Some((outcome.clone(), *began));
-                told.usage = Usage::sum([told.usage, event.kind.usage()]);
-            }
-            EventKind::Expense(expense) if expense.request == Some(wanted) => {
-                told.usage = Usage::sum([told.usage, expense.work.usage]);
-                if told.effect.is_none() {
-                    told.work = expense.work.clone();
-                }
-            }
-            EventKind::MemoryWritten { memory, .. }
-                if told.started.as_ref().is_some_and(|(start, _)| start.place == event.place) =>
-            {
-                told.memory = Some(Arc::clone(memory));
-            }
-            EventKind::SessionEnded { request, status, .. } if *request == wanted => {
-                told.ended = Some((event.at, *status));
-            }
-            _ => {}
-        }
+        records.apply(&event);
     }
-    let Some((start, task)) = &told.started else {
-        return Err(format!("{} has no session {}", path.display(), wanted.0));
-    };
-    let line = start.site.and_then(|site| view.line(site));
+    let record = records.get(wanted);
+    let record = record.ok_or_else(|| format!("{} has no session {}", path.display(), wanted.0))?;
     let sessions = view.nodes().filter_map(|(_, node)| Some((node, node.session()?)));
     let attempt = sessions
         .flat_map(|(node, session)| session.attempts.iter().map(move |attempt| (node, attempt)))
         .rfind(|(_, attempt)| attempt.request == wanted);
-    let root = root_of(folder).unwrap_or(folder);
-    let existing = |path: PathBuf| path.exists().then(|| uri_of_path(&path)).flatten();
-    let (outcome, began) = told.effect.clone().unzip();
-    let reply = match &outcome {
-        Some(Outcome::Reply(reply)) => Some(reply),
-        _ => None,
-    };
-    let error = match &outcome {
-        Some(Outcome::Failed(failure)) => Some(failure),
-        _ => None,
-    };
-    let context: Vec<Value> = task
-        .context
-        .iter()
-        .map(|item| {
-            let file = item.path.as_deref().and_then(|path| existing(root.join(path)));
-            let text = item.text.as_deref().map(str::to_owned);
-            // An agent that was given a path has read what lay there.
-            let path = item.path.as_deref().filter(|_| text.is_none());
-            let text =
-                text.or_else(|| Some(binding_file::read_bytes(&read(&root.join(path?), Limit::STATE).ok()?)));
-            json!({ "name": item.name, "text": text, "file": file.as_deref() })
-        })
-        .collect();
-    let memory = task.memory.as_ref().map(|memory| {
-        let file = existing(memory_file(root, folder, memory.place.scope, &memory.place.folder));
-        json!({
-            "scope": memory.place.scope,
-            "resumes": memory.resumes,
-            "before": memory.text,
-            "after": told.memory,
-            "file": file.as_deref(),
-        })
-    });
-    Ok(json!({
-        "request": wanted,
-        "line": line.as_ref().map(|line| line.line),
-        "program": line.as_ref().and_then(|line| line.program.as_ref()),
-        "agent": task.agent,
-        "model": task.model,
-        "skills": task.skills,
-        "permissions": task.permissions,
-        "attempt": task.attempt,
-        "retries": task.retries,
-        "task": task.task,
-        "prompt": task.prompt,
-        "system": task.system_part(),
-        "context": context,
-        "memory": memory,
-        "name": task.binding.name,
-        "file": existing(folder.join(&*task.binding.path)).as_deref(),
-        "reply": reply.map(|reply| &reply.text),
-        "usage": told.usage,
-        "calls": told.work.calls,
-        "denials": told.work.denials,
-        "questions": told.work.questions,
-        "agentSession": told.work.agent,
-        "log": existing(folder.join(agent_log::path(wanted, &task.binding.name))).as_deref(),
-        "warnings": reply.map(|reply| &reply.warnings),
-        "error": error.map(|error| &error.message),
-        "status": told.ended.map(|(_, status)| status),
-        "started": start.at,
-        "began": began.flatten(),
-        "ended": told.ended.map(|(at, _)| at),
-        "took": attempt.map(|(node, attempt)| view.work_of(node, attempt)),
-        "waited": attempt.map_or(0, |(node, _)| view.times_of(node).waiting),
-    }))
+    let files = FilesOfRun { root: root_of(folder).unwrap_or(folder), folder };
+    Ok(json!(record.details(&view, attempt, &files)))
+}
+
+/// The files that the details of a session lead to, by their URIs.
+struct FilesOfRun<'a> {
+    root: &'a Path,
+    folder: &'a Path,
+}
+
+impl SessionFiles for FilesOfRun<'_> {
+    fn text(&self, path: &str) -> Option<String> {
+        Some(binding_file::read_bytes(&read(&self.root.join(path), Limit::STATE).ok()?))
+    }
+
+    fn context(&self, path: &str) -> Option<String> {
+        existing(&self.root.join(path))
+    }
+
+    fn result(&self, path: &str) -> Option<String> {
+        existing(&self.folder.join(path))
+    }
+
+    fn memory(&self, place: &MemoryPlace) -> Option<String> {
+        existing(&memory_file(self.root, self.folder, place.scope, &place.folder))
+    }
+
+    fn log(&self, request: RequestId, name: &str) -> Option<String> {
+        existing(&self.folder.join(agent_log::path(request, name)))
+    }
+}
+
+/// The URI of a file that exists.
+fn existing(path: &Path) -> Option<String> {
+    path.exists().then(|| uri_of_path(path)).flatten().as_deref().map(str::to_owned)
 }
 
 fn memory_file(root: &Path, run: &Path, scope: MemoryScope, folder: &str) -> PathBuf {
@@ -323,11 +251,8 @@ fn flow_of_run(folder: &Path, session: &Session) -> Result<Value, String> {
     let path = folder.join(PROGRAM_FILE);
     let program = read_text(&path, Limit::PROGRAM)
         .map_err(|error| format!("the program of the run: `{}` {error}", path.display()))?;
-    // The program is analysed by itself, apart from those of the workspace.
-    let mut host = AnalysisHost::default();
     let shown = ProgramDocument::alone(Rope::from_str(&program));
-    let file = host.set_text(&path, Text::new(program));
-    let graph = flow_graph(host.db(), file);
+    let graph = flow_of(&path, &program);
     Ok(graph_json(&graph, &Converter::new(&shown, session)))
 }
 

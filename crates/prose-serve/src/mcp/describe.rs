@@ -86,6 +86,10 @@ fn flow(graph: &FlowGraph, lines: &LineIndex, report: &mut String) {
     for node in &graph.nodes {
         let depth = node.parent.and_then(|parent| depths.get(parent)).map_or(0, |depth| depth + 1);
         depths.push(depth);
+        // They have a list of their own.
+        if node.kind == FlowKind::Import {
+            continue;
+        }
         let line = lines.line(node.range.start().into()) + 1;
         let name = node.name.as_ref().map_or(String::new(), |name| format!("{name} = "));
         let kind = match node.kind {

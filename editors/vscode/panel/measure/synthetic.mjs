@@ -35,7 +35,7 @@ function program(count) {
   return { text, site };
 }
 
-/** The flow of the program, as the server would tell it. */
+/** The flow of the program, as the server would tell it, in a simpler layout. */
 export function graph(count) {
   const { site } = program(count);
   const node = (kind, label, detail, name, parent, first, last) => {
@@ -52,8 +52,19 @@ export function graph(count) {
     node("session", "writer", "Improve the report", null, 4, 8, 9),
     node("output", "session", "Sum up", "report", null, 10, 10),
   ];
+  const heights = [44, 176, 44, 44, 110, 44, 44];
+  let y = 16;
+  nodes.forEach((placed, index) => {
+    const isFrame = index === 1 || index === 4;
+    const isInside = placed.parent !== null;
+    placed.box = { x: isInside ? 60 : 16, y, width: isInside ? 212 : 300, height: heights[index], isFrame };
+    placed.sign = "M1.5 2.5h9v6h-5l-2.5 2v-2h-1.5z";
+    // What is in a frame starts below its label, and what follows a frame below its end.
+    y += isFrame ? 48 : heights[index] + (index === 3 || index === 5 ? 38 : 22);
+  });
   const edges = [[0, 1, "next"], [1, 2, "enter"], [2, 3, "next"], [1, 4, "next"], [4, 5, "enter"], [5, 4, "again"], [4, 6, "next"]];
-  return { nodes, edges: edges.map(([from, to, kind]) => ({ from, to, kind })) };
+  const path = (from, to) => `M166 ${nodes[from].box.y + nodes[from].box.height}V${nodes[to].box.y}`;
+  return { nodes, edges: edges.map(([from, to, kind]) => ({ from, to, kind, path: path(from, to) })), width: 332, height: y };
 }
 
 /** What events have that no view shows. */

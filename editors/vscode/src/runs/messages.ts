@@ -2,7 +2,7 @@
 
 import type { FlowGraph, FlowNode } from "../../panel/layout";
 import type { Comparison, Part } from "./comparison";
-import type { SessionDetails } from "./details";
+import type { SessionDetails } from "./session";
 import type { RunDelta, Site } from "./run";
 
 /** The actions on a run. */

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { FlowGraph } from "../../panel/layout";
 import type { Ability, FromPanel, PanelCommand, SessionCommand, ToPanel } from "./messages";
-import type { SessionDetails } from "./details";
+import type { SessionDetails } from "./session";
 import { openPage } from "./page";
 import type { RunDelta, Site } from "./run";
 import type { Entry, RunStore } from "./store";

@@ -1,7 +1,8 @@
 // The document of a session, with its prompt and its reply. Independent of the editor, so that tests need no editor.
 
 import { fenceFor } from "../narration";
-import { type AgentSession, counted, type Denial, denialText, durationText, namedLine, type Usage, usageText } from "./run";
+import type { AgentLog } from "./agentLog";
+import { type AgentSession, counted, type Denial, denialText, durationText, namedLine, type Run, type Usage, usageText } from "./run";
 
 /** A session: the result of `prose/session`. Texts are complete. */
 export interface Session {
@@ -38,6 +39,28 @@ export interface Session {
   took: number | null;
   /** How long the session waited for people. */
   waited: number;
+}
+
+/** What a panel shows of a session. */
+export interface SessionDetails {
+  /** The requests of its attempts, which identify it. */
+  requests: number[];
+  attempts: Session[];
+  /** What the agent of the last attempt has reported. */
+  log: AgentLog | null;
+  /** The statement, as it was when the run started. */
+  code: { line: number; text: string } | null;
+}
+
+/** How many lines of a statement are shown. */
+const MAX_LINES = 12;
+
+/** The statement of a session in the text that the run was started with. */
+export function codeOf({ items }: Run, text: string | null | undefined, requests: number[]): SessionDetails["code"] {
+  const site = items.find(({ attempts }) => attempts.some(({ request }) => requests.includes(request)))?.site;
+  if (site === undefined || text == null || (site.program ?? 0) !== 0) return null;
+  const lines = text.split("\n").slice(site.line - 1, Math.min(site.last_line, site.line - 1 + MAX_LINES));
+  return { line: site.line, text: lines.join("\n") };
 }
 
 /** The attempts of a session as one document: the last prompt and reply, and the errors of earlier attempts. */
@@ -78,14 +101,16 @@ export function sessionAsText(attempts: readonly Session[]): string {
   return parts.join("\n");
 }
 
-const SCOPES: Record<string, string> = {
+/** What has a memory of a scope. */
+export const SCOPES: Record<string, string> = {
   execution: "Scope: this run.",
   project: "Scope: this project.",
   user: "Scope: all projects of the user.",
   custom: "Scope: the folder that the program names.",
 };
 
-function factsOf(session: Session): string[] {
+/** What is known of an attempt besides its texts, in a few words each. */
+export function factsOf(session: Session): string[] {
   const { line, program, model, retries, attempt, began, started, ended, took, waited, usage, calls, agentSession, status, skills, permissions, name } = session;
   const rules = permissions.map(({ about, rule }) => `${about}: ${typeof rule === "string" ? rule : rule.patterns.join(", ")}`);
   return [
