@@ -54,7 +54,7 @@ use anyhow::Context;
 use crate::cli::runs::{RunsArgs, RunsCommand};
 use crate::cli::{Cli, Command};
 use crate::status::Status;
-use crate::terminal::{ERROR, Terminal};
+use crate::terminal::{ERROR, Terminal, WARNING};
 
 /// Syntax trees consist of many small allocations, for which threads wait for each other in the system's allocator: with glibc's, two threads check a
 /// folder 1.55 times as fast as one, with this one 1.85 times as fast.
@@ -70,12 +70,22 @@ pub fn main() -> ExitCode {
     }
     let cli = Cli::parse();
     let terminal = Terminal::new(cli.color);
-    match panic::caught(|| run(&cli.command, &terminal)) {
+    let code = code_of(&cli, &terminal);
+    if let Some(problem) = prose_telemetry::finish() {
+        // The exit code is that of the command, and what cannot be written has no reader.
+        let _ = writeln!(terminal.stderr(), "{WARNING}warning{WARNING:#}: {problem}");
+    }
+    code
+}
+
+/// Runs a command, and reports why it failed.
+fn code_of(cli: &Cli, terminal: &Terminal) -> ExitCode {
+    match panic::caught(|| run(&cli.command, terminal)) {
         Ok(Ok(code)) => code,
         // The reader has closed the output, as in `prose explain | head`.
         Ok(Err(error)) if is_broken_pipe(&error) => Status::Clean.into(),
-        Ok(Err(error)) => fail(&terminal, format_args!("{error:#}")),
-        Err(defect) => fail(&terminal, defect),
+        Ok(Err(error)) => fail(terminal, format_args!("{error:#}")),
+        Err(defect) => fail(terminal, defect),
     }
 }
 

@@ -61,6 +61,9 @@ pub struct Options {
     pub allow: Vec<Right>,
     /// Whether sessions run with permissions that their harness cannot enforce.
     pub allow_unenforced_permissions: bool,
+    /// The span of a trace that the run was submitted in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<SmolStr>,
 }
 
 /// Why a run cannot be bundled, or a bundle cannot be run.
@@ -203,6 +206,7 @@ impl Bundle {
         // What a run was started with is recorded.
         if is_new {
             request.inputs = self.options.inputs.clone();
+            request.traceparent.clone_from(&self.options.traceparent);
             request.timeout = self.options.timeout;
             request.money.caps = self.options.caps;
         }

@@ -15,7 +15,7 @@ use crate::decide::{Ask, Sessions};
 use crate::drivers::connection::{Connection, End, Endings, MAX_LINE_BYTES, Program};
 use crate::process::not_started;
 use crate::said::last_lines;
-use crate::supervisor;
+use crate::{supervisor, traced};
 
 pub use self::environment::ALWAYS_PASSED;
 
@@ -173,7 +173,10 @@ impl Command {
             program: settings.program.clone(),
             arguments,
             folder: prompt.folder.to_owned(),
-            variables: environment::passed(&settings.variables),
+            variables: environment::passed(&settings.variables)
+                .into_iter()
+                .chain(traced::variable())
+                .collect(),
             files: Vec::new(),
         };
         Ok((program, input))

@@ -4,7 +4,7 @@
 //! write, [`command`] starts the program of an agent, and [`drivers`] use the protocol of an agent while it works. [`decide`] makes decisions, such as
 //! whether a condition is met, by short sessions. [`replay`] asks nothing, and [`one_model`] replaces the models of sessions. [`faults`] classifies what providers and agents report when they fail, and [`gate`] lets sessions wait for
 //! a provider that is overloaded. [`permissions`] decides what agents may do. [`notification`] starts the command of
-//! `run.notify`. [`supervisor`] stops agents when the process that started them ends.
+//! `run.notify`. [`supervisor`] stops agents when the process that started them ends, and [`traced`] tells them in which span of a trace they work.
 
 pub mod command;
 pub mod decide;
@@ -26,3 +26,4 @@ mod router;
 mod said;
 pub mod script;
 pub mod supervisor;
+pub mod traced;

@@ -174,6 +174,7 @@ impl FromRun {
             caps: request.money.caps.over(&self.limits()),
             timeout_ms: request.timeout_ms().or(head.timeout_ms.filter(|_| self.is_live)),
             inputs: inputs(head, &request.inputs),
+            traceparent: None,
             earlier: Some(Box::new(EarlierRun {
                 run: head.run.clone(),
                 before: self.before,
@@ -245,6 +246,8 @@ pub(crate) fn prepare_replay(request: RunRequest, opened: Opened, from: &FromRun
         answers: opened.answers,
         asked: Vec::new(),
         departure: opened.departure,
+        // It asks nobody.
+        traces: None,
     }
 }
 

@@ -48,6 +48,7 @@ impl PreparedRun {
             .and_then(|folder| control::Server::start_or_note(folder, &self.settings.run, sender, desk));
         let mut answers = 0;
         let mut departure = self.departure.take();
+        let mut trace = self.traces.take().and_then(|traces| traces.start((self.clock)()));
         let mut observe = |event: &Event, is_new: bool| {
             if let Some(message) = departure.as_mut().and_then(|departure| departure.warning_before(event)) {
                 let warning = Event { kind: EventKind::Warning { message }, ..event.clone() };
@@ -66,6 +67,9 @@ impl PreparedRun {
             }
             if let Some(channel) = &channel {
                 channel.observe(event);
+            }
+            if let Some(trace) = &mut trace {
+                trace.observe(event, is_new);
             }
             if let Some((narrator, sink)) = &mut narration {
                 let lines = narrator.narrate(event);

@@ -38,6 +38,7 @@ mod run_settings;
 mod seal;
 mod state;
 mod tools;
+mod traces;
 mod trees;
 
 use std::future::Future;
@@ -103,6 +104,7 @@ pub use crate::rights::MissingRights;
 use crate::run_settings::{absolute, settings};
 use crate::state::{AnyRecording, StoreKind};
 pub use crate::tools::{MissingTools, all_servers};
+use crate::traces::Traces;
 use crate::trees::GitTrees;
 pub use crate::trees::{changed_in_git, forget_trees};
 
@@ -167,6 +169,8 @@ pub struct PreparedRun {
     not_recorded: Option<NotRecorded>,
     /// Where it takes another way than the redacted run whose answers it has.
     departure: Option<Departure>,
+    /// Sends traces and metrics, if the environment asks for them.
+    traces: Option<Traces>,
 }
 
 /// The result of an execution of a run.
@@ -277,6 +281,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
     // A dry run shows the prompts for the project itself.
     let has_trees = trees.is_some();
     let mut settings = settings(&request, &origin, &opened, harness.as_ref(), has_trees)?;
+    let traces = Traces::new(&request, &opened, &mut settings);
     settings.grants = Arc::new(request.grants);
     settings.root = absolute(&request.project.root);
     settings.home = request.project.home.as_deref().and_then(absolute);
@@ -291,6 +296,11 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
             prompts: question_prompts.clone(),
         }),
         _ => harness,
+    };
+    // The programs of other machines are not started by this process.
+    let harness = match traces.as_ref().filter(|_| request.dispatch.is_none()) {
+        Some(traces) => traces.harness(harness),
+        None => harness,
     };
     let size = program.size();
     let unlimited = match request.start {
@@ -353,6 +363,7 @@ pub fn prepare(mut request: RunRequest) -> Result<PreparedRun, RunFailure> {
         asked: opened.asked,
         not_recorded: None,
         departure: opened.departure,
+        traces,
     })
 }
 

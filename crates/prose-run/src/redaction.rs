@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{Write, sink};
 
-use prose_config::{Config, Word};
+use prose_config::{Config, McpServerConfigs, RunConfig, Word};
 use prose_state::StateError;
 use prose_state::portable::{self, Exported};
 use prose_state::replay::RecordedRun;
@@ -34,8 +34,14 @@ enum Source {
 impl Redaction {
     /// What the settings of a project and the environment of this process name.
     pub fn of(config: &Config) -> Self {
+        Self::of_run(&config.run, &config.mcp.servers)
+    }
+
+    /// The same for the settings of a run and its servers.
+    pub(crate) fn of_run(run: &RunConfig, servers: &McpServerConfigs) -> Self {
         Self::new(
-            config,
+            run,
+            servers,
             &|name| std::env::var(name).ok(),
             std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -43,8 +49,12 @@ impl Redaction {
         )
     }
 
-    fn new(config: &Config, variable: &dyn Fn(&str) -> Option<String>, all: Vec<(String, String)>) -> Self {
-        let run = &config.run;
+    fn new(
+        run: &RunConfig,
+        servers: &McpServerConfigs,
+        variable: &dyn Fn(&str) -> Option<String>,
+        all: Vec<(String, String)>,
+    ) -> Self {
         let passed: Vec<&str> = run.environment.iter().map(Word::as_str).collect();
         let is_passed = |name: &str| {
             passed.iter().any(|passed| match passed.strip_suffix('*') {
@@ -53,7 +63,7 @@ impl Redaction {
             })
         };
         let key = run.provider.key_variable.as_ref().map(|name| name.as_str());
-        let servers = config.mcp.servers.0.values();
+        let servers = servers.0.values();
         let of_servers: Vec<&str> =
             servers.flat_map(|server| server.environment.iter().map(|name| name.as_str())).collect();
         let value_of = |name: &str| format!("the value of `{name}`");
@@ -152,7 +162,7 @@ mod tests {
         let value = |name: &str| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         };
-        let redaction = Redaction::new(&config, &value, all);
+        let redaction = Redaction::new(&config.run, &config.mcp.servers, &value, all);
         assert_eq!(
             redaction
                 .of_text("sk-1234567890 of Ada Lovelace in Turin at crm.internal, 1 in /home/ada")
@@ -168,7 +178,8 @@ mod tests {
         let config = prose_config::Project::parse(Some("prose.toml".into()), text.to_owned()).config;
         let key = "-----BEGIN\nabc\"def\nEND-----";
         let variables = vec![("DEPLOY_KEY".to_owned(), key.to_owned())];
-        let redaction = Redaction::new(&config, &|_| Some(key.to_owned()), variables);
+        let redaction =
+            Redaction::new(&config.run, &config.mcp.servers, &|_| Some(key.to_owned()), variables);
         let object = serde_json::json!({ "key": key, "word": "pass\"word" });
         for text in [object.to_string(), serde_json::Value::from(object.to_string()).to_string()] {
             let redacted = redaction.of_text(&text).unwrap();

@@ -77,6 +77,8 @@ pub struct RunRequest {
     pub subject: TrustSubject,
     /// What the user trusts.
     pub trust: UserTrust,
+    /// The span of a trace that a new run starts in, instead of that of this process.
+    pub traceparent: Option<SmolStr>,
     /// Whether the user named the program, instead of the journal of a resumed run.
     pub names_program: bool,
 }
@@ -116,6 +118,7 @@ impl RunRequest {
             limits: Limits { stalled_after: config.run.stalled_after.duration(), ..Limits::default() },
             money: Money::of(config),
             timeout: None,
+            traceparent: None,
             config: config.run.clone(),
             routes: Routes::of(config),
             grants: config.grants(),

@@ -426,6 +426,9 @@ pub struct RunHead {
     /// Whether texts of its events were redacted when it was exported.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub redacted: bool,
+    /// The span of a trace that the run was started in, as W3C `traceparent`, if traces are sent. Those of later executions and forks link to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<SmolStr>,
 }
 
 impl RunHead {

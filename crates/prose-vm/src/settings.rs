@@ -57,6 +57,8 @@ pub struct Settings {
     pub set_before: Vec<VariableSetBefore>,
     /// The part of the program that is executed; `None` for the whole program.
     pub part: Option<Box<RunPart>>,
+    /// The span of a trace that the run was started in.
+    pub traceparent: Option<SmolStr>,
     /// The variables that a person has set in this run, as its journal records them in events of their own.
     pub changed: Vec<ChangedVariable>,
     /// The rights of fetched programs (decision 19). Not recorded: a user may grant or revoke rights before a run is resumed.
@@ -97,6 +99,7 @@ impl Settings {
             earlier: None,
             set_before: Vec::new(),
             part: None,
+            traceparent: None,
             changed: Vec::new(),
             grants: Arc::default(),
             root: None,
@@ -127,6 +130,7 @@ impl Settings {
             earlier: head.earlier.clone(),
             set_before: head.set_before.clone(),
             part: head.part.clone(),
+            traceparent: head.traceparent.clone(),
             ..Self::new(head.run.clone())
         }
     }

@@ -98,6 +98,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "prose-vm",
         ],
     ),
+    ("prose-telemetry", &["prose-registry", "prose-vm"]),
     (
         "prose-run",
         &[
@@ -110,6 +111,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "prose-rights",
             "prose-state",
             "prose-syntax",
+            "prose-telemetry",
             "prose-view",
             "prose-vm",
         ],

@@ -135,6 +135,7 @@ fn options(args: &RunArgs, loaded: &Loaded, inputs: Vec<(SmolStr, Value)>) -> Re
         timeout: *timeout,
         allow: allow.clone(),
         allow_unenforced_permissions: args.runner.allow_unenforced_permissions,
+        traceparent: prose_telemetry::parent().map(SmolStr::from),
     })
 }
 

@@ -71,6 +71,11 @@ impl Workspace {
         {
             command.env_remove(variable);
         }
+        let of_telemetry = std::env::vars_os().map(|(name, _)| name);
+        let of_telemetry = of_telemetry.filter(|name| name.to_string_lossy().starts_with("OTEL_"));
+        for variable in of_telemetry.chain(["TRACEPARENT".into()]) {
+            command.env_remove(variable);
+        }
         command.env("PROSE_CACHE_DIR", self.folder.path().join("no-cache"));
         for variable in ["XDG_STATE_HOME", "LOCALAPPDATA"] {
             command.env(variable, self.state.path());

@@ -50,6 +50,7 @@ mod rights;
 mod signals;
 #[cfg(unix)]
 mod terminal_questions;
+mod traces;
 mod transcripts;
 #[cfg(unix)]
 mod trees;

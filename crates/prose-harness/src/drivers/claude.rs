@@ -23,6 +23,7 @@ use crate::decide::{Ask, BY_REFERENCE, Sessions};
 use crate::drivers::connection::Endings;
 use crate::mcp::{McpServer, config_for_claude};
 use crate::permissions::{About, Folders};
+use crate::traced;
 
 /// The name of the harness.
 const NAME: &str = "claude";
@@ -105,6 +106,7 @@ impl Claude {
         // What a value names with `@` is not read without a question.
         program.variables.extend(environment::values(&start.variables));
         program.variables.push(("CLAUDE_CODE_DISABLE_FILE_MENTIONS".to_owned(), "1".to_owned()));
+        program.variables.extend(traced::variable());
         Ok(Conversation::start(self.host.start(program).await?, start))
     }
 

@@ -311,6 +311,7 @@ async fn run(world: Rc<World>, program: Arc<Program>) -> RunEnd {
         set_before: settings.set_before.clone(),
         part: settings.part.clone(),
         redacted: false,
+        traceparent: settings.traceparent.clone(),
     }))));
     let run = Rc::new(Run {
         world: Rc::clone(&world),
