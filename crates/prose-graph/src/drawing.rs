@@ -12,7 +12,7 @@ pub fn flow_of(path: &Path, program: &str) -> FlowGraph {
     flow_graph(host.db(), file)
 }
 
-/// A flow graph with what its drawing says besides it.
+/// A flow graph, with the name of its program and the lines of its nodes.
 #[derive(Clone, Copy)]
 pub struct Drawing<'a> {
     /// The graph.

@@ -234,7 +234,7 @@ mod tests {
         let chart = drawn("loop:\n  loop:\n    session \"a\"\nblock b():\n  do b()\n", mermaid);
         expect![[r#"
             ---
-            title: "nested.prose"
+            title: "it.prose"
             ---
             flowchart TD
               subgraph n0["loop"]

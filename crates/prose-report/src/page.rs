@@ -1,6 +1,6 @@
 //! The HTML page.
 //!
-//! Texts of runs come from models and files that nobody has looked at. They are data in elements that no browser executes, and the policy of the page
+//! Texts of runs come from models and files that the user may not have read. They are data in elements that no browser executes, and the policy of the page
 //! allows one script and one style, by their hashes, and no network.
 
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! What sessions were asked and what came of it, with all texts: what a client shows of a session that somebody reads.
+//! What sessions were asked and what came of it, with all texts: what a client shows of one session.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -13,6 +13,9 @@ const MARKS = 24;
 /** The space after the last bar for its label. */
 const MARGIN = 0.06;
 
+/** What a timeline shows that is the only one on a page. */
+const NAME = "Parts of the run";
+
 const STATUS_WORDS: Record<Item["status"], string> = {
   waiting: "waiting",
   running: "running",
@@ -96,7 +99,7 @@ export class Timeline {
   /** `name` describes the timeline where there are several on a page. */
   constructor(
     private readonly events: TimelineEvents,
-    private readonly name = "Parts of the run",
+    private readonly name = NAME,
     labels?: { width: number | undefined; keep: (width: number) => void },
   ) {
     this.column = new Column(labels?.width, (width) => {
@@ -113,7 +116,7 @@ export class Timeline {
     this.pane.append(this.labels, this.canvas);
     this.scroller.append(this.pane, this.sizer);
     this.element = element("section", "timeline", element("div", "axis-row", this.axis), this.scroller, this.column.element, this.empty, this.tip);
-    this.element.setAttribute("aria-label", "Timeline");
+    this.element.setAttribute("aria-label", name === NAME ? "Timeline" : `Timeline: ${name}`);
     this.listen();
     new ResizeObserver(() => this.resized()).observe(this.scroller);
   }

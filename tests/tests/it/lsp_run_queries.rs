@@ -266,7 +266,13 @@ fn the_flow_of_a_program_is_that_of_its_text_now_or_of_the_run() {
     let (mut workspace, run) = reviewed();
     workspace.open("review.prose", "session \"Only this\"\n");
     let params = json!({ "textDocument": { "uri": workspace.uri("review.prose") } });
-    let now = workspace.client.ask("prose/flowGraph", params);
+    let mut now = workspace.client.ask("prose/flowGraph", params);
+    // Where it is drawn, and with what sign.
+    let node = now["nodes"][0].as_object_mut().unwrap();
+    let (placed, sign) = (node.remove("box").unwrap(), node.remove("sign").unwrap());
+    assert_eq!((&placed["x"], &placed["y"], &placed["isFrame"]), (&json!(16.0), &json!(16.0), &json!(false)));
+    assert!(sign.as_str().unwrap().starts_with('M'), "{sign}");
+    assert!(now["width"].as_f64() > placed["width"].as_f64(), "{now}");
     let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 19 } });
     assert_eq!(
         now["nodes"],
@@ -276,6 +282,8 @@ fn the_flow_of_a_program_is_that_of_its_text_now_or_of_the_run() {
         }])
     );
     let then = workspace.client.ask("prose/flowGraph", json!({ "folder": run["folder"] }));
+    let edge = |edge: &Value| format!("{} {} {}\n", edge["from"], edge["kind"].as_str().unwrap(), edge["to"]);
+    let edges = then["edges"].as_array().unwrap();
     let shown: String = then["nodes"]
         .as_array()
         .unwrap()
@@ -286,7 +294,7 @@ fn the_flow_of_a_program_is_that_of_its_text_now_or_of_the_run() {
                 node["range"]["start"]["line"], node["kind"], node["name"], node["parent"]
             )
         })
-        .chain([format!("{}\n", then["edges"])])
+        .chain(edges.iter().map(edge))
         .collect();
     check(
         &shown,
@@ -296,7 +304,10 @@ fn the_flow_of_a_program_is_that_of_its_text_now_or_of_the_run() {
             8 "session" "facts" in 1
             11 "session" null in 1
             13 "session" "result" in null
-            [{"from":1,"kind":"enter","to":2},{"from":1,"kind":"enter","to":3},{"from":0,"kind":"next","to":1},{"from":1,"kind":"next","to":4}]
+            1 enter 2
+            1 enter 3
+            0 next 1
+            1 next 4
         "#]],
     );
     // The sites of events are in the nodes of the run.

@@ -89,7 +89,7 @@ fn the_ending_of_the_file_decides_the_format() {
     }
     workspace.prose(&["graph", "main.prose", "-o", "b.svg", "--format", "dot"]).ended(0);
     assert!(workspace.read("b.svg").starts_with("digraph"));
-    assert!(!fs::exists(workspace.path(".prose")).unwrap(), "a drawing leaves nothing behind");
+    assert!(!fs::exists(workspace.path(".prose")).unwrap(), "a drawing writes no other file");
 }
 
 #[test]

@@ -87,7 +87,7 @@ export class OpenRun {
   }
 }
 
-/** A value as somebody reads it: texts as they are, everything else as JSON. */
+/** A value as text: texts as they are, everything else as JSON. */
 export function valueText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }

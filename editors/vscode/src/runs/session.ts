@@ -109,7 +109,7 @@ export const SCOPES: Record<string, string> = {
   custom: "Scope: the folder that the program names.",
 };
 
-/** What is known of an attempt besides its texts, in a few words each. */
+/** The facts about an attempt, in a few words each. */
 export function factsOf(session: Session): string[] {
   const { line, program, model, retries, attempt, began, started, ended, took, waited, usage, calls, agentSession, status, skills, permissions, name } = session;
   const rules = permissions.map(({ about, rule }) => `${about}: ${typeof rule === "string" ? rule : rule.patterns.join(", ")}`);

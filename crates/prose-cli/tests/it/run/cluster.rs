@@ -127,6 +127,9 @@ fn a_run_is_executed_by_workers_and_shown_everywhere() {
     assert!(told.contains("[Output] output text = "), "{told}");
     let shown = cluster.prose(&["runs", "show"]).ended(0).stdout;
     assert!(shown.contains("\nprogram:  main.prose\n"), "{shown}");
+    cluster.prose(&["runs", "report", "-o", "report.html"]).ended(0);
+    let report = cluster.workspace.read("report.html");
+    assert!(report.contains("about tides") && report.contains("[offline]"), "{report}");
     // Nothing is left but what is documented.
     assert_eq!(cluster.query("SELECT count(*) FROM effect"), "0\n");
     assert_eq!(cluster.query("SELECT state, epoch, holder FROM job"), "ended|1|\n");

@@ -69,7 +69,7 @@ fn a_report_has_the_run_and_its_sessions() {
         run["values"].as_array().unwrap().iter().filter_map(|value| value["name"].as_str()).collect();
     expect![[r#"["topic", "draft", "notes", "text"]"#]].assert_eq(&format!("{names:?}"));
     let sessions = data(&page, "part-0-0");
-    let told: Vec<String> = sessions
+    let shown: Vec<String> = sessions
         .as_array()
         .unwrap()
         .iter()
@@ -92,7 +92,7 @@ fn a_report_has_the_run_and_its_sessions() {
             2 failed: Check it | - | no answer
             3 complete: Check it | Of Ada: </script><script>alert(1)</script> | -
         "#]]
-    .assert_eq(&(told.join("\n") + "\n"));
+    .assert_eq(&(shown.join("\n") + "\n"));
     assert_eq!(sessions[1]["context"][0]["text"], "Of Ada: </script><script>alert(1)</script>");
 }
 
