@@ -292,9 +292,14 @@ fn a_fork_links_to_the_run_whose_answers_it_takes() {
     Run::of(&mut fork).ended(0);
     let forked = collector.spans();
     assert_eq!(linked(&forked, "main.prose"), [root_of(&first, "main.prose")]);
-    expect![[r#""#]].assert_eq(&forked.tree(&["prose.run.reused"]));
+    expect![[r#"
+        invoke_workflow main.prose {prose.run.reused=1}
+          invoke_agent
+    "#]]
+    .assert_eq(&forked.tree(&["prose.run.reused"]));
     // A replay asks nobody.
-    Run::of(traced(&workspace, &collector.endpoint).args(["run", "--replay", &run, "-q"])).ended(0);
+    Run::of(traced(&workspace, &collector.endpoint).args(["run", "main.prose", "--replay", &run, "-q"]))
+        .ended(0);
     assert!(collector.spans().0.is_empty());
     // An outer trace that is not sent is not sent in part.
     let unsampled = parent.replace("-01", "-00");
@@ -348,8 +353,22 @@ fn usage_and_costs_are_those_that_an_agent_reports() {
     let keys: Vec<&str> = session.attributes.iter().map(|attribute| attribute.key.as_str()).collect();
     let keys: Vec<&str> =
         keys.into_iter().filter(|key| shown.iter().any(|start| key.starts_with(start))).collect();
-    expect![[r#""#]].assert_eq(&trace.tree(&keys));
-    expect![[r#""#]].assert_eq(&collector.metrics());
+    expect![[r#"
+        invoke_workflow main.prose {gen_ai.operation.name=invoke_workflow, prose.cost=0.125}
+          invoke_agent {gen_ai.operation.name=invoke_agent, gen_ai.provider.name=anthropic, gen_ai.usage.cache_read.input_tokens=100, gen_ai.usage.input_tokens=130, gen_ai.usage.output_tokens=7, prose.cost=0.125}
+    "#]]
+    .assert_eq(&trace.tree(&keys));
+    expect![[r#"
+        gen_ai.client.operation.duration {gen_ai.operation.name=invoke_agent, gen_ai.provider.name=anthropic}: 1
+        gen_ai.client.token.usage {gen_ai.operation.name=invoke_agent, gen_ai.provider.name=anthropic, gen_ai.token.type=input}: 1, 130 in total
+        gen_ai.client.token.usage {gen_ai.operation.name=invoke_agent, gen_ai.provider.name=anthropic, gen_ai.token.type=output}: 1, 7 in total
+        gen_ai.invoke_agent.duration {gen_ai.agent.name=main.prose, gen_ai.operation.name=invoke_workflow}: 1
+        gen_ai.invoke_agent.duration {gen_ai.operation.name=invoke_agent, gen_ai.provider.name=anthropic}: 1
+        prose.cost {gen_ai.operation.name=invoke_agent, gen_ai.provider.name=anthropic}: 0.125
+        prose.runs: 0
+        prose.sessions {prose.session.state=working}: 0
+    "#]]
+    .assert_eq(&collector.metrics());
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -475,7 +494,10 @@ fn nothing_is_sent_unless_it_is_switched_on() {
     assert_eq!(collector.requests(), 0);
     let unknown =
         Run::of(run(&workspace, &collector.endpoint).env("OTEL_TRACES_EXPORTER", "zipkin")).ended(0);
-    expect![[r#""#]].assert_eq(&unknown.stderr);
+    expect![[r#"
+        warning: traces and metrics are incomplete: `OTEL_TRACES_EXPORTER` is `zipkin`; `otlp` and `none` are supported
+    "#]]
+    .assert_eq(&unknown.stderr);
 }
 
 /// A process that ends with the test.
