@@ -39,6 +39,7 @@ fn events(inputs: Vec<(&str, Value)>, answered: &[(Request, Outcome)]) -> Vec<Ev
         set_before: Vec::new(),
         part: None,
         redacted: false,
+        traceparent: None,
     };
     let mut told = vec![(place(""), EventKind::RunStarted(Box::new(head)))];
     for (index, (asked, outcome)) in answered.iter().enumerate() {

@@ -99,6 +99,7 @@ fn execute_with(
             limits: Limits { budget, ..Limits::default() },
             money: prose_run::Money::default(),
             timeout: None,
+            traceparent: None,
             subject: TrustSubject::new(&path, &Config::default()),
             trust: UserTrust { files: UserFiles::at(path.join("state")), is_trusted: false },
             names_program: false,

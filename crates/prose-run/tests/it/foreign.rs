@@ -117,6 +117,7 @@ impl Foreign {
             limits: Limits::default(),
             money: prose_run::Money::default(),
             timeout: None,
+            traceparent: None,
             subject: TrustSubject::new(self.folder.path(), &Config::default()),
             trust: UserTrust { files: UserFiles::at(self.folder.path().join("state")), is_trusted: false },
             names_program: false,

@@ -176,6 +176,7 @@ impl Projects {
             limits: Limits { max_parallel: 4, ..Limits::default() },
             money: Money { limits: config.limits.clone(), prices: config.prices.clone(), ..Money::default() },
             timeout: None,
+            traceparent: None,
             subject,
             trust: UserTrust { files: UserFiles::at(self.folder.path().join("state")), is_trusted: true },
             names_program: true,
