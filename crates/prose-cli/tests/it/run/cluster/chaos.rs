@@ -55,7 +55,7 @@ impl Cluster {
             _ => {
                 faults.kills += 1;
                 self.kill(worker);
-                self.workers.remove(worker);
+                self.workers.remove(worker).wait().expect("it has ended");
                 self.chaos_worker();
             }
         }
