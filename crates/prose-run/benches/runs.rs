@@ -72,6 +72,7 @@ fn request(program: &Arc<Program>, folder: &Path, start: Start) -> RunRequest {
         timeout: None,
         subject: TrustSubject::new(folder, &Config::default()),
         trust: UserTrust { files: UserFiles::at(folder.join("state")), is_trusted: false },
+        traceparent: None,
         names_program: false,
     }
 }
