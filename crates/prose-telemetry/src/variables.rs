@@ -249,11 +249,14 @@ mod tests {
             &[endpoint, (content, "event_only")],
             expect!["traces: Http http://h:1; metrics: Http http://h:1"],
         );
-        let on = expect![[r#"
-            traces: Http http://h:1; metrics: Http http://h:1
-            with content"#]];
-        check(&[endpoint, (content, "true")], on.clone());
-        check(&[endpoint, (content, "SPAN_ONLY")], on);
+        for on in ["true", "SPAN_ONLY"] {
+            check(
+                &[endpoint, (content, on)],
+                expect![[r#"
+                    traces: Http http://h:1; metrics: Http http://h:1
+                    with content"#]],
+            );
+        }
     }
 
     #[test]
