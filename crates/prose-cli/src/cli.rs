@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod cluster;
 pub(crate) mod init;
+pub(crate) mod priority;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod serve;

@@ -32,7 +32,7 @@ use prose_vm::program_names::ProgramNames;
 use serde::Serialize;
 use textwrap::core::display_width;
 
-use crate::cli::cluster::RunPriority;
+use crate::cli::priority::RunPriority;
 use crate::cli::run::Narration;
 use crate::cli::runs::{RunsArgs, RunsCommand, RunsListArgs};
 use crate::cluster::server::{mirror, server_of};

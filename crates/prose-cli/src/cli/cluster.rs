@@ -97,18 +97,6 @@ pub(crate) enum QuotaPeriod {
     Ever,
 }
 
-/// How urgent a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum RunPriority {
-    /// When nothing else is to be done
-    Low,
-    /// As all runs without the flag
-    #[default]
-    Normal,
-    /// Before all other runs
-    High,
-}
-
 /// The server.
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use prose_run::{Caps, Right};
 use smol_str::SmolStr;
 
-use crate::cli::cluster::RunPriority;
+use crate::cli::priority::RunPriority;
 use crate::{candidates, example};
 
 /// The options that `prose run` and `prose resume` share.

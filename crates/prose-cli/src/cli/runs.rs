@@ -11,7 +11,7 @@ use prose_state::runs::RunState;
 
 use crate::candidates;
 
-use super::cluster::RunPriority;
+use super::priority::RunPriority;
 use super::run::{LimitArgs, Narration, RunnerArgs, duration, input};
 
 /// List, show, watch, control and remove runs

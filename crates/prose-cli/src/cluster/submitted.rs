@@ -13,7 +13,7 @@ use prose_vm::value::Value;
 use smol_str::SmolStr;
 
 use super::server::{mirror, server_of};
-use crate::cli::cluster::RunPriority;
+use crate::cli::priority::RunPriority;
 use crate::cli::run::{ResumeArgs, RunArgs, RunnerArgs};
 use crate::command_error::CommandError;
 use crate::keyboard::can_ask;

@@ -158,11 +158,12 @@ fn names_of_tables_are_offered() {
         &workspace,
         &["runs", "s"],
         expect![[r#"
-        show  Show the status, outputs, census, sessions and files of a run
-        stop  Stop a run; `prose resume` continues it
-        skip  End a session of a run with an empty result, with a warning
-        set-limit  Raise or lower a limit of a run
-    "#]],
+            show  Show the status, outputs, census, sessions and files of a run
+            stop  Stop a run; `prose resume` continues it
+            skip  End a session of a run with an empty result, with a warning
+            set-limit  Raise or lower a limit of a run
+            set-priority  Change the priority of a run of a cluster
+        "#]],
     );
 }
 
