@@ -142,6 +142,12 @@ fn serve(stream: TcpStream, answer: Answer, received: &Mutex<Received>) {
         }
         let mut body = vec![0; length];
         reader.read_exact(&mut body).expect("a body");
+        // A real collector in between compresses what it passes on.
+        if headers.iter().any(|header| header == "content-encoding: gzip") {
+            let mut text = Vec::new();
+            flate2::read::GzDecoder::new(&body[..]).read_to_end(&mut text).expect("it is compressed");
+            body = text;
+        }
         let mut kept = received.lock().unwrap();
         kept.requests += 1;
         kept.headers = headers;
