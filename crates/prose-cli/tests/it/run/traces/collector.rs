@@ -65,6 +65,15 @@ impl Collector {
         Trace(std::mem::take(&mut self.received.lock().unwrap().spans))
     }
 
+    /// Waits until a span with this name was received. That of a run comes last.
+    pub(super) fn wait_for_span(&self, name: &str) {
+        let start = Instant::now();
+        while !self.received.lock().unwrap().spans.iter().any(|span| span.name == name) {
+            assert!(start.elapsed() < Duration::from_secs(20), "no span {name}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Waits until so many spans were received.
     pub(super) fn wait_for_spans(&self, count: usize) {
         let start = Instant::now();
