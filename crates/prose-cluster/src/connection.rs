@@ -7,6 +7,8 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Notification, Row, Statement};
 
+use crate::error::ClusterError;
+
 /// A connection on which each statement is prepared once.
 pub(crate) struct Connection {
     client: Client,
@@ -97,4 +99,23 @@ impl Connections {
     ) -> Result<Vec<Row>, Error> {
         self.sure.query(sql, parameters).await
     }
+}
+
+/// Executes one statement on a connection of its own, and then wakes other processes, if it is said by what.
+pub(crate) fn execute(
+    server: &Server,
+    sql: &'static str,
+    parameters: &[&(dyn ToSql + Sync)],
+    wakes: Option<&str>,
+) -> Result<Vec<Row>, ClusterError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let (mut connection, _) = Connection::open(server).await?;
+        let failed = ClusterError::of(server);
+        let rows = connection.query(sql, parameters).await.map_err(&failed)?;
+        if let Some(what) = wakes {
+            connection.notify(what).await.map_err(&failed)?;
+        }
+        Ok(rows)
+    })
 }

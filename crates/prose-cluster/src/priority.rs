@@ -1,5 +1,10 @@
 //! How urgent a run is.
 
+use prose_state::{Server, protocol};
+
+use crate::connection::execute;
+use crate::error::ClusterError;
+
 /// The priority of a run. A session of a lower priority starts only if no free one of a higher priority has the same harness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Priority {
@@ -33,4 +38,10 @@ impl Priority {
             Self::High => 1,
         }
     }
+}
+
+/// Gives a run that has not ended another priority. Returns whether there is such a run.
+pub fn prioritize(server: &Server, run: &str, priority: Priority) -> Result<bool, ClusterError> {
+    let rows = execute(server, protocol::PRIORITIZE, &[&run, &priority.number()], Some("effect"))?;
+    Ok(!rows.is_empty())
 }

@@ -1,10 +1,9 @@
 //! Quotas: how many sessions of some harnesses run at the same time in the whole cluster, and what they may cost.
 
-use prose_state::{Server, protocol};
+use prose_state::Server;
 use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
 
-use crate::connection::Connection;
+use crate::connection::execute;
 use crate::error::ClusterError;
 
 /// For which time a cost is counted, by the clock of the server in UTC.
@@ -76,17 +75,17 @@ const USED: &str = "SELECT name, classes, max_parallel, max_cost, period, at_wor
 pub fn set_quota(server: &Server, quota: &Quota) -> Result<(), ClusterError> {
     let Quota { name, classes, max_parallel, max_cost, period } = quota;
     let period = period.name();
-    execute(server, SET, &[name, classes, max_parallel, max_cost, &period], true).map(drop)
+    execute(server, SET, &[name, classes, max_parallel, max_cost, &period], Some("quota")).map(drop)
 }
 
 /// Removes a quota. Returns whether there was one.
 pub fn remove_quota(server: &Server, name: &str) -> Result<bool, ClusterError> {
-    execute(server, REMOVE, &[&name], true).map(|rows| !rows.is_empty())
+    execute(server, REMOVE, &[&name], Some("quota")).map(|rows| !rows.is_empty())
 }
 
 /// The quotas of a server, by their names.
 pub fn quotas(server: &Server) -> Result<Vec<QuotaUse>, ClusterError> {
-    let rows = execute(server, USED, &[], false)?;
+    let rows = execute(server, USED, &[], None)?;
     let of_row = |row: &Row| {
         let period: &str = row.get(4);
         QuotaUse {
@@ -102,33 +101,4 @@ pub fn quotas(server: &Server) -> Result<Vec<QuotaUse>, ClusterError> {
         }
     };
     Ok(rows.iter().map(of_row).collect())
-}
-
-/// Gives a run that has not ended another priority. Returns whether there is such a run.
-pub fn prioritize(
-    server: &Server,
-    run: &str,
-    priority: crate::priority::Priority,
-) -> Result<bool, ClusterError> {
-    let rows = execute(server, protocol::PRIORITIZE, &[&run, &priority.number()], true)?;
-    Ok(!rows.is_empty())
-}
-
-/// Executes a statement on a connection of its own, and wakes the workers if it changes quotas.
-fn execute(
-    server: &Server,
-    sql: &'static str,
-    parameters: &[&(dyn ToSql + Sync)],
-    is_change: bool,
-) -> Result<Vec<Row>, ClusterError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let (mut connection, _) = Connection::open(server).await?;
-        let failed = ClusterError::of(server);
-        let rows = connection.query(sql, parameters).await.map_err(&failed)?;
-        if is_change {
-            connection.notify("quota").await.map_err(&failed)?;
-        }
-        Ok(rows)
-    })
 }

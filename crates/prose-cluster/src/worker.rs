@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use prose_state::Server;
 use prose_vm::activity::PermissionAnswer;
-use prose_vm::effect::Outcome;
+use prose_vm::effect::{Outcome, Usage};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
@@ -109,10 +109,14 @@ struct Performed {
     usage: Option<String>,
 }
 
-/// What a claim has used, as it stands in the table.
-fn used_text(used: &Used) -> Option<String> {
-    let used = *used.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    used.and_then(|usage| serde_json::to_string(&usage).ok())
+/// What a claim has used so far.
+fn used_so_far(used: &Used) -> Option<Usage> {
+    *used.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A usage as it stands in the table.
+fn usage_text(usage: Usage) -> Option<String> {
+    serde_json::to_string(&usage).ok()
 }
 
 /// What there may be to do on the server.
@@ -360,8 +364,8 @@ impl<'a> Worker<'a> {
         match news {
             News::Performed(claim, done) => {
                 let Some(Claimed { key, class, used, .. }) = self.claims.remove(&claim) else { return };
+                let used = used_so_far(&used);
                 if let (Some(metrics), Some(done)) = (&self.metrics, &done) {
-                    let used = *used.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                     metrics.performed(&class, matches!(done.outcome, Outcome::Failed(_)), used);
                 }
                 // There may be room for another one in a quota. Without quotas, all that there is was claimed already, or the slots were full.
@@ -369,7 +373,7 @@ impl<'a> Worker<'a> {
                 self.unanswered.retain(|(of, _), _| *of != claim);
                 match done.map(|done| serde_json::to_string(&done)) {
                     Some(Ok(outcome)) => {
-                        let usage = used_text(&used);
+                        let usage = used.and_then(usage_text);
                         self.performed.push(Performed { claim, key, outcome, usage });
                     }
                     // An outcome without odd numbers can always be written.

@@ -6,9 +6,9 @@ use prose_cluster::{ClusterError, Period, Quota, QuotaUse, quotas, remove_quota,
 use prose_state::Server;
 use prose_vm::budget::dollars;
 
+use super::server::server_with_schema;
 use super::worker::{check_classes, refused};
 use crate::cli::cluster::{QuotaArgs, QuotaPeriod, ServerArgs};
-use crate::run::project::present_project;
 use crate::status::Status;
 use crate::terminal::{BOLD, Terminal, one_line};
 
@@ -25,10 +25,7 @@ impl From<QuotaPeriod> for Period {
 
 /// The server with its tables.
 fn server_of(args: &ServerArgs) -> Result<Server, ClusterError> {
-    let url = args.url.as_deref().filter(|url| *url != "-");
-    let server = Server::new(url, &present_project().root, args.schema.as_deref())?;
-    server.prepare()?;
-    Ok(server)
+    Ok(server_with_schema(args.url.as_deref(), args.schema.as_deref())?)
 }
 
 pub(super) fn list(args: &ServerArgs, terminal: &Terminal) -> io::Result<Status> {

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 
-use super::{Claimed, Leading, Worker, used_text};
+use super::{Claimed, Leading, Worker, usage_text, used_so_far};
 use crate::bundle::VERSION;
 use crate::connection::Connections;
 use crate::effects::{Asked, Done, Key};
@@ -104,7 +104,7 @@ impl Worker<'_> {
             let claims: Vec<i64> = self.claims.keys().copied().collect();
             let (runs, ids) = columns(self.claims.values().map(|claimed| &claimed.key));
             let used: Vec<Option<String>> =
-                self.claims.values().map(|claimed| used_text(&claimed.used)).collect();
+                self.claims.values().map(|claimed| used_so_far(&claimed.used).and_then(usage_text)).collect();
             let kept: Vec<i64> = server
                 .query(protocol::HEARTBEAT, &[&lease, &claims, &runs, &ids, &used])
                 .await?
@@ -467,18 +467,14 @@ impl Worker<'_> {
             self.limited = Some(rows.iter().map(|row| row.get(0)).collect());
         }
         self.limited_first = !self.limited_first;
-        let rows = match self.limited_first {
-            true => {
-                let mut rows = self.claim_limited(server, free).await?;
-                rows.extend(self.claim(server, free - rows.len() as i64).await?);
-                rows
-            }
-            false => {
-                let mut rows = self.claim(server, free).await?;
-                rows.extend(self.claim_limited(server, free - rows.len() as i64).await?);
-                rows
-            }
-        };
+        let mut rows = Vec::new();
+        for is_limited in [self.limited_first, !self.limited_first] {
+            let free = free - rows.len() as i64;
+            rows.extend(match is_limited {
+                true => self.claim_limited(server, free).await?,
+                false => self.claim(server, free).await?,
+            });
+        }
         self.wakes.claims = rows.len() == free as usize;
         // Many requests of one run are often claimed at once.
         let mut bundles: HashMap<Arc<str>, Option<Arc<str>>> = HashMap::new();
