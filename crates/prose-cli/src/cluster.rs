@@ -1,6 +1,8 @@
 //! `prose cluster`: PostgreSQL servers with the state of runs.
 
+pub(crate) mod forked;
 pub(crate) mod quotas;
+mod roles;
 pub(crate) mod server;
 pub(crate) mod submitted;
 pub(crate) mod worker;
@@ -20,6 +22,10 @@ pub(crate) fn run(args: &ClusterArgs, terminal: &Terminal) -> io::Result<Status>
         ClusterCommand::Quotas(server) => return quotas::list(server, terminal),
         ClusterCommand::SetQuota(quota) => return quotas::set(quota, terminal),
         ClusterCommand::RemoveQuota { name, server } => return quotas::remove(name, server, terminal),
+        ClusterCommand::Grant { role, user, server } => {
+            return roles::grant_role(Some(*role), user, server, terminal);
+        }
+        ClusterCommand::Revoke { user, server } => return roles::grant_role(None, user, server, terminal),
         ClusterCommand::Status(server) => status(server, terminal)?,
         ClusterCommand::Init(server) | ClusterCommand::Migrate(server) => prepare(server, terminal)?,
     };

@@ -93,7 +93,7 @@ pub(crate) fn run(args: &ForkArgs, terminal: &Terminal) -> io::Result<Ended> {
     execute(request, &args.runner, None, Vec::new(), &mut Interrupts::listen(), terminal)
 }
 
-fn request(args: &ForkArgs) -> Result<ForkRequest, String> {
+pub(crate) fn request(args: &ForkArgs) -> Result<ForkRequest, String> {
     let nothing = args.from.is_none() && args.replies.is_empty() && args.program.is_none();
     if nothing {
         return Err(
@@ -127,7 +127,7 @@ fn program(args: &ForkArgs, details: &RunDetails, project: &Project) -> Result<O
 }
 
 /// Says what is reused, what is asked and what that is expected to cost.
-fn write_plan(plan: &ForkPlan, terminal: &Terminal) -> io::Result<()> {
+pub(crate) fn write_plan(plan: &ForkPlan, terminal: &Terminal) -> io::Result<()> {
     let mut stderr = terminal.stderr();
     writeln!(stderr, "{}", one_line(&plan.title))?;
     for detail in &plan.details {
@@ -140,7 +140,7 @@ fn write_plan(plan: &ForkPlan, terminal: &Terminal) -> io::Result<()> {
 }
 
 /// Asks whether the fork is to be started, at a terminal.
-fn is_confirmed(terminal: &Terminal) -> io::Result<bool> {
+pub(crate) fn is_confirmed(terminal: &Terminal) -> io::Result<bool> {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         return Ok(true);
     }

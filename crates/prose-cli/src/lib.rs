@@ -104,8 +104,12 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Runs(RunsArgs { on, command: RunsCommand::Answer(args), .. }) => {
             return Ok(answer::run(args, on.as_deref(), terminal).context(UNWRITABLE)?.into());
         }
-        Command::Runs(RunsArgs { on: None, command: RunsCommand::Fork(args), .. }) => {
-            return Ok(fork::run(args, terminal).context(UNWRITABLE)?.into());
+        Command::Runs(RunsArgs { on, command: RunsCommand::Fork(args), .. }) => {
+            let forked = match on {
+                None => fork::run(args, terminal),
+                Some(on) => cluster::forked::fork(on, args, terminal),
+            };
+            return Ok(forked.context(UNWRITABLE)?.into());
         }
         Command::Runs(args) => runs::run(args, terminal).context(UNWRITABLE)?,
         Command::Cluster(args) => cluster::run(args, terminal).context(UNWRITABLE)?,

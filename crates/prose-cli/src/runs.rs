@@ -66,9 +66,6 @@ fn execute(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
     };
     let project = mirror.as_ref().map_or_else(present_project, |mirror| mirror.project.clone());
     let done = match &args.command {
-        RunsCommand::Fork(_) | RunsCommand::Import { .. } if mirror.is_some() => Err(CommandError::Message(
-            "a cluster takes no forks and imports yet; export the run with `prose runs export --on`, and fork it here".to_owned(),
-        )),
         RunsCommand::SetPriority { run, priority } => set_priority(args, &project, run, *priority, terminal),
         RunsCommand::List(args) => list(&project, args, terminal),
         RunsCommand::Show { run, json, session: Some(session), .. } => {
@@ -83,7 +80,9 @@ fn execute(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
         RunsCommand::Answer(_) | RunsCommand::Fork(_) => Ok(()),
         RunsCommand::Export { run, file, force } => portable::export(&project, run, file, *force, terminal),
         RunsCommand::Report(args) => report::report(&project, args, terminal),
-        RunsCommand::Import { file, state } => portable::import(&project, file, *state, terminal),
+        RunsCommand::Import { file, state } => {
+            portable::import(&project, file, *state, mirror.is_some(), terminal)
+        }
         RunsCommand::Diff { a, b, json, all } => match diff::diff(&project, [a, b], *json, *all, terminal) {
             Ok(status) => return Ok(status),
             Err(error) => Err(error),

@@ -10,7 +10,9 @@
 //!
 //! | statement | transition | who | what the transaction does |
 //! |---|---|---|---|
+//! | `PLANS` | not in the model | worker | sets a connection up |
 //! | `SUBMIT` | [`submit`](Server::submit) | person | inserts the run, which nobody leads |
+//! | `ADOPT` | [`submit`](Server::submit) | person | the same for a run that is there, such as an imported one |
 //! | `LEAD` | [`lead`](Server::lead) | leader | takes a run whose lease is over: increments `epoch`, begins a lease |
 //! | `RENEW` | [`renew`](Server::renew) | leader | extends the lease `WHERE epoch = mine`; without a row, the process stops leading |
 //! | | [`replay`](Server::replay) | leader | reads the journal after `lead`, before anything else; after a `settle` without a reply, reads where it ends |
@@ -37,6 +39,11 @@
 //! | `TAKE_QUESTIONS` | not in the model | leader | reads questions that are not marked with the epoch, and marks them; `await` unmarks them |
 //! | `ANSWER` | not in the model | leader | stores the first answer |
 //! | `ANSWERS` | not in the model | worker | reads answers |
+//! | `BUNDLE` | not in the model | worker | reads the bundle of a run `WHERE claim = mine` |
+//! | `REGISTER` | not in the model | worker | adds itself to the list of workers |
+//! | `UNREGISTER` | not in the model | worker | removes itself from it |
+//! | `QUEUE` | not in the model | worker | counts effects for its metrics |
+//! | `RUNS` | not in the model | worker | counts runs for its metrics |
 //!
 //! After a lost connection, a leader sends `request` again for everything that it waits for, and a worker sends its outcomes again.
 //!

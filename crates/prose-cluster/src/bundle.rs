@@ -14,14 +14,22 @@ use prose_project::UserFiles;
 use prose_project::imports::ImportOptions;
 use prose_project::load::{copies_of_imports, load_file};
 use prose_registry::{LOCK_FILE, Vendor};
-use prose_run::{Caps, Project, Right, RunRequest, Start, UserTrust};
+use prose_run::{Caps, FromRun, Project, Right, RunRequest, Start, UserTrust};
+use prose_state::replay::RecordedRun;
+use prose_vm::earlier::ChangedVariable;
+use prose_vm::place::Place;
 use prose_vm::program::Program;
+use prose_vm::questions::Attribution;
 use prose_vm::value::Value;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-/// The version of bundles that this version makes, and the latest that it takes.
-pub(crate) const VERSION: i32 = 1;
+/// The latest version of bundles that this version takes. A bundle has the first version that has all of it, so that older workers take what they know.
+pub(crate) const VERSION: i32 = FORKS;
+
+/// The version of bundles of runs that start from nothing, and of forks.
+const FIRST: i32 = 1;
+const FORKS: i32 = 2;
 
 /// The folder in a bundle with copies of fetched programs.
 const COPIES: &str = ".prose-imports";
@@ -36,6 +44,34 @@ pub struct Bundle {
     files: BTreeMap<String, String>,
     /// What the user has passed.
     pub options: Options,
+    /// The run whose answers it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fork: Option<Box<ForkOf>>,
+}
+
+/// What a fork takes from another run of the server, as [`FromRun`] has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ForkOf {
+    pub(crate) run: SmolStr,
+    before: Option<u64>,
+    variables: Vec<ChangedVariable>,
+    replies: Vec<(Place, Arc<str>)>,
+    by: Option<Attribution>,
+}
+
+impl ForkOf {
+    /// The start of the fork, with what the other run has recorded.
+    pub(crate) fn start(&self, recorded: RecordedRun) -> Start {
+        Start::From(Box::new(FromRun {
+            before: self.before,
+            is_live: true,
+            is_replay: false,
+            variables: self.variables.clone(),
+            replies: self.replies.clone(),
+            by: self.by.clone(),
+            ..FromRun::replay(recorded)
+        }))
+    }
 }
 
 /// What a user has passed for a run.
@@ -139,7 +175,19 @@ impl Bundle {
                 files.insert(format!("{COPIES}/{}", entry.file_name().to_string_lossy()), text);
             }
         }
-        Ok(Self { version: VERSION, program: program_name, files, options })
+        Ok(Self { version: FIRST, program: program_name, files, options, fork: None })
+    }
+
+    /// The same program as a fork, with what it takes of the run that it leaves, and with options.
+    pub fn forked(self, from: &FromRun, options: Options) -> Self {
+        let fork = ForkOf {
+            run: from.recorded.head.run.clone(),
+            before: from.before,
+            variables: from.variables.clone(),
+            replies: from.replies.clone(),
+            by: from.by.clone(),
+        };
+        Self { version: FORKS, options, fork: Some(Box::new(fork)), ..self }
     }
 
     /// Reads a bundle.
@@ -192,7 +240,8 @@ impl Bundle {
         // What stands in the settings of a bundle was decided by who submitted it to a server that this worker serves.
         let trust = UserTrust { files: UserFiles::of_user(), is_trusted: true };
         let mut request = RunRequest::new(program, Project::new(root), start, config, trust);
-        let is_new = matches!(request.start, Start::New);
+        let is_resumed = matches!(request.start, Start::Resume { .. });
+        request.names_program = matches!(request.start, Start::From(_));
         let Options { delay, seed, allow_unenforced_permissions, .. } = self.options;
         (request.delay, request.seed) = (delay, seed);
         request.harness = Some(self.options.harness.clone());
@@ -204,7 +253,7 @@ impl Bundle {
         request.config.when_waiting = WhenWaiting::Stay;
         request.config.notify = Vec::new();
         // What a run was started with is recorded.
-        if is_new {
+        if !is_resumed {
             request.inputs = self.options.inputs.clone();
             request.traceparent.clone_from(&self.options.traceparent);
             request.timeout = self.options.timeout;

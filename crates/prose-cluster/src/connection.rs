@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use prose_state::{Server, ServerConnection, StateError};
+use prose_state::protocol::PLANS;
+use prose_state::{Access, Server, ServerConnection, StateError, call_of};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Notification, Row, Statement};
@@ -13,6 +14,8 @@ use crate::error::ClusterError;
 pub(crate) struct Connection {
     client: Client,
     statements: HashMap<&'static str, Statement>,
+    /// Whether functions stand for the statements of a worker, whose user may not use the tables.
+    access: Access,
     /// The processes of a cluster wake one another on a channel of their schema.
     channel: String,
 }
@@ -22,7 +25,8 @@ impl Connection {
     pub(crate) async fn open(server: &Server) -> Result<(Self, UnboundedReceiver<Notification>), StateError> {
         let ServerConnection { client, notifications } = server.connect().await?;
         let channel = format!("prose_{}", server.schema());
-        Ok((Self { client, statements: HashMap::new(), channel }, notifications))
+        let access = Access::Tables;
+        Ok((Self { client, statements: HashMap::new(), access, channel }, notifications))
     }
 
     /// Wakes other processes.
@@ -40,7 +44,11 @@ impl Connection {
         let statement = match self.statements.get(sql) {
             Some(statement) => statement.clone(),
             None => {
-                let statement = self.client.prepare(sql).await?;
+                let call = match self.access {
+                    Access::Tables => None,
+                    Access::Functions => call_of(sql),
+                };
+                let statement = self.client.prepare(call.as_deref().unwrap_or(sql)).await?;
                 self.statements.insert(sql, statement.clone());
                 statement
             }
@@ -48,11 +56,6 @@ impl Connection {
         self.client.query(&statement, parameters).await
     }
 }
-
-/// Rows are found by indexes: the tables change so fast that the server has no statistics of them, and may read whole tables without this. A plan that cannot avoid
-/// that is then so expensive in the eyes of the server that it would be compiled, which takes a second.
-const PLANS: &str =
-    "SET jit TO off; SET enable_seqscan TO off; SET enable_hashjoin TO off; SET enable_mergejoin TO off";
 
 /// The connections of a worker.
 pub(crate) struct Connections {
@@ -65,9 +68,16 @@ pub(crate) struct Connections {
 impl Connections {
     /// Connects to a server. The second part receives what others say.
     pub(crate) async fn open(server: &Server) -> Result<(Self, UnboundedReceiver<Notification>), StateError> {
-        let (quick, notifications) = Connection::open(server).await?;
-        let (sure, _) = Connection::open(server).await?;
+        let (mut quick, notifications) = Connection::open(server).await?;
+        let (mut sure, _) = Connection::open(server).await?;
+        let access = server.access(&quick.client).await?;
+        (quick.access, sure.access) = (access, access);
         Ok((Self { quick, sure }, notifications))
+    }
+
+    /// Whether runs can be led, or only requests be performed.
+    pub(crate) fn can_lead(&self) -> bool {
+        self.quick.access == Access::Tables
     }
 
     /// From now on, notifications are received.

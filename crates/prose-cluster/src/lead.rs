@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use prose_run::{Questions, RunFailure, RunHooks, Start, prepare};
+use prose_run::{Project, Questions, RunFailure, RunHooks, Start, prepare};
 use prose_state::journal::journal_of;
 use prose_state::reader::read_last;
+use prose_state::replay::RecordedRun;
 use prose_state::{Lead, Server, StateError};
 use prose_vm::command::Command;
 use prose_vm::event::{EventKind, RunEnd, StateMode};
@@ -97,9 +98,19 @@ impl Taken {
             Err(error) => return refused(&error),
         };
         let _stored = server.stores(root, Some(self.lead.clone()));
-        let start = match self.is_begun {
-            true => Start::Resume { run: (*self.run).into(), accept_changes: false },
-            false => Start::New,
+        let start = match (&bundle.fork, self.is_begun) {
+            (_, true) => Start::Resume { run: (*self.run).into(), accept_changes: false },
+            (None, false) => Start::New,
+            (Some(fork), false) => {
+                let recorded = server
+                    .make_folder(&Project::new(root), &fork.run)
+                    .and_then(|folder| RecordedRun::in_folder(&folder));
+                match recorded {
+                    Ok(recorded) => fork.start(recorded),
+                    Err(error) if error.is_unreachable() => return Led::Unusable(error.to_string()),
+                    Err(error) => return refused(&format!("it is a fork of {}: {error}", fork.run)),
+                }
+            }
         };
         let mut request = match bundle.request(root, start) {
             Ok(request) => request,

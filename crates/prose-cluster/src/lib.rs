@@ -24,5 +24,5 @@ pub use self::error::ClusterError;
 pub use self::mirror::{Mirror, Standing};
 pub use self::priority::{Priority, prioritize};
 pub use self::quota::{Period, Quota, QuotaUse, quotas, remove_quota, set_quota};
-pub use self::submit::submit;
+pub use self::submit::{adopt, submit};
 pub use self::worker::{WorkerSettings, work};

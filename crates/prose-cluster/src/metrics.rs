@@ -26,16 +26,6 @@ type Labels = Vec<(&'static str, String)>;
 /// A gauge in seconds.
 type Seconds = Gauge<f64, AtomicU64>;
 
-/// What is open on the server by class: how many effects are free, how many are at work, and for how many seconds the oldest free one has waited.
-pub(crate) const QUEUE: &str = "SELECT class, count(*) FILTER (WHERE claim IS NULL), count(*) FILTER (WHERE claim IS NOT NULL),
-    coalesce(extract(epoch FROM clock_timestamp() - min(due) FILTER (WHERE claim IS NULL AND due < 'infinity')), 0)::float8
-    FROM effect WHERE outcome IS NULL GROUP BY class";
-
-/// How many runs are led, and how many wait for a leader.
-pub(crate) const RUNS: &str =
-    "SELECT count(*) FILTER (WHERE holder IS NOT NULL AND until > clock_timestamp()),
-    count(*) FILTER (WHERE holder IS NULL OR until <= clock_timestamp()) FROM job WHERE state = 'active'";
-
 /// The metrics of a worker.
 pub(crate) struct Metrics {
     registry: Registry,

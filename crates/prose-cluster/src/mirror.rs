@@ -13,6 +13,7 @@ use tokio::runtime::Runtime;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 
+use crate::bundle::Bundle;
 use crate::connection::Connection;
 use crate::error::ClusterError;
 
@@ -41,6 +42,8 @@ const RUNS: &str =
 
 const STANDING: &str =
     "SELECT state, holder, until > clock_timestamp(), problem FROM job WHERE run_id = $1::text";
+
+const BUNDLE: &str = "SELECT bundle FROM job WHERE run_id = $1::text";
 
 const ASK: &str = "INSERT INTO message (run_id, request) VALUES ($1::text, $2::text) RETURNING id";
 
@@ -94,6 +97,18 @@ impl Mirror {
     /// How a run stands; `None` if it was not submitted to the server.
     pub fn standing(&self, run: &str) -> Result<Option<Standing>, ClusterError> {
         self.line.standing(run).map_err(ClusterError::of(&self.server))
+    }
+
+    /// What a run was submitted with; `None` if it was not submitted.
+    pub fn bundle(&self, run: &str) -> Result<Option<Bundle>, ClusterError> {
+        let rows = self.line.query(BUNDLE, &[&run]).map_err(ClusterError::of(&self.server))?;
+        let bundle = rows.first().map(|row| Bundle::read(row.get(0)));
+        Ok(bundle.transpose()?)
+    }
+
+    /// The server.
+    pub fn server(&self) -> &Server {
+        &self.server
     }
 
     /// Lets a run that has ended continue from where it stopped.

@@ -257,6 +257,10 @@ impl<'a> Worker<'a> {
                     false => Ok(()),
                 };
                 is_new = false;
+                if !connection.can_lead() && self.settings.leads > 0 {
+                    (self.tell)("the user may only perform requests: no runs are led");
+                    self.settings.leads = 0;
+                }
                 let done = match done {
                     Ok(()) => self.turn(connection).await,
                     Err(error) => Err(error),

@@ -34,20 +34,15 @@ impl PostgresServer {
         let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
         let server = Self { folder, programs: programs(), port: port.expect("a port is free").port() };
         let data = server.folder.path();
-        let password = data.join("password");
-        fs::write(&password, PASSWORD).expect("the folder is writable");
-        // It refuses to be executed by root.
-        if is_root() {
-            run(Command::new("chown").args(["-R", "postgres"]).arg(data));
+        match template(&server.programs) {
+            Some(template) if template.is_dir() => copy(&template, data),
+            template => {
+                server.init();
+                if let Some(template) = template {
+                    keep(data, &template);
+                }
+            }
         }
-        let mut init = server.command("initdb");
-        init.args(["--username=prose", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C"]);
-        init.arg("--pwfile").arg(password).arg("--pgdata").arg(server.data());
-        run(&mut init);
-        fs::write(data.join("openssl.cnf"), CERTIFICATE).expect("the folder is writable");
-        let mut openssl = server.as_user("openssl");
-        openssl.args(["req", "-new", "-x509", "-days", "2", "-nodes", "-config", "openssl.cnf"]);
-        run(openssl.args(["-out", "server.crt", "-keyout", "server.key"]).current_dir(data));
         let settings = format!(
             "listen_addresses = '127.0.0.1'\nport = {}\nunix_socket_directories = '{data}'\nssl = on\nssl_cert_file = '{data}/server.crt'\n\
              ssl_key_file = '{data}/server.key'\nmax_connections = 200\n",
@@ -58,6 +53,25 @@ impl PostgresServer {
         fs::write(&file, settings).expect("the folder is writable");
         server.up();
         server
+    }
+
+    /// Makes the files of the database, and a certificate.
+    fn init(&self) {
+        let data = self.folder.path();
+        let password = data.join("password");
+        fs::write(&password, PASSWORD).expect("the folder is writable");
+        // It refuses to be executed by root.
+        if is_root() {
+            run(Command::new("chown").args(["-R", "postgres"]).arg(data));
+        }
+        let mut init = self.command("initdb");
+        init.args(["--username=prose", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync"]);
+        init.arg("--pwfile").arg(password).arg("--pgdata").arg(self.data());
+        run(&mut init);
+        fs::write(data.join("openssl.cnf"), CERTIFICATE).expect("the folder is writable");
+        let mut openssl = self.as_user("openssl");
+        openssl.args(["req", "-new", "-x509", "-days", "3650", "-nodes", "-config", "openssl.cnf"]);
+        run(openssl.args(["-out", "server.crt", "-keyout", "server.key"]).current_dir(data));
     }
 
     /// The address of the database, with the password of its owner.
@@ -88,18 +102,19 @@ impl PostgresServer {
     /// What `psql` prints for a statement, without alignment.
     #[track_caller]
     pub fn query(&self, sql: &str) -> String {
+        self.try_query(&self.url(), sql).unwrap_or_else(|error| panic!("{sql}: {error}"))
+    }
+
+    /// The same at an address, or what is wrong. Names of commands, such as `SET`, are left out.
+    pub fn try_query(&self, url: &str, sql: &str) -> Result<String, String> {
         let mut psql = Command::new(self.programs.join("psql"));
-        psql.args([
-            "--no-psqlrc",
-            "--tuples-only",
-            "--no-align",
-            "--set=ON_ERROR_STOP=1",
-            "--command",
-            sql,
-            &self.url(),
-        ]);
-        let output = run(&mut psql);
-        String::from_utf8(output.stdout).expect("it prints UTF-8")
+        psql.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"]);
+        let output = psql.args(["--command", sql, url]).stdin(Stdio::null()).output();
+        let output = output.map_err(|error| error.to_string())?;
+        match output.status.success() {
+            true => Ok(String::from_utf8(output.stdout).expect("it prints UTF-8")),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
     }
 
     /// Ends the server in a moment, as a crash does; what was committed stays.
@@ -185,6 +200,31 @@ fn programs() -> PathBuf {
     folders.retain(|folder| folder.join("initdb").is_file());
     folders.sort_by_key(|folder| version_of(folder));
     folders.pop().expect("PostgreSQL is installed; `tests/install/postgresql` does it on Debian")
+}
+
+/// The files of a new database that the first server of a version leaves for the others, since they take seconds to make; `None` outside of a clone.
+fn template(programs: &Path) -> Option<PathBuf> {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
+    let version = version_of(programs)?;
+    tests.is_dir().then(|| tests.join(format!(".cache/postgresql-{version}")))
+}
+
+/// Copies what is in a folder into another one, with its owners.
+#[track_caller]
+fn copy(from: &Path, to: &Path) {
+    run(Command::new("cp").arg("-a").arg(from.join(".")).arg(to));
+}
+
+/// Keeps the files of a database that was not started yet.
+fn keep(files: &Path, template: &Path) {
+    let cache = template.parent().expect("it is in a folder");
+    fs::create_dir_all(cache).expect("the folder of the tests is writable");
+    let copied = tempfile::tempdir_in(cache).expect("the folder of the tests is writable").keep();
+    copy(files, &copied);
+    // Another test may have done the same meanwhile.
+    if fs::rename(&copied, template).is_err() {
+        fs::remove_dir_all(&copied).expect("it was made here");
+    }
 }
 
 fn version_of(folder: &Path) -> Option<u32> {

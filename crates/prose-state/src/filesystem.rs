@@ -353,14 +353,14 @@ impl FilesystemStore {
 
     /// An outcome is about to be recorded. Returns whether its line may wait for the next commit: of a run of a cluster, that of an agent is on the server until then.
     fn settle(&self, event: &EventKind) -> bool {
-        if let EventKind::Effect { request, effect, .. } = event
-            && self.is_led
-            && let Some(database) = self.journal.database()
-        {
-            database.lock().settle(*request);
-            return !Effect::KINDS_WITHOUT_AGENT.contains(&effect.as_str());
+        let Some(database) = self.journal.database().filter(|_| self.is_led) else { return false };
+        let mut database = database.lock();
+        if !follows_from_agents(event) {
+            database.has_news();
         }
-        false
+        let EventKind::Effect { request, effect, .. } = event else { return false };
+        database.settle(*request);
+        !Effect::KINDS_WITHOUT_AGENT.contains(&effect.as_str())
     }
 
     fn take_up(&mut self, event: &Event, is_new: bool) -> Result<(), StateError> {
@@ -472,6 +472,22 @@ impl FilesystemStore {
     }
 }
 
+/// Whether an event of a run of a cluster follows from the outcomes of its agents, which are on the server.
+fn follows_from_agents(event: &EventKind) -> bool {
+    match event {
+        EventKind::Effect { effect, .. } => !Effect::KINDS_WITHOUT_AGENT.contains(&effect.as_str()),
+        EventKind::RunStarted(_)
+        | EventKind::MemoryWritten { .. }
+        | EventKind::Expense(_)
+        | EventKind::Commanded { .. }
+        | EventKind::VariableSet { .. }
+        | EventKind::QuestionsOpen { .. }
+        | EventKind::Answered(_)
+        | EventKind::RunEnded(_) => false,
+        _ => true,
+    }
+}
+
 impl Store for FilesystemStore {
     fn record(&mut self, event: &Event, is_new: bool) -> io::Result<()> {
         let is_end = matches!(event.kind, EventKind::RunEnded(_));
@@ -501,6 +517,7 @@ impl Store for FilesystemStore {
         self.take_up(event, is_new)?;
         if is_end {
             if is_new {
+                self.settle(&event.kind);
                 self.journal.append(event)?;
             }
             self.journal.sync()?;

@@ -71,7 +71,8 @@ pub struct Journal {
     lines: Vec<u8>,
     /// What the checksums of the lines after the head start from.
     seed: u32,
-    syncer: Syncer,
+    /// Brings lines to the disk, unless the database does so itself.
+    syncer: Option<Syncer>,
     sealer: Option<Sealer>,
 }
 
@@ -91,7 +92,7 @@ impl Journal {
         let sound = ReadablePart::default();
         match database_of(path) {
             Some(kind) => Self::in_database(RowWriter::create(kind, path)?, path, &sound),
-            None => Self::on(OwnFile(path).create_new()?, path, &sound),
+            None => Self::in_file(OwnFile(path).create_new()?, path, &sound),
         }
     }
 
@@ -99,26 +100,37 @@ impl Journal {
     pub fn resume(path: &Path, sound: &ReadablePart) -> Result<Self, StateError> {
         match database_of(path) {
             Some(kind) => Self::in_database(RowWriter::open(kind, path)?, path, sound),
-            None => Self::on(OwnFile(path).appender()?, path, sound),
+            None => Self::in_file(OwnFile(path).appender()?, path, sound),
         }
     }
 
     fn in_database(mut database: RowWriter, path: &Path, sound: &ReadablePart) -> Result<Self, StateError> {
-        let log = database.log()?;
-        let mut journal = Self::on(log, path, sound)?;
-        journal.target = Target::Database(SharedRowWriter::new(database));
-        Ok(journal)
+        let log = Arc::new(database.log()?);
+        let syncer = match database.kind() {
+            DatabaseKind::Sqlite => Some(Syncer::start(&log, path)?),
+            DatabaseKind::Postgres => None,
+        };
+        Ok(Self::on(Target::Database(SharedRowWriter::new(database)), log, syncer, path, sound))
     }
 
-    fn on(file: File, path: &Path, sound: &ReadablePart) -> Result<Self, StateError> {
+    fn in_file(file: File, path: &Path, sound: &ReadablePart) -> Result<Self, StateError> {
         let file = Arc::new(file);
-        let syncer = Syncer::start(Arc::clone(&file)).map_err(StateError::io("sync", path))?;
+        let syncer = Syncer::start(&file, path)?;
+        Ok(Self::on(Target::File, file, Some(syncer), path, sound))
+    }
+
+    fn on(
+        target: Target,
+        file: Arc<File>,
+        syncer: Option<Syncer>,
+        path: &Path,
+        sound: &ReadablePart,
+    ) -> Self {
         let ReadablePart { length, last_seq, seed, .. } = *sound;
         let path = path.to_owned();
-        let target = Target::File;
         let lines = Vec::new();
         let identity = Identity::of(&path);
-        Ok(Self {
+        Self {
             path,
             target,
             file,
@@ -130,7 +142,7 @@ impl Journal {
             seed,
             syncer,
             sealer: None,
-        })
+        }
     }
 
     /// From now on, the start of a run is sealed.
@@ -156,9 +168,7 @@ impl Journal {
         if let Some(why) = &self.broken {
             return Err(io::Error::other(why.clone()));
         }
-        if let Some(error) = self.syncer.take_error() {
-            return Err(self.fail("sync", error));
-        }
+        self.check_synced()?;
         if event.seq <= self.last_seq {
             let message = format!(
                 "event {} cannot be written after event {} of {}",
@@ -209,7 +219,9 @@ impl Journal {
             return Err(self.fail("write", error));
         }
         self.length += length;
-        self.syncer.wake();
+        if let Some(syncer) = &self.syncer {
+            syncer.wake();
+        }
         Ok(())
     }
 
@@ -218,23 +230,28 @@ impl Journal {
     pub fn commit(&mut self) -> io::Result<()> {
         self.flush()?;
         self.check_place()?;
-        self.syncer.wait();
-        match self.syncer.take_error() {
-            Some(error) => Err(self.fail("sync", error)),
-            None => Ok(()),
+        if let Some(syncer) = &self.syncer {
+            syncer.wait();
         }
+        self.check_synced()
     }
 
     /// Returns when everything is on the disk.
     pub fn sync(&mut self) -> io::Result<()> {
         self.flush()?;
         self.check_place()?;
-        if let Some(error) = self.syncer.take_error() {
-            return Err(self.fail("sync", error));
-        }
+        self.check_synced()?;
         match self.file.sync_data() {
             Ok(()) => Ok(()),
             Err(error) => Err(self.fail("sync", error)),
+        }
+    }
+
+    /// Fails where lines that were written could not be brought to the disk.
+    fn check_synced(&mut self) -> io::Result<()> {
+        match self.syncer.as_ref().and_then(Syncer::take_error) {
+            Some(error) => Err(self.fail("sync", error)),
+            None => Ok(()),
         }
     }
 
@@ -364,12 +381,13 @@ impl Shared {
 }
 
 impl Syncer {
-    fn start(file: Arc<File>) -> io::Result<Self> {
+    fn start(file: &Arc<File>, path: &Path) -> Result<Self, StateError> {
         let shared = Arc::new(Shared::default());
         let thread = std::thread::Builder::new().name("prose-journal".to_owned()).spawn({
-            let shared = Arc::clone(&shared);
+            let (file, shared) = (Arc::clone(file), Arc::clone(&shared));
             move || sync_in_groups(&file, &shared)
-        })?;
+        });
+        let thread = thread.map_err(StateError::io("sync", path))?;
         Ok(Self { shared, thread: Some(thread) })
     }
 
@@ -458,7 +476,7 @@ mod tests {
     fn a_full_disk_is_told_with_the_file_and_stays_an_error() {
         let full = OpenOptions::new().append(true).open("/dev/full").unwrap();
         let path = Path::new("/p/.prose/runs/20260115-143052-a7b3c9/journal.jsonl");
-        let mut journal = Journal::on(full, path, &ReadablePart::default()).unwrap();
+        let mut journal = Journal::in_file(full, path, &ReadablePart::default()).unwrap();
         let expected = "cannot write /p/.prose/runs/20260115-143052-a7b3c9/journal.jsonl: No space left on device (os error 28); \
                         free disk space and resume the run, recorded results are not lost";
         journal.append(&warning(1)).unwrap();
@@ -477,11 +495,11 @@ mod tests {
         for seq in 1..4 {
             journal.append(&warning(seq)).unwrap();
             journal.commit().unwrap();
-            let state = journal.syncer.shared.lock();
+            let state = journal.syncer.as_ref().unwrap().shared.lock();
             assert!(!state.dirty && !state.syncing, "{state:?}");
             drop(state);
             let end = std::time::Instant::now() + Duration::from_secs(60);
-            while journal.syncer.shared.lock().gathering {
+            while journal.syncer.as_ref().unwrap().shared.lock().gathering {
                 assert!(std::time::Instant::now() < end, "it gathers for ever");
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -489,7 +507,7 @@ mod tests {
 
         let (_reader, writer) = std::io::pipe().unwrap();
         let writer = File::from(std::os::fd::OwnedFd::from(writer));
-        let mut journal = Journal::on(writer, Path::new("journal.jsonl"), &ReadablePart::default()).unwrap();
+        let mut journal = Journal::in_file(writer, Path::new("journal.jsonl"), &ReadablePart::default()).unwrap();
         journal.append(&warning(1)).unwrap();
         let error = journal.commit().unwrap_err();
         assert!(error.to_string().starts_with("cannot sync journal.jsonl: "), "{error}");
@@ -502,7 +520,7 @@ mod tests {
         let (mut reader, writer) = std::io::pipe().unwrap();
         let writer = File::from(std::os::fd::OwnedFd::from(writer));
         let drain = std::thread::spawn(move || io::copy(&mut reader, &mut io::sink()));
-        let mut journal = Journal::on(writer, Path::new("journal.jsonl"), &ReadablePart::default()).unwrap();
+        let mut journal = Journal::in_file(writer, Path::new("journal.jsonl"), &ReadablePart::default()).unwrap();
         let mut seq = 0;
         let error = loop {
             seq += 1;

@@ -58,8 +58,8 @@ mod turns;
 mod unstarted;
 
 pub use postgres::{
-    Lead, Notice, SCHEMA_VARIABLE, Server, ServerConnection, ServerStatus, Stored, URL_VARIABLES,
-    end_waits_by_signals, prepare_server, server_status,
+    Access, Lead, Notice, Role, SCHEMA_VARIABLE, Server, ServerConnection, ServerStatus, Stored,
+    URL_VARIABLES, call_of, end_waits_by_signals, grant, prepare_server, server_status,
 };
 
 pub use error::{Damage, StateError};

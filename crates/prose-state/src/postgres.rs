@@ -9,6 +9,7 @@ mod batch;
 mod link;
 mod link_error;
 mod missing;
+mod roles;
 mod schema;
 mod server;
 mod status;
@@ -29,10 +30,11 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use self::address::Address;
 pub use self::address::{SCHEMA_VARIABLE, URL_VARIABLES};
-use self::link::{CHANGED, Command, Lines, Link, Parameter, Purpose};
+use self::link::{CHANGED, Command, Commit, Lines, Link, Parameter, Purpose};
 pub use self::link::{Notice, end_waits_by_signals};
 use self::link_error::{LinkError, is_about_network, is_about_tls};
 use self::missing::{lost_tables, missing_tables};
+pub use self::roles::{Access, Role, call_of, grant};
 use self::schema::{MIGRATIONS, PREPARE, VERSION};
 pub use self::server::{Lead, Server, ServerConnection, Stored};
 pub use self::status::{ServerStatus, prepare_server, server_status};
@@ -199,8 +201,8 @@ fn advice(error: &LinkError, schema: &str) -> Option<String> {
             format!("create the database with `createdb`, or correct its name in `{url}`")
         }
         code if *code == SqlState::INSUFFICIENT_PRIVILEGE => format!(
-            "the owner of the database makes the tables with `prose cluster init`, then `GRANT USAGE ON SCHEMA {schema} TO …` and \
-             `GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO …`"
+            "the owner of the schema `{schema}` gives rights to users: `prose cluster grant coordinator USER`, or `worker`, or `reader`; `prose cluster init` makes the \
+             schema where it is not there"
         ),
         code if *code == SqlState::UNDEFINED_TABLE => {
             "the schema is not complete; `prose cluster status` lists the tables that are missing".to_owned()
@@ -231,6 +233,8 @@ pub(crate) struct PostgresDatabase {
     waiting: Vec<Write>,
     /// The requests whose outcomes are among the next lines.
     settled: Vec<i64>,
+    /// Whether the next lines have something of a run that is led here which is nowhere else.
+    has_news: bool,
 }
 
 impl PostgresDatabase {
@@ -259,13 +263,24 @@ impl PostgresDatabase {
 
     fn connect(path: &Path, place: Place) -> Result<Self, StateError> {
         let lead = server::lead_of(project_of(path));
-        let purpose = match lead {
-            None => Purpose::Run(place.run.clone()),
-            Some(_) => Purpose::Led,
+        let link = match lead {
+            None => {
+                let link = Link::new(place.address.clone(), Purpose::Run(place.run.clone()));
+                prepare(&link, &place.address)?;
+                link
+            }
+            // Its worker has prepared the schema.
+            Some(_) => Link::of_leader(place.address.clone()),
         };
-        let link = Link::new(place.address.clone(), purpose);
-        prepare(&link, &place.address)?;
-        Ok(Self { path: path.to_owned(), place, link, lead, waiting: Vec::new(), settled: Vec::new() })
+        Ok(Self {
+            path: path.to_owned(),
+            place,
+            link,
+            lead,
+            waiting: Vec::new(),
+            settled: Vec::new(),
+            has_news: false,
+        })
     }
 
     /// What writes, if this process still leads the run. Takes what waits before it.
@@ -297,9 +312,27 @@ impl PostgresDatabase {
         self.settled.push(request.0 as i64);
     }
 
+    /// The next lines have something of a run that is led here which is nowhere else.
+    pub(crate) fn has_news(&mut self) {
+        self.has_news = true;
+    }
+
+    /// What the end of the next transaction waits for. Of a run that is led here, what follows from the outcomes of agents need not wait for the disk: a server that
+    /// crashes loses the end of what was committed, so that the journal then ends earlier, the outcomes stand where their workers have put them, and whoever leads
+    /// the run next does the same again.
+    fn commit_of_lines(&mut self) -> Commit {
+        match self.is_led() && !mem::take(&mut self.has_news) {
+            true => Commit::Quick,
+            false => Commit::Sure,
+        }
+    }
+
     /// From now on, somebody is told where the run waits for the server.
     pub(crate) fn tell(&self, notice: Notice) {
-        self.link.tell(notice);
+        // A worker says so itself, once for all runs.
+        if !self.is_led() {
+            self.link.tell(notice);
+        }
     }
 
     /// The file that names the rows. It is deleted with the folder of the run.
@@ -324,7 +357,8 @@ impl PostgresDatabase {
         let parameters: Vec<Parameter> =
             vec![Box::new(run.clone()), Box::new(starts), Box::new(texts), Box::new(start as i64)];
         let commands = self.led(vec![Command { sql: APPEND, parameters, rows }]);
-        let written = self.link.write(commands, Some(Lines { run, end }));
+        let commit = self.commit_of_lines();
+        let written = self.link.write(commands, Some(Lines { run, end }), commit);
         written.map_err(|error| self.place.failed("write to")(error).into())
     }
 
@@ -334,7 +368,8 @@ impl PostgresDatabase {
             return Ok(());
         }
         let commands = self.led(Vec::new());
-        self.link.write(commands, None).map_err(|error| self.place.failed("write to")(error).into())
+        let commit = self.commit_of_lines();
+        self.link.write(commands, None, commit).map_err(|error| self.place.failed("write to")(error).into())
     }
 
     /// Removes what the journal has after so many bytes.
@@ -425,6 +460,7 @@ fn prepare(link: &Link, address: &Address) -> Result<Option<i32>, StateError> {
     for (version, tables) in MIGRATIONS.iter().enumerate().skip(first).map(|(at, sql)| (at + 1, sql)) {
         script.push_str(&format!("INSERT INTO migration (version) VALUES ({version}); {tables}"));
     }
+    script.push_str(&roles::functions(schema));
     script.push_str("COMMIT");
     match link.script(script) {
         Ok(()) => Ok(found),

@@ -6,10 +6,20 @@
 //!
 //! The steps have the names that the checked model of the protocol gives them.
 
+/// How connections of workers are set up. Rows are found by indexes: the tables change so fast that the server has no statistics of them, and may read whole tables without
+/// this. A plan that cannot avoid that is then so expensive in the eyes of the server that it would be compiled, which takes a second.
+pub const PLANS: &str =
+    "SET jit TO off; SET enable_seqscan TO off; SET enable_hashjoin TO off; SET enable_mergejoin TO off";
+
 /// *Submit*: a run starts to exist, without a leader. Its id, its bundle, the version of that, and its priority.
 pub const SUBMIT: &str =
     "WITH made AS (INSERT INTO run (id, status) VALUES ($1::text, 'running') RETURNING id)
     INSERT INTO job (run_id, bundle, format, priority) SELECT id, $2::text, $3::integer, $4::integer FROM made";
+
+/// *Adopt*: a run that is there, with a journal of another machine, may be led from now on. Its id, its bundle, and the version of that.
+pub const ADOPT: &str =
+    "INSERT INTO job (run_id, bundle, format) SELECT id, $2::text, $3::integer FROM run WHERE id = $1::text
+    ON CONFLICT DO NOTHING";
 
 /// *Lead*: takes over runs whose lease is over, those of the highest priority first, and then the longest waiting, as many as fit. The name of the process, the seconds
 /// of the lease, how many, and the latest version of bundles that it takes: newer ones wait for a newer worker.
@@ -151,7 +161,7 @@ pub const HEARTBEAT: &str = "UPDATE effect SET due = clock_timestamp() + make_in
     RETURNING effect.claim";
 
 /// *Complete*: outcomes are there, of those whose claim still holds, and what they have cost is kept. Of each the claim, the run, the request, the outcome and the usage;
-/// and the name of the process.
+/// and the name of the process. Answered with those whose claim held, and what lost attempts of them had used.
 pub const COMPLETE: &str = "WITH done AS (
         UPDATE effect SET outcome = mine.outcome, due = 'infinity'
         FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[]) AS mine (claim, run_id, id, outcome, usage)
@@ -163,7 +173,7 @@ pub const COMPLETE: &str = "WITH done AS (
         FROM done CROSS JOIN LATERAL unnest(array_append(lost, usage)) AS used WHERE used::jsonb ? 'cost'
         GROUP BY class
         ON CONFLICT (class, day, worker) DO UPDATE SET cost = spending.cost + excluded.cost)
-    SELECT claim FROM done";
+    SELECT claim, lost FROM done";
 
 /// *Release*: a claim is given back before its lease is over, such as by a process that ends. The claims.
 pub const RELEASE: &str =
@@ -223,3 +233,26 @@ pub const ANSWER: &str = "UPDATE question SET answer = $3::text
 /// The answers to questions of claims. The claims.
 pub const ANSWERS: &str =
     "SELECT claim, id, answer FROM question WHERE claim = ANY($1::bigint[]) AND answer IS NOT NULL";
+
+/// The bundle of a run, for a worker that has a claim of it. The run, and the claim.
+pub const BUNDLE: &str = "SELECT bundle FROM job WHERE run_id = $1::text
+    AND EXISTS (SELECT 1 FROM effect WHERE run_id = $1::text AND claim = $2::bigint AND outcome IS NULL)";
+
+/// A worker is there, for the time of a lease. Its name, its classes, its slots, its version, and the seconds.
+pub const REGISTER: &str = "INSERT INTO worker (name, classes, slots, version, until)
+    VALUES ($1::text, $2::text[], $3::bigint, $4::text, clock_timestamp() + make_interval(secs => $5::float8))
+    ON CONFLICT (name) DO UPDATE SET classes = excluded.classes, slots = excluded.slots, version = excluded.version,
+    until = excluded.until";
+
+/// A worker is not there any more. Its name.
+pub const UNREGISTER: &str =
+    "DELETE FROM worker WHERE name = $1::text OR until < clock_timestamp() - interval '1 day'";
+
+/// For each class, how many effects are free and how many are claimed, and for how many seconds the oldest one has been free.
+pub const QUEUE: &str = "SELECT class, count(*) FILTER (WHERE claim IS NULL), count(*) FILTER (WHERE claim IS NOT NULL),
+    coalesce(extract(epoch FROM clock_timestamp() - min(due) FILTER (WHERE claim IS NULL AND due < 'infinity')), 0)::float8
+    FROM effect WHERE outcome IS NULL GROUP BY class";
+
+/// How many runs are led, and how many wait for a leader.
+pub const RUNS: &str = "SELECT count(*) FILTER (WHERE holder IS NOT NULL AND until > clock_timestamp()),
+    count(*) FILTER (WHERE holder IS NULL OR until <= clock_timestamp()) FROM job WHERE state = 'active'";

@@ -129,6 +129,13 @@ impl RowWriter {
         }
     }
 
+    /// The next lines have something of a run that is led here which is nowhere else, so that they are to be on the disk of the server.
+    pub(crate) fn has_news(&mut self) {
+        if let Self::Postgres(database) = self {
+            database.has_news();
+        }
+    }
+
     /// Writes lines of the journal that start at an offset, and what was written before.
     pub(crate) fn write_lines(&mut self, start: u64, lines: &[u8]) -> io::Result<()> {
         match self {

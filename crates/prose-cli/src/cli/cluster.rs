@@ -20,7 +20,8 @@ use crate::candidates;
 Examples:
   prose cluster status                     the server of this project
   prose cluster init --schema research     make the tables in a schema of their own
-  prose cluster set-quota key --class claude --max-parallel 20    at most 20 sessions of Claude on all workers together")]
+  prose cluster set-quota key --class claude --max-parallel 20    at most 20 sessions of Claude on all workers together
+  prose cluster grant worker gpu-machine   let a user perform requests, and nothing else")]
 pub(crate) struct ClusterArgs {
     /// What to do
     #[command(subcommand)]
@@ -47,6 +48,36 @@ pub(crate) enum ClusterCommand {
         #[command(flatten)]
         server: ServerArgs,
     },
+    /// Let a user of the database lead runs, perform requests, or read, in place of what the user could do before
+    Grant {
+        /// What the user may do
+        #[arg(value_enum, value_name = "ROLE")]
+        role: UserRole,
+        /// The user, as `CREATE ROLE` has made it
+        #[arg(value_name = "USER")]
+        user: String,
+        #[command(flatten)]
+        server: ServerArgs,
+    },
+    /// Take all rights in the schema from a user
+    Revoke {
+        /// The user
+        #[arg(value_name = "USER")]
+        user: String,
+        #[command(flatten)]
+        server: ServerArgs,
+    },
+}
+
+/// What a user may do on a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UserRole {
+    /// Submit, lead and perform runs, answer and stop them, and set quotas
+    Coordinator,
+    /// Perform requests with `prose worker`: the user sees what it performs, and no other runs
+    Worker,
+    /// Read everything
+    Reader,
 }
 
 /// Limit how many sessions of some harnesses run at the same time in the whole cluster, and what they cost

@@ -3,15 +3,20 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use prose_cluster::{Bundle, ClusterError, Mirror, Options, Priority, Standing, submit};
+use prose_cluster::{Bundle, ClusterError, Mirror, Options, Priority, Standing, adopt, submit};
 use prose_files::{Limit, read_text};
+use prose_project::imports::ImportOptions;
+use prose_project::load::load_file;
+use prose_run::Caps;
 use prose_run::control::{Client, ControlError, ElsewhereQuestions};
+use prose_state::runs::RunDetails;
 use prose_view::View;
 use prose_vm::event::RunStatus;
 use prose_vm::questions::AnswerSource;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
+use super::forked::options_of;
 use super::server::{mirror, server_of};
 use crate::cli::priority::RunPriority;
 use crate::cli::run::{ResumeArgs, RunArgs, RunnerArgs};
@@ -23,7 +28,7 @@ use crate::run::harness::harness_of;
 use crate::run::interrupt::Interrupts;
 use crate::run::load::Loaded;
 use crate::run::progress::Progress;
-use crate::run::project::project_of;
+use crate::run::project::{present_project, project_of};
 use crate::runs::attach::{ask, follow};
 use crate::runs::census;
 use crate::runs::details::details;
@@ -41,20 +46,19 @@ pub(crate) fn run(
     if !args.runner.quiet {
         loaded.write_warnings(terminal)?;
     }
-    let path = Path::new(name);
-    if name == "-" || (!path.exists() && prose_project::parts::document_of(path).is_none()) {
-        return refuse(
-            terminal,
-            "`--on` needs a program in a file of a project; save it there, or write one that imports it",
-        );
-    }
-    let options = match options(args, loaded, inputs) {
-        Ok(options) => options,
+    let mut options = Options {
+        inputs,
+        harness: loaded.config.run.harness.as_str().to_owned(),
+        seed: args.seed,
+        traceparent: prose_telemetry::parent().map(SmolStr::from),
+        ..Options::default()
+    };
+    let bundle = override_options(&mut options, &args.runner).and_then(|()| bundle_of(name, loaded, options));
+    let bundle = match bundle {
+        Ok(bundle) => bundle,
         Err(message) => return refuse(terminal, &message),
     };
-    let root = project_of(loaded.project.clone()).root;
     let submitted = || -> Result<_, ClusterError> {
-        let bundle = Bundle::new(&loaded.program, path, &root, options)?;
         let server = server_of(on)?;
         let run = submit(&server, &bundle, args.priority.into())?;
         Ok((server, run))
@@ -87,7 +91,8 @@ pub(crate) fn resume(on: &str, args: &ResumeArgs, terminal: &Terminal) -> io::Re
         let run = details.summary.id.to_string();
         match all.standing(&run).map_err(|error| error.to_string())? {
             None => {
-                return Err(format!("run {run} was not submitted to the server; resume it in its project"));
+                let bundle = bundle_of_elsewhere(&details, args)?;
+                adopt(all.server(), &run, &bundle).map_err(|error| error.to_string())?;
             }
             Some(Standing::Queued | Standing::Led(_)) => {}
             Some(Standing::Ended(_)) if details.summary.status.can_be_resumed() => {
@@ -117,30 +122,68 @@ impl From<RunPriority> for Priority {
     }
 }
 
-fn options(args: &RunArgs, loaded: &Loaded, inputs: Vec<(SmolStr, Value)>) -> Result<Options, String> {
-    let RunnerArgs { script, delay, max_parallel, timeout, allow, .. } = &args.runner;
-    let harness = harness_of(&args.runner).unwrap_or_else(|| loaded.config.run.harness.as_str().to_owned());
-    let script = script.as_deref().map(|path| {
-        read_text(path, Limit::SCRIPT).map_err(|error| format!("the script `{}` {error}", path.display()))
-    });
-    let script = script.transpose()?;
-    Ok(Options {
-        inputs,
-        harness,
-        script,
-        seed: args.seed,
-        delay: delay.unwrap_or_default(),
-        max_parallel: *max_parallel,
-        caps: args.runner.limits.caps(),
-        timeout: *timeout,
-        allow: allow.clone(),
-        allow_unenforced_permissions: args.runner.allow_unenforced_permissions,
-        traceparent: prose_telemetry::parent().map(SmolStr::from),
-    })
+/// Replaces what a command line gives for the execution of a run.
+pub(super) fn override_options(options: &mut Options, args: &RunnerArgs) -> Result<(), String> {
+    if let Some(harness) = harness_of(args) {
+        options.harness = harness;
+    }
+    if let Some(path) = &args.script {
+        let text = read_text(path, Limit::SCRIPT);
+        options.script = Some(text.map_err(|error| format!("the script `{}` {error}", path.display()))?);
+    }
+    options.delay = args.delay.unwrap_or(options.delay);
+    options.max_parallel = args.max_parallel.or(options.max_parallel);
+    options.timeout = args.timeout.or(options.timeout);
+    let caps = args.limits.caps();
+    if caps != Caps::default() {
+        options.caps = caps;
+    }
+    options.allow.extend(args.allow.iter().cloned());
+    options.allow_unenforced_permissions |= args.allow_unenforced_permissions;
+    Ok(())
+}
+
+/// The bundle of a program, which an argument names.
+pub(super) fn bundle_of(name: &str, loaded: &Loaded, options: Options) -> Result<Bundle, String> {
+    let path = Path::new(name);
+    if name == "-" || (!path.exists() && prose_project::parts::document_of(path).is_none()) {
+        return Err(
+            "`--on` needs a program in a file of a project; save it there, or write one that imports it"
+                .to_owned(),
+        );
+    }
+    let root = project_of(loaded.project.clone()).root;
+    Bundle::new(&loaded.program, path, &root, options).map_err(|error| error.to_string())
+}
+
+/// The bundle of a run that a server has, which was not submitted to it, such as an imported one: of its program in the present project.
+fn bundle_of_elsewhere(details: &RunDetails, args: &ResumeArgs) -> Result<Bundle, String> {
+    let run = &details.summary.id;
+    let head = details.head.as_ref().ok_or_else(|| format!("run {run} has not started"))?;
+    let elsewhere = || {
+        format!(
+            "run {run} was not submitted to the server; to continue it there, start this command in the project with its program `{}`, as it was then",
+            head.program
+        )
+    };
+    let path = present_project().root.join(&head.program);
+    let loaded = load_file(&path, ImportOptions::default()).map_err(|_| elsewhere())?;
+    let program = loaded.program.map_err(|refusal| format!("`{}` {refusal}", head.program))?;
+    if program.sha256 != head.sha256 {
+        return Err(elsewhere());
+    }
+    let mut options = options_of(head);
+    override_options(&mut options, &args.runner)?;
+    Bundle::new(&program, &path, &present_project().root, options).map_err(|error| error.to_string())
 }
 
 /// Shows a run that workers execute, and answers its questions, until it has ended.
-fn follow_run(mirror: &Mirror, run: &str, args: &RunnerArgs, terminal: &Terminal) -> io::Result<Ended> {
+pub(super) fn follow_run(
+    mirror: &Mirror,
+    run: &str,
+    args: &RunnerArgs,
+    terminal: &Terminal,
+) -> io::Result<Ended> {
     let failed = |error: ControlError| format!("run {run}: {error}");
     let folder = match mirror.project.run(run) {
         Ok(folder) => folder,

@@ -118,18 +118,28 @@ fn private(options: &mut OpenOptions) {
 #[cfg(not(unix))]
 fn private(_: &mut OpenOptions) {}
 
-/// Adds an exported run to the runs of a project.
+/// Adds an exported run to the runs of a project, or to those of a server.
 pub(crate) fn import(
     project: &Project,
     file: &Path,
     state: Option<ImportedState>,
+    is_on_server: bool,
     terminal: &Terminal,
 ) -> Result<(), CommandError> {
-    let state = state.map(|state| match state {
-        ImportedState::Filesystem => StateMode::Filesystem,
-        ImportedState::Sqlite => StateMode::Sqlite,
-        ImportedState::Postgres => StateMode::Postgres,
-    });
+    let state = match (state, is_on_server) {
+        (None, false) => None,
+        (None | Some(ImportedState::Postgres), true) | (Some(ImportedState::Postgres), false) => {
+            Some(StateMode::Postgres)
+        }
+        (Some(ImportedState::Filesystem), false) => Some(StateMode::Filesystem),
+        (Some(ImportedState::Sqlite), false) => Some(StateMode::Sqlite),
+        (Some(ImportedState::Filesystem | ImportedState::Sqlite), true) => {
+            return Err(CommandError::Message(
+                "with `--on`, a run is imported into the database of the server; leave `--state` out"
+                    .to_owned(),
+            ));
+        }
+    };
     let id = portable::import(project, file, state)?;
     writeln!(terminal.stdout(), "imported {id}")?;
     Ok(())

@@ -12,12 +12,11 @@ use tokio::sync::oneshot;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 
-use super::{Claimed, Leading, Worker, usage_text, used_so_far};
+use super::{Claimed, Leading, Performed, Worker, usage_text, used_so_far};
 use crate::bundle::VERSION;
 use crate::connection::Connections;
 use crate::effects::{Asked, Done, Key};
 use crate::lead::{Led, Taken};
-use crate::metrics::{QUEUE, RUNS};
 use crate::news::News;
 use crate::perform::{AskLeader, Used, perform, refused};
 
@@ -35,16 +34,6 @@ const OPEN_MESSAGES: &str =
 const REPLY: &str =
     "UPDATE message SET reply = mine.reply FROM unnest($1::bigint[], $2::text[]) AS mine (id, reply)
     WHERE message.id = mine.id AND message.reply IS NULL";
-
-const REGISTER: &str = "INSERT INTO worker (name, classes, slots, version, until)
-    VALUES ($1::text, $2::text[], $3::bigint, $4::text, clock_timestamp() + make_interval(secs => $5::float8))
-    ON CONFLICT (name) DO UPDATE SET classes = excluded.classes, slots = excluded.slots, version = excluded.version,
-    until = excluded.until";
-
-const UNREGISTER: &str =
-    "DELETE FROM worker WHERE name = $1::text OR until < clock_timestamp() - interval '1 day'";
-
-const BUNDLE: &str = "SELECT bundle FROM job WHERE run_id = $1::text";
 
 impl Worker<'_> {
     /// Everything that can be done now.
@@ -72,7 +61,7 @@ impl Worker<'_> {
             self.take_messages(server).await?;
         }
         if self.is_stopping {
-            return server.query(UNREGISTER, &[&self.settings.name]).await.map(drop);
+            return server.query(protocol::UNREGISTER, &[&self.settings.name]).await.map(drop);
         }
         if std::mem::take(&mut self.wakes.jobs) {
             self.take_runs(server).await?;
@@ -121,12 +110,18 @@ impl Worker<'_> {
         let version = env!("CARGO_PKG_VERSION");
         let slots = self.settings.slots as i64;
         server
-            .query(REGISTER, &[&self.settings.name, &self.settings.classes, &slots, &version, &lease])
+            .query(
+                protocol::REGISTER,
+                &[&self.settings.name, &self.settings.classes, &slots, &version, &lease],
+            )
             .await?;
         // The notification of a change can be lost with a connection.
         self.wakes.quotas = true;
         if let Some(metrics) = &self.metrics {
-            metrics.server(&server.query(QUEUE, &[]).await?, &server.query(RUNS, &[]).await?);
+            metrics.server(
+                &server.query(protocol::QUEUE, &[]).await?,
+                &server.query(protocol::RUNS, &[]).await?,
+            );
         }
         // Leases count from when they were asked for, at the latest.
         self.renewed = begin;
@@ -236,10 +231,18 @@ impl Worker<'_> {
         let usages: Vec<Option<&str>> =
             self.performed.iter().map(|performed| performed.usage.as_deref()).collect();
         let name = &self.settings.name;
-        server.query_surely(protocol::COMPLETE, &[&claims, &runs, &ids, &outcomes, &usages, name]).await?;
-        let is_for_others = self.performed.iter().any(|performed| !self.leads.contains_key(&performed.key.0));
-        self.performed.clear();
-        self.wakes.outcomes = true;
+        let parameters: [&(dyn ToSql + Sync); 6] = [&claims, &runs, &ids, &outcomes, &usages, name];
+        let rows = server.query_surely(protocol::COMPLETE, &parameters).await?;
+        let mut lost: HashMap<i64, Vec<String>> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+        let mut is_for_others = false;
+        for Performed { claim, key, outcome, .. } in std::mem::take(&mut self.performed) {
+            let Some(lost) = lost.remove(&claim) else { continue };
+            // Those of a run that is led here need not be taken from the server.
+            match self.leads.contains_key(&key.0) {
+                true => self.deliver(&key, &lost, &outcome),
+                false => is_for_others = true,
+            }
+        }
         match is_for_others {
             true => server.notify("done").await,
             false => Ok(()),
@@ -309,21 +312,23 @@ impl Worker<'_> {
             for row in &rows {
                 let (run, id, lost, outcome): (&str, i64, Vec<String>, &str) =
                     (row.get(0), row.get(1), row.get(2), row.get(3));
-                let key = (Arc::from(run), RequestId(id as u64));
-                // One that was cancelled meanwhile is deleted as well.
-                let Some(wanted) = self.waiting.remove(&key) else { continue };
-                let done: Done = serde_json::from_str(outcome).unwrap_or_else(|error| {
-                    refused(format!("the answer of its worker is not understood: {error}"))
-                });
-                let lost =
-                    lost.iter().filter_map(|usage| serde_json::from_str::<Usage>(usage).ok()).collect();
-                // A run that has just stopped needs no outcome.
-                let _ = wanted.done.send((done, lost));
+                self.deliver(&(Arc::from(run), RequestId(id as u64)), &lost, outcome);
             }
             if rows.len() < OUTCOMES_AT_ONCE as usize {
                 return Ok(());
             }
         }
+    }
+
+    /// Gives an outcome, which is on the server, to the run that waits for it, with what lost attempts had used.
+    fn deliver(&mut self, key: &Key, lost: &[String], outcome: &str) {
+        // One that was cancelled meanwhile is deleted as well.
+        let Some(wanted) = self.waiting.remove(key) else { return };
+        let done: Done = serde_json::from_str(outcome)
+            .unwrap_or_else(|error| refused(format!("the answer of its worker is not understood: {error}")));
+        let lost = lost.iter().filter_map(|usage| serde_json::from_str::<Usage>(usage).ok()).collect();
+        // A run that has just stopped needs no outcome.
+        let _ = wanted.done.send((done, lost));
     }
 
     async fn take_messages(&mut self, server: &mut Connections) -> Result<(), Error> {
@@ -484,7 +489,7 @@ impl Worker<'_> {
             let (request, class): (String, String) = (row.get(4), row.get(5));
             let key = (Arc::clone(&run), RequestId(id as u64));
             if !self.backends.is_made(&run) && !bundles.contains_key(&run) {
-                let rows = server.query(BUNDLE, &[&&*run]).await?;
+                let rows = server.query(protocol::BUNDLE, &[&&*run, &claim]).await?;
                 let bundle = rows.first().map(|row| Arc::from(row.get::<_, &str>(0)));
                 bundles.insert(Arc::clone(&run), bundle);
             }

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -47,6 +47,12 @@ const RESTED: Duration = Duration::from_millis(100);
 
 /// How long the server has for what it is doing where the process is asked to end.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// How long a transaction of a leader may wait for its process.
+const MAX_IDLE: Duration = Duration::from_secs(10);
+
+/// How many connections a process has for all runs that it leads.
+const LINKS_OF_LEADER: usize = 8;
 
 /// How long it is waited between two tries, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -96,7 +102,7 @@ enum Job {
     /// Everything, or nothing.
     Transaction(Vec<Command>, SyncSender<Result<(), LinkError>>),
     /// The same for a run, whatever becomes of the connection. Where lines of its journal are not among the commands, they may be executed twice.
-    Run(Vec<Command>, Option<Lines>, SyncSender<Result<(), LinkError>>),
+    Run(Vec<Command>, Option<Lines>, Commit, SyncSender<Result<(), LinkError>>),
     /// Who is told that the run waits.
     Tell(Notice),
 }
@@ -115,6 +121,25 @@ impl Notice {
 impl fmt::Debug for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Notice")
+    }
+}
+
+/// What the end of a transaction waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Commit {
+    /// For the disk of the server.
+    Sure,
+    /// For nothing: a server that crashes may lose it, with everything that was committed after it.
+    Quick,
+}
+
+impl Commit {
+    /// How such a transaction begins.
+    fn begin(self) -> &'static str {
+        match self {
+            Self::Sure => "BEGIN",
+            Self::Quick => "BEGIN; SET LOCAL synchronous_commit TO off",
+        }
     }
 }
 
@@ -146,6 +171,19 @@ impl Link {
         links.entry(key).or_insert_with(|| Self::new(address, Purpose::Reading)).clone()
     }
 
+    /// A connection that a process has for some of the runs that it leads: to open one takes longer than a short run, and servers accept few.
+    pub(crate) fn of_leader(address: Address) -> Self {
+        static LINKS: LazyLock<Mutex<HashMap<String, Vec<Link>>>> = LazyLock::new(Mutex::default);
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let key = format!("{:?} {}", address.config, address.schema);
+        let mut links = LINKS.lock().unwrap_or_else(PoisonError::into_inner);
+        let links = links.entry(key).or_default();
+        if links.len() < LINKS_OF_LEADER {
+            links.push(Self::new(address, Purpose::Led));
+        }
+        links[NEXT.fetch_add(1, Ordering::Relaxed) % links.len()].clone()
+    }
+
     pub(crate) fn query(&self, sql: &'static str, parameters: Vec<Parameter>) -> Result<Vec<Row>, LinkError> {
         self.ask(|reply| Job::Query(Command::new(sql, parameters), reply))
     }
@@ -158,8 +196,13 @@ impl Link {
         self.ask(|reply| Job::Transaction(commands, reply))
     }
 
-    pub(crate) fn write(&self, commands: Vec<Command>, lines: Option<Lines>) -> Result<(), LinkError> {
-        self.ask(|reply| Job::Run(commands, lines, reply))
+    pub(crate) fn write(
+        &self,
+        commands: Vec<Command>,
+        lines: Option<Lines>,
+        commit: Commit,
+    ) -> Result<(), LinkError> {
+        self.ask(|reply| Job::Run(commands, lines, commit, reply))
     }
 
     pub(crate) fn tell(&self, notice: Notice) {
@@ -190,8 +233,8 @@ fn work(mut session: Session, jobs: &Receiver<Job>) {
             Ok(Job::Transaction(commands, reply)) => {
                 drop(reply.send(session.transaction(&runtime, &commands)));
             }
-            Ok(Job::Run(commands, lines, reply)) => {
-                drop(reply.send(session.write(&runtime, &commands, lines.as_ref())));
+            Ok(Job::Run(commands, lines, commit, reply)) => {
+                drop(reply.send(session.write(&runtime, &commands, lines.as_ref(), commit)));
             }
             Ok(Job::Tell(notice)) => session.notice = Some(notice),
             Err(RecvTimeoutError::Timeout) => {
@@ -340,7 +383,9 @@ impl Session {
     }
 
     fn transaction(&mut self, runtime: &Runtime, commands: &[Command]) -> Result<(), LinkError> {
-        self.once(runtime, &mut async |connected: &mut Connected| connected.transact(commands).await)
+        self.once(runtime, &mut async |connected: &mut Connected| {
+            connected.transact(commands, Commit::Sure).await
+        })
     }
 
     /// Writes lines and what follows from them, and waits for the server where it cannot be reached. Where it was lost in the moment of the commit, another
@@ -350,6 +395,7 @@ impl Session {
         runtime: &Runtime,
         commands: &[Command],
         lines: Option<&Lines>,
+        commit: Commit,
     ) -> Result<(), LinkError> {
         let mut lost: Option<Instant> = None;
         let mut pause = FIRST_PAUSE;
@@ -360,7 +406,7 @@ impl Session {
                 {
                     return Ok(());
                 }
-                connected.transact(commands).await
+                connected.transact(commands, commit).await
             });
             let error = match (result, lost) {
                 (Err(error), _) if error.is_lost() => error,
@@ -444,7 +490,7 @@ impl Connected {
     }
 
     /// Executes commands in one transaction, all sent at once.
-    async fn transact(&mut self, commands: &[Command]) -> Result<(), LinkError> {
+    async fn transact(&mut self, commands: &[Command], commit: Commit) -> Result<(), LinkError> {
         let mut statements = Vec::with_capacity(commands.len());
         for command in commands {
             statements.push(self.prepare(command.sql).await?);
@@ -452,7 +498,7 @@ impl Connected {
         let client = &self.client;
         let parameters: Vec<_> = commands.iter().map(|command| references(&command.parameters)).collect();
         // They are sent in this order. Where one fails, the server does nothing of what comes after it.
-        let begin = client.batch_execute("BEGIN");
+        let begin = client.batch_execute(commit.begin());
         let executed = statements
             .iter()
             .zip(&parameters)
@@ -497,6 +543,11 @@ async fn connect(
     let sql = "SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()";
     let row = client.query_one(sql, &[]).await.map_err(server)?;
     let backend = Backend { number: row.get(0), started: row.get(1) };
+    if *purpose == Purpose::Led {
+        // A process that was stopped in the middle of a transaction must not hold up who takes its runs over.
+        let set = format!("SET idle_in_transaction_session_timeout TO '{}s'", MAX_IDLE.as_secs());
+        client.batch_execute(&set).await.map_err(server)?;
+    }
     if let Purpose::Run(run) = purpose {
         if let Some(Backend { number, started }) = earlier {
             let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity

@@ -55,6 +55,11 @@ impl Server {
         Ok(Self { address })
     }
 
+    /// Its address, with the schema.
+    pub(super) fn address(&self) -> &Address {
+        &self.address
+    }
+
     /// The schema with the tables.
     pub fn schema(&self) -> &str {
         &self.address.schema

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::address::Address;
 use super::link::{Link, Purpose};
 use super::missing::{lost_tables, missing_tables, repair};
+use super::roles::functions;
 use super::schema::VERSION;
 use super::{incomplete, prepare, version};
 use crate::error::StateError;
@@ -95,6 +96,10 @@ pub fn prepare_server(
         link.script(format!("BEGIN; {}COMMIT", repair(&before.missing, version)))
             .map_err(address.failed("repair the schema on"))?;
     }
-    prepare(&link, &address)?;
+    if prepare(&link, &address)?.is_some_and(|version| version == VERSION) {
+        // Functions that were dropped or changed are made again.
+        let script = format!("BEGIN; {}COMMIT", functions(&address.schema));
+        link.script(script).map_err(address.failed("repair the schema on"))?;
+    }
     Ok(before)
 }

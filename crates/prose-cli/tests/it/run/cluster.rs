@@ -1,6 +1,7 @@
 //! Runs on the workers of a cluster, each with a server of its own.
 
 mod chaos;
+mod roles;
 mod turns;
 
 use std::path::Path;
@@ -49,8 +50,13 @@ impl Cluster {
     /// Starts a worker in another folder. Returns its place among the workers.
     fn worker(&mut self, arguments: &[&str]) -> usize {
         let url = self.server.url();
+        self.worker_on(&url, arguments)
+    }
+
+    /// The same with an address.
+    fn worker_on(&mut self, url: &str, arguments: &[&str]) -> usize {
         let mut command = self.workspace.command();
-        command.args(["worker", "--on", &url]).args(arguments).current_dir("/");
+        command.args(["worker", "--on", url]).args(arguments).current_dir("/");
         if !arguments.contains(&"--lease") {
             command.args(["--lease", "2s"]);
         }
@@ -84,7 +90,7 @@ impl Cluster {
     }
 
     fn query(&self, sql: &str) -> String {
-        self.server.query(&format!("SET search_path TO openprose; {sql}")).replace("SET\n", "")
+        self.server.query(&format!("SET search_path TO openprose; {sql}"))
     }
 
     /// Waits until a query has this answer.

@@ -1,0 +1,89 @@
+//! `prose runs fork --on`: forks that workers execute.
+
+use std::io;
+
+use prose_cluster::{Bundle, Mirror, Options, Priority, submit};
+use prose_run::{Fork, ForkPlan, Start, describe_fork, plan_fork};
+use prose_state::replay::RecordedRun;
+use prose_vm::event::RunHead;
+
+use super::server::mirror;
+use super::submitted::{bundle_of, follow_run, override_options};
+use crate::cli::runs::ForkArgs;
+use crate::fork::{is_confirmed, request, write_plan};
+use crate::run::ended::{Ended, refuse};
+use crate::run::load::load;
+use crate::run::options as import_options;
+use crate::runs::details;
+use crate::terminal::Terminal;
+
+/// Plans a fork of a run of a server, says what it reuses and asks, submits it, and follows it.
+pub(crate) fn fork(on: &str, args: &ForkArgs, terminal: &Terminal) -> io::Result<Ended> {
+    let loaded = match &args.program {
+        None => None,
+        Some(program) => match load(program, import_options(&args.runner), terminal)? {
+            Some(loaded) => Some((program, loaded)),
+            None => return Ok(Ended::Refused),
+        },
+    };
+    let planned = || -> Result<(Mirror, Bundle, ForkPlan), String> {
+        let words = |error: &dyn std::fmt::Display| error.to_string();
+        let mirror = mirror(on, None).map_err(|error| words(&error))?;
+        let details = details(&mirror.project, Some(&args.run))?;
+        let recorded = RecordedRun::in_folder(&details.summary.folder).map_err(|error| words(&error))?;
+        let fork = plan_fork(recorded, request(args)?).map_err(|error| words(&error))?;
+        let head = &fork.from.recorded.head;
+        let submitted = mirror.bundle(&details.summary.id).map_err(|error| words(&error))?;
+        let mut options = match &submitted {
+            Some(bundle) => Options { inputs: Vec::new(), timeout: None, ..bundle.options.clone() },
+            None => options_of(head),
+        };
+        override_options(&mut options, &args.runner)?;
+        let bundle = match (&loaded, submitted) {
+            (Some((name, loaded)), _) => bundle_of(name, loaded, options.clone())?,
+            (None, Some(bundle)) => bundle,
+            (None, None) => {
+                return Err(format!(
+                    "run {} was not submitted to the server, which does not have all of its program; pass the program with `--program PROGRAM`",
+                    details.summary.id
+                ));
+            }
+        };
+        let bundle = bundle.forked(&fork.from, options);
+        let plan = plan(&bundle, &fork)?;
+        Ok((mirror, bundle, plan))
+    };
+    let (all, bundle, plan) = match planned() {
+        Ok(planned) => planned,
+        Err(message) => return refuse(terminal, &message),
+    };
+    if !args.runner.quiet {
+        write_plan(&plan, terminal)?;
+    }
+    if !args.yes && !is_confirmed(terminal)? {
+        return Ok(Ended::Refused);
+    }
+    let run = match submit(all.server(), &bundle, Priority::Normal) {
+        Ok(run) => run,
+        Err(error) => return refuse(terminal, &error.to_string()),
+    };
+    match Mirror::open(all.server().clone(), Some(&run)) {
+        Ok(mirror) => follow_run(&mirror, &run, &args.runner, terminal),
+        Err(error) => refuse(terminal, &error.to_string()),
+    }
+}
+
+/// With what a run continues that was not submitted to its server.
+pub(super) fn options_of(head: &RunHead) -> Options {
+    Options { harness: head.harness.to_string(), seed: head.seed, ..Options::default() }
+}
+
+/// What the fork reuses and is expected to cost, as a worker will execute it.
+fn plan(bundle: &Bundle, fork: &Fork) -> Result<ForkPlan, String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let root = folder.path().canonicalize().map_err(|error| error.to_string())?;
+    bundle.unpack(&root).map_err(|error| error.to_string())?;
+    let request = bundle.request(&root, Start::From(Box::new(fork.from.clone())));
+    let request = request.map_err(|error| error.to_string())?;
+    describe_fork(fork, &request).map_err(|error| error.to_string())
+}
