@@ -215,9 +215,17 @@ impl Driver {
         self.program(project)
     }
 
-    /// Whether it is the one that the variable `PROSE_TEST_AGENT` names, or none is named.
+    /// Whether it is one of those that the variable `PROSE_TEST_AGENTS` names, separated by commas, or none is named.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the variable names one that there is not.
     pub fn is_chosen(&self) -> bool {
-        std::env::var_os("PROSE_TEST_AGENT").is_none_or(|name| name == self.name)
+        let Ok(names) = std::env::var("PROSE_TEST_AGENTS") else { return true };
+        let names: Vec<&str> = names.split(',').collect();
+        let unknown = names.iter().find(|name| DRIVERS.iter().all(|driver| driver.name != **name));
+        assert_eq!(unknown, None, "PROSE_TEST_AGENTS names no such agent");
+        names.contains(&self.name)
     }
 
     /// Those that start an agent and are [chosen](Self::is_chosen), each once.

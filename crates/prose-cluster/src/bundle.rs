@@ -27,7 +27,7 @@ use smol_str::SmolStr;
 /// The latest version of bundles that this version takes. A bundle has the first version that has all of it, so that older workers take what they know.
 pub(crate) const VERSION: i32 = FORKS;
 
-/// The version of bundles of runs that start from nothing, and of forks.
+/// The version of bundles of runs that start from nothing, and of those that are forks or have limits for when they are resumed.
 const FIRST: i32 = 1;
 const FORKS: i32 = 2;
 
@@ -47,6 +47,17 @@ pub struct Bundle {
     /// The run whose answers it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fork: Option<Box<ForkOf>>,
+    /// The limits that the run is resumed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) raised: Option<Raised>,
+}
+
+/// Limits of a run that is resumed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Raised {
+    /// By which epoch they are set: a later one finds them recorded, and perhaps others that were set after them.
+    pub(crate) epoch: i64,
+    pub(crate) caps: Caps,
 }
 
 /// What a fork takes from another run of the server, as [`FromRun`] has it.
@@ -175,7 +186,7 @@ impl Bundle {
                 files.insert(format!("{COPIES}/{}", entry.file_name().to_string_lossy()), text);
             }
         }
-        Ok(Self { version: FIRST, program: program_name, files, options, fork: None })
+        Ok(Self { version: FIRST, program: program_name, files, options, fork: None, raised: None })
     }
 
     /// The same program as a fork, with what it takes of the run that it leaves, and with options.
@@ -188,6 +199,11 @@ impl Bundle {
             by: from.by.clone(),
         };
         Self { version: FORKS, options, fork: Some(Box::new(fork)), ..self }
+    }
+
+    /// The same with the limits that the leader of an epoch resumes the run with.
+    pub(crate) fn resumed(self, epoch: i64, caps: Caps) -> Self {
+        Self { version: FORKS, raised: Some(Raised { epoch, caps }), ..self }
     }
 
     /// Reads a bundle.

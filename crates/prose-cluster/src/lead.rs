@@ -126,6 +126,9 @@ impl Taken {
                 Err(error) => return Led::Unusable(error.to_string()),
             }
         }
+        if let Some(raised) = bundle.raised.filter(|raised| raised.epoch == self.lead.epoch) {
+            request.money.caps = raised.caps;
+        }
         request.id = Some((*self.run).into());
         request.state = StateMode::Postgres;
         let commanded = asks;

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use prose_run::Project;
 use prose_run::control::{Bridge, Remote};
+use prose_run::{Caps, Project};
 use prose_state::lock::RunLock;
 use prose_state::{Server, Stored, protocol};
 use tempfile::TempDir;
@@ -16,6 +16,7 @@ use tokio_postgres::{Error, Row};
 use crate::bundle::Bundle;
 use crate::connection::Connection;
 use crate::error::ClusterError;
+use crate::submit::text_of;
 
 /// How long a leader may take to answer.
 const ANSWER_TIME: Duration = Duration::from_secs(9);
@@ -43,7 +44,7 @@ const RUNS: &str =
 const STANDING: &str =
     "SELECT state, holder, until > clock_timestamp(), problem FROM job WHERE run_id = $1::text";
 
-const BUNDLE: &str = "SELECT bundle FROM job WHERE run_id = $1::text";
+const BUNDLE: &str = "SELECT bundle, epoch FROM job WHERE run_id = $1::text";
 
 const ASK: &str = "INSERT INTO message (run_id, request) VALUES ($1::text, $2::text) RETURNING id";
 
@@ -111,10 +112,19 @@ impl Mirror {
         &self.server
     }
 
-    /// Lets a run that has ended continue from where it stopped.
-    pub fn resume(&self, run: &str) -> Result<(), ClusterError> {
+    /// Lets a run that has ended continue from where it stopped, with these limits.
+    pub fn resume(&self, run: &str, caps: Caps) -> Result<(), ClusterError> {
         let failed = ClusterError::of(&self.server);
-        self.line.query(protocol::AGAIN, &[&run]).map_err(&failed)?;
+        let mut bundle: Option<(String, i32)> = None;
+        if caps != Caps::default() {
+            let rows = self.line.query(BUNDLE, &[&run]).map_err(&failed)?;
+            if let Some(row) = rows.first() {
+                let resumed = Bundle::read(row.get(0))?.resumed(row.get::<_, i64>(1) + 1, caps);
+                bundle = Some((text_of(&resumed)?, resumed.version));
+            }
+        }
+        let (text, format) = bundle.unzip();
+        self.line.query(protocol::AGAIN, &[&run, &text, &format]).map_err(&failed)?;
         self.line.notify("job").map_err(&failed)
     }
 }

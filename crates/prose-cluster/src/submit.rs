@@ -3,6 +3,7 @@
 use std::io;
 use std::time::SystemTime;
 
+use prose_run::Caps;
 use prose_state::folder::run_id;
 use prose_state::{Server, protocol};
 use smol_str::SmolStr;
@@ -21,12 +22,14 @@ pub fn submit(server: &Server, bundle: &Bundle, priority: Priority) -> Result<Sm
     Ok(id)
 }
 
-/// Submits a run that a server has and that was not submitted, such as an imported one. It continues from where it stopped. Nothing changes if it was submitted.
-pub fn adopt(server: &Server, run: &str, bundle: &Bundle) -> Result<(), ClusterError> {
-    let text = text_of(bundle)?;
+/// Submits a run that a server has and that was not submitted, such as an imported one. It continues from where it stopped, with these limits. Nothing changes
+/// if it was submitted.
+pub fn adopt(server: &Server, run: &str, bundle: Bundle, caps: Caps) -> Result<(), ClusterError> {
+    let bundle = if caps == Caps::default() { bundle } else { bundle.resumed(1, caps) };
+    let text = text_of(&bundle)?;
     execute(server, protocol::ADOPT, &[&run, &text, &bundle.version], Some("job")).map(drop)
 }
 
-fn text_of(bundle: &Bundle) -> Result<String, io::Error> {
+pub(crate) fn text_of(bundle: &Bundle) -> Result<String, io::Error> {
     serde_json::to_string(bundle).map_err(io::Error::from)
 }

@@ -507,7 +507,8 @@ mod tests {
 
         let (_reader, writer) = std::io::pipe().unwrap();
         let writer = File::from(std::os::fd::OwnedFd::from(writer));
-        let mut journal = Journal::in_file(writer, Path::new("journal.jsonl"), &ReadablePart::default()).unwrap();
+        let mut journal =
+            Journal::in_file(writer, Path::new("journal.jsonl"), &ReadablePart::default()).unwrap();
         journal.append(&warning(1)).unwrap();
         let error = journal.commit().unwrap_err();
         assert!(error.to_string().starts_with("cannot sync journal.jsonl: "), "{error}");
@@ -520,7 +521,8 @@ mod tests {
         let (mut reader, writer) = std::io::pipe().unwrap();
         let writer = File::from(std::os::fd::OwnedFd::from(writer));
         let drain = std::thread::spawn(move || io::copy(&mut reader, &mut io::sink()));
-        let mut journal = Journal::in_file(writer, Path::new("journal.jsonl"), &ReadablePart::default()).unwrap();
+        let mut journal =
+            Journal::in_file(writer, Path::new("journal.jsonl"), &ReadablePart::default()).unwrap();
         let mut seq = 0;
         let error = loop {
             seq += 1;

@@ -200,10 +200,13 @@ fn advice(error: &LinkError, schema: &str) -> Option<String> {
         code if *code == SqlState::INVALID_CATALOG_NAME => {
             format!("create the database with `createdb`, or correct its name in `{url}`")
         }
-        code if *code == SqlState::INSUFFICIENT_PRIVILEGE => format!(
-            "the owner of the schema `{schema}` gives rights to users: `prose cluster grant coordinator USER`, or `worker`, or `reader`; `prose cluster init` makes the \
+        // Without the right to use the schema, it is as if there were none.
+        code if *code == SqlState::INSUFFICIENT_PRIVILEGE || *code == SqlState::INVALID_SCHEMA_NAME => {
+            format!(
+                "the owner of the schema `{schema}` gives rights to users: `prose cluster grant coordinator USER`, or `worker`, or `reader`; `prose cluster init` makes the \
              schema where it is not there"
-        ),
+            )
+        }
         code if *code == SqlState::UNDEFINED_TABLE => {
             "the schema is not complete; `prose cluster status` lists the tables that are missing".to_owned()
         }

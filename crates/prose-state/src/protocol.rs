@@ -16,15 +16,15 @@ pub const SUBMIT: &str =
     "WITH made AS (INSERT INTO run (id, status) VALUES ($1::text, 'running') RETURNING id)
     INSERT INTO job (run_id, bundle, format, priority) SELECT id, $2::text, $3::integer, $4::integer FROM made";
 
-/// *Adopt*: a run that is there, with a journal of another machine, may be led from now on. Its id, its bundle, and the version of that.
+/// *Adopt*: a run that is there, with a journal of another machine, may be led from now on, whatever end that has. Its id, its bundle, and the version of that.
 pub const ADOPT: &str =
-    "INSERT INTO job (run_id, bundle, format) SELECT id, $2::text, $3::integer FROM run WHERE id = $1::text
+    "INSERT INTO job (run_id, bundle, format, again) SELECT id, $2::text, $3::integer, true FROM run WHERE id = $1::text
     ON CONFLICT DO NOTHING";
 
 /// *Lead*: takes over runs whose lease is over, those of the highest priority first, and then the longest waiting, as many as fit. The name of the process, the seconds
 /// of the lease, how many, and the latest version of bundles that it takes: newer ones wait for a newer worker.
 pub const LEAD: &str = "WITH free AS (
-        SELECT run_id FROM job WHERE state = 'active' AND until <= clock_timestamp() AND format <= $4::integer
+        SELECT run_id FROM job WHERE state = 'active' AND until <= statement_timestamp() AND format <= $4::integer
         ORDER BY priority DESC, until LIMIT $3::bigint FOR UPDATE SKIP LOCKED)
     UPDATE job SET epoch = epoch + 1, holder = $1::text, until = clock_timestamp() + make_interval(secs => $2::float8)
     FROM free WHERE job.run_id = free.run_id RETURNING job.run_id, job.epoch, job.bundle,
@@ -107,7 +107,7 @@ pub const CLAIM: &str = "WITH wanted AS (
         WHERE NOT EXISTS (SELECT 1 FROM quota WHERE classes = '{}' OR wanted.class = ANY (classes))),
     over AS (
         SELECT found.run_id, found.id FROM wanted CROSS JOIN LATERAL (
-            SELECT run_id, id, due FROM effect WHERE class = wanted.class AND outcome IS NULL AND claim IS NOT NULL AND due <= clock_timestamp()
+            SELECT run_id, id, due FROM effect WHERE class = wanted.class AND outcome IS NULL AND claim IS NOT NULL AND due <= statement_timestamp()
             ORDER BY due LIMIT $4::bigint FOR UPDATE SKIP LOCKED) AS found
         ORDER BY found.due LIMIT $4::bigint),
     free AS (
@@ -138,7 +138,7 @@ pub const CLAIM_WITHIN: &str = "WITH room AS (
         SELECT bool_and(max_cost IS NULL OR spent < max_cost) AS has_money, greatest(least($4::bigint, min(max_parallel - at_work)), 0) AS free
         FROM quota JOIN quota_use USING (name) WHERE classes = '{}' OR $3::text = ANY (classes)),
     over AS (
-        SELECT run_id, id FROM effect WHERE class = $3::text AND outcome IS NULL AND claim IS NOT NULL AND due <= clock_timestamp()
+        SELECT run_id, id FROM effect WHERE class = $3::text AND outcome IS NULL AND claim IS NOT NULL AND due <= statement_timestamp()
         ORDER BY due LIMIT (SELECT CASE WHEN has_money THEN $4::bigint ELSE 0 END FROM room) FOR UPDATE SKIP LOCKED),
     free AS (
         SELECT run_id, id FROM effect WHERE class = $3::text AND outcome IS NULL AND claim IS NULL AND due < 'infinity'
@@ -204,9 +204,11 @@ pub const END: &str = "WITH ended AS (
 pub const HAND_OVER: &str = "UPDATE job SET until = clock_timestamp(), holder = NULL
     WHERE run_id = $1::text AND epoch = $2::bigint AND holder = $3::text AND state = 'active'";
 
-/// *Again*: a run that has ended is executed again from where it stopped, whatever end its journal has. The run.
+/// *Again*: a run that has ended is executed again from where it stopped, whatever end its journal has. The run, and another bundle with its version, such as with other limits,
+/// if it has one.
 pub const AGAIN: &str =
-    "UPDATE job SET state = 'active', again = true, problem = NULL, until = clock_timestamp()
+    "UPDATE job SET state = 'active', again = true, problem = NULL, until = clock_timestamp(),
+    bundle = coalesce($2::text, bundle), format = coalesce($3::integer, format)
     WHERE run_id = $1::text AND state = 'ended'";
 
 /// *Prioritize*: a run that has not ended gets another priority, and so do its effects. The run, and the priority.
@@ -254,5 +256,5 @@ pub const QUEUE: &str = "SELECT class, count(*) FILTER (WHERE claim IS NULL), co
     FROM effect WHERE outcome IS NULL GROUP BY class";
 
 /// How many runs are led, and how many wait for a leader.
-pub const RUNS: &str = "SELECT count(*) FILTER (WHERE holder IS NOT NULL AND until > clock_timestamp()),
-    count(*) FILTER (WHERE holder IS NULL OR until <= clock_timestamp()) FROM job WHERE state = 'active'";
+pub const RUNS: &str = "SELECT count(*) FILTER (WHERE holder IS NOT NULL AND until > statement_timestamp()),
+    count(*) FILTER (WHERE holder IS NULL OR until <= statement_timestamp()) FROM job WHERE state = 'active'";

@@ -23,8 +23,11 @@ fn wanted(number: usize, root: &Path) -> Wanted {
     }
 }
 
-/// The number of conditions before there is a long value, and after it: its judges read it in a file.
+/// The number of conditions before there is a long value.
 const CONDITIONS: usize = 4;
+
+/// The number of all questions: after the conditions, a choice; and once there is a long value, which judges read in a file, one of each again.
+const QUESTIONS: usize = CONDITIONS + 3;
 
 fn program() -> String {
     let condition = |number: usize| {
@@ -42,14 +45,14 @@ fn program() -> String {
         "{}{}let log = session \"Write the log\"\n{}{}",
         conditions(0..CONDITIONS),
         choice(CONDITIONS),
-        conditions(CONDITIONS + 1..2 * CONDITIONS + 1),
-        choice(2 * CONDITIONS + 1)
+        conditions(CONDITIONS + 1..QUESTIONS - 1),
+        choice(QUESTIONS - 1)
     )
 }
 
 fn fixtures(model: &AgentModel, root: &Path) -> Vec<Value> {
-    let questions = (0..2 * CONDITIONS + 2).flat_map(|number| {
-        let (text, lines, object) = if number % (CONDITIONS + 1) == CONDITIONS {
+    let questions = (0..QUESTIONS).flat_map(|number| {
+        let (text, lines, object) = if [CONDITIONS, QUESTIONS - 1].contains(&number) {
             let object = json!({ "choice": "1", "reason": "it falls" });
             (format!("which is tide number {number}"), "CHOICE: 1\nREASON: it falls", object)
         } else {
@@ -147,7 +150,7 @@ fn faults(driver: &Driver, model: &AgentModel) -> Vec<String> {
     // Otherwise, it may only not have tried.
     let asked: Vec<String> =
         project.provider.requests(model.requests).iter().map(|request| request["body"].to_string()).collect();
-    for number in 0..2 * CONDITIONS + 2 {
+    for number in 0..QUESTIONS {
         let about = format!("tide number {number}");
         let is_about =
             |body: &&String| body.contains(&format!("{about} ")) || body.contains(&format!("{about}\\n"));

@@ -92,11 +92,12 @@ pub(crate) fn resume(on: &str, args: &ResumeArgs, terminal: &Terminal) -> io::Re
         match all.standing(&run).map_err(|error| error.to_string())? {
             None => {
                 let bundle = bundle_of_elsewhere(&details, args)?;
-                adopt(all.server(), &run, &bundle).map_err(|error| error.to_string())?;
+                adopt(all.server(), &run, bundle, args.runner.limits.caps())
+                    .map_err(|error| error.to_string())?;
             }
             Some(Standing::Queued | Standing::Led(_)) => {}
             Some(Standing::Ended(_)) if details.summary.status.can_be_resumed() => {
-                all.resume(&run).map_err(|error| error.to_string())?;
+                all.resume(&run, args.runner.limits.caps()).map_err(|error| error.to_string())?;
             }
             Some(Standing::Ended(_)) => {
                 return Err(format!("run {run} has ended ({})", details.summary.status.name()));
