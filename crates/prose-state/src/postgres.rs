@@ -203,8 +203,7 @@ fn advice(error: &LinkError, schema: &str) -> Option<String> {
         // Without the right to use the schema, it is as if there were none.
         code if *code == SqlState::INSUFFICIENT_PRIVILEGE || *code == SqlState::INVALID_SCHEMA_NAME => {
             format!(
-                "the owner of the schema `{schema}` gives rights to users: `prose cluster grant coordinator USER`, or `worker`, or `reader`; `prose cluster init` makes the \
-             schema where it is not there"
+                "let the owner of the schema `{schema}` run `prose cluster grant coordinator USER`, or `worker`, or `reader`; `prose cluster init` makes a schema that is not there"
             )
         }
         code if *code == SqlState::UNDEFINED_TABLE => {

@@ -108,9 +108,9 @@ fn a_role_replaces_another_one_and_can_be_taken() {
     let (reader, worker) = (url_of(&cluster, "reader"), url_of(&cluster, "worker"));
     refused(
         &["cluster", "grant", "coordinator", "worker", &worker],
-        "the owner of the schema `openprose` gives rights",
+        "let the owner of the schema `openprose` run",
     );
-    refused(&["worker", "--on", &reader], "the owner of the schema `openprose` gives rights");
+    refused(&["worker", "--on", &reader], "let the owner of the schema `openprose` run");
     refused(&["runs", "list", "--on", &worker], "permission denied");
     cluster.workspace.prose(&["cluster", "grant", "reader", "reader", &url]).ended(0);
     refused(&["worker", "--on", &reader], "prose cluster grant worker reader");
