@@ -82,7 +82,11 @@ impl Connections {
 
     /// From now on, notifications are received.
     pub(crate) async fn listen(&self) -> Result<(), Error> {
-        let set = format!("{PLANS}; SET synchronous_commit TO off; LISTEN \"{}\"", self.quick.channel);
+        // A process that was stopped while it had locked quotas must not hold up the claims of all others.
+        let set = format!(
+            "{PLANS}; SET synchronous_commit TO off; SET idle_in_transaction_session_timeout TO '10s'; LISTEN \"{}\"",
+            self.quick.channel
+        );
         self.quick.client.batch_execute(&set).await?;
         self.sure.client.batch_execute(PLANS).await
     }

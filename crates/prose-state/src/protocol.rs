@@ -6,6 +6,39 @@
 //!
 //! The steps have the names that the checked model of the protocol gives them.
 
+/// The end of both statements that claim: of the effects in `over` and then in `free`, as many as fit.
+macro_rules! claim_found {
+    () => {
+        "mine AS (
+                SELECT run_id, id, ($5::bigint[])[row_number() OVER ()] AS claim
+                FROM (SELECT * FROM over UNION ALL SELECT * FROM free LIMIT $4::bigint) AS found)
+            UPDATE effect SET claim = mine.claim, attempt = attempt + 1, worker = $1::text,
+            due = clock_timestamp() + make_interval(secs => $2::float8), usage = NULL,
+            lost = CASE WHEN usage IS NULL THEN lost ELSE array_append(lost, usage) END
+            FROM mine WHERE effect.run_id = mine.run_id AND effect.id = mine.id
+            RETURNING effect.run_id, effect.id, effect.claim, effect.attempt, effect.request, effect.class"
+    };
+}
+
+/// Keeps what effects have cost that are over, those in a part of the statement which a condition names, for a worker.
+macro_rules! spend {
+    ($ended:literal, $condition:literal, $worker:literal) => {
+        concat!(
+            "INSERT INTO spending (class, day, worker, cost)
+            SELECT class, (clock_timestamp() AT TIME ZONE 'UTC')::date, ",
+            $worker,
+            "::text, sum((used::jsonb ->> 'cost')::double precision) AS cost
+            FROM ",
+            $ended,
+            " CROSS JOIN LATERAL unnest(array_append(lost, usage)) AS used WHERE ",
+            $condition,
+            "used::jsonb ? 'cost'
+            GROUP BY class
+            ON CONFLICT (class, day, worker) DO UPDATE SET cost = spending.cost + excluded.cost"
+        )
+    };
+}
+
 /// How connections of workers are set up. Rows are found by indexes: the tables change so fast that the server has no statistics of them, and may read whole tables without
 /// this. A plan that cannot avoid that is then so expensive in the eyes of the server that it would be compiled, which takes a second.
 pub const PLANS: &str =
@@ -87,22 +120,22 @@ pub const LET_GO: &str = "WITH mine AS (
     WHERE effect.run_id = mine.run_id AND claim IS NULL AND outcome IS NULL AND due = 'infinity'";
 
 /// *Cancel*: effects are not needed any more; what they have cost is kept. Whoever works on one finds it missing. Runs and requests, with the epoch of each and the name.
-pub const CANCEL: &str = "WITH mine AS (
+pub const CANCEL: &str = concat!(
+    "WITH mine AS (
         SELECT job.run_id, wanted.id FROM job JOIN unnest($1::text[], $2::bigint[], $3::bigint[]) AS wanted (run_id, epoch, id)
         ON job.run_id = wanted.run_id AND job.epoch = wanted.epoch AND job.holder = $4::text FOR NO KEY UPDATE OF job),
     gone AS (
         DELETE FROM effect USING mine WHERE effect.run_id = mine.run_id AND effect.id = mine.id
         RETURNING effect.class, effect.lost, effect.usage, effect.outcome)
-    INSERT INTO spending (class, day, worker, cost)
-    SELECT class, (clock_timestamp() AT TIME ZONE 'UTC')::date, $4::text, sum((used::jsonb ->> 'cost')::double precision) AS cost
-    FROM gone CROSS JOIN LATERAL unnest(array_append(lost, usage)) AS used WHERE outcome IS NULL AND used::jsonb ? 'cost'
-    GROUP BY class
-    ON CONFLICT (class, day, worker) DO UPDATE SET cost = spending.cost + excluded.cost";
+    ",
+    spend!("gone", "outcome IS NULL AND ", "$4")
+);
 
 /// *Claim*: effects whose lease is over, and then free ones of some classes, those of the highest priority first, and then those whose turn it is, as many as fit. Classes
 /// with quotas are left to [`CLAIM_WITHIN`]. The name of the process, the seconds of the lease, the classes, how many, and a number of its own for each, by which nobody
 /// else has it: numbers of the server could be given twice where it loses its last moment.
-pub const CLAIM: &str = "WITH wanted AS (
+pub const CLAIM: &str = concat!(
+    "WITH wanted AS (
         SELECT class FROM unnest($3::text[]) AS wanted (class)
         WHERE NOT EXISTS (SELECT 1 FROM quota WHERE classes = '{}' OR wanted.class = ANY (classes))),
     over AS (
@@ -115,14 +148,9 @@ pub const CLAIM: &str = "WITH wanted AS (
             SELECT run_id, id, priority, turn, due FROM effect WHERE class = wanted.class AND outcome IS NULL AND claim IS NULL AND due < 'infinity'
             ORDER BY priority DESC, turn, due LIMIT $4::bigint FOR UPDATE SKIP LOCKED) AS found
         ORDER BY found.priority DESC, found.turn, found.due LIMIT $4::bigint),
-    mine AS (
-        SELECT run_id, id, ($5::bigint[])[row_number() OVER ()] AS claim
-        FROM (SELECT * FROM over UNION ALL SELECT * FROM free LIMIT $4::bigint) AS found)
-    UPDATE effect SET claim = mine.claim, attempt = attempt + 1, worker = $1::text,
-    due = clock_timestamp() + make_interval(secs => $2::float8), usage = NULL,
-    lost = CASE WHEN usage IS NULL THEN lost ELSE array_append(lost, usage) END
-    FROM mine WHERE effect.run_id = mine.run_id AND effect.id = mine.id
-    RETURNING effect.run_id, effect.id, effect.claim, effect.attempt, effect.request, effect.class";
+",
+    claim_found!()
+);
 
 /// Those of some classes that have quotas. The classes.
 pub const LIMITED: &str = "SELECT class FROM unnest($1::text[]) AS wanted (class)
@@ -134,7 +162,8 @@ pub const LOCK_QUOTAS: &str =
 
 /// *Claim* of a class with quotas: as many as all of its quotas leave. One whose lease is over is at work already; without money, it waits, too. The
 /// parameters of [`CLAIM`], with one class.
-pub const CLAIM_WITHIN: &str = "WITH room AS (
+pub const CLAIM_WITHIN: &str = concat!(
+    "WITH room AS (
         SELECT bool_and(max_cost IS NULL OR spent < max_cost) AS has_money, greatest(least($4::bigint, min(max_parallel - at_work)), 0) AS free
         FROM quota JOIN quota_use USING (name) WHERE classes = '{}' OR $3::text = ANY (classes)),
     over AS (
@@ -143,14 +172,9 @@ pub const CLAIM_WITHIN: &str = "WITH room AS (
     free AS (
         SELECT run_id, id FROM effect WHERE class = $3::text AND outcome IS NULL AND claim IS NULL AND due < 'infinity'
         ORDER BY priority DESC, turn, due LIMIT (SELECT CASE WHEN has_money THEN free ELSE 0 END FROM room) FOR UPDATE SKIP LOCKED),
-    mine AS (
-        SELECT run_id, id, ($5::bigint[])[row_number() OVER ()] AS claim
-        FROM (SELECT * FROM over UNION ALL SELECT * FROM free LIMIT $4::bigint) AS found)
-    UPDATE effect SET claim = mine.claim, attempt = attempt + 1, worker = $1::text,
-    due = clock_timestamp() + make_interval(secs => $2::float8), usage = NULL,
-    lost = CASE WHEN usage IS NULL THEN lost ELSE array_append(lost, usage) END
-    FROM mine WHERE effect.run_id = mine.run_id AND effect.id = mine.id
-    RETURNING effect.run_id, effect.id, effect.claim, effect.attempt, effect.request, effect.class";
+",
+    claim_found!()
+);
 
 /// *Heartbeat*: extends claims, and keeps what they have used so far. One that is missing in the answer is another's, or not needed any more. The seconds, and
 /// of each the claim, the run, the request and the usage.
@@ -162,18 +186,18 @@ pub const HEARTBEAT: &str = "UPDATE effect SET due = clock_timestamp() + make_in
 
 /// *Complete*: outcomes are there, of those whose claim still holds, and what they have cost is kept. Of each the claim, the run, the request, the outcome and the usage;
 /// and the name of the process. Answered with those whose claim held, and what lost attempts of them had used.
-pub const COMPLETE: &str = "WITH done AS (
+pub const COMPLETE: &str = concat!(
+    "WITH done AS (
         UPDATE effect SET outcome = mine.outcome, due = 'infinity'
         FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[]) AS mine (claim, run_id, id, outcome, usage)
         WHERE effect.run_id = mine.run_id AND effect.id = mine.id AND effect.claim = mine.claim AND effect.outcome IS NULL
         RETURNING effect.claim, effect.class, effect.lost, mine.usage),
     spent AS (
-        INSERT INTO spending (class, day, worker, cost)
-        SELECT class, (clock_timestamp() AT TIME ZONE 'UTC')::date, $6::text, sum((used::jsonb ->> 'cost')::double precision) AS cost
-        FROM done CROSS JOIN LATERAL unnest(array_append(lost, usage)) AS used WHERE used::jsonb ? 'cost'
-        GROUP BY class
-        ON CONFLICT (class, day, worker) DO UPDATE SET cost = spending.cost + excluded.cost)
-    SELECT claim, lost FROM done";
+        ",
+    spend!("done", "", "$6"),
+    ")
+    SELECT claim, lost FROM done"
+);
 
 /// *Release*: a claim is given back before its lease is over, such as by a process that ends. The claims.
 pub const RELEASE: &str =
@@ -188,17 +212,16 @@ pub const TAKE: &str = "WITH done AS (
     RETURNING effect.run_id, effect.id, effect.lost, effect.outcome";
 
 /// *End*: the run has ended, or cannot be executed, behind the fence; what its open effects have cost is kept. The run, the epoch, the name, and why it is not executed.
-pub const END: &str = "WITH ended AS (
+pub const END: &str = concat!(
+    "WITH ended AS (
         UPDATE job SET state = 'ended', holder = NULL, again = false, problem = $4::text
         WHERE run_id = $1::text AND epoch = $2::bigint AND holder = $3::text RETURNING run_id),
     gone AS (
         DELETE FROM effect USING ended WHERE effect.run_id = ended.run_id
         RETURNING effect.class, effect.lost, effect.usage, effect.outcome)
-    INSERT INTO spending (class, day, worker, cost)
-    SELECT class, (clock_timestamp() AT TIME ZONE 'UTC')::date, $3::text, sum((used::jsonb ->> 'cost')::double precision) AS cost
-    FROM gone CROSS JOIN LATERAL unnest(array_append(lost, usage)) AS used WHERE outcome IS NULL AND used::jsonb ? 'cost'
-    GROUP BY class
-    ON CONFLICT (class, day, worker) DO UPDATE SET cost = spending.cost + excluded.cost";
+    ",
+    spend!("gone", "outcome IS NULL AND ", "$3")
+);
 
 /// *Hand over*: a process that ends gives a run back. The run, the epoch and the name.
 pub const HAND_OVER: &str = "UPDATE job SET until = clock_timestamp(), holder = NULL
