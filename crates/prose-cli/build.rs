@@ -23,7 +23,8 @@ fn main() {
     if is_release {
         let archive = folder.join(version::ARCHIVE);
         println!("cargo:rerun-if-changed={}", version::ARCHIVE);
-        source = source.or(version::Source::of_archive(&std::fs::read_to_string(archive).unwrap_or_default()));
+        source =
+            source.or(version::Source::of_archive(&std::fs::read_to_string(archive).unwrap_or_default()));
         if source.is_incomplete() {
             source = source.or(version::Source::of_git(folder));
             for file in version::files_of_head(folder) {

@@ -47,7 +47,9 @@ impl Source {
         if git(folder, &["ls-files", "--error-unmatch", "Cargo.toml"]).is_none() {
             return Self::default();
         }
-        Self::of_archive(&git(folder, &["log", "-1", "--no-show-signature", "--format=%H %ct"]).unwrap_or_default())
+        Self::of_archive(
+            &git(folder, &["log", "-1", "--no-show-signature", "--format=%H %ct"]).unwrap_or_default(),
+        )
     }
 
     /// This, and where something is missing, the other.
@@ -61,7 +63,8 @@ impl Source {
 
     /// The version with what is known: `0.1.0 (0123abcde 2026-01-31)`.
     pub(crate) fn version(&self, number: &str, is_release: bool) -> String {
-        let commit = self.commit.as_deref().map(|commit| commit.get(..SHOWN_DIGITS).unwrap_or(commit).to_owned());
+        let commit =
+            self.commit.as_deref().map(|commit| commit.get(..SHOWN_DIGITS).unwrap_or(commit).to_owned());
         let known: Vec<String> = commit.into_iter().chain(self.time.map(date)).collect();
         match (known.is_empty(), is_release) {
             (false, _) => format!("{number} ({})", known.join(" ")),

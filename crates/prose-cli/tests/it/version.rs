@@ -25,7 +25,11 @@ fn of_environment(commit: &str, epoch: &str) -> Source {
 /// Runs Git in a folder, with nothing of the settings of the user.
 fn git(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
-    command.current_dir(folder).args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    command
+        .current_dir(folder)
+        .args(arguments)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1");
     for person in ["GIT_AUTHOR", "GIT_COMMITTER"] {
         command.env(format!("{person}_NAME"), "Ada").env(format!("{person}_EMAIL"), "ada@example.com");
         command.env(format!("{person}_DATE"), "2026-01-31T23:30:00+0100");
@@ -137,5 +141,8 @@ fn commands_report_the_same_version() {
     let workspace = Workspace::new(&[]);
     let version = workspace.prose(&["--version"]).stdout;
     assert_eq!(version, format!("prose {}\n", env!("PROSE_VERSION")));
-    assert_eq!(workspace.prose(&["runs", "list", "--version"]).stdout, version.replacen("prose", "prose-runs-list", 1));
+    assert_eq!(
+        workspace.prose(&["runs", "list", "--version"]).stdout,
+        version.replacen("prose", "prose-runs-list", 1)
+    );
 }
