@@ -115,8 +115,9 @@ fn archives_of_git_have_the_commit_in_a_file() {
     git(folder.path(), &["archive", "--format=tar", "--output=source.tar", "HEAD"]);
     let unpacked = folder.path().join("unpacked");
     fs::create_dir(&unpacked).unwrap();
-    let status = Command::new("tar").arg("-xf").arg(folder.path().join("source.tar")).current_dir(&unpacked);
-    assert!({ status }.status().unwrap().success());
+    let mut tar = Command::new("tar");
+    tar.arg("-xf").arg(folder.path().join("source.tar")).current_dir(&unpacked);
+    assert!(tar.status().unwrap().success());
     let text = fs::read_to_string(unpacked.join("package").join(ARCHIVE)).unwrap();
     assert_eq!(Source::of_archive(&text), Source::of_git(&folder.path().join("package")));
     assert!(Source::of_archive(&text).version("0.1.0", true).contains(&commit[..9]));
