@@ -29,11 +29,14 @@ const BANNER: &str = "┌──────────────────�
 │    A new kind of computer    │
 └──────────────────────────────┘";
 
+/// The version for people: with the commit and its date, if the build script finds them. Programs and servers report `CARGO_PKG_VERSION`.
+pub(crate) const VERSION: &str = env!("PROSE_VERSION");
+
 /// Runs, checks and formats OpenProse programs (`.prose` files), and serves editors.
 #[derive(Debug, Parser)]
 #[command(
     name = "prose",
-    version,
+    version = VERSION,
     propagate_version = true,
     subcommand_required = true,
     arg_required_else_help = true,

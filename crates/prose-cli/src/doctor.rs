@@ -27,7 +27,7 @@ use prose_syntax::{Code, Severity};
 
 use self::machine::{Answer, asked_for_version};
 use self::report::Report;
-use crate::cli::DoctorArgs;
+use crate::cli::{DoctorArgs, VERSION};
 use crate::run::project::present_project;
 use crate::status::Status;
 use crate::terminal::{BOLD, Terminal, counted};
@@ -57,7 +57,7 @@ const EDITORS: &str = "editors";
 
 /// Editors start the `prose` on `PATH`, which may differ from this one.
 fn version(report: &mut Report<'_>) -> io::Result<()> {
-    let own = concat!("prose ", env!("CARGO_PKG_VERSION"));
+    let own = format!("prose {VERSION}");
     report.good("version", format_args!("{own} ({}, {})", std::env::consts::OS, std::env::consts::ARCH))?;
     match asked_for_version("prose") {
         Answer::Version(version) if version == own => {

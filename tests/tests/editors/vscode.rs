@@ -63,6 +63,14 @@ fn packages_for_one_system_have_the_program_in_them() {
 }
 
 #[test]
+#[ignore = "needs code-server"]
+fn the_editor_installs_the_package_for_its_system() {
+    let _alone = alone_in_the_folder();
+    let script = repository().join("tests/packages");
+    run(Command::new(script).arg("--debug").arg(prose_binary()).arg("extension"));
+}
+
+#[test]
 #[ignore = "needs npm"]
 fn packages_that_nobody_could_use_are_not_made() {
     let folder = prose_fixture::tempdir().unwrap();
@@ -73,7 +81,7 @@ fn packages_that_nobody_could_use_are_not_made() {
         assert!(!output.status.success(), "{options:?}");
         String::from_utf8(output.stderr).unwrap()
     };
-    assert!(refusal(&["--target", "plan9"]).contains("unknown target plan9; expected linux-x64, "));
+    assert!(refusal(&["--target", "plan9"]).contains("unknown target plan9; expected one of linux-x64, "));
     assert!(refusal(&["--target", "linux-x64"]).contains("--target requires --binary"));
     assert!(
         refusal(&["--target", "linux-x64", "--binary", "/nowhere/prose"])

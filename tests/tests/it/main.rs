@@ -54,6 +54,7 @@ mod lsp_workspace_sessions;
 mod mcp_server;
 mod modules;
 mod official_programs;
+mod packages;
 mod planted_mistakes;
 mod refactored_programs;
 mod run_crashes;

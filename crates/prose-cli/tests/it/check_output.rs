@@ -242,7 +242,7 @@ fn help_and_version_are_results() {
     assert_eq!((help.status, help.stderr.as_str()), (0, ""));
     assert!(help.stdout.contains("Exit status:") && help.stdout.contains("Examples:"), "{}", help.stdout);
     let version = workspace.prose(&["--version"]);
-    assert_eq!((version.status, version.stdout), (0, format!("prose {}\n", env!("CARGO_PKG_VERSION"))));
+    assert_eq!((version.status, version.stdout), (0, format!("prose {}\n", env!("PROSE_VERSION"))));
 }
 
 /// Services show findings in the repository, wherever in it the check ran.

@@ -39,7 +39,7 @@ fn doctor(workspace: &Workspace, programs: &[(&str, &str)], arguments: &[&str]) 
         *text = text.replace(&*format!("{}/", workspace.path("").display()).replace("//", "/"), "");
         *text = text.replace(&*format!("{}/", folder.display()), "");
         *text = text.replace(&format!("({}, {})", std::env::consts::OS, std::env::consts::ARCH), "(OS, CPU)");
-        *text = text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
+        *text = text.replace(env!("PROSE_VERSION"), "VERSION");
         // How many sessions there may be depends on the machine.
         let lines = text.split_inclusive('\n').filter(|line| !line.contains("parallel: up to "));
         *text = lines.collect();
@@ -53,7 +53,7 @@ fn doctor(workspace: &Workspace, programs: &[(&str, &str)], arguments: &[&str]) 
     run
 }
 
-const THIS: (&str, &str) = ("prose", concat!("echo prose ", env!("CARGO_PKG_VERSION")));
+const THIS: (&str, &str) = ("prose", concat!("echo 'prose ", env!("PROSE_VERSION"), "'"));
 
 #[track_caller]
 fn check(files: &[(&str, &str)], programs: &[(&str, &str)], expected: Expect) {

@@ -26,3 +26,4 @@ mod settings;
 mod terminal;
 mod test;
 mod update;
+mod version;

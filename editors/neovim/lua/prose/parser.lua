@@ -2,11 +2,16 @@
 
 local M = {}
 
---- The folder of the grammar in a clone of the repository.
+--- The folder of the grammar: in the plugin, as plugin managers install it, or in a clone of the repository.
 function M.grammar()
   -- The plugin may be a symbolic link into the clone.
   local this = vim.fn.resolve(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p"))
-  return vim.fn.fnamemodify(this, ":h:h:h:h:h") .. "/syntaxes/tree-sitter-prose"
+  local plugin = vim.fn.fnamemodify(this, ":h:h:h")
+  local packaged = plugin .. "/tree-sitter-prose"
+  if vim.fn.isdirectory(packaged) == 1 then
+    return packaged
+  end
+  return vim.fn.fnamemodify(plugin, ":h:h") .. "/syntaxes/tree-sitter-prose"
 end
 
 --- The path of the installed parser. Its folder is on `runtimepath` by default.
