@@ -1,14 +1,14 @@
 //! Which commit `prose --version` names, for builds from clones, archives and packages.
 
 #[path = "../../build/version.rs"]
-mod version;
+mod source;
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use prose_fixture::tempdir;
-use version::{ARCHIVE, COMMIT, EPOCH, Source, files_of_head};
+use source::{ARCHIVE, COMMIT, EPOCH, Source, files_of_head};
 
 use crate::common::Workspace;
 
