@@ -5,10 +5,9 @@ use std::io;
 use prose_cluster::{Bundle, Mirror, Options, Priority, submit};
 use prose_run::{Fork, ForkPlan, Start, describe_fork, plan_fork};
 use prose_state::replay::RecordedRun;
-use prose_vm::event::RunHead;
 
 use super::server::mirror;
-use super::submitted::{bundle_of, follow_run, override_options};
+use super::submitted::{bundle_of, follow_run, options_of, override_options};
 use crate::cli::runs::ForkArgs;
 use crate::fork::{is_confirmed, request, write_plan};
 use crate::run::ended::{Ended, refuse};
@@ -71,11 +70,6 @@ pub(crate) fn fork(on: &str, args: &ForkArgs, terminal: &Terminal) -> io::Result
         Ok(mirror) => follow_run(&mirror, &run, &args.runner, terminal),
         Err(error) => refuse(terminal, &error.to_string()),
     }
-}
-
-/// With what a run continues that was not submitted to its server.
-pub(super) fn options_of(head: &RunHead) -> Options {
-    Options { harness: head.harness.to_string(), seed: head.seed, ..Options::default() }
 }
 
 /// What the fork reuses and is expected to cost, as a worker will execute it.

@@ -11,12 +11,11 @@ use prose_run::Caps;
 use prose_run::control::{Client, ControlError, ElsewhereQuestions};
 use prose_state::runs::RunDetails;
 use prose_view::View;
-use prose_vm::event::RunStatus;
+use prose_vm::event::{RunHead, RunStatus};
 use prose_vm::questions::AnswerSource;
 use prose_vm::value::Value;
 use smol_str::SmolStr;
 
-use super::forked::options_of;
 use super::server::{mirror, server_of};
 use crate::cli::priority::RunPriority;
 use crate::cli::run::{ResumeArgs, RunArgs, RunnerArgs};
@@ -121,6 +120,11 @@ impl From<RunPriority> for Priority {
             RunPriority::High => Self::High,
         }
     }
+}
+
+/// With what a run continues that was not submitted to its server.
+pub(super) fn options_of(head: &RunHead) -> Options {
+    Options { harness: head.harness.to_string(), seed: head.seed, ..Options::default() }
 }
 
 /// Replaces what a command line gives for the execution of a run.

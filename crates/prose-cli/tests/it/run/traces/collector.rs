@@ -221,7 +221,10 @@ impl Trace {
 fn add(tree: &mut String, below: &BTreeMap<&[u8], Vec<&Span>>, parent: &[u8], depth: usize, keys: &[&str]) {
     let mut spans = below.get(parent).cloned().unwrap_or_default();
     let line = |span: &Span| attribute(span, "code.line.number").map(|line| format!("{line:>5}"));
-    spans.sort_by_key(|span| (span.start_time_unix_nano, line(span), attribute(span, "prose.place")));
+    // A condition and the iteration after it often start in the same millisecond.
+    spans.sort_by_key(|span| {
+        (span.start_time_unix_nano, line(span), span.end_time_unix_nano, attribute(span, "prose.place"))
+    });
     for span in spans {
         assert!(span.end_time_unix_nano >= span.start_time_unix_nano, "{span:?}");
         let status = span.status.as_ref().map_or(0, |status| status.code);
