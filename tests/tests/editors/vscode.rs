@@ -90,10 +90,10 @@ fn packages_that_nobody_could_use_are_not_made() {
     assert!(refusal(&["--binary", "/bin/sh"]).contains("--binary requires --target"));
     // Random bytes get no smaller in a package.
     let large = folder.path().join("large");
-    let bytes: Vec<u8> = std::iter::repeat_with(|| fastrand::u8(..)).take(10_000_000).collect();
+    let bytes: Vec<u8> = std::iter::repeat_with(|| fastrand::u8(..)).take(30_000_000).collect();
     fs::write(&large, bytes).unwrap();
     let options = ["--target", "linux-x64", "--binary", large.to_str().unwrap()];
-    assert!(refusal(&options).contains("more than the limit of 10000000"));
+    assert!(refusal(&options).contains("more than the limit of 30000000"));
 }
 
 const WITHOUT_PROGRAM: &[&str] = &[
