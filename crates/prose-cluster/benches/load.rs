@@ -22,23 +22,23 @@ fn main() {
     takeover();
 }
 
-fn large_run() {
+/// How many seconds so many runs take with so many sessions each, all at the same time.
+fn seconds_for(runs: usize, sessions: usize) -> f64 {
     let cluster = Cluster::start();
     cluster.work("bench", 64, 64);
-    let bundle = cluster.bundle(&parallel(100_000));
+    let bundle = cluster.bundle(&parallel(sessions));
     let begin = Instant::now();
-    cluster.execute(&bundle, 1);
-    let seconds = begin.elapsed().as_secs_f64();
+    cluster.execute(&bundle, runs);
+    begin.elapsed().as_secs_f64()
+}
+
+fn large_run() {
+    let seconds = seconds_for(1, 100_000);
     println!("100,000 sessions in one run: {seconds:.1} s, {:.0} sessions/s", 100_000.0 / seconds);
 }
 
 fn many_runs() {
-    let cluster = Cluster::start();
-    cluster.work("bench", 64, 64);
-    let bundle = cluster.bundle(&parallel(10));
-    let begin = Instant::now();
-    cluster.execute(&bundle, 400);
-    let seconds = begin.elapsed().as_secs_f64();
+    let seconds = seconds_for(400, 10);
     println!("400 runs of 10 sessions: {seconds:.1} s, {:.0} runs/s", 400.0 / seconds);
 }
 

@@ -189,8 +189,8 @@ impl Bundle {
         Ok(Self { version: FIRST, program: program_name, files, options, fork: None, raised: None })
     }
 
-    /// The same program as a fork, with what it takes of the run that it leaves, and with options.
-    pub fn forked(self, from: &FromRun, options: Options) -> Self {
+    /// The same program as a fork, with what it takes of the run that it leaves.
+    pub fn forked(self, from: &FromRun) -> Self {
         let fork = ForkOf {
             run: from.recorded.head.run.clone(),
             before: from.before,
@@ -198,7 +198,7 @@ impl Bundle {
             replies: from.replies.clone(),
             by: from.by.clone(),
         };
-        Self { version: FORKS, options, fork: Some(Box::new(fork)), ..self }
+        Self { version: FORKS, fork: Some(Box::new(fork)), ..self }
     }
 
     /// The same with the limits that the leader of an epoch resumes the run with.

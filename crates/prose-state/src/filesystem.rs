@@ -355,12 +355,13 @@ impl FilesystemStore {
     fn settle(&self, event: &EventKind) -> bool {
         let Some(database) = self.journal.database().filter(|_| self.is_led) else { return false };
         let mut database = database.lock();
-        if !follows_from_agents(event) {
+        let follows = follows_from_agents(event);
+        if !follows {
             database.has_news();
         }
-        let EventKind::Effect { request, effect, .. } = event else { return false };
+        let EventKind::Effect { request, .. } = event else { return false };
         database.settle(*request);
-        !Effect::KINDS_WITHOUT_AGENT.contains(&effect.as_str())
+        follows
     }
 
     fn take_up(&mut self, event: &Event, is_new: bool) -> Result<(), StateError> {

@@ -7,7 +7,7 @@ use prose_run::{Fork, ForkPlan, Start, describe_fork, plan_fork};
 use prose_state::replay::RecordedRun;
 
 use super::server::mirror;
-use super::submitted::{bundle_of, follow_run, options_of, override_options};
+use super::submitted::{bundle_of, follow_submitted, options_of, override_options};
 use crate::cli::runs::ForkArgs;
 use crate::fork::{is_confirmed, request, write_plan};
 use crate::run::ended::{Ended, refuse};
@@ -39,8 +39,11 @@ pub(crate) fn fork(on: &str, args: &ForkArgs, terminal: &Terminal) -> io::Result
         };
         override_options(&mut options, &args.runner)?;
         let bundle = match (&loaded, submitted) {
-            (Some((name, loaded)), _) => bundle_of(name, loaded, options.clone())?,
-            (None, Some(bundle)) => bundle,
+            (Some((name, loaded)), _) => bundle_of(name, loaded, options)?,
+            (None, Some(mut bundle)) => {
+                bundle.options = options;
+                bundle
+            }
             (None, None) => {
                 return Err(format!(
                     "run {} was not submitted to the server, which does not have all of its program; pass the program with `--program PROGRAM`",
@@ -48,7 +51,7 @@ pub(crate) fn fork(on: &str, args: &ForkArgs, terminal: &Terminal) -> io::Result
                 ));
             }
         };
-        let bundle = bundle.forked(&fork.from, options);
+        let bundle = bundle.forked(&fork.from);
         let plan = plan(&bundle, &fork)?;
         Ok((mirror, bundle, plan))
     };
@@ -66,10 +69,7 @@ pub(crate) fn fork(on: &str, args: &ForkArgs, terminal: &Terminal) -> io::Result
         Ok(run) => run,
         Err(error) => return refuse(terminal, &error.to_string()),
     };
-    match Mirror::open(all.server().clone(), Some(&run)) {
-        Ok(mirror) => follow_run(&mirror, &run, &args.runner, terminal),
-        Err(error) => refuse(terminal, &error.to_string()),
-    }
+    follow_submitted(all.server().clone(), &run, &args.runner, terminal)
 }
 
 /// What the fork reuses and is expected to cost, as a worker will execute it.

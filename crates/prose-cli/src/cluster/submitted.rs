@@ -9,6 +9,7 @@ use prose_project::imports::ImportOptions;
 use prose_project::load::load_file;
 use prose_run::Caps;
 use prose_run::control::{Client, ControlError, ElsewhereQuestions};
+use prose_state::Server;
 use prose_state::runs::RunDetails;
 use prose_view::View;
 use prose_vm::event::{RunHead, RunStatus};
@@ -76,10 +77,7 @@ pub(crate) fn run(
         }
         return Ok(Ended::Completed);
     }
-    match Mirror::open(server, Some(&run)) {
-        Ok(mirror) => follow_run(&mirror, &run, &args.runner, terminal),
-        Err(error) => refuse(terminal, &error.to_string()),
-    }
+    follow_submitted(server, &run, &args.runner, terminal)
 }
 
 /// Resumes a run on the workers, and follows it.
@@ -182,13 +180,21 @@ fn bundle_of_elsewhere(details: &RunDetails, args: &ResumeArgs) -> Result<Bundle
     Bundle::new(&program, &path, &present_project().root, options).map_err(|error| error.to_string())
 }
 
-/// Shows a run that workers execute, and answers its questions, until it has ended.
-pub(super) fn follow_run(
-    mirror: &Mirror,
+/// Follows a run that was just submitted to a server.
+pub(super) fn follow_submitted(
+    server: Server,
     run: &str,
     args: &RunnerArgs,
     terminal: &Terminal,
 ) -> io::Result<Ended> {
+    match Mirror::open(server, Some(run)) {
+        Ok(mirror) => follow_run(&mirror, run, args, terminal),
+        Err(error) => refuse(terminal, &error.to_string()),
+    }
+}
+
+/// Shows a run that workers execute, and answers its questions, until it has ended.
+fn follow_run(mirror: &Mirror, run: &str, args: &RunnerArgs, terminal: &Terminal) -> io::Result<Ended> {
     let failed = |error: ControlError| format!("run {run}: {error}");
     let folder = match mirror.project.run(run) {
         Ok(folder) => folder,
