@@ -230,10 +230,14 @@ impl Driver {
 
     /// Those that start an agent and are [chosen](Self::is_chosen), each once.
     pub fn of_agents() -> impl Iterator<Item = (&'static Self, AgentModel)> {
+        Self::all_of_agents().filter(|(driver, _)| driver.is_chosen())
+    }
+
+    /// Those that start an agent, each once.
+    pub fn all_of_agents() -> impl Iterator<Item = (&'static Self, AgentModel)> {
         DRIVERS
             .iter()
             .filter(|driver| driver.title == driver.name)
-            .filter(|driver| driver.is_chosen())
             .filter_map(|driver| Some((driver, driver.model?)))
     }
 

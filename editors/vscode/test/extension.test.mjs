@@ -243,7 +243,7 @@ test("debug information has versions, settings and the log, and nobody's name", 
 
   settings["prose.server.path"] = binary;
   await editor.commands.get("prose.debugInformation")();
-  assert.match(editor.shown[1].content, /^- version of the program: prose \d+\.\d+\.\d+$/m);
+  assert.match(editor.shown[1].content, /^- version of the program: prose \d+\.\d+\.\d+ \(.+\)$/m);
   assert.ok(!editor.shown[1].content.includes(`${homedir()}/`));
 });
 

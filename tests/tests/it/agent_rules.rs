@@ -48,7 +48,7 @@ fn outcomes(driver: &Driver, model: &AgentModel, cases: &[Case]) -> Vec<String> 
     cases.iter().map(outcome).collect()
 }
 
-/// Compares what becomes of the cases with all agents, or with the one that is [chosen](Driver::is_chosen).
+/// Compares what becomes of the cases with all agents, or with those that are [chosen](Driver::is_chosen).
 #[track_caller]
 fn check(cases: &[Case], expected: &Expect) {
     let drivers: Vec<&Driver> = Driver::of_agents().map(|(driver, _)| driver).collect();
@@ -60,13 +60,68 @@ fn check(cases: &[Case], expected: &Expect) {
         for (driver, column) in drivers.iter().zip(&columns) {
             groups.entry(&column[row]).or_default().push(driver.title);
         }
-        let groups = groups.iter().map(|(outcome, agents)| match agents.len() == drivers.len() {
-            true => (*outcome).to_owned(),
-            false => format!("{outcome} ({})", agents.join(", ")),
-        });
+        let groups = groups.into_iter().map(|(outcome, agents)| shown(outcome, &agents, drivers.len()));
         format!("{} | {}\n", rules::shown(case), groups.collect::<Vec<_>>().join("; "))
     });
-    expected.assert_eq(&lines.collect::<String>());
+    let lines: String = lines.collect();
+    if drivers.len() == Driver::all_of_agents().count() {
+        expected.assert_eq(&lines);
+    } else {
+        let titles: Vec<&str> = drivers.iter().map(|driver| driver.title).collect();
+        assert_eq!(lines, of_agents(expected.data, &titles));
+    }
+}
+
+/// An outcome with the agents that it is that of, unless it is that of all.
+fn shown(outcome: &str, agents: &[&str], all: usize) -> String {
+    match agents.len() == all {
+        true => outcome.to_owned(),
+        false => format!("{outcome} ({})", agents.join(", ")),
+    }
+}
+
+/// What is expected of some agents, in lines that say it of all.
+fn of_agents(expected: &str, titles: &[&str]) -> String {
+    let mut lines = String::new();
+    for line in expected.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (case, groups) = line.rsplit_once(" | ").expect("a line has a case and outcomes");
+        let groups = groups.split("; ").filter_map(|group| {
+            let Some((outcome, agents)) = group.strip_suffix(')').and_then(|group| group.split_once(" ("))
+            else {
+                return Some(group.to_owned());
+            };
+            let agents: Vec<&str> = agents.split(", ").filter(|agent| titles.contains(agent)).collect();
+            (!agents.is_empty()).then(|| shown(outcome, &agents, titles.len()))
+        });
+        lines += &format!("{case} | {}\n", groups.collect::<Vec<_>>().join("; "));
+    }
+    lines
+}
+
+#[test]
+fn what_is_expected_of_all_agents_says_what_is_of_some() {
+    let of_all = "
+        write: deny | touch made | denied (codex, gemini); not done (claude)
+        read: docs/ | read seen | done (claude, codex); refused (gemini)
+        write: allow | touch made | done
+    ";
+    let check = |titles: &[&str], expected: &Expect| expected.assert_eq(&of_agents(of_all, titles));
+    check(
+        &["claude", "codex"],
+        &expect![[r#"
+            write: deny | touch made | denied (codex); not done (claude)
+            read: docs/ | read seen | done
+            write: allow | touch made | done
+        "#]],
+    );
+    check(
+        &["gemini"],
+        &expect![[r#"
+            write: deny | touch made | denied
+            read: docs/ | read seen | refused
+            write: allow | touch made | done
+        "#]],
+    );
 }
 
 #[test]
