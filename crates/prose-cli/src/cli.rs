@@ -9,6 +9,7 @@ pub(crate) mod runs;
 pub(crate) mod serve;
 pub(crate) mod shell;
 pub(crate) mod test;
+pub(crate) mod top;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -73,6 +74,7 @@ pub(crate) enum Command {
     Describe(run::DescribeArgs),
     Test(test::TestArgs),
     Runs(runs::RunsArgs),
+    Top(top::TopArgs),
     Cluster(cluster::ClusterArgs),
     Worker(cluster::WorkerArgs),
     Trust(run::TrustArgs),

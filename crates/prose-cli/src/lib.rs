@@ -32,12 +32,14 @@ mod pager;
 mod panic;
 mod run;
 mod runs;
+mod screen;
 mod serve;
 mod serve_registry;
 mod sources;
 mod status;
 mod terminal;
 mod test;
+mod top;
 mod trust;
 mod update;
 mod vendor;
@@ -111,6 +113,7 @@ fn run(command: &Command, terminal: &Terminal) -> anyhow::Result<ExitCode> {
             };
             return Ok(forked.context(UNWRITABLE)?.into());
         }
+        Command::Top(args) => top::run(args, terminal).context(UNWRITABLE)?,
         Command::Runs(args) => runs::run(args, terminal).context(UNWRITABLE)?,
         Command::Cluster(args) => cluster::run(args, terminal).context(UNWRITABLE)?,
         Command::Worker(args) => cluster::worker::run(args, terminal).context(UNWRITABLE)?,

@@ -25,12 +25,12 @@ use prose_state::journal::journal_of;
 use prose_state::prompt_file::PROMPTS_FOLDER;
 use prose_state::reader::JournalReader;
 use prose_state::runs::{RunState, RunSummary};
+use prose_tui::text::fitted;
 use prose_view::{Census, Delta, RequestRecord, Requests, Times, View, duration};
 use prose_vm::earlier::{ChangedVariable, VariableSetBefore};
 use prose_vm::event::{Event, EventKind};
 use prose_vm::program_names::ProgramNames;
 use serde::Serialize;
-use textwrap::core::display_width;
 
 use crate::cli::priority::RunPriority;
 use crate::cli::run::Narration;
@@ -92,8 +92,9 @@ fn execute(args: &RunsArgs, terminal: &Terminal) -> io::Result<Status> {
             Err(error) => Err(error),
         },
         RunsCommand::Rm { runs } => remove(&project, runs, terminal),
-        RunsCommand::Attach { run, read_only, json } => {
-            let args = Attach { run: run.as_deref(), is_read_only: *read_only, is_json: *json };
+        RunsCommand::Attach { run, read_only, json, plain } => {
+            let args =
+                Attach { run: run.as_deref(), is_read_only: *read_only, is_json: *json, is_plain: *plain };
             match attach::attach(&project, &args, terminal) {
                 Ok(status) => return Ok(status),
                 Err(error) => Err(error),
@@ -164,7 +165,7 @@ fn list(project: &Project, args: &RunsListArgs, terminal: &Terminal) -> Result<(
         let [a, b, c] = widths;
         let rest = format!("  {status:a$}  {took:b$}  {sessions:c$}  {program}{error}");
         let rest = match width {
-            Some(width) => fitted(&rest, width.saturating_sub(run.id.len())),
+            Some(width) => fitted(&rest, width.saturating_sub(run.id.len())).into_owned(),
             None => rest,
         };
         writeln!(out, "{BOLD}{}{BOLD:#}{rest}", run.id)?;
@@ -207,23 +208,6 @@ fn is_wanted(run: &RunSummary, args: &RunsListArgs) -> bool {
         run.started.is_some_and(|started| UNIX_EPOCH + Duration::from_millis(started) >= earliest)
     });
     has_status && is_recent && args.program.as_deref().is_none_or(|text| program.contains(text))
-}
-
-/// A line without what does not fit into a number of columns.
-fn fitted(line: &str, columns: usize) -> String {
-    if display_width(line) <= columns {
-        return line.to_owned();
-    }
-    let mut left = columns.saturating_sub(1);
-    let fits = |character: &char| {
-        let width = display_width(character.encode_utf8(&mut [0; 4]));
-        let fits = width <= left;
-        left = left.saturating_sub(width);
-        fits
-    };
-    let mut kept: String = line.chars().take_while(fits).collect();
-    kept.push('…');
-    kept
 }
 
 fn as_json(run: &RunSummary) -> serde_json::Value {

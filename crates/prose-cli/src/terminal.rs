@@ -1,6 +1,5 @@
 //! The two output streams: colours, width, and text that must not steer the terminal.
 
-use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 use std::time::{Duration, UNIX_EPOCH};
@@ -9,6 +8,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use prose_project::Failure;
 pub(crate) use prose_syntax::text::counted;
+pub(crate) use prose_tui::text::one_line;
 
 use crate::color::ColorWhen;
 
@@ -44,6 +44,14 @@ impl Terminal {
 
     pub(crate) fn stderr(&self) -> AutoStream<io::StderrLock<'static>> {
         AutoStream::new(io::stderr().lock(), self.color)
+    }
+
+    /// Whether standard error shows colours.
+    pub(crate) fn stderr_has_colors(&self) -> bool {
+        match self.color {
+            ColorChoice::Auto => AutoStream::choice(&io::stderr()) != ColorChoice::Never,
+            choice => choice != ColorChoice::Never,
+        }
     }
 
     /// Whether standard output shows styles, so that none are made that would be removed again.
@@ -118,41 +126,9 @@ pub(crate) fn write_remarks(out: &mut dyn Write, remarks: &[String]) -> io::Resu
     remarks.iter().try_for_each(|remark| writeln!(out, "{WARNING}warning{WARNING:#}: {}", one_line(remark)))
 }
 
-/// The text on one line and without control characters. File names and program text may hold anything, and written as they
-/// are, a line feed would break the format, an escape character would steer the reader's terminal, and a bidirectional control would show the text in
-/// another order than it has.
-pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    if !text.contains(steers) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 8);
-    for character in text.chars() {
-        if steers(character) {
-            shown.extend(character.escape_default());
-        } else {
-            shown.push(character);
-        }
-    }
-    Cow::Owned(shown)
-}
-
-/// Whether a character moves, colours or reorders what is around it.
-fn steers(character: char) -> bool {
-    let reorders = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let breaks_line = matches!(character, '\u{2028}' | '\u{2029}');
-    character.is_control() || reorders || breaks_line
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn control_characters_become_escapes() {
-        assert_eq!(one_line("plain é"), "plain é");
-        assert_eq!(one_line("a\nb\u{1b}[31mc\u{9b}"), "a\\nb\\u{1b}[31mc\\u{9b}");
-        assert_eq!(one_line("user\u{202e}nimda\u{2066}"), "user\\u{202e}nimda\\u{2066}");
-    }
 
     #[test]
     fn a_first_line_that_ends_with_a_colon_says_what_stands_below() {

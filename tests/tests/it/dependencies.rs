@@ -20,6 +20,7 @@ const PURE: &[&str] = &[
     "prose-markdown",
     "prose-vm",
     "prose-view",
+    "prose-tui",
     "prose-state",
     "prose-narration",
     "prose-harness",
@@ -42,6 +43,7 @@ const FORBIDDEN: &[&str] = &[
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("prose-vm", "tokio"),
     ("prose-view", "tokio"),
+    ("prose-tui", "tokio"),
     ("prose-state", "tokio"),
     ("prose-narration", "tokio"),
     ("prose-harness", "tokio"),
@@ -70,6 +72,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("prose-graph", &["prose-analysis", "prose-ide", "prose-syntax"]),
     ("prose-vm", &["prose-analysis", "prose-rights", "prose-syntax"]),
     ("prose-view", &["prose-syntax", "prose-vm"]),
+    ("prose-tui", &["prose-view", "prose-vm"]),
     (
         "prose-project",
         &[

@@ -101,6 +101,13 @@ pub(crate) struct RunnerArgs {
     /// Do not show progress, warnings about the program or the census at the end
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    /// Show progress as lines, also on a terminal
+    ///
+    /// On a terminal, a run that takes longer than a moment has a screen with all its parts, what the selected session writes, and keys to answer, pause,
+    /// skip and stop; `?` lists them.
+    #[arg(long)]
+    pub(crate) plain: bool,
 }
 
 /// Run a program

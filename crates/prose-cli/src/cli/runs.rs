@@ -121,6 +121,9 @@ pub(crate) enum RunsCommand {
         /// Write each event from the start of the run on as a line of JSON
         #[arg(long)]
         json: bool,
+        /// Show progress as lines, also on a terminal
+        #[arg(long)]
+        plain: bool,
     },
     /// Pause a run: running sessions complete, and no new one starts
     Pause {

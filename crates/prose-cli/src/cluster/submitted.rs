@@ -11,7 +11,6 @@ use prose_run::Caps;
 use prose_run::control::{Client, ControlError, ElsewhereQuestions};
 use prose_state::Server;
 use prose_state::runs::RunDetails;
-use prose_view::View;
 use prose_vm::event::{RunHead, RunStatus};
 use prose_vm::questions::AnswerSource;
 use prose_vm::value::Value;
@@ -29,9 +28,10 @@ use crate::run::interrupt::Interrupts;
 use crate::run::load::Loaded;
 use crate::run::progress::Progress;
 use crate::run::project::{present_project, project_of};
-use crate::runs::attach::{ask, follow};
+use crate::runs::attach::{Attached, follow};
 use crate::runs::census;
 use crate::runs::details::details;
+use crate::screen::{self, Followed, ScreenThread};
 use crate::terminal::{ERROR, HELP, Terminal, WARNING, one_line};
 
 /// Submits a run of the program that an argument names, and follows it unless it is detached.
@@ -213,15 +213,16 @@ fn follow_run(mirror: &Mirror, run: &str, args: &RunnerArgs, terminal: &Terminal
     };
     let progress = Progress::new(args.quiet || args.json, terminal);
     // The run continues when this process is interrupted; only the terminal has to be restored.
-    drop(Interrupts::listen());
+    let interrupter = Interrupts::listen().interrupter();
     if !args.quiet {
         writeln!(terminal.stderr(), "Submitted run {run}; Ctrl-C leaves it running.")?;
     }
-    if let Some((questions, closer)) = questions {
-        ask(questions, closer, progress.bars())?;
-    }
-    let mut view = View::default();
-    let end = follow(&mut watcher, &progress, args.json, &mut view);
+    let has_screen = asks && !args.quiet && screen::fits(args.plain);
+    let followed = Followed::new(has_screen);
+    let face = Attached { folder, questions, interrupter, is_read_only: false };
+    let screen = face.start(has_screen, &followed, &progress, terminal)?;
+    let end = follow(&mut watcher, &progress, args.json, &followed);
+    screen.into_iter().for_each(ScreenThread::finish);
     progress.finish();
     let end = match end {
         Ok(end) => end,
@@ -244,7 +245,7 @@ fn follow_run(mirror: &Mirror, run: &str, args: &RunnerArgs, terminal: &Terminal
         write_outputs(&end, args.output.as_ref(), terminal)?;
     }
     if !args.quiet {
-        census::write_end(&end, &view, &mut stderr)?;
+        census::write_end(&end, &followed.lock().view, &mut stderr)?;
     }
     if let Some(error) = &end.error {
         let place = if error.line > 0 { format!(" at line {}", error.line) } else { String::new() };

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use prose_project::files::shown;
 use prose_run::control::{Client, START_TIME};
 use prose_run::{PreparedRun, Questions, RunFailure, RunHooks, RunRequest, Start};
 use prose_state::StateError;
-use prose_view::View;
 use prose_vm::event::{Event, EventKind, StateMode};
 use prose_vm::value::Value;
 use smol_str::SmolStr;
@@ -22,6 +22,7 @@ use super::recorded::{self, Recorder};
 use super::terminal_questions::TerminalQuestions;
 use crate::cli::run::{Narration, RunnerArgs};
 use crate::keyboard;
+use crate::screen::{self, Followed, Here, Host, ScreenThread};
 use crate::terminal::{ERROR, HELP, Terminal};
 
 /// Runs a program with all that shows how it goes.
@@ -75,29 +76,46 @@ fn execute_and_report(
     progress.start(&prepared);
     let run: SmolStr = prepared.run().into();
     let folder = prepared.folder.clone();
-    let (bars, warnings) = (progress.bars(), terminal.clone());
+    let bars = progress.bars();
     prepared.tell(move |sentence| {
         // What cannot be written does not keep the run from waiting.
-        bars.around(|| drop(writeln!(warnings.stderr(), "warning: {sentence}")));
+        bars.around(|out| drop(writeln!(out, "warning: {sentence}")));
     });
     let notifier = prepared.notifier();
     let questions = Questions::new(given);
-    let asking = TerminalQuestions::ask(&questions, progress.bars());
+    let screen_folder = folder
+        .clone()
+        .filter(|_| narrates.is_none() && !args.json && !args.quiet && screen::fits(args.plain));
+    let followed = Followed::new(screen_folder.is_some());
+    let face = match screen_folder {
+        Some(folder) => {
+            let host = Host {
+                followed: followed.clone(),
+                source: Arc::new(Here::new(questions.clone(), folder)),
+                limits: prepared.limits().unwrap_or_default(),
+                interrupter: interrupts.interrupter(),
+                palette: screen::palette(terminal),
+            };
+            Face::Screen(screen::start(host, progress.bars()))
+        }
+        None => Face::Lines(TerminalQuestions::ask(&questions, progress.bars())),
+    };
     if prepared.stays() && !keyboard::can_ask() {
         progress.write_questions_of(&run);
     }
     let mut recorder = args.record_script.as_deref().map(Recorder::new);
     let output = Output::default();
-    let mut view = View::default();
     let mut failed = Failures::default();
     let mut observer = |event: &Event, is_new: bool| {
+        let mut moment = followed.lock();
         // What is narrated need not be said twice.
         if narrates.is_none() || !matches!(event.kind, EventKind::Warning { .. }) {
-            progress.show(&view, event, is_new);
+            progress.show(&moment.view, event, is_new);
         }
-        view.apply(event);
-        failed.observe(event, &view);
-        progress.report(&view, event);
+        moment.apply(event);
+        failed.observe(event, &moment.view);
+        progress.report(&moment.view, event);
+        drop(moment);
         if let Some(recorder) = &mut recorder {
             recorder.record(event);
         }
@@ -107,7 +125,7 @@ fn execute_and_report(
     };
     let bars = progress.bars();
     let mut hear = |line: &str| {
-        bars.around(|| output.write(|| writeln!(terminal.stdout(), "{}", printed::shown(line))));
+        bars.around(|_| output.write(|| writeln!(terminal.stdout(), "{}", printed::shown(line))));
     };
     let interrupted = async {
         let unheard = async {
@@ -129,7 +147,7 @@ fn execute_and_report(
         narration: narrates.map(|narration| (narration.into(), &mut hear as &mut dyn FnMut(&str))),
     };
     let finished = prepared.execute(hooks);
-    asking.finish();
+    face.finish();
     progress.finish();
     if let Some(recorder) = recorder {
         recorder.write(terminal)?;
@@ -160,7 +178,7 @@ fn execute_and_report(
         is_quiet: args.quiet,
         failed: &failed,
     };
-    let ended = report.write(&finished, ended, &view, terminal)?;
+    let ended = report.write(&finished, ended, &followed.lock().view, terminal)?;
     warn_of(&notifier, terminal)?;
     match output.into_error() {
         Some(error) => {
@@ -172,6 +190,21 @@ fn execute_and_report(
             Ok(Ended::Refused)
         }
         None => Ok(ended),
+    }
+}
+
+/// What a run is shown by at the terminal, and asks with.
+enum Face {
+    Screen(ScreenThread),
+    Lines(TerminalQuestions),
+}
+
+impl Face {
+    fn finish(self) {
+        match self {
+            Face::Screen(screen) => screen.finish(),
+            Face::Lines(questions) => questions.finish(),
+        }
     }
 }
 

@@ -1,17 +1,33 @@
 //! What ends a run from outside: the person, the system, and the time.
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use prose_harness::supervisor;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::run::echo;
 use crate::run::ended::Ended;
+use crate::screen::window;
+
+/// The reason that Ctrl-C gives.
+const INTERRUPTED: &str = "interrupted by Ctrl-C";
 
 /// Receives signals from its creation on: a run may be busy for long before it waits for anything.
 pub(crate) struct Interrupts {
     reason: oneshot::Receiver<String>,
+    interrupter: Interrupter,
+}
+
+/// Interrupts as Ctrl-C does, where a screen receives it as a key.
+#[derive(Clone, Default)]
+pub(crate) struct Interrupter(Arc<Notify>);
+
+impl Interrupter {
+    pub(crate) fn interrupt(&self) {
+        // Kept until it is waited for.
+        self.0.notify_one();
+    }
 }
 
 impl Interrupts {
@@ -19,6 +35,8 @@ impl Interrupts {
     pub(crate) fn listen() -> Self {
         let (tell, reason) = oneshot::channel();
         let (ready, is_ready) = mpsc::channel();
+        let interrupter = Interrupter::default();
+        let pressed = interrupter.clone();
         // Where there is no thread for it, signals do what they do to any process.
         let _ = thread::Builder::new().name("signals".to_owned()).spawn(move || {
             let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
@@ -27,19 +45,31 @@ impl Interrupts {
             runtime.block_on(async {
                 let mut signals = Signals::new();
                 _ = ready.send(());
-                let reason = signals.next().await;
+                let mut next = async || {
+                    tokio::select! {
+                        reason = signals.next() => reason,
+                        () = pressed.0.notified() => INTERRUPTED.to_owned(),
+                    }
+                };
+                let reason = next().await;
                 // Without a receiver, the run is stopping already, and a second signal means that it is urgent.
                 if tell.send(reason).is_ok() {
-                    signals.next().await;
+                    next().await;
                 }
                 supervisor::kill_all();
+                window::restore();
                 echo::restore();
                 std::process::exit(Ended::Interrupted as i32);
             });
         });
         // Without the thread, signals do what they do to any process.
         _ = is_ready.recv();
-        Self { reason }
+        Self { reason, interrupter }
+    }
+
+    /// What interrupts as Ctrl-C does.
+    pub(crate) fn interrupter(&self) -> Interrupter {
+        self.interrupter.clone()
     }
 
     /// Is ready when the run has to stop, with the reason: a signal, or that its time is over. After the reason was taken, nothing interrupts any more but
@@ -66,7 +96,7 @@ impl Signals {
     fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
         let reasons = [
-            (SignalKind::interrupt(), "interrupted by Ctrl-C"),
+            (SignalKind::interrupt(), INTERRUPTED),
             (SignalKind::terminate(), "terminated by the system (SIGTERM)"),
             (SignalKind::hangup(), "the terminal was closed (SIGHUP)"),
         ];
@@ -120,7 +150,7 @@ impl Signals {
 
     async fn next(&mut self) -> String {
         match tokio::signal::ctrl_c().await {
-            Ok(()) => "interrupted by Ctrl-C".to_owned(),
+            Ok(()) => INTERRUPTED.to_owned(),
             Err(_) => std::future::pending().await,
         }
     }

@@ -26,6 +26,8 @@ use crate::terminal::{ERROR, HELP, Terminal, WARNING, first_line, one_line};
 
 /// How many characters of a task or a value are shown.
 const MAX_SHOWN: usize = 72;
+/// How many bytes of lines are kept back at least, before the first ones are left out.
+const MAX_HELD: usize = 1 << 20;
 /// How many sessions are shown as running at the same time: more would not fit a terminal.
 const MAX_SESSIONS: usize = 12;
 
@@ -34,6 +36,9 @@ const MAX_SESSIONS: usize = 12;
 pub(crate) struct Bars {
     lines: MultiProgress,
     question: Arc<Mutex<Option<Asked>>>,
+    /// What is written once the screen of the run closes; `None` without a screen.
+    held: Arc<Mutex<Option<Vec<u8>>>>,
+    terminal: Terminal,
 }
 
 /// A question that waits for its answer in the last line of the terminal.
@@ -53,13 +58,51 @@ impl Bars {
         ShownQuestion(self.clone())
     }
 
+    /// Keeps lines back while the screen of the run is open.
+    pub(crate) fn hold(&self) {
+        let mut held = self.held();
+        if held.is_none() {
+            // What cannot be taken away is hidden by the screen.
+            _ = self.lines.clear();
+            self.lines.set_draw_target(ProgressDrawTarget::hidden());
+            *held = Some(Vec::new());
+        }
+    }
+
+    /// Writes the lines that were kept back. The lines at the bottom are shown again if the run goes on without its screen.
+    pub(crate) fn release(&self, goes_on: bool) {
+        let Some(text) = self.held().take() else { return };
+        let mut stderr = self.terminal.stderr();
+        if text.len() >= MAX_HELD {
+            _ = writeln!(stderr, "… earlier lines are left out; `prose runs show` has what they say");
+        }
+        // Who does not look at the progress does not miss it either.
+        _ = stderr.write_all(&text).and_then(|()| stderr.flush());
+        if goes_on {
+            self.lines.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Vec<u8>>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Writes lines. A question that is shown is written again after them.
-    pub(crate) fn around(&self, write: impl FnOnce()) {
+    pub(crate) fn around(&self, write: impl FnOnce(&mut dyn Write)) {
+        let mut held = self.held();
+        if let Some(text) = held.as_mut() {
+            write(text);
+            if text.len() > 2 * MAX_HELD {
+                let line = text[text.len() - MAX_HELD..].iter().position(|byte| *byte == b'\n');
+                text.drain(..text.len() - MAX_HELD + line.map_or(0, |end| end + 1));
+            }
+            return;
+        }
         let question = self.question();
         if question.is_some() {
             write_question("\n");
         }
-        self.lines.suspend(write);
+        self.lines.suspend(|| write(&mut self.terminal.stderr()));
         if let Some(Asked { text, keeps_typed }) = &*question {
             if !keeps_typed {
                 keyboard::discard();
@@ -99,9 +142,8 @@ impl Drop for ShownQuestion {
 }
 
 /// Shows the progress of a run on standard error: as lines that move on a terminal, as plain lines elsewhere.
-pub(crate) struct Progress<'a> {
+pub(crate) struct Progress {
     is_quiet: bool,
-    terminal: &'a Terminal,
     bars: Bars,
     is_live: bool,
     /// Whether the run has come to what happens now, rather than once more. What is only executed once more is not shown.
@@ -118,8 +160,8 @@ pub(crate) struct Progress<'a> {
     _echo: Option<Echo>,
 }
 
-impl<'a> Progress<'a> {
-    pub(crate) fn new(is_quiet: bool, terminal: &'a Terminal) -> Self {
+impl Progress {
+    pub(crate) fn new(is_quiet: bool, terminal: &Terminal) -> Self {
         let is_live = !is_quiet && io::stderr().is_terminal();
         let bars = MultiProgress::new();
         if !is_live {
@@ -128,8 +170,12 @@ impl<'a> Progress<'a> {
         let echo = is_live.then(echo::hide_control_characters);
         Self {
             is_quiet,
-            terminal,
-            bars: Bars { lines: bars, question: Arc::default() },
+            bars: Bars {
+                lines: bars,
+                question: Arc::default(),
+                held: Arc::default(),
+                terminal: terminal.clone(),
+            },
             is_live,
             is_now: Cell::default(),
             running: RefCell::default(),
@@ -178,11 +224,10 @@ impl<'a> Progress<'a> {
         let Some((run, written)) = written.as_mut() else { return };
         let new = open.iter().filter(|question| written.insert(question.id));
         let new: Vec<OpenQuestion> = new.cloned().collect();
-        let write = || {
+        self.bars.around(|out| {
             // A question that cannot be written is listed by `prose runs`.
-            _ = waiting::write_open(run, &new, open.len() == 1, self.terminal);
-        };
-        self.bars.around(write);
+            _ = waiting::write_open(run, &new, open.len() == 1, out);
+        });
     }
 
     /// Shows an event. The view is that of the run before it.
@@ -415,11 +460,10 @@ impl<'a> Progress<'a> {
     }
 
     fn line(&self, line: std::fmt::Arguments<'_>) {
-        let write = || {
+        self.bars.around(|out| {
             // Who does not look at the progress does not miss it either.
-            _ = writeln!(self.terminal.stderr(), "{line}");
-        };
-        self.bars.around(write);
+            _ = writeln!(out, "{line}");
+        });
     }
 }
 

@@ -26,18 +26,17 @@ pub(crate) fn write_open(
     run: &str,
     questions: &[OpenQuestion],
     is_only: bool,
-    terminal: &Terminal,
+    out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut stderr = terminal.stderr();
     for question in questions {
-        write_question(question, &mut stderr)?;
+        write_question(question, out)?;
         let command = answer_command(run, question, is_only);
-        writeln!(stderr, "{HELP}help{HELP:#}: answer with `{command}`")?;
+        writeln!(out, "{HELP}help{HELP:#}: answer with `{command}`")?;
     }
     Ok(())
 }
 
-fn write_question(question: &OpenQuestion, stderr: &mut impl Write) -> io::Result<()> {
+fn write_question(question: &OpenQuestion, stderr: &mut dyn Write) -> io::Result<()> {
     writeln!(stderr, "{WARNING}waiting{WARNING:#}: {}", shown(question))?;
     match &question.note {
         Some(note) => writeln!(stderr, "{WARNING}note{WARNING:#}: {}", one_line(note)),

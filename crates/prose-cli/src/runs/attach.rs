@@ -1,21 +1,23 @@
 //! `prose runs attach`: follows a run that another process executes, and answers its questions.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 
 use prose_run::Project;
 use prose_run::control::{Client, Closer, ControlError, ElsewhereQuestions, Watched, Watcher};
-use prose_view::View;
 use prose_vm::event::{EventKind, RunEnd, RunStatus};
 use prose_vm::questions::AnswerSource;
 
 use crate::command_error::CommandError;
 use crate::keyboard::can_ask;
-use crate::run::interrupt::Interrupts;
+use crate::run::interrupt::{Interrupter, Interrupts};
 use crate::run::progress::{Bars, Progress};
 use crate::run::terminal_questions::ask_all;
 use crate::run::waiting;
 use crate::runs::control::connect;
+use crate::screen::{self, Elsewhere, Followed, Host, ScreenThread};
 use crate::status::Status;
 use crate::terminal::{ERROR, Terminal, WARNING, one_line};
 
@@ -24,6 +26,7 @@ pub(super) struct Attach<'a> {
     pub(super) run: Option<&'a str>,
     pub(super) is_read_only: bool,
     pub(super) is_json: bool,
+    pub(super) is_plain: bool,
 }
 
 pub(super) fn attach(
@@ -38,12 +41,17 @@ pub(super) fn attach(
     let failed = |error| CommandError::Message(format!("run {run}: {error}"));
     let is_paused = client.status().map_err(failed)?.is_paused;
     let mut watcher = client.attach(0).map_err(failed)?;
+    let has_screen = !args.is_json && screen::fits(args.is_plain);
     let asks = !args.is_json && !args.is_read_only && can_ask();
-    let attend = || ElsewhereQuestions::attend(&folder, AnswerSource::CommandLine);
-    let questions = asks.then(attend).transpose().map_err(failed)?;
+    let questions = match asks {
+        true => Some(ElsewhereQuestions::attend(&folder, AnswerSource::CommandLine)),
+        false if has_screen => Some(ElsewhereQuestions::follow(&folder, AnswerSource::CommandLine)),
+        false => None,
+    };
+    let questions = questions.transpose().map_err(failed)?;
     let progress = Progress::new(args.is_json, terminal);
     // The run continues when this process is interrupted; only the terminal has to be restored.
-    drop(Interrupts::listen());
+    let interrupter = Interrupts::listen().interrupter();
     if !args.is_json {
         writeln!(terminal.stderr(), "Attached to run {run} of process {process}; Ctrl-C leaves it running.")?;
         if is_paused {
@@ -56,10 +64,11 @@ pub(super) fn attach(
         let open = Client::connect(&folder).and_then(|mut client| client.questions());
         progress.asked(&open.unwrap_or_default());
     }
-    if let Some((questions, closer)) = questions {
-        ask(questions, closer, progress.bars())?;
-    }
-    let end = follow(&mut watcher, &progress, args.is_json, &mut View::default());
+    let followed = Followed::new(has_screen);
+    let face = Attached { folder, questions, interrupter, is_read_only: args.is_read_only };
+    let screen = face.start(has_screen, &followed, &progress, terminal)?;
+    let end = follow(&mut watcher, &progress, args.is_json, &followed);
+    screen.into_iter().for_each(ScreenThread::finish);
     progress.finish();
     let end = end.map_err(|error| match error {
         CommandError::Message(error) => CommandError::Message(format!("run {run}: {error}")),
@@ -97,12 +106,50 @@ pub(super) fn attach(
     }
 }
 
+/// How the questions of a followed run are shown and answered at this terminal.
+pub(crate) struct Attached {
+    pub(crate) folder: PathBuf,
+    /// Those that are shown, if any are.
+    pub(crate) questions: Option<(ElsewhereQuestions, Closer)>,
+    /// Ends this process, and not the run.
+    pub(crate) interrupter: Interrupter,
+    pub(crate) is_read_only: bool,
+}
+
+impl Attached {
+    /// Starts the screen of the run, or what asks its questions in lines.
+    pub(crate) fn start(
+        self,
+        has_screen: bool,
+        followed: &Followed,
+        progress: &Progress,
+        terminal: &Terminal,
+    ) -> io::Result<Option<ScreenThread>> {
+        let Self { folder, questions, interrupter, is_read_only } = self;
+        if has_screen {
+            let source = Elsewhere { questions, folder, is_read_only, interrupter: interrupter.clone() };
+            let host = Host {
+                followed: followed.clone(),
+                source: Arc::new(source),
+                limits: String::new(),
+                interrupter,
+                palette: screen::palette(terminal),
+            };
+            return Ok(Some(screen::start(host, progress.bars())));
+        }
+        if let Some((questions, closer)) = questions {
+            ask(questions, closer, progress.bars())?;
+        }
+        Ok(None)
+    }
+}
+
 /// Shows events until there are no more. Returns the end of the run, unless its process has died.
 pub(crate) fn follow(
     watcher: &mut Watcher,
-    progress: &Progress<'_>,
+    progress: &Progress,
     is_json: bool,
-    view: &mut View,
+    followed: &Followed,
 ) -> Result<Option<RunEnd>, CommandError> {
     let failed = |error: ControlError| CommandError::Message(error.to_string());
     while let Some(Watched { event, is_live }) = watcher.next_event().map_err(failed)? {
@@ -112,13 +159,15 @@ pub(crate) fn follow(
             out.write_all(b"\n")?;
             out.flush()?;
         }
-        progress.show(view, &event, is_live);
-        view.apply(&event);
-        progress.report(view, &event);
+        let mut moment = followed.lock();
+        progress.show(&moment.view, &event, is_live);
+        moment.apply(&event);
+        progress.report(&moment.view, &event);
         if !watcher.is_behind() {
             // The next event may be far away.
-            progress.show_open(view);
+            progress.show_open(&moment.view);
         }
+        drop(moment);
         if let EventKind::RunEnded(end) = event.kind {
             return Ok(Some(end));
         }
@@ -127,7 +176,7 @@ pub(crate) fn follow(
 }
 
 /// Asks the questions of the run at this terminal until it ends. The run waits for the answers as long as this process attends it.
-pub(crate) fn ask(questions: ElsewhereQuestions, closer: Closer, bars: Bars) -> io::Result<()> {
+fn ask(questions: ElsewhereQuestions, closer: Closer, bars: Bars) -> io::Result<()> {
     let asking = move || {
         ask_all(questions, &bars);
         // A user who has closed standard input answers no more.

@@ -10,6 +10,8 @@ mod common;
 mod completions;
 mod describe;
 mod doctor;
+#[cfg(target_os = "linux")]
+mod emulator;
 mod explain;
 mod fmt;
 mod graph;

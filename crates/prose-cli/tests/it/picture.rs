@@ -1,10 +1,17 @@
-//! The picture in the README is what `prose check` really writes. Where that changes, this test fails and
-//! `UPDATE_EXPECT=1 cargo test -p prose-cli --test it picture` draws it anew.
+//! The pictures of the command line are what it really writes and draws. Where that changes, a test fails and
+//! `UPDATE_EXPECT=1 cargo test -p prose-cli --test it picture` draws them anew.
 
 use std::process::Command;
 
 use anstyle_svg::{Palette, Term};
 use expect_test::expect_file;
+use prose_tui::ratatui::Terminal;
+use prose_tui::ratatui::backend::TestBackend;
+use prose_tui::ratatui::buffer::Buffer;
+use prose_tui::ratatui::style::{Color, Modifier};
+use prose_tui::{Now, Outputs, RunScreen};
+use prose_view::View;
+use prose_vm::event::Event;
 
 const TITLE_BAR: u32 = 36;
 
@@ -57,4 +64,57 @@ fn palette() -> Palette {
     ]
     .map(rgb)
     .into()
+}
+
+/// The screen of a run that was recorded, at a moment at which its branches are at work.
+#[test]
+fn the_picture_of_the_screen_shows_what_is_drawn() {
+    let text = include_str!("../../../../editors/vscode/test/recorded/review.jsonl");
+    let events = text.lines().map(|line| serde_json::from_str::<Event>(line).unwrap()).take(MOMENT);
+    let (mut view, mut outputs) = (View::default(), Outputs::default());
+    for event in events {
+        view.apply(&event);
+        outputs.observe(&event);
+    }
+    let mut screen = RunScreen::new(prose_tui::Palette { has_colors: true });
+    screen.update(&view);
+    let output = screen.selected_request(&view).and_then(|request| outputs.of(request));
+    let now = Now { view: &view, output, questions: &[], limits: "", late: 0 };
+    let mut terminal = Terminal::new(TestBackend::new(96, 22)).unwrap();
+    terminal.draw(|frame| screen.draw(frame, &now)).unwrap();
+    let svg = window(&ansi(terminal.backend().buffer()));
+    expect_file![concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pictures/screen.svg")].assert_eq(&svg);
+}
+
+/// How many events of the recorded run are drawn.
+const MOMENT: usize = 46;
+
+/// What a buffer holds, with escape sequences for its styles.
+fn ansi(buffer: &Buffer) -> String {
+    let mut text = String::new();
+    for y in 0..buffer.area.height {
+        for x in 0..buffer.area.width {
+            let cell = &buffer[(x, y)];
+            let mut style = anstyle::Style::new();
+            style = match cell.fg {
+                Color::Red => style.fg_color(Some(anstyle::AnsiColor::Red.into())),
+                Color::Green => style.fg_color(Some(anstyle::AnsiColor::Green.into())),
+                Color::Yellow => style.fg_color(Some(anstyle::AnsiColor::Yellow.into())),
+                Color::Cyan => style.fg_color(Some(anstyle::AnsiColor::Cyan.into())),
+                _ => style,
+            };
+            for (modifier, effect) in [
+                (Modifier::BOLD, anstyle::Effects::BOLD),
+                (Modifier::DIM, anstyle::Effects::DIMMED),
+                (Modifier::REVERSED, anstyle::Effects::INVERT),
+            ] {
+                if cell.modifier.contains(modifier) {
+                    style = style.effects(style.get_effects() | effect);
+                }
+            }
+            text += &format!("{style}{}{style:#}", cell.symbol());
+        }
+        text.push('\n');
+    }
+    text
 }

@@ -46,6 +46,8 @@ mod replay;
 mod report;
 mod resume;
 mod rights;
+#[cfg(target_os = "linux")]
+mod screen;
 #[cfg(unix)]
 mod signals;
 #[cfg(unix)]

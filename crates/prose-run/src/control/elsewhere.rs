@@ -34,6 +34,11 @@ impl ElsewhereQuestions {
         Self::listen(folder, from, Client::connect(folder)?.follow_questions()?)
     }
 
+    /// The questions that wait for a person, the oldest first.
+    pub fn open(&self) -> Vec<OpenQuestion> {
+        self.open.borrow().clone().unwrap_or_default()
+    }
+
     fn listen(
         folder: &Path,
         from: AnswerSource,

@@ -1,6 +1,7 @@
 //! Runs on the workers of a cluster, each with a server of its own.
 
 mod chaos;
+mod faults;
 mod forks;
 mod roles;
 mod turns;

@@ -1,0 +1,152 @@
+//! `prose top`: the runs of a project on a screen.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use prose_run::Project;
+use prose_run::control::Client;
+use prose_run::questions::user;
+use prose_state::runs::{RunState, RunSummary};
+use prose_tui::ratatui::crossterm::event::{self, Event as Pressed};
+use prose_tui::{Top, TopAction, TopRun};
+use prose_view::{duration, usage_text};
+use prose_vm::command::Command;
+use prose_vm::questions::AnswerSource;
+
+use crate::cli::top::TopArgs;
+use crate::cluster::server::mirror;
+use crate::command_error::CommandError;
+use crate::keyboard;
+use crate::run::interrupt::Interrupts;
+use crate::run::project::present_project;
+use crate::screen::window::{self, Window};
+use crate::screen::{self, FRAME, show_run, spawn};
+use crate::status::Status;
+use crate::terminal::{Terminal, counted, first_line};
+
+/// How often the runs are read again.
+const LOOK: Duration = Duration::from_secs(1);
+
+pub(crate) fn run(args: &TopArgs, terminal: &Terminal) -> io::Result<Status> {
+    CommandError::status(list(args, terminal), terminal)
+}
+
+fn list(args: &TopArgs, terminal: &Terminal) -> Result<(), CommandError> {
+    if !screen::fits(false) {
+        let message = "`prose top` needs a terminal; `prose runs list` prints the runs";
+        return Err(CommandError::Message(message.to_owned()));
+    }
+    let mirror = args.on.as_deref().map(|on| mirror(on, None)).transpose();
+    let mirror = mirror.map_err(|error| CommandError::Message(error.to_string()))?;
+    let project = mirror.as_ref().map_or_else(present_project, |mirror| mirror.project.clone());
+    let interrupts = Interrupts::listen();
+    let interrupter = interrupts.interrupter();
+    let is_over = stops(interrupts);
+    let palette = screen::palette(terminal);
+    let folder = match &args.on {
+        Some(_) => "the cluster".to_owned(),
+        None => project.root.display().to_string(),
+    };
+    let mut top = Top::new(palette, &folder);
+    let mut window = None;
+    let (news, done) = mpsc::channel::<Result<String, String>>();
+    let mut read = None::<Instant>;
+    while !is_over.load(Ordering::Acquire) {
+        if read.is_none_or(|read| read.elapsed() >= LOOK) {
+            top.update(project.list_runs()?.iter().map(row).collect());
+            read = Some(Instant::now());
+        }
+        if !keyboard::is_foreground() {
+            window = None;
+            std::thread::sleep(FRAME);
+            continue;
+        }
+        for outcome in done.try_iter() {
+            match outcome {
+                Ok(message) => top.say(&message),
+                Err(problem) => top.report(&problem),
+            }
+            read = None;
+        }
+        Window::opened(&mut window)?.draw(|frame| top.draw(frame))?;
+        if !event::poll(FRAME)? {
+            continue;
+        }
+        let Pressed::Key(key) = event::read()? else { continue };
+        match top.key(key) {
+            None => {}
+            Some(TopAction::Leave) => break,
+            Some(TopAction::Suspend) => {
+                window = None;
+                window::suspend();
+            }
+            Some(TopAction::Show(run)) => {
+                if let Err(problem) = show_run(&project, &run, &mut window, &is_over, &interrupter, palette) {
+                    top.report(&problem);
+                }
+                read = None;
+            }
+            Some(TopAction::Pause(run)) => command(&project, &run, &news, Command::Pause, "paused"),
+            Some(TopAction::Continue(run)) => command(&project, &run, &news, Command::Continue, "continued"),
+            Some(TopAction::Stop(run)) => command(&project, &run, &news, Command::Stop, "stopping"),
+        }
+    }
+    Ok(())
+}
+
+/// Becomes true with the first signal.
+fn stops(mut interrupts: Interrupts) -> Arc<AtomicBool> {
+    let is_over = Arc::<AtomicBool>::default();
+    let over = Arc::clone(&is_over);
+    let waiting = move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        runtime.block_on(interrupts.interrupted(std::future::pending()));
+        over.store(true, Ordering::Release);
+    };
+    // Without the thread, signals do what they do to any process.
+    let _ = std::thread::Builder::new().name("interrupts".to_owned()).spawn(waiting);
+    is_over
+}
+
+/// Gives a run a command.
+fn command(
+    project: &Project,
+    run: &str,
+    news: &mpsc::Sender<Result<String, String>>,
+    command: Command,
+    done: &'static str,
+) {
+    let (folder, run) = (project.existing_run(run), run.to_owned());
+    spawn(news, move || {
+        let folder = folder.map_err(|error| error.to_string())?;
+        let by = user(AnswerSource::CommandLine);
+        let sent = Client::connect(&folder).and_then(|mut client| client.command(command, &by));
+        sent.map(|()| format!("{done} {run}")).map_err(|error| format!("run {run}: {error}"))
+    });
+}
+
+/// A run in the list.
+fn row(run: &RunSummary) -> TopRun {
+    let about = match (run.waiting.first(), &run.error) {
+        (Some(question), _) => question.summary(),
+        (None, Some(error)) => first_line(error),
+        (None, None) => String::new(),
+    };
+    TopRun {
+        id: run.id.clone(),
+        program: run.title().unwrap_or_else(|| "?".into()).to_string(),
+        status: run.status.name(),
+        is_executed: run.status.is_executed(),
+        is_paused: matches!(run.status, RunState::Paused(_)),
+        needs_attention: matches!(
+            run.status,
+            RunState::Asking(_) | RunState::Waiting | RunState::Failed | RunState::CompletedWithFailures
+        ),
+        took: run.work().map_or(String::new(), duration),
+        sessions: run.sessions.map_or(String::new(), |count| counted(count as usize, "session")),
+        usage: run.usage.map_or(String::new(), usage_text),
+        about: first_line(&about),
+    }
+}
