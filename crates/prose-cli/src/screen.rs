@@ -7,7 +7,7 @@ pub(crate) mod window;
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use prose_tui::ratatui::crossterm::event::{self, Event as Pressed};
@@ -33,6 +33,9 @@ pub(crate) const FRAME: Duration = Duration::from_millis(100);
 
 /// How often it is looked at whether the screen opens.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// How long a screen may take to close.
+const CLOSE_TIME: Duration = Duration::from_secs(2);
 
 /// Whether a run is shown on a screen: at a terminal that can be drawn on and read from, unless lines are wanted.
 pub(crate) fn fits(is_plain: bool) -> bool {
@@ -104,7 +107,8 @@ pub(crate) fn palette(terminal: &Terminal) -> Palette {
 /// The thread of a screen. It ends when it is told that the run is over.
 pub(crate) struct ScreenThread {
     is_over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Option<TerminalQuestions>>>,
+    /// What the thread returns.
+    questions: mpsc::Receiver<Option<TerminalQuestions>>,
     bars: Bars,
 }
 
@@ -114,18 +118,21 @@ pub(crate) fn start(host: Host, bars: Bars) -> ScreenThread {
     // The run must not find itself alone before the thread has started.
     host.source.attend(keyboard::is_foreground());
     let (over, lines) = (Arc::clone(&is_over), bars.clone());
-    let showing = move || show(&host, &lines, &over);
-    let thread = thread::Builder::new().name("screen".to_owned()).spawn(showing).ok();
-    ScreenThread { is_over, thread, bars }
+    let (returned, questions) = mpsc::channel();
+    let showing = move || drop(returned.send(show(&host, &lines, &over)));
+    // Without the thread, the run goes on without a screen.
+    let _ = thread::Builder::new().name("screen".to_owned()).spawn(showing);
+    ScreenThread { is_over, questions, bars }
 }
 
 impl ScreenThread {
     /// Closes the screen, and shows the lines that it has hidden.
     pub(crate) fn finish(self) {
         self.is_over.store(true, Ordering::Release);
-        // A panic of the thread has closed its window; what it has shown is lost with it.
-        let questions = self.thread.and_then(|thread| thread.join().ok()).flatten();
-        if let Some(questions) = questions {
+        // A thread that a closed terminal holds up must not hold up the end of the run.
+        let questions = self.questions.recv_timeout(CLOSE_TIME);
+        window::restore();
+        if let Ok(Some(questions)) = questions {
             questions.finish();
         }
         self.bars.release(false);
@@ -209,13 +216,13 @@ fn in_window(host: &Host, screen: &mut RunScreen, window: &mut Window, is_over: 
         if window.draw(|frame| screen.draw(frame, &now)).is_err() {
             return Closed::Failed;
         }
-        match event::poll(FRAME) {
+        match window::is_pressed(FRAME) {
             Ok(false) => continue,
             Ok(true) => {}
             Err(_) => return Closed::Failed,
         }
         // All keys that were pressed, so that a pasted text is not drawn letter by letter.
-        while let Ok(true) = event::poll(Duration::ZERO) {
+        while let Ok(true) = window::is_pressed(Duration::ZERO) {
             let action = match event::read() {
                 Ok(Pressed::Key(key)) => screen.key(key, &now),
                 Ok(Pressed::Paste(text)) => {

@@ -71,7 +71,7 @@ fn list(args: &TopArgs, terminal: &Terminal) -> Result<(), CommandError> {
             read = None;
         }
         Window::opened(&mut window)?.draw(|frame| top.draw(frame))?;
-        if !event::poll(FRAME)? {
+        if !window::is_pressed(FRAME)? {
             continue;
         }
         let Pressed::Key(key) = event::read()? else { continue };

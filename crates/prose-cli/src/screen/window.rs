@@ -2,10 +2,11 @@
 
 use std::io::{self, Stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use prose_tui::ratatui::backend::CrosstermBackend;
 use prose_tui::ratatui::crossterm::cursor::Show;
-use prose_tui::ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use prose_tui::ratatui::crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste};
 use prose_tui::ratatui::crossterm::execute;
 use prose_tui::ratatui::crossterm::terminal::{
     Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -17,7 +18,7 @@ static IS_OPEN: AtomicBool = AtomicBool::new(false);
 
 /// How long a process may take to stop after the signal.
 #[cfg(unix)]
-const STOP: std::time::Duration = std::time::Duration::from_millis(200);
+const STOP: Duration = Duration::from_millis(200);
 
 /// A window over the whole terminal, on its alternate screen, so that nothing of it stays there. It is closed when it is dropped, also by a panic.
 pub(crate) struct Window(Terminal<CrosstermBackend<Stderr>>);
@@ -47,6 +48,39 @@ impl Window {
     pub(crate) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         self.0.draw(draw).map(drop)
     }
+}
+
+/// Waits until a key is pressed, at most for a time. Returns whether one was; an error says that the terminal is gone.
+///
+/// A terminal that was closed has an end of its input, which crossterm reads again and again without ever returning.
+#[cfg(unix)]
+pub(crate) fn is_pressed(at_most: Duration) -> io::Result<bool> {
+    // What was read together with an earlier key is not in the terminal any more.
+    let is_read = has_input(Duration::ZERO).and_then(|_| event::poll(Duration::ZERO))?;
+    Ok(is_read || has_input(at_most)? && event::poll(Duration::ZERO)?)
+}
+
+/// Waits until there is something to read, at most for a time.
+#[cfg(unix)]
+fn has_input(at_most: Duration) -> io::Result<bool> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = io::stdin();
+    let mut terminal = [PollFd::new(&stdin, PollFlags::IN)];
+    let timeout = Timespec::try_from(at_most).map_err(io::Error::other)?;
+    match poll(&mut terminal, Some(&timeout)) {
+        Ok(0) | Err(rustix::io::Errno::INTR) => Ok(false),
+        Ok(_) if terminal[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) => {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+        Ok(_) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Waits until a key is pressed, at most for a time. Returns whether one was.
+#[cfg(not(unix))]
+pub(crate) fn is_pressed(at_most: Duration) -> io::Result<bool> {
+    event::poll(at_most)
 }
 
 impl Drop for Window {

@@ -4,10 +4,12 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::num::NonZero;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
@@ -17,13 +19,18 @@ use crate::terminal::controlled;
 /// How long something may take to be shown on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How often the terminal looks whether it is to be closed.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// A terminal with a command that it controls.
 pub(crate) struct Emulator {
     keyboard: File,
     child: Child,
     shown: Arc<Mutex<Shown>>,
+    /// Whether the terminal is to be closed.
+    is_closed: Arc<AtomicBool>,
     reader: JoinHandle<()>,
-    _line: File,
+    line: File,
 }
 
 struct Shown {
@@ -64,16 +71,23 @@ impl Emulator {
         let shown = Arc::new(Mutex::new(Shown { parser, bytes: Vec::new() }));
         let keyboard = File::from(master);
         let (mut output, told) = (keyboard.try_clone().unwrap(), Arc::clone(&shown));
+        let is_closed = Arc::<AtomicBool>::default();
+        let closed = Arc::clone(&is_closed);
         let reader = thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // The end of the other side is an error on Linux.
-            while let Ok(count @ 1..) = output.read(&mut buffer) {
+            while !closed.load(Ordering::Relaxed) {
+                let timeout = Timespec::try_from(LOOK).unwrap();
+                if poll(&mut [PollFd::new(&output, PollFlags::IN)], Some(&timeout)) == Ok(0) {
+                    continue;
+                }
+                // The end of the other side is an error on Linux.
+                let Ok(count @ 1..) = output.read(&mut buffer) else { return };
                 let mut shown = told.lock().unwrap();
                 shown.parser.process(&buffer[..count]);
                 shown.bytes.extend_from_slice(&buffer[..count]);
             }
         });
-        Self { keyboard, child, shown, reader, _line: kept }
+        Self { keyboard, child, shown, is_closed, reader, line: kept }
     }
 
     /// What is shown.
@@ -120,11 +134,20 @@ impl Emulator {
         rustix::process::Pid::from_child(&self.child)
     }
 
+    /// Closes the terminal, and waits until the command ends.
+    pub(crate) fn close(self) -> Option<i32> {
+        let Self { keyboard, mut child, is_closed, reader, line, .. } = self;
+        is_closed.store(true, Ordering::Relaxed);
+        reader.join().unwrap();
+        drop((keyboard, line));
+        child.wait().unwrap().code()
+    }
+
     /// Waits until the command ends.
     pub(crate) fn end(mut self) -> Left {
         let status = self.child.wait().unwrap().code();
         let modes = tcgetattr(&self.keyboard).unwrap().local_modes;
-        drop(self._line);
+        drop(self.line);
         self.reader.join().unwrap();
         let shown = self.shown.lock().unwrap();
         let screen = shown.parser.screen();

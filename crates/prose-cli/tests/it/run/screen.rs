@@ -191,6 +191,23 @@ fn a_run_is_suspended_and_continued() {
 }
 
 #[test]
+fn a_closed_terminal_interrupts_the_run_unless_that_is_ignored() {
+    let workspace = two();
+    let terminal = Emulator::start(&command(&workspace, &["run", "two.prose", "--delay", "1h"]), (80, 24));
+    terminal.shows("1 running");
+    assert_eq!(terminal.close(), Some(3));
+
+    let run = command(&workspace, &["run", "two.prose", "--delay", "2s"]);
+    let mut ignoring = Command::new("sh");
+    ignoring.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]).arg(run.get_program()).args(run.get_args());
+    ignoring.current_dir(run.get_current_dir().unwrap());
+    ignoring.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let terminal = Emulator::start(&ignoring, (80, 24));
+    terminal.shows("1 running");
+    assert_eq!(terminal.close(), Some(0));
+}
+
+#[test]
 fn other_terminals_attach_and_leave() {
     let workspace = two();
     let mut runs = Emulator::start(&command(&workspace, &["run", "two.prose", "--delay", "1h"]), (80, 24));
