@@ -16,7 +16,7 @@ const WORKERS: usize = 4;
 const RUNS: usize = 3;
 
 /// A number of the environment.
-fn number(name: &str) -> Option<u64> {
+pub(super) fn number(name: &str) -> Option<u64> {
     std::env::var(name)
         .ok()
         .map(|text| text.parse().unwrap_or_else(|_| panic!("`{name}` is no number: {text}")))
