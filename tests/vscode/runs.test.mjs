@@ -150,6 +150,13 @@ async function choose(window, row, entry, seen) {
     await item.hover({ timeout: 3000 });
     await item.click({ timeout: 3000, delay: 50 });
   }, seen);
+  // A further try may have opened the menu once more when the first one led there, and an open menu takes all presses.
+  const menu = window.page.locator(".context-view-block");
+  await until("no menu is open", async () => {
+    const isOpen = await menu.isVisible();
+    if (isOpen) await window.page.keyboard.press("Escape");
+    return !isOpen;
+  });
 }
 
 /** The plan of a fork that has a text. */

@@ -17,7 +17,8 @@ use prose_state::folder::PROGRAM_FILE;
 use prose_state::names::NamedRun;
 use prose_state::reader::JournalReader;
 use prose_syntax::{Code, Level};
-use prose_view::{RequestStatus, Requests};
+use prose_view::{RequestStatus, Requests, View};
+use prose_vm::event::Event;
 use prose_vm::program::Program;
 
 use crate::run::project::present_project;
@@ -121,6 +122,35 @@ pub(crate) fn fork_points() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let failure = ("failure".to_owned(), "the statement that failed".to_owned());
         starting(typed, std::iter::once(failure).chain(lines_of_parts()))
+    })
+}
+
+/// `topic=` for each variable that has a value in the run that the command line names.
+pub(crate) fn variables() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let Some(view) = named_run().and_then(|run| view(&run)) else { return Vec::new() };
+        let names = view.program(0).map(|program| program.names.as_slice()).unwrap_or_default();
+        let names =
+            names.iter().map(|bound| (format!("{}=", bound.binding.name), first_line(&bound.binding.source)));
+        starting(typed, names)
+    })
+}
+
+/// What answers the questions of the run that the command line names: the answers that its only question offers, or the numbers of its questions.
+pub(crate) fn answers() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let view = named_run().and_then(|run| view(&run));
+        match view.as_ref().and_then(View::end).map(|end| end.waiting.as_slice()) {
+            Some([only]) => {
+                let choices = only.choices.iter();
+                starting(typed, choices.map(|choice| (choice.value.to_string(), choice.title.to_string())))
+            }
+            Some(several) => {
+                let questions = several.iter();
+                starting(typed, questions.map(|open| (open.id.to_string(), first_line(&open.summary()))))
+            }
+            None => Vec::new(),
+        }
     })
 }
 
@@ -236,13 +266,25 @@ fn named_run() -> Option<NamedRun> {
 }
 
 fn requests(run: &NamedRun) -> Option<Requests> {
+    let mut requests = Requests::default();
+    read_journal(run, |event| requests.apply(event))?;
+    Some(requests)
+}
+
+fn view(run: &NamedRun) -> Option<View> {
+    let mut view = View::default();
+    read_journal(run, |event| view.apply(event))?;
+    Some(view)
+}
+
+/// Reads the events of a run, unless there are too many.
+fn read_journal(run: &NamedRun, mut read: impl FnMut(&Event)) -> Option<()> {
     let journal = run.journal_file()?;
     if journal.metadata().ok()?.len() > MAX_JOURNAL {
         return None;
     }
-    let mut requests = Requests::default();
-    JournalReader::open(&journal).ok()?.map_while(Result::ok).for_each(|event| requests.apply(&event));
-    Some(requests)
+    JournalReader::open(&journal).ok()?.map_while(Result::ok).for_each(|event| read(&event));
+    Some(())
 }
 
 /// The program that a word names; of commands about runs, that of the run.

@@ -1,6 +1,6 @@
 //! The screen of a run at the terminal of this process.
 
-mod shown;
+pub(crate) mod shown;
 mod source;
 pub(crate) mod window;
 
@@ -16,7 +16,6 @@ use prose_view::View;
 use prose_vm::command::Command;
 use prose_vm::event::Event;
 
-pub(crate) use self::shown::show_run;
 pub(crate) use self::source::{Elsewhere, Here, Source};
 use self::window::Window;
 use crate::keyboard;
@@ -120,7 +119,7 @@ pub(crate) fn start(host: Host, bars: Bars) -> ScreenThread {
     let (over, lines) = (Arc::clone(&is_over), bars.clone());
     let (returned, questions) = mpsc::channel();
     let showing = move || drop(returned.send(show(&host, &lines, &over)));
-    // Without the thread, the run goes on without a screen.
+    // Without the thread, the run continues without a screen.
     let _ = thread::Builder::new().name("screen".to_owned()).spawn(showing);
     ScreenThread { is_over, questions, bars }
 }
@@ -262,7 +261,7 @@ fn command(host: &Host, news: &mpsc::Sender<Result<String, String>>, command: Co
     spawn(news, move || source.command(command).map(|()| done.to_owned()));
 }
 
-/// Does something that may take a moment, on a thread of its own: the screen goes on meanwhile.
+/// Does something that may take a moment, on a thread of its own: the screen is drawn meanwhile.
 pub(crate) fn spawn(
     news: &mpsc::Sender<Result<String, String>>,
     work: impl FnOnce() -> Result<String, String> + Send + 'static,

@@ -21,8 +21,9 @@ use crate::command_error::CommandError;
 use crate::keyboard;
 use crate::run::interrupt::Interrupts;
 use crate::run::project::present_project;
+use crate::screen::shown::show_run;
 use crate::screen::window::{self, Window};
-use crate::screen::{self, FRAME, show_run, spawn};
+use crate::screen::{self, FRAME, spawn};
 use crate::status::Status;
 use crate::terminal::{Terminal, counted, first_line};
 

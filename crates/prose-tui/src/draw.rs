@@ -16,7 +16,7 @@ use crate::screen::{Mode, Now, RunScreen};
 use crate::text::{columns, fitted, one_line, wrapped};
 use crate::tree::Row;
 
-/// From which width on the text of a session stands beside the tree, rather than below it.
+/// From which width on the text of a session stands next to the tree, rather than below it.
 const WIDE: u16 = 110;
 
 /// From which height on there is room for the text of a session below the tree.

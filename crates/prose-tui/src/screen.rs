@@ -41,7 +41,7 @@ pub enum Action {
     Retry(RequestId),
     /// A question is answered with a text.
     Answer(QuestionId, String),
-    /// The screen closes, and the run goes on.
+    /// The screen closes, and the run continues.
     Leave,
     /// Ctrl-C.
     Interrupt,
@@ -58,7 +58,7 @@ pub struct RunScreen {
     /// The revision of the view and the changes of the folding that the rows are of.
     rows_of: Option<(u64, u64)>,
     pub(crate) selected: Option<NodeId>,
-    /// Whether what runs is selected as the run goes on.
+    /// Whether what runs is selected as the run continues.
     pub(crate) follows: bool,
     /// The first row that is shown, and how many are.
     pub(crate) first: usize,

@@ -238,7 +238,7 @@ pub(crate) struct AnswerArgs {
     pub(crate) run: String,
 
     /// The answer; before it, the number of the question or the name of the input, if the run has several questions
-    #[arg(value_name = "ANSWER", num_args = 1..=2, required = true)]
+    #[arg(value_name = "ANSWER", num_args = 1..=2, required = true, add = candidates::answers())]
     pub(crate) answer: Vec<String>,
 
     /// Record the answer without resuming the run
@@ -284,7 +284,7 @@ pub(crate) struct ForkArgs {
     pub(crate) from: Option<Point>,
 
     /// Give a variable another value at that point; can be repeated
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = input, requires = "from")]
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = input, requires = "from", add = candidates::variables())]
     pub(crate) variables: Vec<(String, String)>,
 
     /// Replace the reply of a session, which a line, a place or the event of its result names; can be repeated

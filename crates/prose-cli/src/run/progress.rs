@@ -69,7 +69,7 @@ impl Bars {
         }
     }
 
-    /// Writes the lines that were kept back. The lines at the bottom are shown again if the run goes on without its screen.
+    /// Writes the lines that were kept back. The lines at the bottom are shown again if the run continues without its screen.
     pub(crate) fn release(&self, goes_on: bool) {
         let Some(text) = self.held().take() else { return };
         let mut stderr = self.terminal.stderr();

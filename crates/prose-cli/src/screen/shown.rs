@@ -17,7 +17,7 @@ use super::{Closed, FRAME, Followed, Host, in_window};
 use crate::keyboard;
 use crate::run::interrupt::Interrupter;
 
-/// Shows a run, as it goes on or as it has ended, until the user leaves it. Returns why it cannot be shown.
+/// Shows a run, while it is executed or after it has ended, until the user leaves it. Returns why it cannot be shown.
 pub(crate) fn show_run(
     project: &Project,
     run: &str,

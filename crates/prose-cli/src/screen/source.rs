@@ -28,7 +28,7 @@ pub(crate) trait Source: Send + Sync {
     /// Says whether the user is there to answer.
     fn attend(&self, is_there: bool);
 
-    /// The user has left the screen. Returns what asks the questions from now on, if the run goes on at this terminal.
+    /// The user has left the screen. Returns what asks the questions from now on, if the run continues at this terminal.
     fn leave(&self, bars: &Bars) -> Option<TerminalQuestions>;
 }
 

@@ -222,6 +222,39 @@ fn a_session_at_work_is_offered_by_its_number_and_its_agent() {
 }
 
 #[test]
+fn variables_of_a_run_and_answers_to_its_questions_are_offered() {
+    let asks = "let a = session \"Find tides\"\ninput go: \"Ship {a}? (yes/no)\"\n";
+    let several = "parallel:\n  input who: \"To whom?\"\n  input when: \"When?\"\n";
+    let workspace = Workspace::new(&[("asks.prose", asks)]);
+    workspace.prose(&["run", "asks.prose", "-q"]).ended(5);
+    check(
+        &workspace,
+        &["runs", "fork", "20", "--from", "2", "--set", ""],
+        expect![[r#"
+        a=  let a = session "Find tides"
+    "#]],
+    );
+    check(
+        &workspace,
+        &["runs", "answer", "20", ""],
+        expect![[r#"
+        yes  yes
+        no  no
+    "#]],
+    );
+    let workspace = Workspace::new(&[("several.prose", several)]);
+    workspace.prose(&["run", "several.prose", "-q"]).ended(5);
+    check(
+        &workspace,
+        &["runs", "answer", "20", ""],
+        expect![[r#"
+        1  who: To whom?
+        2  when: When?
+    "#]],
+    );
+}
+
+#[test]
 fn what_is_broken_offers_nothing_and_says_nothing() {
     let workspace = Workspace::new(&[
         ("prose.toml", "run = ["),

@@ -46,7 +46,9 @@ fn at_screen(ahead: &str, command: &mut Command) -> (File, Child) {
     let (stdin, stderr) = (line().unwrap(), line().unwrap());
     command.stdin(Stdio::from(File::from(stdin))).stderr(Stdio::from(File::from(stderr)));
     // What is tested is what is written in lines; the screen of a run has tests of its own.
-    command.env("TERM", "dumb");
+    if command.get_envs().all(|(name, _)| name != "TERM") {
+        command.env("TERM", "dumb");
+    }
     let mut screen = File::from(screen);
     screen.write_all(ahead.as_bytes()).unwrap();
     let child = command.stdout(Stdio::null()).spawn().unwrap();
@@ -87,7 +89,9 @@ fn play<'a>(
 /// Runs a command at a terminal that is closed as soon as it shows a text. Gives the exit status.
 #[cfg(target_os = "linux")]
 pub(crate) fn closed_at(command: &mut Command, text: &str) -> i32 {
-    let (mut screen, mut child) = at_screen("", &mut controlled(command));
+    let mut command = controlled(command);
+    // A terminal on which lines move.
+    let (mut screen, mut child) = at_screen("", command.env("TERM", "xterm"));
     let mut shown = Vec::new();
     let mut buffer = [0; 4096];
     while !String::from_utf8_lossy(&shown).contains(text) {

@@ -201,7 +201,8 @@ fn generated_programs_do_the_same_in_files_and_in_a_database() {
 #[ignore = "needs PostgreSQL"]
 fn generated_programs_do_the_same_on_a_postgresql_server() {
     let server = prose_fixture::postgres::PostgresServer::start();
-    for seed in 0..count_of_programs(12).min(30) {
+    // Each step waits for the disk of the server.
+    for seed in 0..count_of_programs(12).div_ceil(4) {
         let other = BOTH[seed as usize % 2];
         check_generated(seed, [other, StateMode::Postgres], Some(&server));
     }

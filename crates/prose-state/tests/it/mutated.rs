@@ -542,22 +542,34 @@ fn a_journal_may_end_at_any_byte() {
     }
 }
 
+/// A number of the environment.
+fn number(name: &str, or: u64) -> u64 {
+    std::env::var(name).map_or(or, |text| text.parse().unwrap())
+}
+
 #[test]
 #[ignore = "takes a minute"]
 fn of_many_damaged_journals_exactly_what_is_lost_is_asked_again() {
-    let number = |name: &str, or: u64| std::env::var(name).map_or(or, |text| text.parse().unwrap());
     let first = number("PROSE_JOURNAL_SEED", 1000);
     let mutants = number("PROSE_JOURNAL_MUTANTS", 2000);
     check_mutants(first..first + mutants.div_ceil(50), 50);
 }
 
+/// `PROSE_JOURNAL_STEP=1` tries each byte; without it, one of several between the ends of lines, and each one around these.
 #[test]
 #[ignore = "takes a minute"]
 fn a_journal_may_end_at_each_byte() {
     let mut random = Rng::with_seed(3);
     let text = "agent keeper:\n  prompt: \"Keep\"\n  persist: true\nparallel:\n  a = session \"A\"\n  resume: keeper\n    prompt: \"B\"\nif **{a} will do**:\n  session \"C\"\n    context: a\noutput final = session \"End\"\n";
     let original = Original::of(text.to_owned(), &mut random);
+    let step = number("PROSE_JOURNAL_STEP", 6) as usize;
+    let is_near_an_end = |length: usize| {
+        original.journal[length.saturating_sub(2)..(length + 2).min(original.journal.len())].contains(&b'\n')
+    };
     for length in 0..original.journal.len() {
+        if length % step != 0 && !is_near_an_end(length) {
+            continue;
+        }
         let mutant = &original.journal[..length];
         if !ended(mutant, &original) {
             original.check(mutant, &mut random, &format!("{length} bytes"));

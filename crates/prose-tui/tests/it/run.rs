@@ -63,7 +63,7 @@ fn what_runs_is_selected_with_what_it_writes() {
 }
 
 #[test]
-fn a_wide_screen_has_the_text_beside_the_tree() {
+fn a_wide_screen_has_the_text_next_to_the_tree() {
     let mut shown = two_branches();
     shown.resize(120, 9);
     shown.check(&expect![[r#"
@@ -383,9 +383,9 @@ fn help_has_every_key() {
           s          skip the selected session: its result is empty
           r          cancel the selected session, and start it again
           x          stop the run after a confirmation; `prose resume` continues it
-          f          select what runs, as it goes on
+          f          select what runs, as the run continues
           h          hide or show what has ended well
-          q          leave the screen; the run goes on
+          q          leave the screen; the run continues
           ?          show or hide this list
           ↑ ↓        select another part of the run
           ← →        fold or open the selected part

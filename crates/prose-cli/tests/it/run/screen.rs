@@ -68,7 +68,7 @@ fn a_run_is_paused_continued_and_stopped_by_keys() {
     terminal.types("p");
     terminal.until("that it is paused", |shown| shown.contains("paused ·"));
     terminal.types("p");
-    terminal.until("that it goes on", |shown| shown.contains("running ·"));
+    terminal.until("that it continues", |shown| shown.contains("running ·"));
     terminal.types("x");
     terminal.shows("Stop the run?");
     terminal.types("y");
@@ -112,7 +112,7 @@ fn windows_are_resized() {
         Emulator::start(&command(&workspace, &["run", "two.prose", "--delay", "1h"]), (80, 24));
     terminal.shows("session line 4");
     terminal.resize(160, 12);
-    terminal.until("the text beside the tree", |shown| {
+    terminal.until("the text next to the tree", |shown| {
         shown
             .lines()
             .any(|line| line.contains("writer: Make an outline") && line.contains(" │ session line 4"))
@@ -234,7 +234,7 @@ fn other_terminals_attach_and_leave() {
 fn the_runs_of_a_project_are_listed_shown_and_commanded() {
     let workspace = two();
     workspace.prose(&["run", "two.prose", "-q"]).ended(0);
-    let mut runs = Emulator::start(&command(&workspace, &["run", "two.prose", "--delay", "1h"]), (80, 24));
+    let runs = Emulator::start(&command(&workspace, &["run", "two.prose", "--delay", "1h"]), (80, 24));
     runs.shows("1 running");
     let mut top = Emulator::start(&command(&workspace, &["top"]), (100, 20));
     top.until("both runs", |shown| {

@@ -146,9 +146,10 @@ fn a_run_in_the_background_waits_as_without_a_terminal() {
 #[test]
 fn a_closed_terminal_interrupts_the_run() {
     let workspace = Workspace::new(&[("slow.prose", "session \"First\"\n"), ("asks.prose", ASKS)]);
-    for (arguments, text) in
-        [(&["run", "slow.prose", "--delay", "1h"][..], "First"), (&["run", "asks.prose"], "[n]o: ")]
-    {
+    for (arguments, text) in [
+        (&["run", "slow.prose", "--plain", "--delay", "1h"][..], "First"),
+        (&["run", "asks.prose", "--plain"], "[n]o: "),
+    ] {
         let mut command = workspace.command();
         assert_eq!(crate::terminal::closed_at(command.args(arguments), text), 3, "{arguments:?}");
     }
