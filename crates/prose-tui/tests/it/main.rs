@@ -1,5 +1,7 @@
 //! The terminal UI, drawn into a buffer.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 mod events;
 mod list;
 mod run;
