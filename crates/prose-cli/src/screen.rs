@@ -16,7 +16,7 @@ use prose_view::View;
 use prose_vm::command::Command;
 use prose_vm::event::Event;
 
-pub(crate) use self::source::{Elsewhere, Here, Source};
+pub(crate) use self::source::{Elsewhere, Here, Source, send};
 use self::window::Window;
 use crate::keyboard;
 use crate::run::interrupt::Interrupter;
@@ -162,7 +162,8 @@ fn show(host: &Host, bars: &Bars, is_over: &AtomicBool) -> Option<TerminalQuesti
         }
         let is_time = begun.elapsed() >= OPEN_AFTER || !host.source.questions().is_empty();
         if !is_time || !keyboard::is_foreground() {
-            thread::sleep(LOOK);
+            // In the background, a screen that has time to open may be long in coming.
+            thread::sleep(if is_time { FRAME } else { LOOK });
             continue;
         }
         bars.hold();

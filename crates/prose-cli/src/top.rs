@@ -6,8 +6,6 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use prose_run::Project;
-use prose_run::control::Client;
-use prose_run::questions::user;
 use prose_state::runs::{RunState, RunSummary};
 use prose_tui::ratatui::crossterm::event::{self, Event as Pressed};
 use prose_tui::{Top, TopAction, TopRun};
@@ -23,7 +21,7 @@ use crate::run::interrupt::Interrupts;
 use crate::run::project::present_project;
 use crate::screen::shown::show_run;
 use crate::screen::window::{self, Window};
-use crate::screen::{self, FRAME, spawn};
+use crate::screen::{self, FRAME, send, spawn};
 use crate::status::Status;
 use crate::terminal::{Terminal, counted, first_line};
 
@@ -44,7 +42,9 @@ fn list(args: &TopArgs, terminal: &Terminal) -> Result<(), CommandError> {
     let project = mirror.as_ref().map_or_else(present_project, |mirror| mirror.project.clone());
     let interrupts = Interrupts::listen();
     let interrupter = interrupts.interrupter();
-    let is_over = stops(interrupts);
+    let is_over = Arc::<AtomicBool>::default();
+    let over = Arc::clone(&is_over);
+    interrupts.tell_first(move || over.store(true, Ordering::Release));
     let palette = screen::palette(terminal);
     let folder = match &args.on {
         Some(_) => "the cluster".to_owned(),
@@ -97,20 +97,6 @@ fn list(args: &TopArgs, terminal: &Terminal) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Becomes true with the first signal.
-fn stops(mut interrupts: Interrupts) -> Arc<AtomicBool> {
-    let is_over = Arc::<AtomicBool>::default();
-    let over = Arc::clone(&is_over);
-    let waiting = move || {
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-        runtime.block_on(interrupts.interrupted(std::future::pending()));
-        over.store(true, Ordering::Release);
-    };
-    // Without the thread, signals do what they do to any process.
-    let _ = std::thread::Builder::new().name("interrupts".to_owned()).spawn(waiting);
-    is_over
-}
-
 /// Gives a run a command.
 fn command(
     project: &Project,
@@ -122,8 +108,7 @@ fn command(
     let (folder, run) = (project.existing_run(run), run.to_owned());
     spawn(news, move || {
         let folder = folder.map_err(|error| error.to_string())?;
-        let by = user(AnswerSource::CommandLine);
-        let sent = Client::connect(&folder).and_then(|mut client| client.command(command, &by));
+        let sent = send(&folder, command, AnswerSource::CommandLine);
         sent.map(|()| format!("{done} {run}")).map_err(|error| format!("run {run}: {error}"))
     });
 }
@@ -132,7 +117,7 @@ fn command(
 fn row(run: &RunSummary) -> TopRun {
     let about = match (run.waiting.first(), &run.error) {
         (Some(question), _) => question.summary(),
-        (None, Some(error)) => first_line(error),
+        (None, Some(error)) => error.clone(),
         (None, None) => String::new(),
     };
     TopRun {

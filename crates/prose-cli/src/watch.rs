@@ -43,15 +43,8 @@ pub(crate) fn repeat(
 /// Becomes true with the first signal; a second one ends the process.
 pub(crate) fn stopped_by_user() -> channel::Receiver<bool> {
     let (sender, stopped) = channel::channel(false);
-    let mut interrupts = Interrupts::listen();
-    // Without the thread, signals do what they do to any process.
-    let _ = thread::Builder::new().name("interrupts".to_owned()).spawn(move || {
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-        runtime.block_on(interrupts.interrupted(std::future::pending()));
-        let _ = sender.send(true);
-        // The receivers see an error without a sender.
-        runtime.block_on(std::future::pending::<()>());
-    });
+    // The sender is kept: the receivers see an error without it.
+    Interrupts::listen().tell_first(move || _ = sender.send(true));
     stopped
 }
 

@@ -127,7 +127,7 @@ impl RunScreen {
     fn row(&self, row: &Row, now: &Now<'_>, width: usize) -> Line<'static> {
         let view = now.view;
         let Some(node) = view.node(row.id) else { return Line::default() };
-        let right = right_of(row.id, node, now);
+        let right = right_of(node, now);
         let fold = match row.is_open {
             Some(true) => "▾ ",
             Some(false) => "▸ ",
@@ -398,7 +398,7 @@ fn doing(id: NodeId, node: &Node, now: &Now<'_>) -> String {
 }
 
 /// What stands at the end of a row: how long it took, what it has used, how its sessions stand.
-fn right_of(id: NodeId, node: &Node, now: &Now<'_>) -> String {
+fn right_of(node: &Node, now: &Now<'_>) -> String {
     let work = now.view.times_of(node).work;
     let late = if node.status == Status::Running { now.late } else { 0 };
     let took = match node.session().map(|session| session.attempts.last()) {
@@ -406,7 +406,7 @@ fn right_of(id: NodeId, node: &Node, now: &Now<'_>) -> String {
         _ => work + if node.sessions.running > 0 { late } else { 0 },
     };
     let cost = node.usage.and_then(|usage| usage.cost).map(|cost| format!("${cost:.2}"));
-    let sessions = Some(node.sessions).filter(|_| node.session().is_none() && id != NodeId::ROOT);
+    let sessions = Some(node.sessions).filter(|_| node.session().is_none());
     let sessions = sessions.filter(|counts| counts.total > 1);
     let sessions = sessions.map(|counts| format!("{}/{}", counts.complete, counts.total));
     let parts = [sessions, cost, Some(duration(took))];

@@ -19,8 +19,8 @@ pub(crate) struct Message {
 
 impl Message {
     /// A message that is shown from now on.
-    pub(crate) fn new(text: &str, is_problem: bool) -> Option<Self> {
-        Some(Self { text: one_line(text).into_owned(), is_problem, drawings_left: DRAWINGS })
+    pub(crate) fn new(text: &str, is_problem: bool) -> Self {
+        Self { text: one_line(text).into_owned(), is_problem, drawings_left: DRAWINGS }
     }
 
     /// Counts a drawing.

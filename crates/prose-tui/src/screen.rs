@@ -156,12 +156,12 @@ impl RunScreen {
 
     /// Says what came of an action.
     pub fn say(&mut self, message: &str) {
-        self.message = Message::new(message, false);
+        self.message = Some(Message::new(message, false));
     }
 
     /// Says why an action has no effect.
     pub fn report(&mut self, problem: &str) {
-        self.message = Message::new(problem, true);
+        self.message = Some(Message::new(problem, true));
     }
 
     /// Takes a text that was pasted.
@@ -249,7 +249,7 @@ impl RunScreen {
             KeyCode::PageDown => self.move_to(self.index() + page),
             KeyCode::Home | KeyCode::Char('g') => self.move_to(0),
             KeyCode::End | KeyCode::Char('G') => self.move_to(usize::MAX),
-            KeyCode::Left => self.fold(now.view),
+            KeyCode::Left => self.fold(),
             KeyCode::Right | KeyCode::Enter => self.open(),
             _ => {}
         }
@@ -273,7 +273,7 @@ impl RunScreen {
     }
 
     /// Folds the selected part; where it is folded, selects the part around it.
-    fn fold(&mut self, view: &View) {
+    fn fold(&mut self) {
         self.follows = false;
         let index = self.index();
         let Some(row) = self.rows.get(index).copied() else { return };
@@ -285,7 +285,6 @@ impl RunScreen {
         if let Some(around) = around {
             self.move_to(around);
         }
-        self.update(view);
     }
 
     /// Opens the selected part; where it is open, selects the first part in it.

@@ -94,12 +94,12 @@ impl Top {
 
     /// Says what came of an action.
     pub fn say(&mut self, message: &str) {
-        self.message = Message::new(message, false);
+        self.message = Some(Message::new(message, false));
     }
 
     /// Says why an action has no effect.
     pub fn report(&mut self, problem: &str) {
-        self.message = Message::new(problem, true);
+        self.message = Some(Message::new(problem, true));
     }
 
     fn shown(&self) -> Vec<&TopRun> {

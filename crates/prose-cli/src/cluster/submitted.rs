@@ -28,10 +28,10 @@ use crate::run::interrupt::Interrupts;
 use crate::run::load::Loaded;
 use crate::run::progress::Progress;
 use crate::run::project::{present_project, project_of};
-use crate::runs::attach::{Attached, follow};
+use crate::runs::attach::{follow, show_or_ask};
 use crate::runs::census;
 use crate::runs::details::details;
-use crate::screen::{self, Followed, ScreenThread};
+use crate::screen::{self, Elsewhere, Followed, ScreenThread};
 use crate::terminal::{ERROR, HELP, Terminal, WARNING, one_line};
 
 /// Submits a run of the program that an argument names, and follows it unless it is detached.
@@ -219,8 +219,8 @@ fn follow_run(mirror: &Mirror, run: &str, args: &RunnerArgs, terminal: &Terminal
     }
     let has_screen = asks && !args.quiet && screen::fits(args.plain);
     let followed = Followed::new(has_screen);
-    let face = Attached { folder, questions, interrupter, is_read_only: false };
-    let screen = face.start(has_screen, &followed, &progress, terminal)?;
+    let run_elsewhere = Elsewhere { folder, questions, interrupter, is_read_only: false };
+    let screen = show_or_ask(run_elsewhere, has_screen, &followed, &progress, terminal)?;
     let end = follow(&mut watcher, &progress, args.json, &followed);
     screen.into_iter().for_each(ScreenThread::finish);
     progress.finish();

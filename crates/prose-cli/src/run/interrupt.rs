@@ -72,6 +72,19 @@ impl Interrupts {
         self.interrupter.clone()
     }
 
+    /// Calls something with the first signal, on a thread of its own, and keeps it until the process ends; a second signal ends the process.
+    pub(crate) fn tell_first(mut self, mut tell: impl FnMut() + Send + 'static) {
+        // Without the thread, signals do what they do to any process.
+        let _ = thread::Builder::new().name("interrupts".to_owned()).spawn(move || {
+            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+                return;
+            };
+            runtime.block_on(self.interrupted(std::future::pending()));
+            tell();
+            runtime.block_on(std::future::pending::<()>());
+        });
+    }
+
     /// Is ready when the run has to stop, with the reason: a signal, or that its time is over. After the reason was taken, nothing interrupts any more but
     /// the second signal.
     pub(crate) async fn interrupted(&mut self, over: impl Future<Output = ()>) -> String {

@@ -1,7 +1,6 @@
 //! `prose runs attach`: follows a run that another process executes, and answers its questions.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
@@ -12,7 +11,7 @@ use prose_vm::questions::AnswerSource;
 
 use crate::command_error::CommandError;
 use crate::keyboard::can_ask;
-use crate::run::interrupt::{Interrupter, Interrupts};
+use crate::run::interrupt::Interrupts;
 use crate::run::progress::{Bars, Progress};
 use crate::run::terminal_questions::ask_all;
 use crate::run::waiting;
@@ -65,8 +64,8 @@ pub(super) fn attach(
         progress.asked(&open.unwrap_or_default());
     }
     let followed = Followed::new(has_screen);
-    let face = Attached { folder, questions, interrupter, is_read_only: args.is_read_only };
-    let screen = face.start(has_screen, &followed, &progress, terminal)?;
+    let run_elsewhere = Elsewhere { folder, questions, interrupter, is_read_only: args.is_read_only };
+    let screen = show_or_ask(run_elsewhere, has_screen, &followed, &progress, terminal)?;
     let end = follow(&mut watcher, &progress, args.is_json, &followed);
     screen.into_iter().for_each(ScreenThread::finish);
     progress.finish();
@@ -106,42 +105,28 @@ pub(super) fn attach(
     }
 }
 
-/// How the questions of a followed run are shown and answered at this terminal.
-pub(crate) struct Attached {
-    pub(crate) folder: PathBuf,
-    /// Those that are shown, if any are.
-    pub(crate) questions: Option<(ElsewhereQuestions, Closer)>,
-    /// Ends this process, and not the run.
-    pub(crate) interrupter: Interrupter,
-    pub(crate) is_read_only: bool,
-}
-
-impl Attached {
-    /// Starts the screen of the run, or what asks its questions in lines.
-    pub(crate) fn start(
-        self,
-        has_screen: bool,
-        followed: &Followed,
-        progress: &Progress,
-        terminal: &Terminal,
-    ) -> io::Result<Option<ScreenThread>> {
-        let Self { folder, questions, interrupter, is_read_only } = self;
-        if has_screen {
-            let source = Elsewhere { questions, folder, is_read_only, interrupter: interrupter.clone() };
-            let host = Host {
-                followed: followed.clone(),
-                source: Arc::new(source),
-                limits: String::new(),
-                interrupter,
-                palette: screen::palette(terminal),
-            };
-            return Ok(Some(screen::start(host, progress.bars())));
-        }
-        if let Some((questions, closer)) = questions {
-            ask(questions, closer, progress.bars())?;
-        }
-        Ok(None)
+/// Starts the screen of a run that is followed, or what asks its questions in lines.
+pub(crate) fn show_or_ask(
+    run: Elsewhere,
+    has_screen: bool,
+    followed: &Followed,
+    progress: &Progress,
+    terminal: &Terminal,
+) -> io::Result<Option<ScreenThread>> {
+    if has_screen {
+        let host = Host {
+            followed: followed.clone(),
+            interrupter: run.interrupter.clone(),
+            source: Arc::new(run),
+            limits: String::new(),
+            palette: screen::palette(terminal),
+        };
+        return Ok(Some(screen::start(host, progress.bars())));
     }
+    if let Some((questions, closer)) = run.questions {
+        ask(questions, closer, progress.bars())?;
+    }
+    Ok(None)
 }
 
 /// Shows events until there are no more. Returns the end of the run, unless its process has died.

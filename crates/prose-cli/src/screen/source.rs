@@ -56,7 +56,7 @@ impl Source for Here {
     }
 
     fn command(&self, command: Command) -> Result<(), String> {
-        send(&self.folder, command)
+        send(&self.folder, command, AnswerSource::Terminal)
     }
 
     fn attend(&self, is_there: bool) {
@@ -104,7 +104,7 @@ impl Source for Elsewhere {
     fn command(&self, command: Command) -> Result<(), String> {
         match self.is_read_only {
             true => Err(READ_ONLY.to_owned()),
-            false => send(&self.folder, command),
+            false => send(&self.folder, command, AnswerSource::Terminal),
         }
     }
 
@@ -116,8 +116,8 @@ impl Source for Elsewhere {
     }
 }
 
-fn send(folder: &Path, command: Command) -> Result<(), String> {
-    let sent =
-        Client::connect(folder).and_then(|mut client| client.command(command, &user(AnswerSource::Terminal)));
+/// Gives the run in a folder a command.
+pub(crate) fn send(folder: &Path, command: Command, from: AnswerSource) -> Result<(), String> {
+    let sent = Client::connect(folder).and_then(|mut client| client.command(command, &user(from)));
     sent.map_err(|error| error.to_string())
 }

@@ -21,19 +21,21 @@ static IS_OPEN: AtomicBool = AtomicBool::new(false);
 const STOP: Duration = Duration::from_millis(200);
 
 /// A window over the whole terminal, on its alternate screen, so that nothing of it stays there. It is closed when it is dropped, also by a panic.
-pub(crate) struct Window(Terminal<CrosstermBackend<Stderr>>);
+pub(crate) struct Window {
+    terminal: Terminal<CrosstermBackend<Stderr>>,
+    _restored: Restored,
+}
 
 impl Window {
     pub(crate) fn open() -> io::Result<Self> {
         enable_raw_mode()?;
         IS_OPEN.store(true, Ordering::Release);
         // From here on, dropping restores the terminal.
-        let opened = Restored;
+        let restored = Restored;
         // Not by `Terminal::clear`, which asks where the cursor is and waits for an answer.
         execute!(io::stderr(), EnterAlternateScreen, EnableBracketedPaste, Clear(ClearType::All))?;
         let terminal = Terminal::new(CrosstermBackend::new(io::stderr()))?;
-        std::mem::forget(opened);
-        Ok(Self(terminal))
+        Ok(Self { terminal, _restored: restored })
     }
 
     /// The window, which is opened if it is not.
@@ -46,7 +48,7 @@ impl Window {
 
     /// Draws what has changed.
     pub(crate) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        self.0.draw(draw).map(drop)
+        self.terminal.draw(draw).map(drop)
     }
 }
 
@@ -81,12 +83,6 @@ fn has_input(at_most: Duration) -> io::Result<bool> {
 #[cfg(not(unix))]
 pub(crate) fn is_pressed(at_most: Duration) -> io::Result<bool> {
     event::poll(at_most)
-}
-
-impl Drop for Window {
-    fn drop(&mut self) {
-        restore();
-    }
 }
 
 /// Restores the terminal when it is dropped.

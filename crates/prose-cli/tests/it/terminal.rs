@@ -102,17 +102,23 @@ pub(crate) fn closed_at(command: &mut Command, text: &str) -> i32 {
     child.wait().unwrap().code().unwrap()
 }
 
+/// The command with its folder and its environment, started by another program with these arguments before it.
+#[cfg(target_os = "linux")]
+pub(crate) fn started_by(starter: &[&str], command: &Command) -> Command {
+    let mut outer = Command::new(starter[0]);
+    outer.args(&starter[1..]).arg(command.get_program()).args(command.get_args());
+    outer.current_dir(command.get_current_dir().unwrap());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => outer.env(name, value),
+            None => outer.env_remove(name),
+        };
+    }
+    outer
+}
+
 /// The command as the leader of a session with that terminal, so that Ctrl-C reaches it.
 #[cfg(target_os = "linux")]
 pub(crate) fn controlled(command: &Command) -> Command {
-    let mut leader = Command::new("setsid");
-    leader.arg("--ctty").arg(command.get_program()).args(command.get_args());
-    leader.current_dir(command.get_current_dir().unwrap());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => leader.env(name, value),
-            None => leader.env_remove(name),
-        };
-    }
-    leader
+    started_by(&["setsid", "--ctty"], command)
 }

@@ -6,6 +6,7 @@ use rustix::process::{Signal, kill_process};
 
 use crate::common::Workspace;
 use crate::emulator::Emulator;
+use crate::terminal::started_by;
 
 const TWO: &str = "agent writer:\n  model: sonnet\n\nlet a = session: writer\n  prompt: \"Make an outline\"\noutput text = session \"Write it\"\n";
 const ASKS: &str = "input topic: \"What about?\"\noutput text = session \"Write about {topic}\"\n";
@@ -198,10 +199,7 @@ fn a_closed_terminal_interrupts_the_run_unless_that_is_ignored() {
     assert_eq!(terminal.close(), Some(3));
 
     let run = command(&workspace, &["run", "two.prose", "--delay", "2s"]);
-    let mut ignoring = Command::new("sh");
-    ignoring.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]).arg(run.get_program()).args(run.get_args());
-    ignoring.current_dir(run.get_current_dir().unwrap());
-    ignoring.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ignoring = started_by(&["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"], &run);
     let terminal = Emulator::start(&ignoring, (80, 24));
     terminal.shows("1 running");
     assert_eq!(terminal.close(), Some(0));

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::chaos::number;
 use super::{Cluster, ROUNDS};
+use crate::terminal::started_by;
 
 /// Runs a program of the system, as root.
 #[track_caller]
@@ -86,11 +87,9 @@ impl Cluster {
 
     /// A worker that is started by another program, such as `ip netns exec`.
     fn worker_by(&mut self, starter: &[&str], url: &str, arguments: &[&str]) -> usize {
-        let prose = self.workspace.command();
-        let mut command = Command::new(starter[0]);
-        command.args(&starter[1..]).arg(prose.get_program()).args(["worker", "--on", url, "--lease", "2s"]);
-        command.args(arguments).current_dir("/");
-        command.envs(prose.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut prose = self.workspace.command();
+        prose.args(["worker", "--on", url, "--lease", "2s"]).args(arguments).current_dir("/");
+        let mut command = started_by(starter, &prose);
         command.stdin(Stdio::null()).stdout(Stdio::null());
         if std::env::var_os("PROSE_SHOW_WORKERS").is_none() {
             command.stderr(Stdio::null());
