@@ -14,16 +14,14 @@ pub mod footprint;
 pub mod gate;
 pub mod mcp;
 pub mod notification;
-pub mod offline;
 pub mod one_model;
-pub mod permissions;
 pub mod prices;
 mod process;
-pub mod record;
 pub mod registry;
 pub mod replay;
 mod router;
 mod said;
-pub mod script;
 pub mod supervisor;
 pub mod traced;
+
+pub use prose_backends::{offline, permissions, record, script};

@@ -20,9 +20,9 @@ use crate::drivers::opencode::OpenCode;
 use crate::drivers::provider::{PROVIDERS, Provider, ProviderSettings};
 use crate::drivers::{AgentHost, AgentProgram, KnownAgent};
 use crate::mcp::AgentServers;
-use crate::offline::Offline;
 use crate::router::{self, Router};
-use crate::script::{Script, ScriptErrors};
+use prose_backends::offline::Offline;
+use prose_backends::script::{Script, ScriptErrors};
 
 /// The settings for creating harnesses.
 #[derive(Debug, Clone)]

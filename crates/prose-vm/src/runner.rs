@@ -122,6 +122,9 @@ async fn capacity_interval() {
 /// How often a request that waits for resources of the machine asks again, if nothing else happens.
 const CAPACITY_INTERVAL: Duration = Duration::from_millis(500);
 
+/// How often the runner waits for outcomes before it lets its thread do something else, even if there is always one.
+const MAX_ROUNDS: u32 = 64;
+
 /// How many outcomes are taken at once, before a person's commands are looked at and others are started.
 const MAX_GATHERED: u32 = 256;
 
@@ -217,6 +220,7 @@ impl Runner<'_> {
     async fn drive(&mut self, machine: &mut Machine) -> Result<RunEnd, RunError> {
         let mut outputs = Vec::new();
         let mut gathered = 0;
+        let mut rounds = 0;
         loop {
             machine.advance_into(&mut outputs);
             for output in outputs.drain(..) {
@@ -305,6 +309,12 @@ impl Runner<'_> {
                 return self.interrupt_by(ErrorKind::Budget, reason).await;
             }
             self.host.store.commit()?;
+            rounds += 1;
+            if rounds == MAX_ROUNDS {
+                rounds = 0;
+                // A backend that replies at once would keep the thread until the run ends, which may be the only one of a page.
+                tokio::task::yield_now().await;
+            }
             let (inputs, questions) = (Arc::clone(&self.host.inputs), self.questions_alone());
             let gate = self.host.gate.clone();
             tokio::select! {

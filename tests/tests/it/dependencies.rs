@@ -23,6 +23,8 @@ const PURE: &[&str] = &[
     "prose-tui",
     "prose-state",
     "prose-narration",
+    "prose-backends",
+    "prose-web",
     "prose-harness",
 ];
 
@@ -46,6 +48,8 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("prose-tui", "tokio"),
     ("prose-state", "tokio"),
     ("prose-narration", "tokio"),
+    ("prose-backends", "tokio"),
+    ("prose-web", "tokio"),
     ("prose-harness", "tokio"),
     // A model of a provider is asked over HTTP.
     ("prose-harness", "reqwest"),
@@ -89,15 +93,29 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("prose-state", &["prose-files", "prose-rights", "prose-syntax", "prose-view", "prose-vm"]),
     ("prose-narration", &["prose-syntax", "prose-view", "prose-vm"]),
+    ("prose-backends", &["prose-rights", "prose-syntax", "prose-toml", "prose-vm"]),
+    (
+        "prose-web",
+        &[
+            "prose-analysis",
+            "prose-backends",
+            "prose-format",
+            "prose-graph",
+            "prose-ide",
+            "prose-syntax",
+            "prose-view",
+            "prose-vm",
+        ],
+    ),
     (
         "prose-harness",
         &[
             "prose-acp",
+            "prose-backends",
             "prose-files",
             "prose-registry",
             "prose-rights",
             "prose-syntax",
-            "prose-toml",
             "prose-vm",
         ],
     ),

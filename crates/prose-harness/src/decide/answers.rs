@@ -4,7 +4,7 @@ use prose_vm::effect::{Choice, Verdict};
 use prose_vm::frame;
 use smol_str::SmolStr;
 
-use crate::script::label_index;
+use prose_backends::script::label_index;
 
 /// Words for a condition that is met.
 const YES: &[&str] = &["yes", "true", "met", "satisfied"];

@@ -28,7 +28,7 @@ use crate::decide::{Ask, BY_REFERENCE, Sessions};
 use crate::drivers::CONTINUE;
 use crate::faults;
 use crate::gate::Fault;
-use crate::permissions::Folders;
+use prose_backends::permissions::Folders;
 
 pub use self::agents::{AGENTS, AcpAgent};
 

@@ -1,7 +1,7 @@
 //! Claude Code, which exchanges messages with `prose` while it works: `claude -p --input-format stream-json`.
 //!
 //! Each session has a process of its own. Where a session has permissions, a hook makes every use of a tool a question, which is answered by
-//! [`crate::permissions`]; the rules of Claude Code itself let too much through. A process is kept for a short while if the same session may ask again.
+//! [`prose_backends::permissions`]; the rules of Claude Code itself let too much through. A process is kept for a short while if the same session may ask again.
 
 mod messages;
 pub(super) mod tools;
@@ -22,8 +22,8 @@ use crate::command::environment;
 use crate::decide::{Ask, BY_REFERENCE, Sessions};
 use crate::drivers::connection::Endings;
 use crate::mcp::{McpServer, config_for_claude};
-use crate::permissions::{About, Folders};
 use crate::traced;
+use prose_backends::permissions::{About, Folders};
 
 /// The name of the harness.
 const NAME: &str = "claude";

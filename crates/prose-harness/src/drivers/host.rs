@@ -14,9 +14,9 @@ use super::program::{AgentProgram, UnknownModels};
 use crate::faults;
 use crate::gate::{Attempts, Fault, Gate, PATIENCE};
 use crate::mcp::{AgentServers, McpServer, of_agent};
-use crate::permissions::Folders;
 use crate::process;
 use crate::supervisor;
+use prose_backends::permissions::Folders;
 
 /// Work on a prompt, for which the provider may turn the agent away.
 pub(super) trait Attempted: Send + Sync {

@@ -1,7 +1,7 @@
 //! OpenCode: one `opencode serve` for all sessions of a run.
 //!
 //! The server listens on this machine only and asks for a password, which is new for each server. It asks before each use of a tool that a session may not
-//! use freely, and [`crate::permissions`] decides. A rejected call rejects all calls of its session that ask at the same time, so rejections wait until the
+//! use freely, and [`prose_backends::permissions`] decides. A rejected call rejects all calls of its session that ask at the same time, so rejections wait until the
 //! others have ended.
 
 mod api;
@@ -36,7 +36,7 @@ use crate::drivers::{CONTINUE, CONTINUE_DENIED};
 use crate::faults;
 use crate::gate::Fault;
 use crate::mcp::McpServer;
-use crate::permissions::{Folders, permit};
+use prose_backends::permissions::{Folders, permit};
 
 const NAME: &str = "opencode";
 

@@ -21,7 +21,7 @@ use crate::command::quoted;
 use crate::faults;
 use crate::gate::Fault;
 use crate::mcp::McpServer;
-use crate::permissions::{Decision, Folders, McpTool, ToolRequest, decide, permit};
+use prose_backends::permissions::{Decision, Folders, McpTool, ToolRequest, decide, permit};
 
 /// The rules of a session.
 pub(super) struct Rules<'a> {

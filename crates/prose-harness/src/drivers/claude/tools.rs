@@ -7,7 +7,7 @@ use prose_vm::activity::ToolKind;
 use serde_json::Value;
 
 use crate::command::quoted;
-use crate::permissions::{About, McpTool, ToolRequest};
+use prose_backends::permissions::{About, McpTool, ToolRequest};
 
 /// The tools that remain where a permission forbids others, by what they need. A command can do anything, so it needs all permissions.
 pub(super) const BY_SUBJECT: &[(About, &[&str])] = &[

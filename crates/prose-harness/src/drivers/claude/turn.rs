@@ -23,8 +23,8 @@ use crate::drivers::CONTINUE;
 use crate::drivers::connection::{Connection, End};
 use crate::faults;
 use crate::gate::Fault;
-use crate::permissions::{self, Decision, Folders, ToolRequest};
 use crate::supervisor::GRACE;
+use prose_backends::permissions::{self, Decision, Folders, ToolRequest};
 
 /// The hook by which a process tells of its session.
 const SESSION_HOOK: &str = "session";

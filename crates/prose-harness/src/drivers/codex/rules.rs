@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::protocol::{CommandApproval, Elicitation, FileChange, inner_command};
 use super::turn::{change_kind, changed_paths, changes_title};
 use crate::mcp::McpServer;
-use crate::permissions::{About, Decision, Folders, McpTool, ToolRequest, decide, permit};
+use prose_backends::permissions::{About, Decision, Folders, McpTool, ToolRequest, decide, permit};
 
 /// How a thread works.
 pub(super) struct Rules<'a> {

@@ -1,7 +1,7 @@
 //! The permissions of a session in the terms of OpenCode.
 //!
 //! OpenCode compares its own patterns with paths as the model writes them, so that a symlink or `..` gets around them. Therefore it only has three answers
-//! here: a tool is removed, asks before each use, or needs no question. What it asks is decided by [`crate::permissions`].
+//! here: a tool is removed, asks before each use, or needs no question. What it asks is decided by [`prose_backends::permissions`].
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use crate::mcp::{AgentServers, McpServer};
-use crate::permissions::{About, McpTool};
+use prose_backends::permissions::{About, McpTool};
 
 /// A rule of OpenCode. Of several rules for a tool, the last one counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::command::quoted;
 use crate::drivers::claude::tools::{absolute, searched};
-use crate::permissions::ToolRequest;
+use prose_backends::permissions::ToolRequest;
 
 /// The use of a tool in the folder of a session.
 pub(super) fn request(name: &str, input: &Value, root: &Path) -> ToolRequest {

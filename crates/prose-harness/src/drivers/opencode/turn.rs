@@ -17,7 +17,7 @@ use super::spent::Spent;
 use super::{NAME, tools};
 use crate::faults;
 use crate::gate::Fault;
-use crate::permissions::ToolRequest;
+use prose_backends::permissions::ToolRequest;
 
 /// What a session has reported so far.
 pub(super) struct Turn<'a> {

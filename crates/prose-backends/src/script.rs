@@ -331,7 +331,7 @@ impl Harness for Script {
 }
 
 /// The matching label (R67): the first one that is equal apart from case and surrounding white space.
-pub(crate) fn label_index(labels: &[SmolStr], answer: &str) -> Option<usize> {
+pub fn label_index(labels: &[SmolStr], answer: &str) -> Option<usize> {
     let answer = answer.trim().to_lowercase();
     labels.iter().position(|label| label.trim().to_lowercase() == answer)
 }
