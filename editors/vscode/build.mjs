@@ -1,9 +1,10 @@
 // Builds what the package holds: one file of code, and copies of the grammars, the schema and the licences, whose only source is at the top
 // of the repository. With `--tests`, builds the tests instead.
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { licencesOf } from "./licences.mjs";
 
 process.chdir(fileURLToPath(new URL(".", import.meta.url)));
 
@@ -41,22 +42,11 @@ if (process.argv.includes("--tests")) {
     outdir: "dist",
     minify: true,
   });
-  writeFileSync("dist/third-party-licenses.txt", licencesOf(Object.keys(metafile.inputs)));
+  writeFileSync("dist/third-party-licenses.txt", licencesOf(".", Object.keys(metafile.inputs)));
   for (const file of ["syntaxes/prose.tmLanguage.json", "syntaxes/prose.markdown.tmLanguage.json", "docs/prose.schema.json", "docs/test.schema.json"]) {
     copyFileSync(`../../${file}`, `dist/${basename(file)}`);
   }
   for (const file of readdirSync("../..").filter((name) => name.startsWith("LICENSE"))) {
     copyFileSync(`../../${file}`, file);
   }
-}
-
-// The licences of the packages that the bundle holds parts of; each asks to be passed on with the code.
-function licencesOf(inputs) {
-  const packages = new Set(inputs.flatMap((input) => input.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0] ?? []));
-  return [...packages].sort().map((folder) => {
-    const { name, version } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
-    const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
-    if (file === undefined) throw new Error(`${name} has no file with its licence`);
-    return `${name} ${version}\n\n${readFileSync(`${folder}/${file}`, "utf8").trim()}\n`;
-  }).join(`\n${"-".repeat(80)}\n\n`);
 }

@@ -16,6 +16,12 @@ as_root() {
     fi
 }
 
+# Whether the lists of packages were fetched within the last hour.
+knows_packages() {
+    local lists=/var/lib/apt/lists
+    [[ -n $(find "$lists" -maxdepth 0 -mmin -60 2>/dev/null) && -n $(find "$lists" -maxdepth 1 -name '*Packages*' -print -quit 2>/dev/null) ]]
+}
+
 # Installs Debian packages that are missing.
 apt_install() {
     local missing=() package
@@ -29,6 +35,8 @@ apt_install() {
     fi
     say "installing ${missing[*]}"
     export DEBIAN_FRONTEND=noninteractive
+    local install=(apt-get install -q -y --no-install-recommends "${missing[@]}")
+    if knows_packages && as_root "${install[@]}" </dev/null >&2; then return; fi
     as_root apt-get update -q </dev/null >&2
-    as_root apt-get install -q -y --no-install-recommends "${missing[@]}" </dev/null >&2
+    as_root "${install[@]}" </dev/null >&2
 }

@@ -27,18 +27,23 @@ pub fn alone_in_the_folder() -> MutexGuard<'static, ()> {
 #[track_caller]
 fn package() -> &'static Path {
     static PACKAGE: OnceLock<PathBuf> = OnceLock::new();
-    PACKAGE.get_or_init(|| {
-        let file = repository().join("tests/.cache/vscode/openprose.vsix");
-        let _alone = alone_in_the_folder();
-        let output = Command::new(repository().join("editors/vscode/package")).arg(&file).output();
-        let output = output.expect("the script that packages the extension starts");
-        let (stdout, stderr) =
-            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(
-            output.status.success(),
-            "the extension is not packaged, {}:\n{stdout}{stderr}",
-            output.status
-        );
-        file
-    })
+    PACKAGE.get_or_init(|| packaged("openprose.vsix", &[]))
+}
+
+/// The extension for the Web, packaged once.
+#[track_caller]
+pub fn web_package() -> &'static Path {
+    static PACKAGE: OnceLock<PathBuf> = OnceLock::new();
+    PACKAGE.get_or_init(|| packaged("openprose-web.vsix", &["--target", "web"]))
+}
+
+#[track_caller]
+fn packaged(name: &str, options: &[&str]) -> PathBuf {
+    let file = repository().join("tests/.cache/vscode").join(name);
+    let _alone = alone_in_the_folder();
+    let output = Command::new(repository().join("editors/vscode/package")).args(options).arg(&file).output();
+    let output = output.expect("the script that packages the extension starts");
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "the extension is not packaged, {}:\n{stdout}{stderr}", output.status);
+    file
 }

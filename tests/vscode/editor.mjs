@@ -73,9 +73,9 @@ export function test(name, body) {
 /** A server of the editor with the extension installed, and a browser. */
 export class Editor {
   /**
-   * Starts both. Folders are trusted unless `asksForTrust`; `settings` are those of the machine.
+   * Starts both. Folders are trusted unless `asksForTrust`; `settings` are those of the machine, and `extension` is the package to install.
    */
-  static async start({ settings = {}, asksForTrust = false } = {}) {
+  static async start({ settings = {}, asksForTrust = false, extension = needed("PROSE_VSIX") } = {}) {
     const home = mkdtempSync(join(tmpdir(), "prose-vscode-"));
     write(join(home, "data"), {
       "User/settings.json": JSON.stringify(QUIET),
@@ -87,7 +87,7 @@ export class Editor {
     const command = [codeServer, "--config", join(home, "config.yaml"), ...places];
     // Without a gallery, the editor looks for no other extensions.
     const env = { PATH: process.env.PATH, HOME: home, LANG: "C.UTF-8", TZ: "UTC", EXTENSIONS_GALLERY: "{}" };
-    execFileSync(process.execPath, [...command, "--install-extension", needed("PROSE_VSIX")], { env });
+    execFileSync(process.execPath, [...command, "--install-extension", extension], { env });
 
     const options = ["--auth", "none", "--disable-telemetry", "--disable-update-check", "--disable-proxy"];
     // Nobody comes back to a window that is closed.

@@ -6,6 +6,7 @@ mod emacs;
 mod helix;
 mod jetbrains;
 mod neovim;
+mod playground;
 mod vscode;
 mod vscode_e2e;
 mod vscode_settings;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use prose_tests::vscode::alone_in_the_folder;
+use prose_tests::vscode::{alone_in_the_folder, web_package};
 use prose_tests::{prose_binary, repository};
 
 #[test]
@@ -36,6 +36,24 @@ fn the_package_holds_what_the_editor_needs_and_nothing_else() {
     }
     let size = fs::metadata(&package).unwrap().len();
     assert!(size < 300_000, "the package has grown to {size} bytes");
+}
+
+#[test]
+#[ignore = "needs npm, unzip and the target wasm32-wasip1"]
+fn the_package_for_the_web_has_the_language_as_a_module() {
+    let unpacked = prose_fixture::tempdir().unwrap();
+    run(Command::new("unzip").arg("-q").arg(web_package()).arg("-d").arg(unpacked.path()));
+    let manifest = fs::read_to_string(unpacked.path().join("extension.vsixmanifest")).unwrap();
+    assert!(manifest.contains("TargetPlatform=\"web\""), "{manifest}");
+    let extension = unpacked.path().join("extension");
+    let package = fs::read_to_string(extension.join("package.json")).unwrap();
+    // There is no other host of extensions than the browser.
+    assert!(package.contains("\"browser\"") && !package.contains("\"main\""), "{package}");
+    let module = fs::read(extension.join("dist/prose_web.wasm")).unwrap();
+    assert!(module.starts_with(b"\0asm"));
+    let script = fs::read_to_string(extension.join("dist/extension.js")).unwrap();
+    assert!(!script.contains("node:"), "the script needs Node.js");
+    assert!(fs::metadata(web_package()).unwrap().len() < 2_500_000);
 }
 
 /// The program here is a stand-in: that the real one leaves the package below its limit is for `editors/vscode/package` to see each time.
@@ -81,7 +99,9 @@ fn packages_that_nobody_could_use_are_not_made() {
         assert!(!output.status.success(), "{options:?}");
         String::from_utf8(output.stderr).unwrap()
     };
-    assert!(refusal(&["--target", "plan9"]).contains("unknown target plan9; expected one of linux-x64, "));
+    assert!(
+        refusal(&["--target", "plan9"]).contains("unknown target plan9; expected web or one of linux-x64, ")
+    );
     assert!(refusal(&["--target", "linux-x64"]).contains("--target requires --binary"));
     assert!(
         refusal(&["--target", "linux-x64", "--binary", "/nowhere/prose"])

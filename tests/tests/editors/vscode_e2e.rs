@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 
 use prose_tests::repository;
-use prose_tests::vscode::node;
+use prose_tests::vscode::{node, web_package};
 
 #[test]
 #[ignore = "needs code-server and chromium"]
@@ -49,6 +49,13 @@ fn windows_without_programs_have_no_server() {
     drive("idle.test.mjs");
 }
 
+/// The extension for Visual Studio Code for the Web, which the worker of the browser runs.
+#[test]
+#[ignore = "needs code-server, chromium and the target wasm32-wasip1"]
+fn programs_are_written_and_run_in_a_browser_alone() {
+    drive("web.test.mjs");
+}
+
 /// A test that nobody starts would never fail.
 #[test]
 fn every_file_of_tests_is_driven() {
@@ -64,7 +71,11 @@ fn every_file_of_tests_is_driven() {
 /// Runs a file of tests.
 #[track_caller]
 fn drive(tests: &str) {
-    let output = node(&["--test", "--test-reporter=spec"], tests).output().unwrap();
+    let mut command = node(&["--test", "--test-reporter=spec"], tests);
+    if tests.starts_with("web") {
+        command.env("PROSE_WEB_VSIX", web_package());
+    }
+    let output = command.output().unwrap();
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{tests} failed, {}:\n{stdout}{stderr}", output.status);
     for line in stdout.lines().filter(|line| line.contains("SECOND TRY")) {

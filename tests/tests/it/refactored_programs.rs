@@ -11,7 +11,7 @@ use prose_analysis::diagnostics::diagnostics;
 use prose_format::canonical;
 use prose_ide::Assist;
 use prose_syntax::{Fix, Severity, fix};
-use prose_tests::{repository, sound_official_programs};
+use prose_tests::{number, repository, sound_official_programs};
 use prose_vm::effect::{
     Choice, ContextItem, Effect, Failure, Memory, Outcome, Reply, SessionTask, Verdict, digest,
 };
@@ -438,10 +438,10 @@ fn generated(random: &mut fastrand::Rng) -> String {
 const GENERATED: usize = 200;
 
 fn generated_programs() -> Vec<String> {
-    let wanted = std::env::var("PROSE_GENERATED_PROGRAMS").ok().and_then(|count| count.parse().ok());
+    let wanted = number("PROSE_GENERATED_PROGRAMS", GENERATED);
     let mut random = fastrand::Rng::with_seed(20_260_115);
     let mut programs = Vec::new();
-    while programs.len() < wanted.unwrap_or(GENERATED) {
+    while programs.len() < wanted {
         let text = generated(&mut random);
         if !has_errors(&text) {
             programs.push(text);

@@ -1,6 +1,5 @@
 // The pages of panels. Each loads its own script and the style, and nothing from the network.
 
-import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 
 /** A page of the extension. */
@@ -36,7 +35,7 @@ export function openPage<Message>(dist: vscode.Uri, page: Page<Message>): vscode
 
 /** The text of a page with a script of the extension. */
 export function pageOf(webview: vscode.Webview, dist: vscode.Uri, script: string, title: string): string {
-  const nonce = randomBytes(18).toString("base64");
+  const nonce = crypto.randomUUID();
   const code = webview.asWebviewUri(vscode.Uri.joinPath(dist, script));
   const style = webview.asWebviewUri(vscode.Uri.joinPath(dist, "panel-style.css"));
   const policy = `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}';`;

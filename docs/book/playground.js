@@ -1,0 +1,15 @@
+// Leads from the programs of these pages to the playground, where they can be changed and run.
+(() => {
+  // Where the book starts, relative to this page, as the book itself tells its pages.
+  const root = typeof path_to_root === "undefined" ? "" : path_to_root;
+  for (const block of document.querySelectorAll("code.language-prose")) {
+    // Parts of programs are no programs.
+    if (block.classList.contains("ignore")) continue;
+    const link = document.createElement("a");
+    link.className = "playground-link";
+    link.href = `${root}playground/index.html#text=${encodeURIComponent(block.textContent)}`;
+    link.textContent = "Open in the playground";
+    link.style.cssText = "display: inline-block; margin: -0.6em 0 1em; font-size: 0.8em;";
+    block.closest("pre")?.after(link);
+  }
+})();
