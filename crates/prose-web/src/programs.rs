@@ -252,7 +252,7 @@ pub(crate) fn folds(files: &Files, name: &str) -> Result<Vec<Value>, String> {
 
 pub(crate) fn format(files: &Files, name: &str) -> Result<Vec<Edit>, String> {
     let Opened { db, file, text, places } = files.program(name)?;
-    Ok(places.edits(&prose_format::edits(&parse(db, file), text)))
+    Ok(places.edits(&prose_format::edits(parse(db, file), text)))
 }
 
 pub(crate) fn graph(files: &Files, name: &str) -> Result<Value, String> {

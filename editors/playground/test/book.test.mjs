@@ -1,10 +1,30 @@
-// The links of the book lead its programs to the playground.
+// The book as mdBook makes it, with the playground next to it: links lead its programs there.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { BROWSERS, open, start, text } from "./browsers.mjs";
+import { fileURLToPath } from "node:url";
+import { serve } from "../serve.mjs";
+import { BROWSERS, start, text } from "./browsers.mjs";
 
-const SCRIPT = readFileSync(new URL("../../../docs/book/playground.js", import.meta.url), "utf8");
+const inRepository = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+/** `tests/install/mdbook` puts it there. */
+const MDBOOK = inRepository("tests/.cache/mdbook/bin/mdbook");
+const LINK = ".playground-link";
+
+let folder;
+let book;
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), "playground-book-"));
+  execFileSync(MDBOOK, ["build", inRepository("docs"), "--dest-dir", folder], { stdio: "pipe" });
+  book = await serve(folder);
+});
+after(async () => {
+  await book?.close();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+});
 
 for (const name of BROWSERS) {
   describe(name, () => {
@@ -12,31 +32,30 @@ for (const name of BROWSERS) {
     before(async () => (started = await start(name)));
     after(() => started?.close());
 
-    test("whole programs have a link to the playground, parts have none", async () => {
-      const program = 'session "Grüße & 50 % <b> #1"\n';
-      const page = await open(started);
-      // The policy of the playground is not that of the book.
-      await page.goto("about:blank");
-      const links = await page.evaluate((program, script) => {
-        const blocks = [["language-prose", program], ["language-prose ignore", "let x ="], ["language-console", "prose run"]].map(([name, text]) => {
-          const code = Object.assign(document.createElement("code"), { className: name, textContent: text });
-          const pre = document.createElement("pre");
-          pre.append(code);
-          return pre;
-        });
-        document.body.replaceChildren(...blocks);
-        // The book has it as a constant of its pages.
-        new Function("path_to_root", script)("../");
-        return [...document.querySelectorAll("a")].map((link) => [link.getAttribute("href"), link.textContent, link.previousElementSibling.textContent]);
-      }, program, SCRIPT);
-      assert.deepEqual(links.map(([, label, before]) => [label, before]), [["Open in the playground", program]]);
-      const [[href]] = links;
-      assert.match(href, /^\.\.\/playground\/index\.html#text=/);
-      await page.goto("about:blank");
-      await page.goto(`${started.url}${href.replace("../playground/", "")}`);
+    test("whole programs have a link to the playground, if it is there", async () => {
+      const playground = join(folder, "playground");
+      rmSync(playground, { recursive: true, force: true });
+      const page = await started.browser.newPage();
+      // Links come after the answer about the playground.
+      const opened = async () => {
+        const answer = page.waitForResponse((response) => response.url().endsWith("/playground/index.html"));
+        await page.goto(`${book.url}language/sessions.html`);
+        await answer;
+      };
+      await opened();
+      assert.equal((await page.$$(LINK)).length, 0);
+
+      cpSync(fileURLToPath(new URL("../dist", import.meta.url)), playground, { recursive: true });
+      await opened();
+      await page.waitForSelector(LINK);
+      const linked = await page.$$eval(LINK, (links) => links.map((link) => link.previousElementSibling.querySelector("code").className));
+      assert.ok(linked.every((classes) => !classes.includes("ignore")), linked.join());
+      const program = await page.$eval(LINK, (link) => link.previousElementSibling.querySelector("code").textContent);
+      await page.click(LINK);
       await page.waitForSelector(".note:not([hidden])");
       assert.equal(await text(page), program);
-      await page.done();
+      assert.ok(page.url().startsWith(`${book.url}playground/index.html#text=`), page.url());
+      await page.close();
     });
   });
 }

@@ -5,6 +5,7 @@ import { homedir, release } from "node:os";
 import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Server } from "./client";
+import { runOnCluster, showCluster } from "./cluster";
 import { ask, program } from "./program";
 import { showReferences } from "./references";
 import { report } from "./report";
@@ -47,6 +48,11 @@ export function commands(
     register("prose.showOutput", () => output.show()),
     register("prose.newProgram", () => newProgram()),
     register("prose.runProgram", () => runProgram(server)),
+    register("prose.runOnCluster", async () => {
+      const uri = await programToRun();
+      if (uri !== undefined) await runOnCluster(folder, uri);
+    }),
+    register("prose.showCluster", () => showCluster(folder)),
     register("prose.lock", () => lock(folder, output)),
     register("prose.rename", (argument) => rename(argument as Place)),
     register("prose.runPart", () => runPart()),

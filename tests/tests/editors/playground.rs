@@ -5,7 +5,7 @@ use std::process::Command;
 use prose_tests::repository;
 
 #[test]
-#[ignore = "needs npm, the target wasm32-wasip1, chromium and firefox"]
+#[ignore = "needs npm, the target wasm32-wasip1, chromium, firefox and mdBook"]
 fn the_page_passes_its_tests() {
     let output = Command::new(repository().join("editors/playground/run-tests")).output().unwrap();
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

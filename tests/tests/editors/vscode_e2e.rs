@@ -1,11 +1,14 @@
 //! A real editor: Visual Studio Code as a server, shown by a browser, with the packaged extension. What is done in it and what is to be
 //! seen then stands in `tests/vscode`.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::process::{Child, Command, Stdio};
 
-use prose_tests::repository;
+use prose_fixture::postgres::PostgresServer;
 use prose_tests::vscode::{node, web_package};
+use prose_tests::{prose_binary, repository};
 
 #[test]
 #[ignore = "needs code-server and chromium"]
@@ -49,11 +52,36 @@ fn windows_without_programs_have_no_server() {
     drive("idle.test.mjs");
 }
 
+/// A server of PostgreSQL and a worker, which the editor runs a program on.
+#[test]
+#[ignore = "needs code-server, chromium and postgresql"]
+fn programs_are_run_on_a_cluster() {
+    let server = PostgresServer::start();
+    let worker = Command::new(prose_binary())
+        .args(["worker", "--on", &server.url()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let _worker = Stopped(worker);
+    drive_with("cluster.test.mjs", &[("PROSE_CLUSTER_URL", server.url().as_ref())]);
+}
+
+/// A process that ends with this value.
+struct Stopped(Child);
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// The extension for Visual Studio Code for the Web, which the worker of the browser runs.
 #[test]
 #[ignore = "needs code-server, chromium and the target wasm32-wasip1"]
 fn programs_are_written_and_run_in_a_browser_alone() {
-    drive("web.test.mjs");
+    drive_with("web.test.mjs", &[("PROSE_WEB_VSIX", web_package().as_ref())]);
 }
 
 /// A test that nobody starts would never fail.
@@ -63,7 +91,7 @@ fn every_file_of_tests_is_driven() {
     for entry in fs::read_dir(repository().join("tests/vscode")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         if name.ends_with(".test.mjs") {
-            assert!(here.contains(&format!("drive(\"{name}\")")), "nothing starts {name}");
+            assert!(here.contains(&format!("(\"{name}\"")), "nothing starts {name}");
         }
     }
 }
@@ -71,11 +99,14 @@ fn every_file_of_tests_is_driven() {
 /// Runs a file of tests.
 #[track_caller]
 fn drive(tests: &str) {
+    drive_with(tests, &[]);
+}
+
+/// The same with more variables.
+#[track_caller]
+fn drive_with(tests: &str, variables: &[(&str, &OsStr)]) {
     let mut command = node(&["--test", "--test-reporter=spec"], tests);
-    if tests.starts_with("web") {
-        command.env("PROSE_WEB_VSIX", web_package());
-    }
-    let output = command.output().unwrap();
+    let output = command.envs(variables.iter().copied()).output().unwrap();
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{tests} failed, {}:\n{stdout}{stderr}", output.status);
     for line in stdout.lines().filter(|line| line.contains("SECOND TRY")) {

@@ -52,6 +52,7 @@ const OF_THE_PROJECT: &[&str] = &[
 /// What is about the editor alone and stands in no `prose.toml`.
 const OF_THE_EDITOR: &[&str] = &[
     "check.workspace",
+    "cluster.url",
     "inlayHints.contracts",
     "inlayHints.iterations",
     "inlayHints.models",
@@ -103,7 +104,7 @@ fn the_server_knows_every_setting_that_it_is_sent() {
     let mut settings = json!({});
     let sent: Vec<String> = settings_of_the_editor()
         .into_keys()
-        .filter(|name| !name.starts_with("server.") && !name.starts_with("trace."))
+        .filter(|name| !["cluster.", "server.", "trace."].iter().any(|table| name.starts_with(table)))
         .collect();
     for name in &sent {
         let (table, key) = name.split_once('.').unwrap();

@@ -4,6 +4,7 @@ mod chaos;
 mod faults;
 mod forks;
 mod roles;
+mod traces;
 mod turns;
 
 use std::path::Path;
@@ -57,7 +58,13 @@ impl Cluster {
 
     /// The same with an address.
     fn worker_on(&mut self, url: &str, arguments: &[&str]) -> usize {
+        self.worker_with(&[], url, arguments)
+    }
+
+    /// The same with variables.
+    fn worker_with(&mut self, variables: &[(&str, &str)], url: &str, arguments: &[&str]) -> usize {
         let mut command = self.workspace.command();
+        command.envs(variables.iter().copied());
         command.args(["worker", "--on", url]).args(arguments).current_dir("/");
         if !arguments.contains(&"--lease") {
             command.args(["--lease", "2s"]);

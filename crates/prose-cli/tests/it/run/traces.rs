@@ -1,6 +1,6 @@
 //! Traces and metrics of runs.
 
-mod collector;
+pub(super) mod collector;
 
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -18,13 +18,13 @@ use prost::Message;
 
 /// What a collector answers.
 #[derive(Clone, Copy)]
-pub(super) enum Answer {
+pub(in crate::run) enum Answer {
     Status(u16),
     Nothing,
 }
 
-pub(super) struct Collector {
-    pub(super) endpoint: String,
+pub(in crate::run) struct Collector {
+    pub(in crate::run) endpoint: String,
     received: Arc<Mutex<Received>>,
 }
 
@@ -38,7 +38,7 @@ struct Received {
 }
 
 impl Collector {
-    pub(super) fn start(answer: Answer) -> Self {
+    pub(in crate::run) fn start(answer: Answer) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let endpoint = format!("http://{}", listener.local_addr().expect("it has an address"));
         let received = Arc::new(Mutex::new(Received::default()));
@@ -52,21 +52,21 @@ impl Collector {
         Self { endpoint, received }
     }
 
-    pub(super) fn requests(&self) -> usize {
+    pub(in crate::run) fn requests(&self) -> usize {
         self.received.lock().unwrap().requests
     }
 
-    pub(super) fn headers(&self) -> Vec<String> {
+    pub(in crate::run) fn headers(&self) -> Vec<String> {
         self.received.lock().unwrap().headers.clone()
     }
 
     /// The spans since the last call.
-    pub(super) fn spans(&self) -> Trace {
+    pub(in crate::run) fn spans(&self) -> Trace {
         Trace(std::mem::take(&mut self.received.lock().unwrap().spans))
     }
 
     /// Waits until a span with this name was received. That of a run comes last.
-    pub(super) fn wait_for_span(&self, name: &str) {
+    pub(in crate::run) fn wait_for_span(&self, name: &str) {
         let start = Instant::now();
         while !self.received.lock().unwrap().spans.iter().any(|span| span.name == name) {
             assert!(start.elapsed() < Duration::from_secs(20), "no span {name}");
@@ -75,7 +75,7 @@ impl Collector {
     }
 
     /// Waits until so many spans were received.
-    pub(super) fn wait_for_spans(&self, count: usize) {
+    pub(in crate::run) fn wait_for_spans(&self, count: usize) {
         let start = Instant::now();
         while self.received.lock().unwrap().spans.len() < count {
             assert!(start.elapsed() < Duration::from_secs(20), "no {count} spans");
@@ -84,12 +84,12 @@ impl Collector {
     }
 
     /// The attributes of the resource.
-    pub(super) fn resource(&self) -> String {
+    pub(in crate::run) fn resource(&self) -> String {
         shown(&self.received.lock().unwrap().resource, &|key| !key.starts_with("telemetry.sdk"))
     }
 
     /// The metrics, without their times and durations.
-    pub(super) fn metrics(&self) -> String {
+    pub(in crate::run) fn metrics(&self) -> String {
         let mut lines = Vec::new();
         for request in &self.received.lock().unwrap().metrics {
             let scopes = request.resource_metrics.iter().flat_map(|resource| &resource.scope_metrics);
@@ -183,12 +183,12 @@ fn serve(stream: TcpStream, answer: Answer, received: &Mutex<Received>) {
 }
 
 /// Spans of one or more traces.
-pub(super) struct Trace(pub(super) Vec<Span>);
+pub(in crate::run) struct Trace(pub(in crate::run) Vec<Span>);
 
 impl Trace {
     /// The span with a name.
     #[track_caller]
-    pub(super) fn named(&self, name: &str) -> &Span {
+    pub(in crate::run) fn named(&self, name: &str) -> &Span {
         let mut named = self.0.iter().filter(|span| span.name == name);
         let span = named.next().unwrap_or_else(|| panic!("no span `{name}` in:\n{}", self.tree(&[])));
         assert_eq!(named.next(), None, "`{name}` is there twice");
@@ -196,7 +196,7 @@ impl Trace {
     }
 
     /// The names of all spans that start so, sorted.
-    pub(super) fn names(&self, start: &str) -> Vec<&str> {
+    pub(in crate::run) fn names(&self, start: &str) -> Vec<&str> {
         let mut names: Vec<&str> = self.0.iter().map(|span| span.name.as_str()).collect();
         names.retain(|name| name.starts_with(start));
         names.sort_unstable();
@@ -204,7 +204,7 @@ impl Trace {
     }
 
     /// The spans below one another, in the order of their start, with these attributes.
-    pub(super) fn tree(&self, keys: &[&str]) -> String {
+    pub(in crate::run) fn tree(&self, keys: &[&str]) -> String {
         let mut below: BTreeMap<&[u8], Vec<&Span>> = BTreeMap::new();
         for span in &self.0 {
             let is_known = self.0.iter().any(|other| other.span_id == span.parent_span_id);
@@ -236,7 +236,7 @@ fn add(tree: &mut String, below: &BTreeMap<&[u8], Vec<&Span>>, parent: &[u8], de
 }
 
 /// The value of an attribute.
-pub(super) fn attribute(span: &Span, key: &str) -> Option<String> {
+pub(in crate::run) fn attribute(span: &Span, key: &str) -> Option<String> {
     span.attributes.iter().find(|attribute| attribute.key == key).map(value)
 }
 
