@@ -1,12 +1,15 @@
 //! Spans that have not ended.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::time::{Duration, SystemTime};
 
 use opentelemetry::trace::{Event, SpanId, SpanKind, Status as SpanStatus};
 use opentelemetry::{KeyValue, Value};
 use prose_vm::error::{ErrorKind, RuntimeError};
 use prose_vm::event::Status;
+use smol_str::SmolStr;
 
 use crate::content::Content;
 use crate::table::key;
@@ -64,4 +67,43 @@ pub(crate) fn kind_name(kind: ErrorKind) -> String {
 /// A time in milliseconds since 1970.
 pub(crate) fn time(ms: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_millis(ms)
+}
+
+/// The open spans by their place. A branch whose only statement is a session or a `parallel` has the place of that: of several spans at a place, each is
+/// inside of those before it.
+#[derive(Debug, Default)]
+pub(crate) struct OpenSpans(BTreeMap<SmolStr, Vec<OpenSpan>>);
+
+impl OpenSpans {
+    /// Opens a span inside of those at its place.
+    pub(crate) fn insert(&mut self, place: SmolStr, span: OpenSpan) {
+        self.0.entry(place).or_default().push(span);
+    }
+
+    /// The innermost span at a place.
+    pub(crate) fn get(&self, place: &str) -> Option<&OpenSpan> {
+        self.0.get(place)?.last()
+    }
+
+    /// The innermost span at a place.
+    pub(crate) fn get_mut(&mut self, place: &str) -> Option<&mut OpenSpan> {
+        self.0.get_mut(place)?.last_mut()
+    }
+
+    /// Takes the innermost span at a place.
+    pub(crate) fn remove(&mut self, place: &str) -> Option<OpenSpan> {
+        let spans = self.0.get_mut(place)?;
+        let innermost = spans.pop();
+        if spans.is_empty() {
+            self.0.remove(place);
+        }
+        innermost
+    }
+
+    /// The places that start so, in order.
+    pub(crate) fn starting_with<'a>(&'a self, start: &'a str) -> impl Iterator<Item = &'a SmolStr> {
+        let from = (Bound::Included(start), Bound::Unbounded);
+        let following = self.0.range::<str, (Bound<&str>, Bound<&str>)>(from);
+        following.map(|(place, _)| place).take_while(move |place| place.starts_with(start))
+    }
 }

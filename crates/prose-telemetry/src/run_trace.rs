@@ -7,8 +7,7 @@ mod containers;
 mod session;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
-use std::ops::Bound;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use opentelemetry::trace::{
@@ -26,7 +25,7 @@ use self::session::{OpenSession, set_usage};
 use crate::content::{Content, Redact};
 use crate::ids::{Ids, Parent};
 use crate::metrics::{Instruments, SessionState};
-use crate::open::{OpenSpan, kind_name, time};
+use crate::open::{OpenSpan, OpenSpans, kind_name, time};
 use crate::pipeline::Pipeline;
 use crate::process::Process;
 use crate::providers::provider;
@@ -93,7 +92,7 @@ pub struct RunTrace {
     /// The names of programs by the numbers of their executions.
     programs: HashMap<u32, SmolStr>,
     /// The spans by their place.
-    spans: BTreeMap<SmolStr, OpenSpan>,
+    spans: OpenSpans,
     sessions: HashMap<SmolStr, OpenSession>,
     /// The places of sessions and decisions by their requests.
     requests: HashMap<RequestId, SmolStr>,
@@ -145,7 +144,7 @@ impl RunTrace {
             root: None,
             head: RunHead::default(),
             programs: HashMap::new(),
-            spans: BTreeMap::new(),
+            spans: OpenSpans::default(),
             sessions: HashMap::new(),
             requests: HashMap::new(),
             asked: HashMap::new(),
@@ -445,7 +444,7 @@ impl RunTrace {
     fn close_below(&mut self, place: &str, status: &'static str) {
         let below = if place.is_empty() { String::new() } else { format!("{place}/") };
         loop {
-            let Some(key) = self.starting_with(&below).next().cloned() else { break };
+            let Some(key) = self.spans.starting_with(&below).next().cloned() else { break };
             let Some(mut span) = self.spans.remove(&key) else { break };
             span.set(key::STATUS, status);
             match self.sessions.remove(&key) {
@@ -464,13 +463,6 @@ impl RunTrace {
     /// The time in milliseconds since a time, as far as it is of this execution.
     fn took(&self, since: u64) -> u64 {
         self.now.saturating_sub(since.max(self.start))
-    }
-
-    /// The places of open spans that start so.
-    fn starting_with<'a>(&'a self, start: &'a str) -> impl Iterator<Item = &'a SmolStr> {
-        let from = (Bound::Included(start), Bound::Unbounded);
-        let following = self.spans.range::<str, (Bound<&str>, Bound<&str>)>(from);
-        following.map(|(key, _)| key).take_while(move |key| key.starts_with(start))
     }
 
     /// Sends a span that ends now.

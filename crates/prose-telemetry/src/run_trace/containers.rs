@@ -9,6 +9,7 @@ use prose_vm::event::{EventKind, LoopEnd, Status};
 use smol_str::{SmolStr, format_smolstr};
 
 use super::RunTrace;
+use crate::open::OpenSpan;
 use crate::table::key;
 
 impl RunTrace {
@@ -29,7 +30,9 @@ impl RunTrace {
                     Some(number) if number.bytes().all(|digit| digit.is_ascii_digit()) => "branch".into(),
                     _ => format!("branch {name}").into(),
                 };
-                self.enter(place, place, name, [KeyValue::new(key::BRANCH, i64::from(*index))]);
+                let index = KeyValue::new(key::BRANCH, i64::from(*index));
+                let span = self.entered(&format!("{place} branch"), place, name, [index]);
+                self.spans.insert(place.into(), span);
             }
             EventKind::BranchEnded { status, .. } => self.close(place, Some(*status), None),
 
@@ -115,18 +118,30 @@ impl RunTrace {
         name: Cow<'static, str>,
         attributes: impl IntoIterator<Item = KeyValue>,
     ) {
-        let mut span = self.open(place, at, name, SpanKind::Internal);
+        let span = self.entered(at, place, name, attributes);
+        self.spans.insert(at.into(), span);
+    }
+
+    /// The span of a container, whose parent is above it. `id` is unique in the run.
+    fn entered(
+        &self,
+        id: &str,
+        place: &str,
+        name: Cow<'static, str>,
+        attributes: impl IntoIterator<Item = KeyValue>,
+    ) -> OpenSpan {
+        let mut span = self.open(place, id, name, SpanKind::Internal);
         span.attributes.extend(attributes);
         if !self.is_new {
             span.set(key::RESUMED, true);
         }
-        self.spans.insert(at.into(), span);
+        span
     }
 
     pub(super) fn iteration_ended(&mut self, place: &str, status: Status) {
         let below = format!("{place}/i");
         let is_iteration = |key: &&SmolStr| key[below.len()..].bytes().all(|byte| byte.is_ascii_digit());
-        let open = self.starting_with(&below).find(is_iteration).cloned();
+        let open = self.spans.starting_with(&below).find(is_iteration).cloned();
         if let Some(key) = open {
             self.close(&key, Some(status), None);
         }

@@ -112,6 +112,39 @@ fn linked<'a>(trace: &'a Trace, program: &str) -> Vec<(&'a [u8], &'a [u8])> {
 }
 
 #[test]
+fn branches_without_names_have_their_sessions_below_them() {
+    check(
+        "\
+parallel:
+  session \"left\"
+  parallel:
+    session \"upper right\"
+    session \"lower right\"
+parallel for part in [\"a\", \"b\"]:
+  session \"Read {part}\"
+",
+        &["code.line.number"],
+        expect![[r#"
+            invoke_workflow main.prose
+              parallel {code.line.number=1}
+                branch {code.line.number=2}
+                  invoke_agent {code.line.number=2}
+                branch {code.line.number=3}
+                  parallel {code.line.number=3}
+                    branch {code.line.number=4}
+                      invoke_agent {code.line.number=4}
+                    branch {code.line.number=5}
+                      invoke_agent {code.line.number=5}
+              parallel {code.line.number=6}
+                branch {code.line.number=6}
+                  invoke_agent {code.line.number=7}
+                branch {code.line.number=6}
+                  invoke_agent {code.line.number=7}
+        "#]],
+    );
+}
+
+#[test]
 fn a_run_is_a_trace_with_its_sessions_containers_and_waits() {
     check(
         PROGRAM,
