@@ -29,7 +29,7 @@ export async function start(name, scheme = "light") {
     // Firefox refuses to write into the home of another user.
     env: { ...process.env, HOME: home },
     extraPrefsFirefox: { "layout.css.prefers-color-scheme.content-override": scheme === "dark" ? 0 : 1 },
-    protocolTimeout: 60_000,
+    protocolTimeout: 180_000,
   });
   const server = await serve(DIST);
   return {
@@ -57,7 +57,8 @@ export async function open({ browser, url, scheme }, { path = "", width = 1280, 
     if (message.type() === "error" || (message.type() === "warn" && /Content.Security/i.test(message.text()))) page.failures.push(message.text());
   });
   page.on("request", (request) => page.requested.push(request.url()));
-  page.setDefaultTimeout(15_000);
+  // A machine with two cores may be busy with other tests.
+  page.setDefaultTimeout(60_000);
   await page.setViewport({ width, height });
   if (scheme !== undefined) await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
   if (before !== undefined) await before(page);
