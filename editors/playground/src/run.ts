@@ -1,7 +1,7 @@
 // A run in the page: its start, its turns and its end, and the panel that shows it.
 
 import type { Ability, FromPanel } from "../../vscode/src/runs/messages";
-import { Run, type RunDelta } from "../../vscode/src/runs/run";
+import { NOTHING, Run, type RunDelta } from "../../vscode/src/runs/run";
 import { codeOf, sessionAsText } from "../../vscode/src/runs/session";
 import { readLog } from "../../vscode/src/runs/agentLog";
 import { read } from "./ask";
@@ -31,8 +31,6 @@ export interface RunEvents {
   again(): void;
   say(text: string, isError?: boolean): void;
 }
-
-const NOTHING: RunDelta = { whole: true, seq: 0, now: 0, paused: 0, waits: true, harness: "", nodes: [], statements: [], entries: [] };
 
 export class Runs {
   private readonly model = new Run();

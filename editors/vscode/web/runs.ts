@@ -5,7 +5,7 @@ import type { Question, RunEnd, Turn } from "../../playground/src/language";
 import type { Restarting } from "../../playground/src/restarting";
 import type { Ability, FromPanel, ToPanel } from "../src/runs/messages";
 import { openPage } from "../src/runs/page";
-import { Run, type RunDelta } from "../src/runs/run";
+import { NOTHING, Run } from "../src/runs/run";
 import { codeOf, sessionAsText } from "../src/runs/session";
 import { isProgram, type Programs } from "./programs";
 
@@ -14,8 +14,6 @@ const FRAME = 16;
 const DELAY = 300;
 /** The shortest interval of reading the details of a session that is shown, in milliseconds. */
 const CALM = 250;
-
-const NOTHING: RunDelta = { whole: true, seq: 0, now: 0, paused: 0, waits: true, harness: "", nodes: [], statements: [], entries: [] };
 
 type Harness = "offline" | "script";
 

@@ -261,6 +261,9 @@ const UNSAID = {
   stopped: undefined,
 };
 
+/** The view of a run in which nothing has happened. */
+export const NOTHING: RunDelta = { whole: true, seq: 0, now: 0, paused: 0, waits: true, harness: "", nodes: [], statements: [], entries: [] };
+
 /** A run. */
 export class Run {
   items: Item[] = [];
