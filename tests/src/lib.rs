@@ -29,12 +29,6 @@ pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package is a folder of the repository")
 }
 
-/// How much a test tries: the number in a variable, or this one.
-#[track_caller]
-pub fn number(variable: &str, or: usize) -> usize {
-    std::env::var(variable).map_or(or, |text| text.parse().expect("the variable has a number"))
-}
-
 /// The folder of the official programs and documents. Only tests that are ignored by default may ask for it.
 #[track_caller]
 pub fn official_programs() -> PathBuf {

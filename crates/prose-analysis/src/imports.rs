@@ -106,6 +106,18 @@ pub fn imported_programs(db: &dyn Db, file: SourceFile) -> Vec<SourceFile> {
     import_paths(db, file).into_iter().filter_map(|path| imported(db, file, path).program()).collect()
 }
 
+/// A program, then those that it imports, direct or through others, each once.
+pub fn with_imported_programs(db: &dyn Db, file: SourceFile) -> Vec<SourceFile> {
+    let mut found = vec![file];
+    let mut seen = FxHashSet::from_iter([file]);
+    let mut followed = 0;
+    while let Some(program) = found.get(followed).copied() {
+        followed += 1;
+        found.extend(imported_programs(db, program).iter().copied().filter(|next| seen.insert(*next)));
+    }
+    found
+}
+
 /// The paths that a file imports, as they are written.
 pub fn import_paths(db: &dyn Db, file: SourceFile) -> Vec<SmolStr> {
     import_sites(db, file).iter().map(|import| import.path.clone()).collect()

@@ -45,6 +45,7 @@
 //!
 //! Mistakes in a fixture panic: they are mistakes of the test's author.
 
+mod environment;
 mod folder;
 mod marks;
 mod pages;
@@ -54,6 +55,7 @@ pub mod postgres;
 pub mod time;
 pub mod wording;
 
+pub use environment::number;
 pub use folder::tempdir;
 pub use marks::{Mark, render};
 pub use pages::check_page;

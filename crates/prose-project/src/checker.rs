@@ -1,12 +1,14 @@
 //! Checks programs one after another, with their texts, settings and imports in one analysis.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::host::{self, LoadError, Loader};
-use prose_analysis::imports::{Imported, import_paths, imported, imported_programs, reference};
+use prose_analysis::imports::{
+    Imported, import_paths, imported, imported_programs, reference, with_imported_programs,
+};
 use prose_analysis::location::{Fetched, Origin, Registry, Remote};
 use prose_analysis::skills::{MissingSkills, NamedSkill};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
@@ -200,9 +202,7 @@ impl<'a> Checker<'a> {
     fn needs(&self, file: SourceFile) -> Needs {
         let db = self.host.db();
         let mut needs = Needs::default();
-        let mut seen = HashSet::from([file]);
-        let mut waiting = vec![file];
-        while let Some(file) = waiting.pop() {
+        for file in with_imported_programs(db, file) {
             for path in import_paths(db, file) {
                 let Ok(reference) = reference(db, file, &path) else { continue };
                 if reference.is_local() {
@@ -214,8 +214,6 @@ impl<'a> Checker<'a> {
                     needs.roots.push(Remote { registry, reference });
                 }
             }
-            let imported = imported_programs(db, file).iter();
-            waiting.extend(imported.copied().filter(|program| seen.insert(*program)));
         }
         needs
     }

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::imports::{Imported, import_paths, imported, imported_programs, note, remote};
+use prose_analysis::imports::{Imported, import_paths, imported, note, remote, with_imported_programs};
 use prose_analysis::{Database, SourceFile};
 use prose_markdown::{is_reported, program_at_path};
 use prose_registry::OFFLINE;
 use prose_syntax::lines::{LineIndex, line_start};
 use prose_syntax::{Code, Diagnostic, Severity};
 use prose_vm::program::Program;
-use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use crate::files::{Failure, identity, shown};
@@ -186,12 +185,9 @@ pub fn remarks(db: &Database, file: SourceFile, rules: &Rules) -> Vec<String> {
 /// The remote imports of a program, direct or through others: the importer and the path of each.
 fn remote_imports(db: &Database, file: SourceFile) -> Vec<(SourceFile, SmolStr)> {
     let mut found = Vec::new();
-    let mut seen = FxHashSet::from_iter([file]);
-    let mut waiting = vec![file];
-    while let Some(file) = waiting.pop() {
+    for file in with_imported_programs(db, file) {
         let paths = import_paths(db, file).into_iter().filter(|path| remote(db, file, path).is_some());
         found.extend(paths.map(|path| (file, path)));
-        waiting.extend(imported_programs(db, file).iter().copied().filter(|program| seen.insert(*program)));
     }
     found
 }

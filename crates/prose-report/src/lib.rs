@@ -5,6 +5,7 @@
 
 mod error;
 mod files;
+mod imports;
 mod page;
 mod run;
 mod values;

@@ -9,6 +9,7 @@ use prose_vm::effect::RequestId;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
+use crate::imports::Imports;
 use crate::values::Values;
 
 /// How many attempts of sessions a part of the page has. A page reads a part when one of its sessions is shown.
@@ -33,13 +34,15 @@ pub(crate) fn report_run(
 ) -> Result<ReportedRun, StateError> {
     let mut view = View::default();
     let mut records = SessionRecords::default();
+    let mut imports = Imports::default();
     let mut values = Values::default();
     for event in run.events()? {
         // The last line of an active run may be incomplete.
         let Ok(event) = event else { break };
         view.apply(&event);
         records.apply(&event);
-        values.apply(&event);
+        imports.apply(&event);
+        values.apply(&event, &imports);
     }
     if !is_executed {
         view.interrupt();
@@ -70,6 +73,7 @@ pub(crate) fn report_run(
         "census": end.is_none().then(|| view.census()),
         "text": text,
         "graph": graph,
+        "imports": imports.into_texts(),
         "values": values.into_list(),
         "outputs": end.map(|end| &end.outputs),
         "value": end.map(|end| &end.value),

@@ -7,14 +7,16 @@ use prose_vm::value::Value;
 use serde::Serialize;
 use smol_str::SmolStr;
 
+use crate::imports::Imports;
+
 /// The most characters of a value of a name. Inputs, outputs and replies are complete.
 const MAX_CHARS: usize = 2000;
 
-/// The last values of the names in the program.
+/// The last values of the names in the programs.
 #[derive(Default)]
 pub(crate) struct Values {
-    /// By line and name.
-    bound: BTreeMap<(u32, SmolStr), BoundValue>,
+    /// By program, line and name.
+    bound: BTreeMap<(usize, u32, SmolStr), BoundValue>,
 }
 
 /// The last value of a name.
@@ -22,6 +24,9 @@ pub(crate) struct Values {
 pub(crate) struct BoundValue {
     name: SmolStr,
     line: u32,
+    /// The imported text that the line is in, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    import: Option<usize>,
     value: serde_json::Value,
     /// Whether the end of its text is left out.
     #[serde(rename = "isCut", skip_serializing_if = "std::ops::Not::not")]
@@ -31,16 +36,21 @@ pub(crate) struct BoundValue {
 }
 
 impl Values {
-    pub(crate) fn apply(&mut self, event: &Event) {
+    pub(crate) fn apply(&mut self, event: &Event, imports: &Imports) {
         let EventKind::Bound { binding, value, anonymous: false, .. } = &event.kind else { return };
-        let Some(site) = event.site.filter(|site| site.program == 0) else { return };
+        let Some(site) = event.site else { return };
+        let import = imports.text_of(site.program);
+        if import.is_none() && site.program != 0 {
+            return;
+        }
         let (value, is_cut) = cut(value);
-        let times = self.bound.get(&(site.line, binding.name.clone())).map_or(0, |bound| bound.times) + 1;
-        let bound = BoundValue { name: binding.name.clone(), line: site.line, value, is_cut, times };
-        self.bound.insert((site.line, binding.name.clone()), bound);
+        let key = (import.map_or(0, |import| import + 1), site.line, binding.name.clone());
+        let times = self.bound.get(&key).map_or(0, |bound| bound.times) + 1;
+        let bound = BoundValue { name: binding.name.clone(), line: site.line, import, value, is_cut, times };
+        self.bound.insert(key, bound);
     }
 
-    /// The values in the order of the program.
+    /// The values in the order of the programs.
     pub(crate) fn into_list(self) -> Vec<BoundValue> {
         self.bound.into_values().collect()
     }

@@ -1,5 +1,7 @@
 //! The answers that the prompt of an input offers, such as `(yes/no)` or `[ship | wait | stop]`, and how an answer is understood.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
@@ -88,6 +90,40 @@ pub fn value_among(choices: &[Choice], value: &Value) -> Option<Value> {
     let found = understood(choices, &text);
     let found = found.or_else(|| understood(choices, spoken?));
     found.map(|choice| Value::text(choice.value.as_str()))
+}
+
+/// Why an answer is not taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InvalidAnswer {
+    /// It is none of those that the question offers.
+    NotOffered {
+        /// The answer.
+        text: String,
+        /// The answers that the question offers.
+        choices: Vec<Choice>,
+    },
+    /// It is empty, and the question is not optional.
+    Empty,
+}
+
+impl fmt::Display for InvalidAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotOffered { text, choices } => {
+                write!(f, "`{text}` is not one of the answers; choose one of {}", listed(choices))
+            }
+            Self::Empty => f.write_str("the answer is empty, and the question is not optional"),
+        }
+    }
+}
+
+/// The value that answers an input with these choices: null for an empty answer to an optional one.
+pub fn answer(choices: &[Choice], is_optional: bool, value: &Value) -> Result<Value, InvalidAnswer> {
+    if matches!(value, Value::Null) || value.to_string().trim().is_empty() {
+        return if is_optional { Ok(Value::Null) } else { Err(InvalidAnswer::Empty) };
+    }
+    value_among(choices, value)
+        .ok_or_else(|| InvalidAnswer::NotOffered { text: value.to_string(), choices: choices.to_vec() })
 }
 
 /// The choices for display, such as `[y]es, [n]o`.

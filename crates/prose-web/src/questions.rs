@@ -59,7 +59,9 @@ impl Questions {
         let mut asked = self.lock();
         let at = asked.open.iter().position(|open| open.question.id == id);
         let at = at.ok_or_else(|| "the question is no longer open".to_owned())?;
-        let value = value(&asked.open[at].question, text)?;
+        let Question { choices, is_optional, .. } = &asked.open[at].question;
+        let value = choices::answer(choices, *is_optional, &Value::text(text));
+        let value = value.map_err(|invalid| invalid.to_string())?;
         // The run may have stopped in the meantime.
         let _ = asked.open.remove(at).answer.send(value);
         Ok(())
@@ -93,21 +95,6 @@ impl Drop for Withdrawn<'_> {
     fn drop(&mut self) {
         self.questions.lock().open.retain(|open| open.question.id != self.id);
     }
-}
-
-/// The value that a text answers a question with.
-fn value(question: &Question, text: &str) -> Result<Value, String> {
-    if text.trim().is_empty() {
-        return if question.is_optional {
-            Ok(Value::Null)
-        } else {
-            Err("the answer is empty, and the question is not optional".to_owned())
-        };
-    }
-    choices::value_among(&question.choices, &Value::text(text)).ok_or_else(|| {
-        let listed = choices::listed(&question.choices);
-        format!("`{text}` is not one of the answers; choose one of {listed}")
-    })
 }
 
 /// Asks the user of the page.

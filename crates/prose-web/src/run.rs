@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use prose_analysis::diagnostics::diagnostics;
-use prose_analysis::imports::{Imported, import_paths, imported, imported_programs};
+use prose_analysis::imports::{Imported, import_paths, imported, with_imported_programs};
 use prose_analysis::{Db, SourceFile};
 use prose_backends::offline::Offline;
 use prose_backends::script::Script;
@@ -30,7 +30,6 @@ use prose_vm::runner::{self, Host, Limits, NoTrees, RunError};
 use prose_vm::settings::Settings;
 use prose_vm::store::{NoRecording, NoStore};
 use prose_vm::value::Value as ProgramValue;
-use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use smol_str::SmolStr;
@@ -332,14 +331,8 @@ fn check(db: &prose_analysis::Database, file: SourceFile, name: &str) -> Result<
 
 /// The path of an import, direct or through others, that is not a file of the page.
 fn missing_import(db: &dyn Db, file: SourceFile) -> Option<SmolStr> {
-    let mut seen = FxHashSet::from_iter([file]);
-    let mut waiting = vec![file];
-    while let Some(file) = waiting.pop() {
+    with_imported_programs(db, file).into_iter().find_map(|file| {
         let is_missing = |path: &SmolStr| !matches!(imported(db, file, path.clone()), Imported::Program(_));
-        if let Some(path) = import_paths(db, file).into_iter().find(is_missing) {
-            return Some(path);
-        }
-        waiting.extend(imported_programs(db, file).iter().copied().filter(|program| seen.insert(*program)));
-    }
-    None
+        import_paths(db, file).into_iter().find(is_missing)
+    })
 }

@@ -1,6 +1,7 @@
 // Small dialogs: for a name, for a decision, and for a text to read.
 
 import { element } from "../../vscode/panel/dom";
+import { errorText } from "../../vscode/src/error-text";
 
 let count = 0;
 
@@ -33,7 +34,7 @@ export function ask({ title, label, value, action, selected }: Wanted, submit: (
       await submit(field.value.trim());
       dialog.close();
     } catch (thrown) {
-      error.textContent = thrown instanceof Error ? thrown.message : String(thrown);
+      error.textContent = errorText(thrown);
       field.focus();
     }
   });

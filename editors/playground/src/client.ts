@@ -1,5 +1,6 @@
 // The language as the page calls it: in a worker, so that the page never waits for it.
 
+import { errorText } from "../../vscode/src/error-text";
 import type { Method, Params, Result, Turn } from "./language";
 import type { FromWorker, ToWorker } from "./messages";
 
@@ -33,7 +34,7 @@ export class Client {
   ) {
     this.worker = this.started();
     this.ready = new Promise((resolve, reject) => ([this.isReady, this.isLost] = [resolve, reject]));
-    module.catch((error) => this.giveUp(new Error(`the language module could not be loaded: ${error instanceof Error ? error.message : String(error)}`)));
+    module.catch((error) => this.giveUp(new Error(`the language module could not be loaded: ${errorText(error)}`)));
   }
 
   call<M extends Method>(method: M, params: Params<M>): Promise<Result<M>> {

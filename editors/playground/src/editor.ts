@@ -1,6 +1,7 @@
 // The editor with the language: it keeps the language up to date about the files, and shows what it says about them.
 
 import type { EditorState } from "@codemirror/state";
+import { errorText } from "../../vscode/src/error-text";
 import { ask } from "./ask";
 import type { Client } from "./client";
 import { showDiagnostics } from "./editor/diagnostics";
@@ -186,7 +187,7 @@ export class Editor {
       view.dispatch(showDiagnostics(view.state, found, events), { effects: setProblems.of({ found, events }) });
       this.events.checked(found);
     } catch (error) {
-      this.events.say(text(error), true);
+      this.events.say(errorText(error), true);
     }
   }
 
@@ -232,10 +233,6 @@ export class Editor {
 
   /** Does something, and says why if it cannot be done. */
   private attempt(action: () => Promise<void>): void {
-    action().catch((error: unknown) => this.events.say(text(error), true));
+    action().catch((error: unknown) => this.events.say(errorText(error), true));
   }
-}
-
-function text(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 // The playground: an editor of programs with the language, and the panel that shows how they run.
 
 import "./host";
+import { errorText } from "../../vscode/src/error-text";
 import { note, outcome as outcomePlace, questions as questionsPlace, status, tabs as tabsPlace, text, top } from "./page";
 // The panel takes its host and its place when it is loaded.
 import "../../vscode/panel/main";
@@ -194,7 +195,7 @@ async function run(): Promise<void> {
     const options = harness === "script" && script !== undefined ? { name, harness, seed, script } : { name, harness, seed, delay };
     await runs.start(options, editor.files.text(name));
   } catch (error) {
-    say(error instanceof Error ? error.message : String(error), true);
+    say(errorText(error), true);
     await editor.showFirstMistake(name).catch(() => false);
   }
 }
@@ -215,7 +216,7 @@ async function explain(code: string): Promise<void> {
   try {
     read(code, markdown(await client.call("explain", { code })));
   } catch (error) {
-    say(error instanceof Error ? error.message : String(error), true);
+    say(errorText(error), true);
   }
 }
 
@@ -233,7 +234,7 @@ async function openLink(): Promise<boolean> {
     show(program, hash, "A program from a link.");
     return true;
   } catch (error) {
-    say(error instanceof Error ? error.message : String(error), true);
+    say(errorText(error), true);
     return false;
   }
 }

@@ -1,6 +1,7 @@
 // The questions of a run, as a form under the toolbar: one at a time, in the order in which they were asked.
 
 import { element } from "../../vscode/panel/dom";
+import { errorText } from "../../vscode/src/error-text";
 import type { Question } from "./language";
 
 /** Answers a question; throws an error with a message for the user. */
@@ -56,7 +57,7 @@ export class Questions {
         if (this.shown === id) this.clear();
       } catch (thrown) {
         for (const each of pressable) each.disabled = false;
-        error.textContent = thrown instanceof Error ? thrown.message : String(thrown);
+        error.textContent = errorText(thrown);
         form.querySelector<HTMLElement>(".question-field, .choice")?.focus();
       }
     };

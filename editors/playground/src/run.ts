@@ -1,5 +1,6 @@
 // A run in the page: its start, its turns and its end, and the panel that shows it.
 
+import { errorText } from "../../vscode/src/error-text";
 import type { Ability, FromPanel } from "../../vscode/src/runs/messages";
 import { NOTHING, Run, type RunDelta } from "../../vscode/src/runs/run";
 import { codeOf, sessionAsText } from "../../vscode/src/runs/session";
@@ -144,7 +145,7 @@ export class Runs {
     try {
       await this.client.call("command", command);
     } catch (error) {
-      this.events.say(error instanceof Error ? error.message : String(error), true);
+      this.events.say(errorText(error), true);
     }
   }
 
@@ -228,7 +229,7 @@ export class Runs {
     const attempts = await this.client.call("sessions", { requests }).catch(() => []);
     if (details !== this.details) return;
     const log = attempts.at(-1)?.log ?? null;
-    const code = codeOf(this.model, this.program?.text, requests);
+    const code = codeOf(this.model, (program) => (program === 0 ? this.program?.text : null), requests);
     send({ type: "details", details: { requests, attempts, log: log === null ? null : readLog(log), code } });
   }
 
@@ -239,7 +240,7 @@ export class Runs {
       const text = sessionAsText(attempts).replace(/^# .*\n+/, "");
       read(label || "Session", markdown(text));
     } catch (error) {
-      this.events.say(error instanceof Error ? error.message : String(error), true);
+      this.events.say(errorText(error), true);
     }
   }
 }

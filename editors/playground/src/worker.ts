@@ -1,5 +1,6 @@
 // The worker with the language module: it answers calls in their order, and takes the turns of a run.
 
+import { errorText } from "../../vscode/src/error-text";
 import type { Turn } from "./language";
 import type { FromWorker, ToWorker } from "./messages";
 import { instantiate } from "./module";
@@ -40,7 +41,7 @@ async function answer({ id, method, params }: Extract<ToWorker, { id: number }>)
     if (method === "start") [isRunning, asked] = [true, ""];
     if (method === "start" || method === "answer" || method === "command") takeTurns();
   } catch (error) {
-    post({ id, error: error instanceof Error ? error.message : String(error) });
+    post({ id, error: errorText(error) });
   }
 }
 

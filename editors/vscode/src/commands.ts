@@ -6,6 +6,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Server } from "./client";
 import { runOnCluster, showCluster } from "./cluster";
+import { errorText } from "./error-text";
 import { ask, program } from "./program";
 import { showReferences } from "./references";
 import { report } from "./report";
@@ -39,7 +40,7 @@ export function commands(
         return await run(argument);
       } catch (error) {
         // The message explains the reason and the solution.
-        void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+        void vscode.window.showErrorMessage(errorText(error));
         return undefined;
       }
     });
@@ -218,7 +219,7 @@ async function debugInformation(extension: vscode.Extension<unknown>, server: Se
     facts.program = `${command}, from ${source}`;
     facts["version of the program"] = (await ask(command, ["--version"])).trim();
   } catch (error) {
-    facts.program = error instanceof Error ? error.message : String(error);
+    facts.program = errorText(error);
   }
   facts.server = server.version === undefined ? "not running" : `running, ${server.version}`;
   facts.workspace = `${vscode.workspace.workspaceFolders?.length ?? 0} folders, ${vscode.workspace.isTrusted ? "trusted" : "not trusted"}`;

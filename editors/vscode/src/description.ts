@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import { errorText } from "./error-text";
 
 const SCHEME = "prose-description";
 
@@ -36,7 +37,7 @@ export function descriptions(client: () => LanguageClient | undefined): vscode.D
         await vscode.workspace.openTextDocument(page);
         await vscode.commands.executeCommand("markdown.showPreviewToSide", page);
       } catch (error) {
-        void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+        void vscode.window.showErrorMessage(errorText(error));
       }
     }),
   ];

@@ -1,6 +1,7 @@
 // Explanations of diagnostic codes: a document for each, from the output of `prose explain`.
 
 import * as vscode from "vscode";
+import { errorText } from "./error-text";
 import { ask, program } from "./program";
 
 const SCHEME = "prose-explain";
@@ -46,7 +47,7 @@ export function explanations(extension: string): vscode.Disposable[] {
         const code = typeof given === "string" ? given : await pick(JSON.parse(await explain([])) as Explanation[]);
         if (code !== undefined) await vscode.commands.executeCommand("markdown.showPreview", placeOf(code));
       } catch (error) {
-        void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+        void vscode.window.showErrorMessage(errorText(error));
       }
     }),
   ];

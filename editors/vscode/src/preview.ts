@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import { errorText } from "./error-text";
 
 const SCHEME = "prose-prompt";
 const DOCUMENT = vscode.Uri.from({ scheme: SCHEME, path: "/Prompt.md" });
@@ -113,7 +114,7 @@ export class PromptPreview implements vscode.TextDocumentContentProvider, vscode
     } catch (error) {
       if (place !== this.place) return;
       this.shown = undefined;
-      this.text = `${error instanceof Error ? error.message : String(error)}\n`;
+      this.text = `${errorText(error)}\n`;
     }
     this.changed.fire(DOCUMENT);
   }

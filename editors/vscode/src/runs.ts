@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient, Middleware } from "vscode-languageclient/node";
+import { errorText } from "./error-text";
 import { type DryRun, type InputQuestion, narrated, promptsAsText, type RunView } from "./narration";
 
 const COMMANDS = ["prose.run", "prose.dryRun", "prose.resume", "prose.cancel", "prose.pause", "prose.continue", "prose.skip", "prose.retry", "prose.fork", "prose.saveRun"];
@@ -107,7 +108,7 @@ export class Runs implements vscode.Disposable {
       return result;
     } catch (error) {
       // The message of the server explains the reason and the solution.
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorText(error);
       const canAccept = command === "prose.resume" && !argument.acceptChanges && message.includes("`acceptChanges`");
       const chosen = await vscode.window.showErrorMessage(message, ...(canAccept ? [RESUME_ANYWAY] : []));
       return chosen === RESUME_ANYWAY ? this.execute(command, { ...argument, acceptChanges: true }, request) : undefined;

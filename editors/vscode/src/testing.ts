@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import * as vscode from "vscode";
+import { errorText } from "./error-text";
 import { program } from "./program";
 import {
   type Attempt,
@@ -281,7 +282,7 @@ export class Testing implements vscode.Disposable {
         ({ command } = program(this.extension));
       } catch (error) {
         // The message explains the reason and the solution.
-        resolve({ stdout, stderr, failure: error instanceof Error ? error.message : String(error) });
+        resolve({ stdout, stderr, failure: errorText(error) });
         return;
       }
       const child = spawn(command, [...args, "--color", "never"], { cwd, stdio: ["ignore", "pipe", "pipe"] });

@@ -119,6 +119,21 @@ test("a report has the run with its timeline, flow, program, values and sessions
   await close(page);
 });
 
+test("an imported program is shown next to its results, each text once", async () => {
+  const page = await open("one.html");
+  const heading = page.locator("#program h3");
+  assert.match(await heading.innerText(), /^Imported program tool\.prose \(.*tool\.prose.*\)$/);
+  const line = page.locator("#program table").nth(1).locator("tr", { hasText: "let short = session" });
+  assert.match(await line.innerText(), /^2\s[^]*short = Of \[redacted\]/);
+  await line.getByRole("button", { name: "Shorten it" }).click();
+  assert.match(await page.locator("details.session[open]").innerText(), /Prompt\s+Shorten it/);
+  assert.match(await page.locator("#values").innerText(), /short \(tool\.prose:2\)/);
+  // A row of the panel leads to the line in the text of its program.
+  await page.locator('[role=treeitem].row:visible[aria-label*="Shorten it"]').first().click();
+  await page.locator("#program table").nth(1).locator("tr.marked", { hasText: "Shorten it" }).waitFor();
+  await close(page);
+});
+
 test("nothing in a run is executed, and nothing that is redacted is in the file", async () => {
   for (const file of ["one.html", "two.html"]) {
     const text = readFileSync(path.join(folder, file), "utf8");

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { Question, RunEnd, Turn } from "../../playground/src/language";
 import type { Restarting } from "../../playground/src/restarting";
+import { errorText } from "../src/error-text";
 import type { Ability, FromPanel, ToPanel } from "../src/runs/messages";
 import { openPage } from "../src/runs/page";
 import { NOTHING, Run } from "../src/runs/run";
@@ -84,7 +85,7 @@ export class Runs implements vscode.Disposable {
       const { run } = await this.language.call("start", { name, harness, delay: DELAY, ...added });
       this.started = { run, name, uri, text: document.getText(), harness, script, graph: await this.language.call("graph", { name }) };
     } catch (error) {
-      void vscode.window.showErrorMessage(textOf(error));
+      void vscode.window.showErrorMessage(errorText(error));
       return;
     }
     this.model.apply(NOTHING);
@@ -162,7 +163,7 @@ export class Runs implements vscode.Disposable {
         return;
       } catch (error) {
         if (!this.isExecuted) return;
-        await vscode.window.showErrorMessage(textOf(error));
+        await vscode.window.showErrorMessage(errorText(error));
       }
     }
   }
@@ -207,7 +208,7 @@ export class Runs implements vscode.Disposable {
     detailed.at = Date.now();
     const { requests } = detailed;
     const attempts = await this.language.call("sessions", { requests });
-    this.post({ type: "details", details: { requests, attempts, log: null, code: codeOf(this.model, started.text, requests) } });
+    this.post({ type: "details", details: { requests, attempts, log: null, code: codeOf(this.model, (program) => (program === 0 ? started.text : null), requests) } });
   }
 
   private async receive(message: FromPanel): Promise<void> {
@@ -266,8 +267,4 @@ async function reveal(uri: vscode.Uri, first: number, last: number, keepsFocus: 
 
 async function show(content: string): Promise<void> {
   await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language: "markdown", content }), { preview: true });
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

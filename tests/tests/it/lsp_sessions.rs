@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use prose_fixture::number;
 use prose_tests::lsp::range;
 use prose_tests::workspace::Workspace;
 use serde_json::{Value, json};
@@ -374,12 +375,8 @@ const PHASES: usize = 4;
 
 #[test]
 fn after_a_long_session_the_server_has_the_state_of_a_fresh_one() {
-    let number = |name: &str, default: u64| {
-        std::env::var(name)
-            .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is {text}")))
-    };
-    let messages = number("PROSE_SESSION_MESSAGES", 3000);
-    let seed = number("PROSE_SESSION_SEED", 1);
+    let messages: u64 = number("PROSE_SESSION_MESSAGES").unwrap_or(3000);
+    let seed: u64 = number("PROSE_SESSION_SEED").unwrap_or(1);
     eprintln!("PROSE_SESSION_SEED={seed} PROSE_SESSION_MESSAGES={messages}");
     let mut session = Session::new(seed);
     let mut memory = Vec::new();

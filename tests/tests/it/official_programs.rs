@@ -164,7 +164,7 @@ fn the_programs_have_no_errors_and_known_warnings() {
 #[ignore = "needs the official programs, see tests/fetch-official-programs"]
 fn garbage_in_one_line_of_a_program_changes_nothing_elsewhere() {
     // All lines with all garbage take a quarter of an hour. Each line gets some, and all garbage has its turn.
-    let turns = std::env::var("PROSE_GARBAGE_TURNS").map_or(2, |turns| turns.parse().unwrap());
+    let turns = prose_fixture::number("PROSE_GARBAGE_TURNS").unwrap_or(2);
     let mut garbage = GARBAGE.iter().cycle();
     let mut failures = String::new();
     for (name, text) in official_files("prose") {

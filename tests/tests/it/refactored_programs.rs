@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use offered::{analysed, offered};
 use prose_analysis::diagnostics::diagnostics;
+use prose_fixture::number;
 use prose_format::canonical;
 use prose_ide::Assist;
 use prose_syntax::{Fix, Severity, fix};
-use prose_tests::{number, repository, sound_official_programs};
+use prose_tests::{repository, sound_official_programs};
 use prose_vm::effect::{
     Choice, ContextItem, Effect, Failure, Memory, Outcome, Reply, SessionTask, Verdict, digest,
 };
@@ -438,7 +439,7 @@ fn generated(random: &mut fastrand::Rng) -> String {
 const GENERATED: usize = 200;
 
 fn generated_programs() -> Vec<String> {
-    let wanted = number("PROSE_GENERATED_PROGRAMS", GENERATED);
+    let wanted = number("PROSE_GENERATED_PROGRAMS").unwrap_or(GENERATED);
     let mut random = fastrand::Rng::with_seed(20_260_115);
     let mut programs = Vec::new();
     while programs.len() < wanted {

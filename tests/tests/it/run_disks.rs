@@ -6,8 +6,9 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use prose_fixture::number;
 use prose_fixture::permissions::obey_permissions;
-use prose_tests::{number, prose_binary};
+use prose_tests::prose_binary;
 
 use crate::run_crashes::place::Place;
 
@@ -147,7 +148,7 @@ fn a_disk_that_is_full_of_a_database_is_told_and_nothing_is_lost_when_there_is_r
 /// At least so many of 20 sizes of the disk let the run start. `PROSE_DISK_SIZES` says how many are tried.
 #[track_caller]
 fn check_full_disk(state: &'static str, least: usize) {
-    let sizes = number("PROSE_DISK_SIZES", 20).clamp(1, 20) as u64;
+    let sizes = number("PROSE_DISK_SIZES").unwrap_or(20_u64).clamp(1, 20);
     let (expected, said) = undisturbed(state);
     let whole = room(&expected.path().join(".prose"));
     let mut full = 0;

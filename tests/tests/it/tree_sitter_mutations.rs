@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use mutants::{Edit, UNITS, mutant, programs};
-use prose_tests::{number, repository};
+use prose_fixture::number;
+use prose_tests::repository;
 use rustix::time::{ClockId, clock_gettime};
 use tree_sitter::{InputEdit, Node, Parser, Point, Tree};
 
@@ -198,7 +199,7 @@ fn mutated_programs_take_time_in_proportion_to_their_length() {
 #[ignore = "needs gcc with its sanitizers"]
 fn mutated_programs_break_no_rule_of_c() {
     let folder = prose_fixture::tempdir().unwrap();
-    let mutants = number("PROSE_GRAMMAR_MUTANTS", MUTANTS);
+    let mutants = number("PROSE_GRAMMAR_MUTANTS").unwrap_or(MUTANTS);
     let programs = programs();
     let mut random = Rng::with_seed(3);
     let mut bytes = Vec::new();

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use futures_util::future::join_all;
+use prose_fixture::number;
 use prose_registry::{Cache, Client, Freshness, Limits, Settings};
 
 use crate::support::{Act, PROGRAM, Reply, Server, get, get_as, settings};
@@ -24,9 +25,8 @@ async fn whatever_a_registry_answers_every_fetch_ends() {
 #[tokio::test]
 #[ignore = "takes a minute"]
 async fn whatever_many_registries_answer_every_fetch_ends() {
-    let number = |name: &str, or: u64| std::env::var(name).map_or(or, |text| text.parse().unwrap());
-    let first = number("PROSE_REGISTRY_SEED", 1000);
-    for seed in first..first + number("PROSE_REGISTRIES", 40) {
+    let first = number("PROSE_REGISTRY_SEED").unwrap_or(1000);
+    for seed in first..first + number("PROSE_REGISTRIES").unwrap_or(40) {
         check(seed).await;
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use prose_vm::choices::{self, Choice};
+use prose_vm::choices::{self, Choice, InvalidAnswer};
 use prose_vm::questions::{ApprovalAnswer, OpenQuestion, QuestionId, QuestionKind};
 use prose_vm::value::Value;
 
@@ -17,15 +17,8 @@ pub enum AnswerError {
     Several(Vec<OpenQuestion>),
     /// The question is not open.
     Unknown(QuestionId),
-    /// The answer is none of those that the question offers.
-    NotOffered {
-        /// The answer.
-        text: String,
-        /// The answers that it offers.
-        choices: Vec<Choice>,
-    },
-    /// The answer is empty.
-    Empty,
+    /// The question does not take the answer.
+    Invalid(InvalidAnswer),
 }
 
 impl fmt::Display for AnswerError {
@@ -42,11 +35,7 @@ impl fmt::Display for AnswerError {
                 f.write_str(&shown.join(", "))
             }
             AnswerError::Unknown(id) => write!(f, "the run has no open question {id}"),
-            AnswerError::NotOffered { text, choices } => {
-                let listed = choices::listed(choices);
-                write!(f, "`{text}` is not one of the answers; choose one of {listed}")
-            }
-            AnswerError::Empty => f.write_str("the answer is empty, and the question is not optional"),
+            AnswerError::Invalid(invalid) => invalid.fmt(f),
         }
     }
 }
@@ -65,22 +54,18 @@ pub fn resolve(question: &OpenQuestion, text: &str) -> Result<Value, AnswerError
 
 /// The same for any value.
 pub fn resolve_value(question: &OpenQuestion, value: &Value) -> Result<Value, AnswerError> {
-    let is_empty = matches!(value, Value::Null) || value.to_string().trim().is_empty();
-    if is_empty {
-        return if question.is_optional { Ok(Value::Null) } else { Err(AnswerError::Empty) };
-    }
-    let not_offered =
-        || AnswerError::NotOffered { text: value.to_string(), choices: question.choices.clone() };
-    match &question.kind {
-        QuestionKind::Input { .. } => choices::value_among(&question.choices, value).ok_or_else(not_offered),
-        _ => {
-            let text = value.to_string();
-            let said = match text.trim().to_lowercase().as_str() {
-                "y" | "yes" | "allow" => Some(ApprovalAnswer::Once.word()),
-                "n" | "no" => Some(ApprovalAnswer::Deny.word()),
-                _ => choices::understood(&question.choices, &text).map(|choice| choice.value.as_str()),
-            };
-            said.map(Value::text).ok_or_else(not_offered)
-        }
+    let OpenQuestion { choices, is_optional, .. } = question;
+    let said = match &question.kind {
+        QuestionKind::Input { .. } => None,
+        // People also say these.
+        _ => match value.to_string().trim().to_lowercase().as_str() {
+            "y" | "yes" | "allow" => Some(ApprovalAnswer::Once.word()),
+            "n" | "no" => Some(ApprovalAnswer::Deny.word()),
+            _ => None,
+        },
+    };
+    match said {
+        Some(said) => Ok(Value::text(said)),
+        None => choices::answer(choices, *is_optional, value).map_err(AnswerError::Invalid),
     }
 }

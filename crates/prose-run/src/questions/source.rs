@@ -46,7 +46,7 @@ impl QuestionSource for OwnQuestions {
 
     fn answer(&self, id: QuestionId, value: &Value) -> Result<(), String> {
         match self.desk.answer_with(Some(id), value, user(self.from)) {
-            Err(error @ (AnswerError::NotOffered { .. } | AnswerError::Empty)) => Err(error.to_string()),
+            Err(AnswerError::Invalid(invalid)) => Err(invalid.to_string()),
             _ => Ok(()),
         }
     }

@@ -6,7 +6,7 @@ use fastrand::Rng;
 
 /// The number of programs to try: few, unless the environment has another number.
 pub(crate) fn count_of_programs(few: u64) -> u64 {
-    std::env::var("PROSE_GENERATED_PROGRAMS").map_or(few, |count| count.parse().unwrap())
+    prose_fixture::number("PROSE_GENERATED_PROGRAMS").unwrap_or(few)
 }
 
 /// A program of random statements.

@@ -282,7 +282,7 @@ fn a_run_that_stays_is_answered_while_it_waits() {
             let question = runtime.block_on(desk.next(&mut Default::default())).unwrap();
             let by = ada(AnswerSource::Editor);
             let wrong = desk.answer(Some(question.id), "perhaps", by.clone()).unwrap_err();
-            assert!(matches!(wrong, AnswerError::NotOffered { .. }));
+            assert!(matches!(wrong, AnswerError::Invalid(_)));
             desk.answer(None, "No", by.clone()).unwrap();
             // The first answer counts.
             assert_eq!(desk.answer(None, "yes", by), Err(AnswerError::None));

@@ -431,9 +431,7 @@ impl Session {
     /// Answers a question with the text of a prompt. One that is not offered is reported, and the question is asked again.
     async fn answer(&self, live: &LiveRun, question: QuestionId, text: &Value) {
         // With other errors, it was answered elsewhere meanwhile.
-        if let Err(error @ (AnswerError::NotOffered { .. } | AnswerError::Empty)) =
-            live.answer(question, text)
-        {
+        if let Err(AnswerError::Invalid(error)) = live.answer(question, text) {
             self.write(Chunk::notice(format!("{error}\n\n"))).await;
         }
     }

@@ -11,6 +11,7 @@ use std::time::UNIX_EPOCH;
 
 use fastrand::Rng;
 use prose_analysis::{AnalysisHost, Text};
+use prose_fixture::number;
 use prose_state::StateError;
 use prose_state::filesystem::{FilesystemStore, Resume, Resumed};
 use prose_state::folder::Project;
@@ -542,16 +543,11 @@ fn a_journal_may_end_at_any_byte() {
     }
 }
 
-/// A number of the environment.
-fn number(name: &str, or: u64) -> u64 {
-    std::env::var(name).map_or(or, |text| text.parse().unwrap())
-}
-
 #[test]
 #[ignore = "takes a minute"]
 fn of_many_damaged_journals_exactly_what_is_lost_is_asked_again() {
-    let first = number("PROSE_JOURNAL_SEED", 1000);
-    let mutants = number("PROSE_JOURNAL_MUTANTS", 2000);
+    let first = number("PROSE_JOURNAL_SEED").unwrap_or(1000);
+    let mutants = number("PROSE_JOURNAL_MUTANTS").unwrap_or(2000_u64);
     check_mutants(first..first + mutants.div_ceil(50), 50);
 }
 
@@ -562,7 +558,7 @@ fn a_journal_may_end_at_each_byte() {
     let mut random = Rng::with_seed(3);
     let text = "agent keeper:\n  prompt: \"Keep\"\n  persist: true\nparallel:\n  a = session \"A\"\n  resume: keeper\n    prompt: \"B\"\nif **{a} will do**:\n  session \"C\"\n    context: a\noutput final = session \"End\"\n";
     let original = Original::of(text.to_owned(), &mut random);
-    let step = number("PROSE_JOURNAL_STEP", 6) as usize;
+    let step = number("PROSE_JOURNAL_STEP").unwrap_or(6);
     let is_near_an_end = |length: usize| {
         original.journal[length.saturating_sub(2)..(length + 2).min(original.journal.len())].contains(&b'\n')
     };

@@ -294,6 +294,5 @@ fn ten_thousand_mutants_go_through_everything() {
     let mut samples = samples();
     let root = std::env::var("PROSE_OFFICIAL_PROGRAMS").expect("PROSE_OFFICIAL_PROGRAMS names their folder");
     samples.extend(below(Path::new(&root)));
-    let count = std::env::var("PROSE_MUTANTS").ok().and_then(|count| count.parse().ok());
-    check_mutants(&samples, 0..count.unwrap_or(10_000));
+    check_mutants(&samples, 0..prose_fixture::number("PROSE_MUTANTS").unwrap_or(10_000));
 }

@@ -9,10 +9,18 @@ import type { FlowGraph } from "../layout";
 export interface BoundValue {
   name: string;
   line: number;
+  /** The imported text that the line is in, from 0. */
+  import?: number;
   value: unknown;
   /** Whether the end of its text is left out. */
   isCut?: boolean;
   times: number;
+}
+
+/** The text of an imported program, with the numbers of its executions. */
+export interface ImportedText {
+  text: string;
+  programs: number[];
 }
 
 /** A run of a report. */
@@ -25,6 +33,7 @@ export interface ReportedRun {
   census: RunDelta["census"] | null;
   text: string | null;
   graph: FlowGraph | null;
+  imports: ImportedText[];
   values: BoundValue[];
   outputs: [string, unknown][] | null;
   value: unknown;
@@ -66,6 +75,12 @@ export class OpenRun {
     const { view, census } = this.data;
     const isOver = view.end !== undefined;
     return { ...view, ...(isOver ? {} : { waits: true }), ...(census == null || isOver ? {} : { census }) };
+  }
+
+  /** The text of an execution of a program, by its number. */
+  textOf(program: number): string | null {
+    if (program === 0) return this.data.text;
+    return this.data.imports.find(({ programs }) => programs.includes(program))?.text ?? null;
   }
 
   /** The attempts with these requests. */

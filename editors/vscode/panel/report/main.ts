@@ -66,11 +66,11 @@ function receive(message: FromPanel): void {
       const { requests } = message;
       const attempts = run.sessions(requests);
       const log = attempts.at(-1)?.log ?? null;
-      const code = codeOf(run.model, run.data.text, requests);
+      const code = codeOf(run.model, (program) => run.textOf(program), requests);
       return send({ type: "details", details: { requests, attempts, log: log === null ? null : readLog(log), code } });
     }
     case "reveal":
-      if ((message.site.program ?? 0) === 0) program.mark(message.site.line, message.site.last_line, !message.keepsFocus);
+      program.mark(message.site, !message.keepsFocus);
       return;
     case "session":
       return sessions.open(message.requests);

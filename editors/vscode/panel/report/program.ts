@@ -1,8 +1,8 @@
-// The program of a run, line by line, with what came of each line.
+// The program of a run and those that it imports, line by line, with what came of each line.
 
-import { callsText, counted, duration, durationText, type Item, usageText } from "../../src/runs/run";
+import { callsText, counted, duration, durationText, type Item, type Site, type StatementState, usageText } from "../../src/runs/run";
 import { element, icon } from "../dom";
-import type { OpenRun } from "./data";
+import type { BoundValue, OpenRun } from "./data";
 import { valueText } from "./data";
 import { part } from "./page";
 
@@ -19,37 +19,50 @@ export interface ProgramEvents {
 export class ProgramPart {
   readonly root: HTMLElement;
   private readonly body: HTMLElement;
-  private rows: HTMLTableRowElement[] = [];
+  /** The rows of the lines, by the numbers of the executions of programs. */
+  private readonly rows = new Map<number, HTMLTableRowElement[]>();
   private marked: HTMLTableRowElement[] = [];
 
   constructor(private readonly events: ProgramEvents) {
     ({ root: this.root, body: this.body } = part("program", "Program"));
   }
 
-  show({ model, data }: OpenRun): void {
-    this.rows = [];
+  show(run: OpenRun): void {
+    const { model, data } = run;
+    this.rows.clear();
     this.marked = [];
-    if (data.text === null) {
-      this.body.replaceChildren(element("p", "facts", "The program of this run cannot be shown."));
-      return;
+    const shown: HTMLElement[] = [];
+    if (data.text === null) shown.push(element("p", "facts", "The program of this run cannot be shown."));
+    else shown.push(this.table(run, data.text, [0], model.statements.values(), data.values.filter((value) => value.import === undefined)));
+    for (const [index, { text, programs }] of data.imports.entries()) {
+      const imported = model.programs.get(programs[0] ?? 0);
+      const facts = [imported?.from, programs.length > 1 && `${programs.length} times`].filter(Boolean).join(", ");
+      shown.push(element("h3", "", `Imported program ${imported?.name ?? ""}${facts && ` (${facts})`}`));
+      shown.push(this.table(run, text, programs, [], data.values.filter((value) => value.import === index)));
     }
+    this.body.replaceChildren(...shown);
+  }
+
+  /** The lines of a text with what came of them in some executions of it. */
+  private table({ model }: OpenRun, text: string, programs: readonly number[], statements: Iterable<StatementState>, bound: readonly BoundValue[]): HTMLElement {
+    const executions = new Set(programs);
     const items = new Map<number, Item[]>();
     for (const item of model.items) {
       const { site } = item;
-      if (item.kind === "run" || site === undefined || (site.program ?? 0) !== 0) continue;
+      if (item.kind === "run" || site === undefined || !executions.has(site.program ?? 0)) continue;
       const here = items.get(site.line);
       if (here === undefined) items.set(site.line, [item]);
       else here.push(item);
     }
-    const states = new Map([...model.statements.values()].map((state) => [state.site.line, state]));
-    const values = new Map<number, typeof data.values>();
-    for (const value of data.values) values.set(value.line, [...(values.get(value.line) ?? []), value]);
+    const states = new Map([...statements].map((state) => [state.site.line, state]));
+    const values = new Map<number, BoundValue[]>();
+    for (const value of bound) values.set(value.line, [...(values.get(value.line) ?? []), value]);
     const head = element("tr", "", ...["Line", "Program", "Result"].map((name) => {
       const cell = element("th", "", name);
       cell.scope = "col";
       return cell;
     }));
-    this.rows = data.text.replace(/\n$/, "").split("\n").map((code, index) => {
+    const rows = text.replace(/\n$/, "").split("\n").map((code, index) => {
       const line = index + 1;
       const number = element("th", "number", String(line));
       number.scope = "row";
@@ -73,16 +86,16 @@ export class ProgramPart {
       for (const { name, value } of values.get(line) ?? []) happened.append(element("span", "value", `${name} = ${shortened(valueText(value))}`));
       return element("tr", "", number, element("td", "code", element("code", "", code || " ")), happened);
     });
-    const table = element("table", "program", element("thead", "", head), element("tbody", "", ...this.rows));
-    this.body.replaceChildren(table);
+    for (const program of programs) this.rows.set(program, rows);
+    return element("table", "program", element("thead", "", head), element("tbody", "", ...rows));
   }
 
-  /** Marks lines, from 1, and leads to them. */
-  mark(first: number, last: number, leads: boolean): void {
+  /** Marks the lines of a place, and leads to them. */
+  mark({ program = 0, line, last_line }: Site, leads: boolean): void {
     for (const row of this.marked) row.classList.remove("marked");
-    this.marked = this.rows.slice(first - 1, last);
+    this.marked = this.rows.get(program)?.slice(line - 1, last_line) ?? [];
     for (const row of this.marked) row.classList.add("marked");
-    if (leads) {
+    if (leads && this.marked.length > 0) {
       this.marked[0]?.scrollIntoView({ block: "center" });
       this.root.focus({ preventScroll: true });
     }

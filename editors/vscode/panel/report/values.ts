@@ -1,6 +1,6 @@
 // The values of a run: inputs, outputs and names; its agents; and the warnings about it.
 
-import { agentTexts, type Entry, idleTexts } from "../../src/runs/run";
+import { agentTexts, type Entry, idleTexts, namedLine } from "../../src/runs/run";
 import { element } from "../dom";
 import type { OpenRun } from "./data";
 import { valueText } from "./data";
@@ -23,9 +23,10 @@ export class ValuesPart {
     const shown = [
       ...table("Inputs", model.inputs.map(([name, value]) => [name, valueText(value)])),
       ...table("Outputs", [...(outputs ?? []), ...(hasValue ? [["result", value] as [string, unknown]] : [])].map(([name, value]) => [name, valueText(value)])),
-      ...table("Names", values.map(({ name, line, value, isCut, times }) => {
+      ...table("Names", values.map(({ name, line, import: index, value, isCut, times }) => {
+        const [program] = index === undefined ? [] : (data.imports[index]?.programs ?? []);
         const facts = times > 1 ? `, the last of ${times}` : "";
-        return [`${name} (line ${line}${facts})`, `${valueText(value)}${isCut ? "…" : ""}`];
+        return [`${name} (${namedLine(line, model.programs.get(program ?? 0)?.name)}${facts})`, `${valueText(value)}${isCut ? "…" : ""}`];
       })),
       ...list("Agents", agentTexts(model)),
       ...list("Census", model.census?.lines ?? []),

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import { errorText } from "../error-text";
 import type { Comparison, Pair, Part } from "./comparison";
 import { titleOf } from "./comparison";
 import type { FromComparePanel, ToComparePanel } from "./messages";
@@ -92,7 +93,7 @@ export class ComparePanel implements vscode.Disposable {
       const [a, b] = runs.map(({ model }) => model.whole());
       if (a !== undefined && b !== undefined) this.post({ type: "comparison", a, b, comparison });
     } catch (error) {
-      void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+      void vscode.window.showErrorMessage(errorText(error));
     }
   }
 
@@ -128,7 +129,7 @@ export class ComparePanel implements vscode.Disposable {
       const pair = await client.sendRequest<Pair>("prose/compareRuns", { folders, step });
       return pair[side]?.[part] ?? "";
     } catch (error) {
-      return `${error instanceof Error ? error.message : String(error)}\n`;
+      return `${errorText(error)}\n`;
     }
   }
 }

@@ -16,7 +16,7 @@ export async function detailsOf(client: LanguageClient | undefined, entry: Entry
     client === undefined || folder === undefined ? [] : [await client.sendRequest<Session>("prose/session", { folder, request })];
   const attempts = (await Promise.all(requests.map(read))).flat();
   const log = attempts.at(-1)?.log;
-  return { requests, attempts, log: log == null ? null : await logAt(log), code: codeOf(entry.model, entry.text, requests) };
+  return { requests, attempts, log: log == null ? null : await logAt(log), code: codeOf(entry.model, (program) => (program === 0 ? entry.text : null), requests) };
 }
 
 async function logAt(uri: string): Promise<AgentLog | null> {

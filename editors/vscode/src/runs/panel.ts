@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { FlowGraph } from "../../panel/layout";
+import { errorText } from "../error-text";
 import type { Ability, FromPanel, PanelCommand, SessionCommand, ToPanel } from "./messages";
 import type { SessionDetails } from "./session";
 import { openPage } from "./page";
@@ -139,7 +140,7 @@ export class RunPanel implements vscode.Disposable {
         if (entry === this.entry && detailed === this.detailed) this.post({ type: "details", details });
       }
     } catch (error) {
-      void vscode.window.setStatusBarMessage(error instanceof Error ? error.message : String(error), 4000);
+      void vscode.window.setStatusBarMessage(errorText(error), 4000);
     } finally {
       this.isReading = false;
     }

@@ -3,6 +3,7 @@
 import { homedir } from "node:os";
 import * as path from "node:path";
 import * as vscode from "vscode";
+import { errorText } from "../error-text";
 import { ask, program } from "../program";
 import type { Entry, RunSummary } from "./store";
 
@@ -59,6 +60,6 @@ async function shown(extension: string, args: string[], folder: string): Promise
     const output = await ask(program(extension).command, [...args, "--color", "never"], folder);
     void vscode.window.showInformationMessage(output.trim());
   } catch (error) {
-    void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+    void vscode.window.showErrorMessage(errorText(error));
   }
 }

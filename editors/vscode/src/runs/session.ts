@@ -55,10 +55,11 @@ export interface SessionDetails {
 /** How many lines of a statement are shown. */
 const MAX_LINES = 12;
 
-/** The statement of a session in the text that the run was started with. */
-export function codeOf({ items }: Run, text: string | null | undefined, requests: number[]): SessionDetails["code"] {
+/** The statement of a session in the text of its program, as far as the text is known: that of the run has the number 0. */
+export function codeOf({ items }: Run, textOf: (program: number) => string | null | undefined, requests: number[]): SessionDetails["code"] {
   const site = items.find(({ attempts }) => attempts.some(({ request }) => requests.includes(request)))?.site;
-  if (site === undefined || text == null || (site.program ?? 0) !== 0) return null;
+  const text = site && textOf(site.program ?? 0);
+  if (site === undefined || text == null) return null;
   const lines = text.split("\n").slice(site.line - 1, Math.min(site.last_line, site.line - 1 + MAX_LINES));
   return { line: site.line, text: lines.join("\n") };
 }

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import { errorText } from "../error-text";
 import type { RunView } from "../narration";
 import { LineMap } from "./lines";
 import { type Pause, Run, type RunDelta, type Usage } from "./run";
@@ -212,7 +213,7 @@ export class RunStore implements vscode.Disposable {
         entry.uri = summary.uri ?? entry.uri;
       }
     } catch (error) {
-      this.problems = [error instanceof Error ? error.message : String(error)];
+      this.problems = [errorText(error)];
       this.listed = "";
     }
     // Each change replaces the rows, and a button that is replaced between press and release has no effect.

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import type { FlowGraph } from "../../panel/layout";
 import { debugRun } from "../debug";
+import { errorText } from "../error-text";
 import type { RunView } from "../narration";
 import { ComparePanel } from "./compare";
 import { detailsOf } from "./details";
@@ -237,7 +238,7 @@ export class RunsView implements vscode.Disposable {
       );
       return sessionAsText(attempts);
     } catch (error) {
-      return `${error instanceof Error ? error.message : String(error)}\n`;
+      return `${errorText(error)}\n`;
     }
   }
 

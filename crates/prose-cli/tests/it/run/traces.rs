@@ -1,6 +1,8 @@
 //! Traces and metrics of runs.
 
 pub(super) mod collector;
+mod tls;
+mod waits;
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -8,6 +10,8 @@ use std::time::{Duration, Instant};
 use expect_test::{Expect, expect};
 
 use self::collector::{Answer, Collector, Trace, attribute};
+#[cfg(target_os = "linux")]
+use self::tls::TlsProxy;
 use crate::common::{Run, Workspace};
 
 /// What a program is made of.
@@ -580,10 +584,20 @@ fn a_real_collector_takes_both_transports() {
     let agent = Started(command.spawn().expect("`tests/install/rotel` was run"));
     wait_for(grpc, Duration::from_secs(20));
     wait_for(http, Duration::from_secs(20));
+    let proxy = |port: u16, protocol| TlsProxy::start(([127, 0, 0, 1], port).into(), &[protocol]);
+    let (http_proxy, grpc_proxy) = (proxy(http, "http/1.1"), proxy(grpc, "h2"));
     let mut trees = Vec::new();
-    for (protocol, port) in [("http/protobuf", http), ("grpc", grpc)] {
-        let mut command = run(&workspace, &format!("http://127.0.0.1:{port}"));
+    for (protocol, endpoint, certificate) in [
+        ("http/protobuf", format!("http://127.0.0.1:{http}"), None),
+        ("grpc", format!("http://127.0.0.1:{grpc}"), None),
+        ("http/protobuf", http_proxy.endpoint.clone(), Some(http_proxy.certificate())),
+        ("grpc", grpc_proxy.endpoint.clone(), Some(grpc_proxy.certificate())),
+    ] {
+        let mut command = run(&workspace, &endpoint);
         command.env("OTEL_EXPORTER_OTLP_PROTOCOL", protocol).env("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip");
+        if let Some(certificate) = certificate {
+            command.env("OTEL_EXPORTER_OTLP_CERTIFICATE", certificate);
+        }
         let ended = Run::of(&mut command).ended(0);
         assert_eq!(ended.stderr, "");
         behind.wait_for_span("invoke_workflow main.prose");
@@ -591,12 +605,14 @@ fn a_real_collector_takes_both_transports() {
         trees.push(behind.spans().tree(&["code.line.number", "gen_ai.request.model"]));
     }
     // Spans of the same moment have no order.
-    let [over_http, over_grpc] = [0, 1].map(|index: usize| {
-        let mut lines: Vec<&str> = trees[index].lines().collect();
+    let lines = |tree: &String| {
+        let mut lines: Vec<String> = tree.lines().map(str::to_owned).collect();
         lines.sort_unstable();
         lines
-    });
-    assert_eq!(over_http, over_grpc);
+    };
+    for tree in &trees[1..] {
+        assert_eq!(lines(tree), lines(&trees[0]));
+    }
     assert!(trees[0].starts_with("invoke_workflow main.prose"), "{}", trees[0]);
     let metrics = behind.metrics();
     assert!(metrics.contains("gen_ai.client.operation.duration"), "{metrics}");

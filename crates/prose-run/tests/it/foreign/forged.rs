@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use prose_fixture::number;
 
 use crate::foreign::imitated::{Program, Stopped};
 use crate::foreign::{Foreign, ID};
@@ -69,10 +70,8 @@ fn check_stops(seed: u64) -> u32 {
 /// Tries one seed after the other for as long as a long test takes; `PROSE_FORGED_SEED` is the first one.
 #[allow(clippy::print_stderr, reason = "a long test says which seeds it has tried")]
 fn try_many(check: impl Fn(u64)) {
-    let number = |name: &str, otherwise: u64| {
-        std::env::var(name).map_or(otherwise, |number| number.parse().expect("it is a number"))
-    };
-    let (first, seconds) = (number("PROSE_FORGED_SEED", 1000), number("PROSE_FORGED_SECONDS", LONG));
+    let first: u64 = number("PROSE_FORGED_SEED").unwrap_or(1000);
+    let seconds = number("PROSE_FORGED_SECONDS").unwrap_or(LONG);
     let end = Instant::now() + Duration::from_secs(seconds);
     let last = (first..).find(|seed| {
         check(*seed);

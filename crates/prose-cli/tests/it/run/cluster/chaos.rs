@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use prose_fixture::number;
 use rustix::process::Signal;
 
 use super::{Cluster, ROUNDS};
@@ -14,13 +15,6 @@ const WORKERS: usize = 4;
 
 /// How many runs are executed at the same time.
 const RUNS: usize = 3;
-
-/// A number of the environment.
-pub(super) fn number(name: &str) -> Option<u64> {
-    std::env::var(name)
-        .ok()
-        .map(|text| text.parse().unwrap_or_else(|_| panic!("`{name}` is no number: {text}")))
-}
 
 /// What was done to the processes.
 #[derive(Debug, Default)]

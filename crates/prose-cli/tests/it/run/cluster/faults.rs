@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::chaos::number;
+use prose_fixture::number;
+
 use super::{Cluster, ROUNDS};
 use crate::terminal::started_by;
 

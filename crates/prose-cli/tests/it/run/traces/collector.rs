@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -25,6 +25,7 @@ pub(in crate::run) enum Answer {
 
 pub(in crate::run) struct Collector {
     pub(in crate::run) endpoint: String,
+    pub(in crate::run) address: SocketAddr,
     received: Arc<Mutex<Received>>,
 }
 
@@ -40,7 +41,7 @@ struct Received {
 impl Collector {
     pub(in crate::run) fn start(answer: Answer) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let endpoint = format!("http://{}", listener.local_addr().expect("it has an address"));
+        let address = listener.local_addr().expect("it has an address");
         let received = Arc::new(Mutex::new(Received::default()));
         let kept = Arc::clone(&received);
         thread::spawn(move || {
@@ -49,7 +50,7 @@ impl Collector {
                 thread::spawn(move || serve(stream, answer, &kept));
             }
         });
-        Self { endpoint, received }
+        Self { endpoint: format!("http://{address}"), address, received }
     }
 
     pub(in crate::run) fn requests(&self) -> usize {

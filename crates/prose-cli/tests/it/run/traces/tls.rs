@@ -1,0 +1,89 @@
+//! Collectors that are reached over TLS.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use expect_test::expect;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use tempfile::TempDir;
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::{ServerConfig, crypto, pki_types::PrivateKeyDer};
+
+use super::collector::{Answer, Collector};
+use super::{run, workspace};
+use crate::common::Run;
+
+/// What stands before a server that takes no TLS, as proxies do. Its authority is in no store of the system.
+pub(super) struct TlsProxy {
+    pub(super) endpoint: String,
+    authority: TempDir,
+}
+
+impl TlsProxy {
+    /// `protocols` are those of which one is negotiated, such as `h2`.
+    pub(super) fn start(server: SocketAddr, protocols: &[&str]) -> Self {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let authority = tempfile::tempdir().unwrap();
+        std::fs::write(authority.path().join("ca.pem"), issuer.pem()).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        let certificate = params.signed_by(&key, &issuer).unwrap();
+        let mut config = ServerConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(
+                vec![certificate.der().clone()],
+                PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
+            )
+            .unwrap();
+        config.alpn_protocols = protocols.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port is free");
+        let port = listener.local_addr().expect("it has an address").port();
+        thread::spawn(move || {
+            runtime.block_on(async move {
+                while let Ok((client, _)) = listener.accept().await {
+                    let acceptor = acceptor.clone();
+                    tokio::spawn(async move {
+                        // A client that does not trust the certificate closes the connection.
+                        let Ok(mut client) = acceptor.accept(client).await else { return };
+                        let mut server = TcpStream::connect(server).await.expect("the server listens");
+                        copy_bidirectional(&mut client, &mut server).await.ok();
+                    });
+                }
+            });
+        });
+        Self { endpoint: format!("https://localhost:{port}"), authority }
+    }
+
+    /// The file with the certificate of its authority.
+    pub(super) fn certificate(&self) -> PathBuf {
+        self.authority.path().join("ca.pem")
+    }
+}
+
+#[test]
+fn a_collector_with_a_certificate_of_the_user_is_trusted() {
+    let collector = Collector::start(Answer::Status(200));
+    let proxy = TlsProxy::start(collector.address, &["http/1.1"]);
+    let workspace = workspace("session \"One\"\n");
+    let mut trusted = run(&workspace, &proxy.endpoint);
+    let ended = Run::of(trusted.env("OTEL_EXPORTER_OTLP_CERTIFICATE", proxy.certificate())).ended(0);
+    assert_eq!(ended.stderr, "");
+    expect![[r#"
+        invoke_workflow main.prose
+          invoke_agent
+    "#]]
+    .assert_eq(&collector.spans().tree(&[]));
+    let unknown = Run::of(&mut run(&workspace, &proxy.endpoint)).ended(0);
+    expect![[r#""#]].assert_eq(&unknown.stderr.replace(&proxy.endpoint, "ADDRESS"));
+    assert!(collector.spans().0.is_empty());
+}

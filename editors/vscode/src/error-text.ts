@@ -1,0 +1,4 @@
+/** What is shown of something that was thrown. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
