@@ -2,10 +2,13 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use prose_run::Project;
+use prose_state::StateError;
 use prose_state::runs::{RunState, RunSummary};
 use prose_tui::ratatui::crossterm::event::{self, Event as Pressed};
 use prose_tui::{Top, TopAction, TopRun};
@@ -53,15 +56,15 @@ fn list(args: &TopArgs, terminal: &Terminal) -> Result<(), CommandError> {
     let mut top = Top::new(palette, &folder);
     let mut window = None;
     let (news, done) = mpsc::channel::<Result<String, String>>();
-    let mut read = None::<Instant>;
+    let reader = Reader::start(&project)?;
+    top.update(reader.first()?.iter().map(row).collect());
     while !is_over.load(Ordering::Acquire) {
-        if read.is_none_or(|read| read.elapsed() >= LOOK) {
-            top.update(project.list_runs()?.iter().map(row).collect());
-            read = Some(Instant::now());
+        for runs in reader.runs.try_iter() {
+            top.update(runs?.iter().map(row).collect());
         }
         if !keyboard::is_foreground() {
             window = None;
-            std::thread::sleep(FRAME);
+            thread::sleep(FRAME);
             continue;
         }
         for outcome in done.try_iter() {
@@ -69,7 +72,7 @@ fn list(args: &TopArgs, terminal: &Terminal) -> Result<(), CommandError> {
                 Ok(message) => top.say(&message),
                 Err(problem) => top.report(&problem),
             }
-            read = None;
+            reader.read_again();
         }
         Window::opened(&mut window)?.draw(|frame| top.draw(frame))?;
         if !window::is_pressed(FRAME)? {
@@ -87,7 +90,7 @@ fn list(args: &TopArgs, terminal: &Terminal) -> Result<(), CommandError> {
                 if let Err(problem) = show_run(&project, &run, &mut window, &is_over, &interrupter, palette) {
                     top.report(&problem);
                 }
-                read = None;
+                reader.read_again();
             }
             Some(TopAction::Pause(run)) => command(&project, &run, &news, Command::Pause, "paused"),
             Some(TopAction::Continue(run)) => command(&project, &run, &news, Command::Continue, "continued"),
@@ -95,6 +98,43 @@ fn list(args: &TopArgs, terminal: &Terminal) -> Result<(), CommandError> {
         }
     }
     Ok(())
+}
+
+/// Reads the runs on a thread of its own, so that keys have an effect while the runs of a large project are read.
+struct Reader {
+    runs: Receiver<Result<Vec<RunSummary>, StateError>>,
+    again: SyncSender<()>,
+}
+
+impl Reader {
+    fn start(project: &Project) -> Result<Self, CommandError> {
+        // The reader waits until its last list was taken.
+        let (found, runs) = mpsc::sync_channel(0);
+        let (again, asked) = mpsc::sync_channel(1);
+        let project = project.clone();
+        let reading = move || {
+            while found.send(project.list_runs()).is_ok() {
+                if asked.recv_timeout(LOOK) == Err(RecvTimeoutError::Disconnected) {
+                    return;
+                }
+            }
+        };
+        let started = thread::Builder::new().name("runs".to_owned()).spawn(reading);
+        started.map_err(|error| CommandError::Message(format!("cannot start a thread: {error}")))?;
+        Ok(Self { runs, again })
+    }
+
+    /// Waits for the first list.
+    fn first(&self) -> Result<Vec<RunSummary>, CommandError> {
+        let runs = self.runs.recv().map_err(|error| CommandError::Message(error.to_string()))?;
+        Ok(runs?)
+    }
+
+    /// Reads the runs at once and not only after a while.
+    fn read_again(&self) {
+        // It has been told before.
+        let _ = self.again.try_send(());
+    }
 }
 
 /// Gives a run a command.
