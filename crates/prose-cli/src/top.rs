@@ -1,9 +1,9 @@
 //! `prose top`: the runs of a project on a screen.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 

@@ -84,6 +84,9 @@ fn a_collector_with_a_certificate_of_the_user_is_trusted() {
     "#]]
     .assert_eq(&collector.spans().tree(&[]));
     let unknown = Run::of(&mut run(&workspace, &proxy.endpoint)).ended(0);
-    expect![[r#""#]].assert_eq(&unknown.stderr.replace(&proxy.endpoint, "ADDRESS"));
+    expect![[r#"
+        warning: traces were not sent to ADDRESS: cannot connect, or no answer
+    "#]]
+    .assert_eq(&unknown.stderr.replace(&proxy.endpoint, "ADDRESS"));
     assert!(collector.spans().0.is_empty());
 }

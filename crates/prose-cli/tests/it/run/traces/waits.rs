@@ -101,7 +101,15 @@ fn a_question_for_permission_is_a_wait() {
     let (status, _) =
         answered(&mut run(&workspace, &collector.endpoint), &[(question, "o\n"), (question, "d\n")]);
     assert_eq!(status, 0);
-    expect![[r#""#]].assert_eq(&collector.spans().tree(&["prose.approval.allowed", "prose.approval.from"]));
+    expect![[r#"
+        invoke_workflow main.prose
+          invoke_agent historian
+            wait approval {prose.approval.allowed=true, prose.approval.from=terminal}
+            execute_tool execute
+            wait approval {prose.approval.allowed=false, prose.approval.from=terminal}
+            execute_tool execute ✗
+    "#]]
+    .assert_eq(&collector.spans().tree(&["prose.approval.allowed", "prose.approval.from"]));
 }
 
 #[test]
@@ -122,7 +130,9 @@ fn a_paused_run_has_a_wait_for_the_time_without_new_sessions() {
     let first = sessions.iter().min_by_key(|span| span.start_time_unix_nano).expect("there are two");
     let second = sessions.iter().max_by_key(|span| span.start_time_unix_nano).expect("there are two");
     assert!(first.start_time_unix_nano <= wait.start_time_unix_nano);
-    assert!(wait.end_time_unix_nano <= second.start_time_unix_nano);
+    // It is asked for in the pause, and nothing is done for it before that is over.
+    assert!(first.end_time_unix_nano < wait.end_time_unix_nano);
+    assert!(wait.end_time_unix_nano + 200_000_000 < second.end_time_unix_nano);
 }
 
 #[test]
@@ -140,8 +150,8 @@ fn a_memory_that_another_run_uses_is_waited_for() {
     ended(second, of_second);
     expect![[r#"
         invoke_workflow main.prose
-          invoke_agent keeper
           wait memory
+          invoke_agent keeper
     "#]]
     .assert_eq(&collector.spans().tree(&[]));
 }
