@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prose_cluster::{ClusterError, Priority, prioritize};
 use prose_narration::Narrator;
-use prose_run::{Project, how_to_continue};
+use prose_run::{Project, how_to_continue, recorded_run};
 use prose_state::StateError;
 use prose_state::journal::journal_of;
 use prose_state::prompt_file::PROMPTS_FOLDER;
@@ -42,6 +42,7 @@ use crate::run::waiting;
 use crate::runs::attach::Attach;
 use crate::runs::details::view_of;
 pub(crate) use crate::runs::details::{details, last_started};
+use crate::runs::portable::warn_of_damage;
 use crate::status::Status;
 use crate::terminal::{self, BOLD, Terminal, counted, first_line, lines, one_line, time};
 
@@ -279,6 +280,10 @@ fn show(
 ) -> Result<(), CommandError> {
     let details = details(project, start).map_err(CommandError::Message)?;
     let run = &details.summary;
+    // What cannot be read at all is said further below.
+    if let Ok(recorded) = recorded_run(project, &run.id) {
+        warn_of_damage(&recorded, terminal)?;
+    }
     let mut out = terminal.stdout();
     writeln!(out, "{BOLD}{}{BOLD:#}  {}", run.id, run.status.name())?;
     if let Some(head) = &details.head {

@@ -236,6 +236,7 @@ fn in_window(host: &Host, screen: &mut RunScreen, window: &mut Window, is_over: 
                 None => {}
                 Some(Action::Leave) => return Closed::Left,
                 Some(Action::Suspend) => return Closed::Suspended,
+                Some(Action::Interrupt) if !host.source.ends_with_screen() => return Closed::Left,
                 Some(Action::Interrupt) => {
                     host.interrupter.interrupt();
                     screen.say("stopping; Ctrl-C once more ends the agents at once");

@@ -30,6 +30,6 @@ pub use prose_reference::{GitHost, GitProgram, Invalid, Reference, RegistryProgr
 pub use secret::Secret;
 pub use serve::RegistryServer;
 pub use settings::{ALLOW_HTTP, Limits, Locked, OFFLINE, Proxies, Settings};
-pub use tls::{EXTRA_CA, config as tls_config};
+pub use tls::{EXTRA_CA, config as tls_config, config_with as tls_config_with};
 pub use vendor::{Vendor, VendorError};
 pub use walk::{MAX_PROGRAMS, Visited};

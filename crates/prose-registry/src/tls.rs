@@ -6,11 +6,11 @@
 //!
 //! The cryptography is that of ring: unlike AWS-LC it needs neither CMake nor NASM where the program is built.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::{ClientConfig, RootCertStore};
 
 /// The environment variable with the path of a file of additional trusted certificates, in PEM.
@@ -18,14 +18,25 @@ pub const EXTRA_CA: &str = "PROSE_EXTRA_CA_CERTS";
 
 /// The TLS configuration for reqwest, or why it cannot be created.
 pub fn config(extra_ca: Option<&PathBuf>) -> Result<ClientConfig, String> {
+    config_with(extra_ca.map(|path| (EXTRA_CA, path.as_path())))
+}
+
+/// The same with a file of additional certificates that another variable names.
+pub fn config_with(extra_ca: Option<(&str, &Path)>) -> Result<ClientConfig, String> {
     let mut roots = roots(rustls_native_certs::load_native_certs().certs);
-    if let Some(path) = extra_ca {
+    if let Some((variable, path)) = extra_ca {
         let unusable = |error: String| {
-            format!("the certificates of {EXTRA_CA} in {} cannot be used: {error}", path.display())
+            format!("the certificates of {variable} in {} cannot be used: {error}", path.display())
         };
         let certificates: Result<Vec<_>, _> = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
-        let (added, _) =
-            roots.add_parsable_certificates(certificates.map_err(|error| unusable(error.to_string()))?);
+        let certificates = certificates.map_err(|error| {
+            unusable(match error {
+                pem::Error::Io(error) => error.to_string(),
+                // What the library says has bytes of the file as numbers.
+                _ => "it is not complete PEM".to_owned(),
+            })
+        })?;
+        let (added, _) = roots.add_parsable_certificates(certificates);
         if added == 0 {
             return Err(unusable("there is none in PEM".to_owned()));
         }

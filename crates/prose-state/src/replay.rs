@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use crate::error::{Damage, StateError};
-use crate::reader::{JournalReader, Lines, Places, read_length};
+use crate::reader::{INCOMPLETE, JournalReader, Lines, Places, read_length};
 use crate::recall::{key_of_place, later_than};
 use crate::source::journal_of;
 
@@ -53,6 +53,21 @@ impl RecordedRun {
     /// Whether it is a file of `prose runs export` and not the folder of a run.
     pub fn is_exported(&self) -> bool {
         self.part.start > 0
+    }
+
+    /// The first damaged line, after which its events are not read. A last line that its process had only begun is none.
+    pub fn damage(&self) -> Result<Option<Damage>, StateError> {
+        let mut lines = Lines::open_in(&self.path, self.part.clone())?;
+        loop {
+            match lines.next() {
+                Ok(Some(_)) => {}
+                Ok(None) => return Ok(None),
+                Err(StateError::Damaged(damage)) => {
+                    return Ok(Some(damage).filter(|it| it.what != INCOMPLETE));
+                }
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Its events, up to the first damaged line.

@@ -1,6 +1,7 @@
 //! Sends spans and metrics, on threads of its own: a run only puts finished spans into a queue, and drops them if that is full.
 
 use std::fs;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,8 +16,9 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::metrics::data::ResourceMetrics;
 use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
-use opentelemetry_sdk::metrics::{SdkMeterProvider, Temporality};
+use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider, Temporality};
 use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanData, SpanProcessor};
+use prose_registry::{EXTRA_CA, tls_config_with};
 use tokio::runtime::Handle;
 
 use crate::metrics::Instruments;
@@ -30,6 +32,9 @@ const MAX_BATCH_BYTES: usize = 2 << 20;
 
 /// The reason where there was no answer.
 const AWAY: &str = "cannot connect, or no answer";
+
+/// The same with TLS.
+const AWAY_OR_UNTRUSTED: &str = "cannot connect, no answer, or its certificate is not trusted";
 
 /// The reason where no request has failed.
 const SLOW: &str = "the collector is too slow";
@@ -124,6 +129,7 @@ impl Pipeline {
                     let config = BatchConfigBuilder::default()
                         .with_max_queue_size(variables.max_queue)
                         .with_max_export_batch_size(variables.max_batch)
+                        .with_scheduled_delay(variables.schedule_delay)
                         .build();
                     let mut spans = BatchSpanProcessor::new(watched, config);
                     spans.set_resource(&resource);
@@ -136,9 +142,10 @@ impl Pipeline {
             match metric_exporter(target, &runtime) {
                 Ok(exporter) => {
                     let watched = Watched { exporter, runtime, health };
+                    let reader =
+                        PeriodicReader::builder(watched).with_interval(variables.metric_interval).build();
                     let meters =
-                        SdkMeterProvider::builder().with_resource(resource).with_periodic_exporter(watched);
-                    let meters = meters.build();
+                        SdkMeterProvider::builder().with_resource(resource).with_reader(reader).build();
                     pipeline.instruments = Some(Instruments::new(&meters.meter_with_scope(scope)));
                     pipeline.meters = Some(meters);
                 }
@@ -197,7 +204,14 @@ impl Pipeline {
             lost if lost == taken => "traces were".to_owned(),
             lost => format!("{lost} of {taken} spans were"),
         };
-        let reason = error.unwrap_or_else(|| SLOW.to_owned());
+        let reason = match error {
+            // The library keeps the reason to itself.
+            Some(error) if error == AWAY && self.addresses.contains("https://") => {
+                AWAY_OR_UNTRUSTED.to_owned()
+            }
+            Some(error) => error,
+            None => SLOW.to_owned(),
+        };
         Some(format!("{what} not sent to {}: {reason}", self.addresses))
     }
 }
@@ -260,9 +274,10 @@ fn metric_exporter(target: &Target, runtime: &Handle) -> Result<MetricExporter, 
 
 /// A client with the trusted certificates of all others.
 fn client(target: &Target) -> Result<reqwest::Client, String> {
-    let of_company = std::env::var_os(prose_registry::EXTRA_CA).map(Into::into);
-    let extra = target.certificate.as_ref().map(Into::into).or(of_company);
-    let tls = prose_registry::tls_config(extra.as_ref())?;
+    let of_company = std::env::var(EXTRA_CA).ok();
+    let extra = target.certificate.as_ref().map(|path| ("OTEL_EXPORTER_OTLP_CERTIFICATE", path));
+    let extra = extra.or(of_company.as_ref().map(|path| (EXTRA_CA, path)));
+    let tls = tls_config_with(extra.map(|(variable, path)| (variable, Path::new(path))))?;
     // Redirects would pass the headers with keys on.
     let client = reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
@@ -274,7 +289,7 @@ fn client(target: &Target) -> Result<reqwest::Client, String> {
 /// The same for gRPC.
 fn tls(target: &Target) -> Result<ClientTlsConfig, String> {
     let mut config = ClientTlsConfig::new().with_enabled_roots();
-    let of_company = std::env::var(prose_registry::EXTRA_CA).ok();
+    let of_company = std::env::var(EXTRA_CA).ok();
     if let Some(path) = target.certificate.as_ref().or(of_company.as_ref()) {
         let pem =
             fs::read(path).map_err(|error| format!("cannot read the certificates in {path}: {error}"))?;

@@ -1,5 +1,7 @@
 //! The environment variables that switch traces and metrics on.
 
+use std::time::Duration;
+
 use opentelemetry::trace::TraceId;
 
 use crate::ids::Parent;
@@ -16,6 +18,10 @@ pub(crate) struct Variables {
     pub(crate) max_text: usize,
     pub(crate) max_queue: usize,
     pub(crate) max_batch: usize,
+    /// The time between two batches of spans.
+    pub(crate) schedule_delay: Duration,
+    /// The time between two reports of metrics.
+    pub(crate) metric_interval: Duration,
     /// What is said of values that are not understood.
     pub(crate) problems: Vec<String>,
 }
@@ -69,6 +75,12 @@ const MAX_QUEUE: usize = 16_384;
 
 const MAX_BATCH: usize = 512;
 
+/// The default of the milliseconds between two batches of spans.
+const SCHEDULE_DELAY: usize = 5_000;
+
+/// The default of the milliseconds between two reports of metrics.
+const METRIC_INTERVAL: usize = 60_000;
+
 impl Variables {
     /// Reads an environment; `None` if neither traces nor metrics are switched on.
     pub(crate) fn read(variable: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
@@ -102,7 +114,22 @@ impl Variables {
         );
         let max_queue = number(&["OTEL_BSP_MAX_QUEUE_SIZE"], MAX_QUEUE);
         let max_batch = number(&["OTEL_BSP_MAX_EXPORT_BATCH_SIZE"], MAX_BATCH).min(max_queue);
-        Some(Self { traces, metrics, sampler, has_content, max_text, max_queue, max_batch, problems })
+        // With 0, a thread would do nothing else.
+        let mut delay = |name, default| Duration::from_millis(number(&[name], default) as u64);
+        let schedule_delay = delay("OTEL_BSP_SCHEDULE_DELAY", SCHEDULE_DELAY);
+        let metric_interval = delay("OTEL_METRIC_EXPORT_INTERVAL", METRIC_INTERVAL);
+        Some(Self {
+            traces,
+            metrics,
+            sampler,
+            has_content,
+            max_text,
+            max_queue,
+            max_batch,
+            schedule_delay,
+            metric_interval,
+            problems,
+        })
     }
 }
 
@@ -267,12 +294,16 @@ mod tests {
                 ("OTEL_TRACES_EXPORTER", "zipkin"),
                 ("OTEL_TRACES_SAMPLER", "jaeger_remote"),
                 ("OTEL_BSP_MAX_QUEUE_SIZE", "many"),
+                ("OTEL_BSP_SCHEDULE_DELAY", "0"),
+                ("OTEL_METRIC_EXPORT_INTERVAL", "-1"),
             ],
             expect![[r#"
                 traces: off; metrics: Http http://h:1
                 `OTEL_TRACES_EXPORTER` is `zipkin`; `otlp` and `none` are supported
                 `OTEL_TRACES_SAMPLER` is `jaeger_remote`, which is not supported
-                `OTEL_BSP_MAX_QUEUE_SIZE` is not a number above 0: `many`"#]],
+                `OTEL_BSP_MAX_QUEUE_SIZE` is not a number above 0: `many`
+                `OTEL_BSP_SCHEDULE_DELAY` is not a number above 0: `0`
+                `OTEL_METRIC_EXPORT_INTERVAL` is not a number above 0: `-1`"#]],
         );
         check(
             &[

@@ -336,6 +336,10 @@ fn standing(now: &Now<'_>, palette: Palette) -> (&'static str, Style) {
         Some(RunStatus::Failed) => ("failed", palette.status(Status::Failed)),
         Some(RunStatus::Waiting) => ("waiting", palette.question()),
         Some(_) => ("stopped", palette.question()),
+        // Its process was killed.
+        None if now.view.root().is_some_and(|root| root.status == Status::Interrupted) => {
+            ("interrupted", palette.status(Status::Interrupted))
+        }
         None if now.view.pause().is_some() => ("paused", palette.question()),
         None if !now.questions.is_empty() => ("waiting for you", palette.question()),
         None => ("running", palette.status(Status::Running)),

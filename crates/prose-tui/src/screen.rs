@@ -2,6 +2,7 @@
 
 use prose_view::{Node, NodeId, Status, View};
 use prose_vm::effect::RequestId;
+use prose_vm::event::RunStatus;
 use prose_vm::questions::{OpenQuestion, QuestionId};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
@@ -227,6 +228,9 @@ impl RunScreen {
             KeyCode::Char('?') => self.mode = Mode::Help,
             KeyCode::Char('a') | KeyCode::Enter if !now.questions.is_empty() => {
                 self.mode = Mode::Answer(now.questions[0].id, AnswerLine::default());
+            }
+            KeyCode::Char('a') if now.view.end().is_some_and(|end| end.status == RunStatus::Waiting) => {
+                self.report("no process executes the run; `prose runs answer` answers it, and it continues");
             }
             KeyCode::Char('a') => self.report("the run waits for no answer"),
             KeyCode::Char('p') if now.view.pause().is_some() => return Some(Action::Continue),

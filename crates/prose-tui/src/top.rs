@@ -9,7 +9,7 @@ use ratatui::widgets::Paragraph;
 use smol_str::SmolStr;
 
 use crate::draw::key_line;
-use crate::keys::TOP_KEYS;
+use crate::keys::{KeyHelp, TOP_KEYS};
 use crate::message::Message;
 use crate::palette::Palette;
 use crate::text::{columns, fitted, one_line};
@@ -217,7 +217,11 @@ impl Top {
             })
             .collect();
         if lines.is_empty() {
-            frame.render_widget(Paragraph::new("There are no runs; `prose run` starts one."), list);
+            let why = match self.runs.is_empty() {
+                true => "There are no runs; `prose run` starts one.",
+                false => "All runs have ended, and those are hidden; `h` shows them.",
+            };
+            frame.render_widget(Paragraph::new(why), list);
         }
         frame.render_widget(Paragraph::new(lines), list);
         Message::age(&mut self.message);
@@ -226,7 +230,12 @@ impl Top {
             (None, true) => {
                 Line::styled("Stop the run? y stops it, any other key does not.", palette.question())
             }
-            (None, false) => key_line(TOP_KEYS.iter().map(|key| (key.keys, key.short)), width, palette),
+            (None, false) => {
+                let short = |key: &KeyHelp| {
+                    if key.keys == "h" && self.hides_ended { "show ended" } else { key.short }
+                };
+                key_line(TOP_KEYS.iter().map(|key| (key.keys, short(key))), width, palette)
+            }
         };
         frame.render_widget(Paragraph::new(last), foot);
     }

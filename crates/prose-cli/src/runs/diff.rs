@@ -9,6 +9,7 @@ use prose_vm::event::{Event, RunStatus};
 use crate::command_error::CommandError;
 use crate::output::diff::{DiffTarget, render_between};
 use crate::run::printed;
+use crate::runs::portable::warn_of_damage;
 use crate::status::Status;
 use crate::terminal::{BOLD, Terminal, counted, first_line, one_line};
 
@@ -23,6 +24,9 @@ pub(crate) fn diff(
     shows_all: bool,
     terminal: &Terminal,
 ) -> Result<Status, CommandError> {
+    for name in [a, b] {
+        warn_of_damage(&recorded_run(project, name)?, terminal)?;
+    }
     let comparison = compare(events(project, a)?, events(project, b)?);
     let status = match comparison.differences().next() {
         Some(_) => Status::ErrorsFound,

@@ -1,20 +1,20 @@
 //! `prose runs export` and `prose runs import`.
 
-use std::borrow::Cow;
 use std::fs::OpenOptions;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use prose_project::Settings;
 use prose_project::runnable::{Refusal, check_settings};
 use prose_run::{Project, Redaction, recorded_run};
 use prose_state::portable;
+use prose_state::replay::RecordedRun;
 use prose_syntax::text::enumerated;
 use prose_vm::event::StateMode;
 
 use crate::cli::runs::ImportedState;
 use crate::command_error::CommandError;
-use crate::terminal::{Terminal, counted, one_line};
+use crate::terminal::{Terminal, WARNING, counted, one_line};
 
 /// Writes a run to a file.
 pub(crate) fn export(
@@ -28,6 +28,7 @@ pub(crate) fn export(
     let recorded = recorded_run(project, &id)?;
     refuse_existing(file, is_forced)?;
     let redaction = redaction(project, &format!("run {id} is not exported"))?;
+    warn_of_damage(&recorded, terminal)?;
     let exported = write_whole(file, |out| Ok(redaction.export(&recorded, out)?))?;
     writeln!(
         terminal.stderr(),
@@ -49,7 +50,8 @@ pub(super) fn redacted(events: u64) -> String {
 
 /// Refuses to overwrite a file.
 pub(super) fn refuse_existing(file: &Path, is_forced: bool) -> Result<(), CommandError> {
-    match file.exists() && !is_forced {
+    // Also a link that leads nowhere is there.
+    match file.symlink_metadata().is_ok() && !is_forced {
         true => Err(CommandError::Message(format!(
             "`{}` already exists; pass another file, or overwrite it with `--force`",
             file.to_string_lossy()
@@ -81,42 +83,43 @@ pub(super) fn redaction(project: &Project, refused: &str) -> Result<Redaction, C
     Ok(Redaction::of(rules.config()))
 }
 
-/// Writes a file that only this user can read, as a whole or not at all.
+/// Writes a file that only this user can read, as a whole or not at all. What is no file, such as a device or a pipe, is written as it is, and a link is followed.
 pub(super) fn write_whole<T>(
     file: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let shown = file.to_string_lossy();
-    // A part of a run under the name of the file would look like a whole one.
-    let partial = file.with_file_name(format!(
-        ".{}.part",
-        file.file_name().map_or(Cow::Borrowed("run"), |name| name.to_string_lossy())
-    ));
-    let words = |error: std::io::Error| CommandError::Message(format!("cannot write `{shown}`: {error}"));
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    private(&mut options);
-    let mut out = BufWriter::new(options.open(&partial).map_err(words)?);
-    let written = write(&mut out).and_then(|written| {
+    let words = |error: io::Error| CommandError::Message(format!("cannot write `{shown}`: {error}"));
+    let existing = file.canonicalize().ok();
+    if let Some(existing) = existing.as_ref().filter(|existing| !existing.is_file()) {
+        let mut out = BufWriter::new(OpenOptions::new().write(true).open(existing).map_err(words)?);
+        let written = write(&mut out)?;
         out.flush().map_err(words)?;
-        std::fs::rename(&partial, file).map_err(words)?;
-        Ok(written)
-    });
-    if written.is_err() {
-        let _ = std::fs::remove_file(&partial);
+        return Ok(written);
     }
-    written
+    let target = existing.as_deref().unwrap_or(file);
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // A part of a run under the name of the file would look like a whole one. The file is a new one, so that nobody else can read what is written.
+    let mut builder = tempfile::Builder::new();
+    let partial = builder.prefix(".prose-").suffix(".part").tempfile_in(folder).map_err(words)?;
+    let mut out = BufWriter::new(partial);
+    let written = write(&mut out)?;
+    let partial = out.into_inner().map_err(|error| words(error.into_error()))?;
+    partial.persist(target).map_err(|error| words(error.error))?;
+    Ok(written)
 }
 
-/// A run may contain anything that its agents read.
-#[cfg(unix)]
-fn private(options: &mut OpenOptions) {
-    use std::os::unix::fs::OpenOptionsExt;
-    options.mode(0o600);
+/// Warns of a damaged line of a journal, after which nothing is read.
+pub(super) fn warn_of_damage(run: &RecordedRun, terminal: &Terminal) -> io::Result<()> {
+    if let Ok(Some(damage)) = run.damage() {
+        let id = &run.head.run;
+        writeln!(
+            terminal.stderr(),
+            "{WARNING}warning{WARNING:#}: run {id}: {damage}; what happened after it is not read"
+        )?;
+    }
+    Ok(())
 }
-
-#[cfg(not(unix))]
-fn private(_: &mut OpenOptions) {}
 
 /// Adds an exported run to the runs of a project, or to those of a server.
 pub(crate) fn import(

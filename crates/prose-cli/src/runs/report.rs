@@ -9,7 +9,7 @@ use prose_run::{Project, recorded_run};
 use crate::cli::runs::ReportArgs;
 use crate::command_error::CommandError;
 use crate::runs::details::details;
-use crate::runs::portable::{redacted, redaction, refuse_existing, write_whole};
+use crate::runs::portable::{redacted, redaction, refuse_existing, warn_of_damage, write_whole};
 use crate::terminal::{self, Terminal, counted, one_line};
 
 /// Writes the report on some runs.
@@ -34,6 +34,9 @@ pub(super) fn report(project: &Project, args: &ReportArgs, terminal: &Terminal) 
         };
     }
     refuse_existing(&file, args.force)?;
+    for name in &names {
+        warn_of_damage(&recorded_run(project, name)?, terminal)?;
+    }
     let reported = write_whole(&file, |out| {
         prose_report::report(project, &names, &redaction, out)
             .map_err(|error| CommandError::Message(error.to_string()))

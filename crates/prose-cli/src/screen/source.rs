@@ -30,6 +30,9 @@ pub(crate) trait Source: Send + Sync {
 
     /// The user has left the screen. Returns what asks the questions from now on, if the run continues at this terminal.
     fn leave(&self, bars: &Bars) -> Option<TerminalQuestions>;
+
+    /// Whether Ctrl-C stops the run, and does not only leave its screen.
+    fn ends_with_screen(&self) -> bool;
 }
 
 /// A run that this process executes.
@@ -66,6 +69,10 @@ impl Source for Here {
             true => {}
             false => *attendance = None,
         }
+    }
+
+    fn ends_with_screen(&self) -> bool {
+        true
     }
 
     fn leave(&self, bars: &Bars) -> Option<TerminalQuestions> {
@@ -109,6 +116,10 @@ impl Source for Elsewhere {
     }
 
     fn attend(&self, _: bool) {}
+
+    fn ends_with_screen(&self) -> bool {
+        false
+    }
 
     fn leave(&self, _: &Bars) -> Option<TerminalQuestions> {
         self.interrupter.interrupt();

@@ -66,6 +66,16 @@ fn runs_are_listed_with_what_they_do() {
         Enter show  p pause  x stop
     "#]]
     .assert_eq(&drawn(&mut top, (40, 6)));
+    top.update(vec![top_run("20260114-090000-zz00aa", "completed", "")]);
+    expect![[r#"
+        /p/flows                                                    0 of 1 at work
+
+        All runs have ended, and those are hidden; `h` shows them.
+
+
+        Enter show  p pause  x stop  h show ended  q leave
+    "#]]
+    .assert_eq(&drawn(&mut top, (74, 6)));
     top.update(Vec::new());
     assert!(drawn(&mut top, (60, 6)).contains("There are no runs"));
 }

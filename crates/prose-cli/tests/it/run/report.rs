@@ -160,3 +160,82 @@ fn a_run_that_stopped_is_reported_as_far_as_it_came() {
     let root = &report["runs"][0]["view"]["nodes"][0];
     assert_eq!(root["status"], "interrupted", "{root}");
 }
+
+#[test]
+fn imported_programs_are_in_it_each_text_once() {
+    let tool = "input text: \"Text\"\nlet short = session \"Shorten {text}\"\noutput short = short\n";
+    let main = "use \"./tool.prose\" as tool\nlet a = tool(text: \"Ada\")\nlet b = tool(text: \"Bob\")\n";
+    let settings = "[run]\nredact = [\"Shorten\"]\n";
+    let workspace = Workspace::new(&[("main.prose", main), ("tool.prose", tool), ("prose.toml", settings)]);
+    workspace.prose(&["run", "main.prose", "-q"]).ended(0);
+    workspace.prose(&["runs", "report", "-o", "run.html"]).ended(0);
+    let report = &data(&workspace.read("run.html"), "report")["runs"][0];
+    let imports = report["imports"].as_array().unwrap();
+    assert_eq!(imports.len(), 1, "{imports:?}");
+    assert_eq!(imports[0]["text"], tool.replace("Shorten", "[redacted]"));
+    assert_eq!(imports[0]["programs"].as_array().unwrap().len(), 2);
+    let values = report["values"].as_array().unwrap();
+    let short = values.iter().find(|value| value["name"] == "short" && value["line"] == 2).unwrap();
+    assert_eq!((&short["import"], &short["times"]), (&0.into(), &2.into()));
+    assert!(values.iter().any(|value| value["name"] == "a" && value.get("import").is_none()), "{values:?}");
+}
+
+#[test]
+fn a_damaged_line_ends_what_is_shown_with_a_warning() {
+    let workspace = workspace("");
+    let id = last(&workspace);
+    let path = format!(".prose/runs/{id}/journal.jsonl");
+    let journal = workspace.read(&path);
+    let damaged: Vec<String> = journal
+        .lines()
+        .enumerate()
+        .map(|(index, line)| if index == 19 { format!("[{}", &line[1..]) } else { line.to_owned() })
+        .collect();
+    std::fs::write(workspace.path(&path), damaged.join("\n") + "\n").unwrap();
+    for command in [
+        &["runs", "report", "-o", "run.html"][..],
+        &["runs", "export", &id, "run.prose-run"],
+        &["runs", "show"],
+        &["runs", "diff", &id, &id],
+    ] {
+        let run = workspace.prose(command);
+        let warning = format!("warning: run {id}: line 20 of ");
+        assert!(run.stderr.contains(&warning), "{command:?}: {}", run.stderr);
+        assert!(run.stderr.contains("what happened after it is not read"), "{command:?}: {}", run.stderr);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_can_read_it_and_no_link_or_device_is_replaced() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+
+    let workspace = workspace("");
+    let mode = |name: &str| std::fs::metadata(workspace.path(name)).unwrap().permissions().mode() & 0o777;
+    // What an earlier version has left, and what somebody has put there.
+    std::fs::write(workspace.path(".run.html.part"), "").unwrap();
+    workspace.prose(&["runs", "report", "-o", "run.html"]).ended(0);
+    assert_eq!(mode("run.html"), 0o600);
+    std::fs::write(workspace.path("kept.html"), "kept").unwrap();
+    symlink("kept.html", workspace.path(".linked.html.part")).unwrap();
+    workspace.prose(&["runs", "report", "-o", "linked.html"]).ended(0);
+    assert_eq!(workspace.read("kept.html"), "kept");
+    // A link is followed, and one that leads nowhere is there, too.
+    symlink("kept.html", workspace.path("link.html")).unwrap();
+    workspace.prose(&["runs", "report", "-o", "link.html", "--force"]).ended(0);
+    assert!(workspace.path("link.html").is_symlink());
+    assert!(workspace.read("kept.html").starts_with("<!DOCTYPE html>"));
+    symlink("nowhere", workspace.path("dangling.html")).unwrap();
+    let refused = workspace.prose(&["runs", "report", "-o", "dangling.html"]).ended(2);
+    assert!(refused.stderr.contains("`dangling.html` already exists"), "{}", refused.stderr);
+    // A pipe stays one.
+    let pipe = workspace.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    workspace.prose(&["runs", "report", "-o", "pipe", "--force"]).ended(0);
+    assert!(reader.join().unwrap().starts_with("<!DOCTYPE html>"));
+    assert!(std::fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
+}

@@ -1,6 +1,7 @@
 //! The screen of a run at a real terminal.
 
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 use rustix::process::{Signal, kill_process};
 
@@ -240,7 +241,8 @@ fn the_runs_of_a_project_are_listed_shown_and_commanded() {
     });
     top.types("\r");
     top.shows("session line 4");
-    top.types("q");
+    // Another process executes it, so that this stops nothing.
+    top.types("\u{3}");
     top.shows("1 of 2 at work");
     // The one that has completed.
     top.types("\u{1b}[B\r");
@@ -255,7 +257,29 @@ fn the_runs_of_a_project_are_listed_shown_and_commanded() {
     top.types("q");
     let left = top.end();
     assert!(left.status == Some(0) && left.is_restored, "{}", left.contents);
+    assert!(!left.bytes.contains("stopping; Ctrl-C"), "{}", left.contents);
 
     let refused = workspace.prose(&["top"]);
     assert!(refused.stderr.contains("`prose top` needs a terminal; `prose runs list` prints the runs"));
+}
+
+#[test]
+fn a_run_whose_process_was_killed_is_shown_as_interrupted() {
+    let workspace = two();
+    let mut killed = command(&workspace, &["run", "two.prose", "--delay", "1h"]);
+    let mut killed = killed.stderr(Stdio::piped()).spawn().unwrap();
+    let mut stderr = BufReader::new(killed.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains('…') {
+        line.clear();
+        assert!(stderr.read_line(&mut line).unwrap() > 0, "no session has started");
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let mut top = Emulator::start(&command(&workspace, &["top"]), (100, 20));
+    top.shows("0 of 1 at work");
+    top.types("\r");
+    top.until("how it stands", |shown| shown.contains("interrupted ·") && !shown.contains("running"));
+    top.types("qq");
+    assert!(top.end().is_restored);
 }

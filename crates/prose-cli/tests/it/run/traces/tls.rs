@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
-use expect_test::expect;
+use expect_test::{Expect, expect};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tempfile::TempDir;
 use tokio::io::copy_bidirectional;
@@ -85,8 +85,30 @@ fn a_collector_with_a_certificate_of_the_user_is_trusted() {
     .assert_eq(&collector.spans().tree(&[]));
     let unknown = Run::of(&mut run(&workspace, &proxy.endpoint)).ended(0);
     expect![[r#"
-        warning: traces were not sent to ADDRESS: cannot connect, or no answer
+        warning: traces were not sent to ADDRESS: cannot connect, no answer, or its certificate is not trusted
     "#]]
     .assert_eq(&unknown.stderr.replace(&proxy.endpoint, "ADDRESS"));
     assert!(collector.spans().0.is_empty());
+}
+
+#[test]
+fn certificates_that_cannot_be_used_are_a_warning_with_the_variable_that_names_them() {
+    let workspace = workspace("session \"One\"\n");
+    let check = |certificate: &str, expected: Expect| {
+        let mut command = run(&workspace, "https://localhost:1");
+        let ended = Run::of(command.env("OTEL_EXPORTER_OTLP_CERTIFICATE", certificate)).ended(0);
+        expected.assert_eq(&ended.stderr);
+    };
+    check(
+        "nowhere.pem",
+        expect![[r#"
+        warning: traces and metrics are incomplete: the certificates of OTEL_EXPORTER_OTLP_CERTIFICATE in nowhere.pem cannot be used: No such file or directory (os error 2)
+    "#]],
+    );
+    check(
+        "main.prose",
+        expect![[r#"
+        warning: traces and metrics are incomplete: the certificates of OTEL_EXPORTER_OTLP_CERTIFICATE in main.prose cannot be used: there is none in PEM
+    "#]],
+    );
 }
