@@ -204,7 +204,7 @@ pub(crate) struct GraphArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<GraphFormat>,
 
-    /// Write the drawing to this file; by default, to standard output
+    /// Write the drawing to this file; by default or with `-`, to standard output
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 }

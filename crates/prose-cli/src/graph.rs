@@ -37,7 +37,7 @@ fn draw(args: &GraphArgs) -> Result<(), CommandError> {
         GraphFormat::Mermaid => mermaid(&drawing),
         GraphFormat::Dot => dot(&drawing),
     };
-    match &args.output {
+    match args.output.as_ref().filter(|file| file.as_os_str() != "-") {
         Some(file) => std::fs::write(file, drawn).map_err(|error| {
             CommandError::Message(format!("cannot write `{}`: {error}", one_line(&file.to_string_lossy())))
         }),

@@ -81,6 +81,8 @@ fn select(runs: Vec<RunSummary>, rules: &PruneRules, now: SystemTime) -> Pruned 
         let reason = match run.status {
             status if status.is_executed() => KeptBecause::Executed,
             RunState::Waiting => KeptBecause::Waiting,
+            // Its process was killed while it asked; an answer continues it all the same.
+            RunState::Interrupted if !run.waiting.is_empty() => KeptBecause::Waiting,
             RunState::Newer => KeptBecause::Newer,
             _ => {
                 pruned.removed.push(run);
@@ -143,6 +145,16 @@ mod tests {
         let removed: Vec<&str> = pruned.removed.iter().map(|run| run.id.as_str()).collect();
         let kept: Vec<String> = pruned.kept.iter().map(|(run, why)| format!("\n{}: {why}", run.id)).collect();
         expected.assert_eq(&format!("removed {}{}\n", removed.join(" "), kept.concat()));
+    }
+
+    #[test]
+    fn a_run_whose_process_was_killed_while_it_asked_waits() {
+        let question = serde_json::json!({ "id": 1, "about": "input", "name": "go", "prompt": "Go?", "since": 0, "asked_at": "s1" });
+        let waiting = vec![serde_json::from_value(question).unwrap()];
+        let runs = vec![RunSummary { waiting, ..run("killed", RunState::Interrupted, 3, None) }];
+        let rules = PruneRules { older: None, failed: false, keep: 0 };
+        let pruned = select(runs, &rules, UNIX_EPOCH + Duration::from_millis(100 * DAY));
+        assert_eq!((pruned.removed.len(), &pruned.kept[0].1), (0, &KeptBecause::Waiting));
     }
 
     fn days(days: u64) -> Option<Duration> {

@@ -89,6 +89,7 @@ fn the_ending_of_the_file_decides_the_format() {
     }
     workspace.prose(&["graph", "main.prose", "-o", "b.svg", "--format", "dot"]).ended(0);
     assert!(workspace.read("b.svg").starts_with("digraph"));
+    assert!(workspace.prose(&["graph", "main.prose", "-o", "-"]).ended(0).stdout.starts_with("<svg "));
     assert!(!fs::exists(workspace.path(".prose")).unwrap(), "a drawing writes no other file");
 }
 

@@ -35,9 +35,11 @@ export class ProgramPart {
     if (data.text === null) shown.push(element("p", "facts", "The program of this run cannot be shown."));
     else shown.push(this.table(run, data.text, [0], model.statements.values(), data.values.filter((value) => value.import === undefined)));
     for (const [index, { text, programs }] of data.imports.entries()) {
-      const imported = model.programs.get(programs[0] ?? 0);
-      const facts = [imported?.from, programs.length > 1 && `${programs.length} times`].filter(Boolean).join(", ");
-      shown.push(element("h3", "", `Imported program ${imported?.name ?? ""}${facts && ` (${facts})`}`));
+      // Files with the same text are shown once.
+      const imported = programs.flatMap((program) => model.programs.get(program) ?? []);
+      const unique = (texts: string[]) => [...new Set(texts)].join(", ");
+      const facts = [unique(imported.map(({ from }) => from)), programs.length > 1 && `${programs.length} times`].filter(Boolean).join(", ");
+      shown.push(element("h3", "", `Imported program ${unique(imported.map(({ name }) => name))}${facts && ` (${facts})`}`));
       shown.push(this.table(run, text, programs, [], data.values.filter((value) => value.import === index)));
     }
     this.body.replaceChildren(...shown);
