@@ -31,7 +31,7 @@ pub const KEYS: [KeyHelp; 16] = [
     key("PgUp PgDn", "", "select a part a page away"),
     key("Home End", "", "select the first or the last part"),
     key("J K", "", "scroll the text of the selected session"),
-    key("Ctrl-C", "", "stop the run, as without the screen, or leave that of another process"),
+    key("Ctrl-C", "", "stop the run; that of another process continues"),
     key("Ctrl-Z", "", "go back to the shell; `fg` returns"),
 ];
 

@@ -392,7 +392,7 @@ fn help_has_every_key() {
           PgUp PgDn  select a part a page away
           Home End   select the first or the last part
           J K        scroll the text of the selected session
-          Ctrl-C     stop the run, as without the screen
+          Ctrl-C     stop the run; that of another process continues
           Ctrl-Z     go back to the shell; `fg` returns
 
         any key goes back
