@@ -1,7 +1,7 @@
 //! Sends spans and metrics, on threads of its own: a run only puts finished spans into a queue, and drops them if that is full.
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -272,12 +272,18 @@ fn metric_exporter(target: &Target, runtime: &Handle) -> Result<MetricExporter, 
     built.map_err(|error| error.to_string())
 }
 
+/// The file of certificates that are trusted in addition, with the variable that names it.
+fn extra_ca(target: &Target) -> Option<(&'static str, PathBuf)> {
+    match &target.certificate {
+        Some(path) => Some(("OTEL_EXPORTER_OTLP_CERTIFICATE", path.into())),
+        None => std::env::var_os(EXTRA_CA).map(|path| (EXTRA_CA, path.into())),
+    }
+}
+
 /// A client with the trusted certificates of all others.
 fn client(target: &Target) -> Result<reqwest::Client, String> {
-    let of_company = std::env::var(EXTRA_CA).ok();
-    let extra = target.certificate.as_ref().map(|path| ("OTEL_EXPORTER_OTLP_CERTIFICATE", path));
-    let extra = extra.or(of_company.as_ref().map(|path| (EXTRA_CA, path)));
-    let tls = tls_config_with(extra.map(|(variable, path)| (variable, Path::new(path))))?;
+    let extra = extra_ca(target);
+    let tls = tls_config_with(extra.as_ref().map(|(variable, path)| (*variable, path.as_path())))?;
     // Redirects would pass the headers with keys on.
     let client = reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
@@ -289,10 +295,9 @@ fn client(target: &Target) -> Result<reqwest::Client, String> {
 /// The same for gRPC.
 fn tls(target: &Target) -> Result<ClientTlsConfig, String> {
     let mut config = ClientTlsConfig::new().with_enabled_roots();
-    let of_company = std::env::var(EXTRA_CA).ok();
-    if let Some(path) = target.certificate.as_ref().or(of_company.as_ref()) {
-        let pem =
-            fs::read(path).map_err(|error| format!("cannot read the certificates in {path}: {error}"))?;
+    if let Some((_, path)) = extra_ca(target) {
+        let unreadable = |error| format!("cannot read the certificates in {}: {error}", path.display());
+        let pem = fs::read(&path).map_err(unreadable)?;
         config = config.ca_certificate(Certificate::from_pem(pem));
     }
     Ok(config)

@@ -3,7 +3,7 @@
 import { errorText } from "../../vscode/src/error-text";
 import type { Ability, FromPanel } from "../../vscode/src/runs/messages";
 import { NOTHING, Run, type RunDelta } from "../../vscode/src/runs/run";
-import { codeOf, sessionAsText } from "../../vscode/src/runs/session";
+import { codeOf, ofRunAlone, sessionAsText } from "../../vscode/src/runs/session";
 import { readLog } from "../../vscode/src/runs/agentLog";
 import { read } from "./ask";
 import type { Client } from "./client";
@@ -229,7 +229,7 @@ export class Runs {
     const attempts = await this.client.call("sessions", { requests }).catch(() => []);
     if (details !== this.details) return;
     const log = attempts.at(-1)?.log ?? null;
-    const code = codeOf(this.model, (program) => (program === 0 ? this.program?.text : null), requests);
+    const code = codeOf(this.model, ofRunAlone(this.program?.text), requests);
     send({ type: "details", details: { requests, attempts, log: log === null ? null : readLog(log), code } });
   }
 

@@ -7,7 +7,7 @@ import { errorText } from "../src/error-text";
 import type { Ability, FromPanel, ToPanel } from "../src/runs/messages";
 import { openPage } from "../src/runs/page";
 import { NOTHING, Run } from "../src/runs/run";
-import { codeOf, sessionAsText } from "../src/runs/session";
+import { codeOf, ofRunAlone, sessionAsText } from "../src/runs/session";
 import { isProgram, type Programs } from "./programs";
 
 /** The interval of turns, and the time of a generated reply, in milliseconds. */
@@ -208,7 +208,7 @@ export class Runs implements vscode.Disposable {
     detailed.at = Date.now();
     const { requests } = detailed;
     const attempts = await this.language.call("sessions", { requests });
-    this.post({ type: "details", details: { requests, attempts, log: null, code: codeOf(this.model, (program) => (program === 0 ? started.text : null), requests) } });
+    this.post({ type: "details", details: { requests, attempts, log: null, code: codeOf(this.model, ofRunAlone(started.text), requests) } });
   }
 
   private async receive(message: FromPanel): Promise<void> {

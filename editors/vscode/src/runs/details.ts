@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { type AgentLog, readLog } from "./agentLog";
-import { codeOf, type Session, type SessionDetails } from "./session";
+import { codeOf, ofRunAlone, type Session, type SessionDetails } from "./session";
 import type { Entry } from "./store";
 
 /** How much of a log is read, from its end. */
@@ -16,7 +16,7 @@ export async function detailsOf(client: LanguageClient | undefined, entry: Entry
     client === undefined || folder === undefined ? [] : [await client.sendRequest<Session>("prose/session", { folder, request })];
   const attempts = (await Promise.all(requests.map(read))).flat();
   const log = attempts.at(-1)?.log;
-  return { requests, attempts, log: log == null ? null : await logAt(log), code: codeOf(entry.model, (program) => (program === 0 ? entry.text : null), requests) };
+  return { requests, attempts, log: log == null ? null : await logAt(log), code: codeOf(entry.model, ofRunAlone(entry.text), requests) };
 }
 
 async function logAt(uri: string): Promise<AgentLog | null> {

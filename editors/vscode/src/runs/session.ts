@@ -55,6 +55,11 @@ export interface SessionDetails {
 /** How many lines of a statement are shown. */
 const MAX_LINES = 12;
 
+/** The texts of programs where only that of the run is known. */
+export function ofRunAlone(text: string | null | undefined): (program: number) => string | null | undefined {
+  return (program) => (program === 0 ? text : null);
+}
+
 /** The statement of a session in the text of its program, as far as the text is known: that of the run has the number 0. */
 export function codeOf({ items }: Run, textOf: (program: number) => string | null | undefined, requests: number[]): SessionDetails["code"] {
   const site = items.find(({ attempts }) => attempts.some(({ request }) => requests.includes(request)))?.site;

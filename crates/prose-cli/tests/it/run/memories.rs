@@ -1,7 +1,7 @@
 //! Agents whose memory several runs share (R48, R49).
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use crate::common::Workspace;
@@ -17,7 +17,8 @@ fn start(workspace: &Workspace, program: &str, delay: &str) -> Child {
 }
 
 /// Reads what a process says up to a line.
-fn read_to(stderr: &mut BufReader<ChildStderr>, text: &str) {
+#[track_caller]
+pub(super) fn read_to(stderr: &mut impl BufRead, text: &str) {
     let mut said = String::new();
     while !said.lines().last().is_some_and(|line| line.contains(text)) {
         let read = stderr.read_line(&mut said).expect("it says something");

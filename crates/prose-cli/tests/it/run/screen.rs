@@ -1,12 +1,13 @@
 //! The screen of a run at a real terminal.
 
-use std::io::{BufRead, BufReader};
+use std::io::BufReader;
 use std::process::{Command, Stdio};
 
 use rustix::process::{Signal, kill_process};
 
 use crate::common::Workspace;
 use crate::emulator::Emulator;
+use crate::run::memories::read_to;
 use crate::terminal::started_by;
 
 const TWO: &str = "agent writer:\n  model: sonnet\n\nlet a = session: writer\n  prompt: \"Make an outline\"\noutput text = session \"Write it\"\n";
@@ -269,11 +270,7 @@ fn a_run_whose_process_was_killed_is_shown_as_interrupted() {
     let mut killed = command(&workspace, &["run", "two.prose", "--delay", "1h"]);
     let mut killed = killed.stderr(Stdio::piped()).spawn().unwrap();
     let mut stderr = BufReader::new(killed.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.contains('…') {
-        line.clear();
-        assert!(stderr.read_line(&mut line).unwrap() > 0, "no session has started");
-    }
+    read_to(&mut stderr, "…");
     killed.kill().unwrap();
     killed.wait().unwrap();
     let mut top = Emulator::start(&command(&workspace, &["top"]), (100, 20));

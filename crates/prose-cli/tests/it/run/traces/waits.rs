@@ -1,6 +1,6 @@
 //! Spans of time in which nothing works on something, and of tool calls.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::process::{Child, Stdio};
 
 use expect_test::expect;
@@ -8,18 +8,9 @@ use expect_test::expect;
 use super::collector::{Answer, Collector, attribute};
 use super::{run, traced};
 use crate::common::{Run, Workspace};
+use crate::run::memories::read_to;
 #[cfg(unix)]
 use crate::terminal::answered;
-
-/// Reads up to a line that contains a text.
-#[track_caller]
-fn read_to(stderr: &mut impl BufRead, text: &str) {
-    let mut line = String::new();
-    while !line.contains(text) {
-        line.clear();
-        assert!(stderr.read_line(&mut line).expect("it is text") > 0, "it ended without `{text}`");
-    }
-}
 
 /// Starts a run whose sessions take some time.
 fn start(workspace: &Workspace, endpoint: &str, delay: &str) -> (Child, BufReader<impl Read + use<>>) {
