@@ -93,9 +93,7 @@ fn runs_that_were_killed_at_300_moments_go_on_where_they_were() {
 fn check_one_process(state: &'static str) {
     let place = Place::with_state(state);
     let mut run = place.start();
-    while place.journal().is_none_or(|journal| journal.lines().count() < 5) {
-        sleep(Duration::from_millis(5));
-    }
+    place.wait_for_lines(&mut run, 5);
     let output = place.prose(&["resume"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let stderr = String::from_utf8_lossy(&output.stderr);

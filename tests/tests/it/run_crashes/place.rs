@@ -1,10 +1,12 @@
 //! A run with every kind of statement in a folder of its own, and what it leaves there.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use prose_tests::prose_binary;
 use serde_json::Value;
@@ -183,7 +185,23 @@ impl Place {
 
     pub(crate) fn start(&self) -> Child {
         let mut command = self.run();
-        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        command.stdout(Stdio::null()).stderr(File::create(self.errors()).unwrap()).spawn().unwrap()
+    }
+
+    /// Where a run that was started writes its errors.
+    fn errors(&self) -> PathBuf {
+        self.log.with_file_name("errors")
+    }
+
+    /// Waits until a run has written so many lines of its journal.
+    #[track_caller]
+    pub(crate) fn wait_for_lines(&self, run: &mut Child, lines: usize) {
+        while self.journal().is_none_or(|journal| journal.lines().count() < lines) {
+            if let Some(status) = run.try_wait().unwrap() {
+                panic!("ended early, {status}: {}", fs::read_to_string(self.errors()).unwrap());
+            }
+            sleep(Duration::from_millis(5));
+        }
     }
 
     #[track_caller]
@@ -277,7 +295,10 @@ fn query(database: &Path, sql: &str) -> Vec<String> {
         }
         rusqlite::Connection::open(&read)
     };
-    let connection = rusqlite::Connection::open(database).or_else(|_| copied()).unwrap();
+    // The run refuses a database that is there before it makes its own.
+    let existing = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let connection =
+        rusqlite::Connection::open_with_flags(database, existing).or_else(|_| copied()).unwrap();
     let Ok(mut statement) = connection.prepare(sql) else { return Vec::new() };
     let columns = statement.column_count();
     let rows = statement.query_map((), |row| {
