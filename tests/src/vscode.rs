@@ -25,7 +25,7 @@ pub fn alone_in_the_folder() -> MutexGuard<'static, ()> {
 
 /// The extension as people install it, packaged once.
 #[track_caller]
-fn package() -> &'static Path {
+pub fn package() -> &'static Path {
     static PACKAGE: OnceLock<PathBuf> = OnceLock::new();
     PACKAGE.get_or_init(|| packaged("openprose.vsix", &[]))
 }

@@ -144,22 +144,55 @@ export class Editor {
    * seen, and a picture of it is kept.
    */
   async window(name, files, work) {
-    const folder = join(this.home, `folder-${++this.windows}`, name);
-    write(folder, files);
-    const context = await this.browser.newContext({ viewport: { width: 1200, height: 700 }, locale: "en-GB", timezoneId: "UTC" });
-    context.setDefaultTimeout(PATIENCE);
-    const page = await context.newPage();
-    const window = new Window(this, page, folder);
+    const window = await this.open(name, files);
     try {
-      await page.goto(`${this.address}/?folder=${encodeURIComponent(folder)}`);
-      await page.locator(".monaco-workbench .explorer-folders-view .monaco-list-row").first().waitFor();
       await work(window);
     } catch (error) {
       await window.explain(error);
       throw error;
     } finally {
-      await context.close();
+      await window.page.context().close();
     }
+  }
+
+  /**
+   * The same in the window that an earlier test with files of the same names has left, since a window takes a processor longer than most
+   * tests. One in which a test has failed is closed.
+   */
+  async sharedWindow(name, files, work) {
+    const shared = this.shared;
+    this.shared = undefined;
+    const names = Object.keys(files).sort().join();
+    const fits = shared?.names === names;
+    if (!fits) await shared?.window.page.context().close();
+    const window = fits ? shared.window : await this.open(name, files);
+    try {
+      if (fits) write(window.folder, files);
+      await work(window);
+      await window.closeEditors();
+    } catch (error) {
+      await window.explain(error);
+      await window.page.context().close();
+      throw error;
+    }
+    this.shared = { names, window };
+  }
+
+  async open(name, files) {
+    const folder = join(this.home, `folder-${++this.windows}`, name);
+    write(folder, files);
+    const context = await this.browser.newContext({ viewport: { width: 1200, height: 700 }, locale: "en-GB", timezoneId: "UTC" });
+    context.setDefaultTimeout(PATIENCE);
+    const window = new Window(this, await context.newPage(), folder);
+    try {
+      await window.page.goto(`${this.address}/?folder=${encodeURIComponent(folder)}`);
+      await window.listed().first().waitFor();
+    } catch (error) {
+      await window.explain(error);
+      await context.close();
+      throw error;
+    }
+    return window;
   }
 
   /** The ids of the processes of the language server that the editor has started. */
@@ -224,6 +257,22 @@ export class Window {
     page.on("console", (message) => this.console.push(message.text()));
   }
 
+  /** The rows of the list of the folder, or those that begin with a text. */
+  listed(label) {
+    const beginning = label === undefined ? "" : `[aria-label^="${label}"]`;
+    return this.page.locator(`.monaco-workbench .explorer-folders-view .monaco-list-row${beginning}`);
+  }
+
+  /** Closes all that is open, and drops changes that are not saved. */
+  async closeEditors() {
+    await this.command("View: Close All Editors");
+    const drop = this.page.locator(".monaco-dialog-box").getByRole("button", { name: "Don't Save" });
+    const closed = this.page.locator(".editor-group-container.empty").first();
+    await until("the editors are closed", async () => (await closed.isVisible()) || (await drop.click({ timeout: 500 }).then(() => false, () => false)));
+    await this.command("Notifications: Clear All Notifications");
+    if (await this.page.locator(".part.panel").isVisible()) await this.command("View: Hide Panel");
+  }
+
   /** Types into the field that a key opens, and gives the row of its list that begins with a text. */
   async ask(key, text, row = text) {
     const field = this.page.locator(".quick-input-widget input");
@@ -251,7 +300,7 @@ export class Window {
 
   /** Opens a file from the list of the folder. */
   async openFromList(name) {
-    await this.page.locator(`.explorer-folders-view .monaco-list-row[aria-label^="${name}"]`).dblclick();
+    await this.listed(name).dblclick();
     await this.active(name);
   }
 
@@ -270,7 +319,7 @@ export class Window {
       });
       observer.observe(document.body, { subtree: true, childList: true, attributes: true });
     }));
-    await this.page.locator(`.explorer-folders-view .monaco-list-row[aria-label^="${name}"]`).click();
+    await this.listed(name).click();
     await this.squiggles("error").first().waitFor();
     return time;
   }

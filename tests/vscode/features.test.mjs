@@ -36,7 +36,7 @@ const files = { "library/fact-check.prose": library, "article.prose": program };
 
 test("a mistake is underlined and listed, and is gone once it is mended", async () => {
   const broken = { ...files, "article.prose": program.replace('{topic}."', "{topic}.") };
-  await editor.window("mistake", broken, async (window) => {
+  await editor.sharedWindow("mistake", broken, async (window) => {
     await window.open("article.prose");
     await window.squiggles("error").first().waitFor();
     await window.lens("Cannot run: 1 error").waitFor();
@@ -54,7 +54,7 @@ test("a mistake is underlined and listed, and is gone once it is mended", async 
 });
 
 test("the pointer over a name tells what it is", async () => {
-  await editor.window("hover", files, async (window) => {
+  await editor.sharedWindow("hover", files, async (window) => {
     await window.open("article.prose");
     await window.lens("Run program").waitFor();
     await window.token("writer", "let draft = session: writer").hover();
@@ -66,7 +66,7 @@ test("the pointer over a name tells what it is", async () => {
 });
 
 test("inside of braces, the variables of the program are proposed", async () => {
-  await editor.window("completion", files, async (window) => {
+  await editor.sharedWindow("completion", files, async (window) => {
     await window.open("article.prose");
     await window.lens("Run program").waitFor();
     // Behind `"Apply the corrections`
@@ -123,7 +123,7 @@ test("what is typed leaves nothing behind, and Enter after a whole word starts a
 });
 
 test("the flow of a program stands next to it, and follows edits and the cursor", async () => {
-  await editor.window("flow", files, async (window) => {
+  await editor.sharedWindow("flow", files, async (window) => {
     await window.open("article.prose");
     await window.lens("Run program").waitFor();
     const draft = window.part("Statements", "draft = ");
@@ -145,7 +145,7 @@ test("the flow of a program stands next to it, and follows edits and the cursor"
 });
 
 test("a program is explained on a page next to it", async () => {
-  await editor.window("explain", files, async (window) => {
+  await editor.sharedWindow("explain", files, async (window) => {
     await window.open("article.prose");
     await window.lens("Run program").waitFor();
     await window.command("OpenProse: Explain Program");
@@ -157,7 +157,7 @@ test("a program is explained on a page next to it", async () => {
 });
 
 test("definitions are found in imported programs", async () => {
-  await editor.window("definition", files, async (window) => {
+  await editor.sharedWindow("definition", files, async (window) => {
     await window.open("article.prose");
     await window.lens("Run program").waitFor();
     // `verdict` of `checked.verdict`
@@ -170,7 +170,7 @@ test("definitions are found in imported programs", async () => {
 
 test("a name that is misspelled is corrected by a quick fix", async () => {
   const broken = { ...files, "article.prose": program.replace("session: writer", "session: writter") };
-  await editor.window("quick-fix", broken, async (window) => {
+  await editor.sharedWindow("quick-fix", broken, async (window) => {
     await window.open("article.prose");
     await window.squiggles("error").first().waitFor();
     await window.lens("Cannot run: 1 error").waitFor();
@@ -189,7 +189,7 @@ test("a name that is misspelled is corrected by a quick fix", async () => {
 });
 
 test("programs are highlighted", async () => {
-  await editor.window("highlight", files, async (window) => {
+  await editor.sharedWindow("highlight", files, async (window) => {
     await window.open("article.prose");
     await window.lens("Run program").waitFor();
     await until("keywords, names, texts and models differ", async () => {
@@ -205,7 +205,7 @@ test("programs are highlighted", async () => {
 });
 
 test("the server is restarted by a command", async () => {
-  await editor.window("restart", files, async (window) => {
+  await editor.sharedWindow("restart", files, async (window) => {
     await window.open("article.prose");
     await window.lens("Run program").waitFor();
     const [first, ...others] = editor.languageServers();
@@ -233,7 +233,7 @@ test("mistakes in programs that are not open are counted, until they are mended"
 });
 
 test("a refactoring asks for the name that it has made up", async () => {
-  await editor.window("made-up-name", files, async (window) => {
+  await editor.sharedWindow("made-up-name", files, async (window) => {
     await window.open("article.prose");
     await window.lens("Run program").waitFor();
     // In `"Apply the corrections`
@@ -266,10 +266,7 @@ test("closing editors shows no error", async () => {
       await window.goTo(14, 47);
       await window.page.keyboard.type(" now");
       await window.page.keyboard.press("Control+Z");
-      await window.command("View: Close All Editors");
-      const save = window.page.locator(".monaco-dialog-box").getByRole("button", { name: "Don't Save" });
-      const closed = window.page.locator(".editor-group-container.empty").first();
-      await until("the editors are closed", async () => (await closed.isVisible()) || (await save.click({ timeout: 500 }).then(() => false, () => false)));
+      await window.closeEditors();
     }
     await window.open("article.prose");
     await window.lens("Run program").waitFor();

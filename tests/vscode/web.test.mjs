@@ -39,7 +39,7 @@ reply = "The sea rises twice a day."
 
 test("programs are written with help that knows other files", async () => {
   const broken = { ...files, "article.prose": files["article.prose"].replace("session: writer", "session: writr") };
-  await editor.window("web-writing", broken, async (window) => {
+  await editor.sharedWindow("web-writing", broken, async (window) => {
     await window.open("article.prose");
     await window.squiggles("error").first().waitFor();
     // The fix of the mistake.
@@ -64,7 +64,7 @@ test("programs are written with help that knows other files", async () => {
 });
 
 test("a program is formatted, and completed at the cursor", async () => {
-  await editor.window("web-typing", { "a.prose": 'agent writer:\n    model: sonnet\n\nsession: writer\n' }, async (window) => {
+  await editor.sharedWindow("web-typing", { "a.prose": 'agent writer:\n    model: sonnet\n\nsession: writer\n' }, async (window) => {
     await window.open("a.prose");
     await window.token("writer", "session: writer").waitFor();
     await window.command("Format Document");

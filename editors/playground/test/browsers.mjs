@@ -1,7 +1,8 @@
-// The browsers that the tests use, and pages in them. `BROWSERS=chromium` restricts them.
+// The browsers that the tests use, and pages in them. `BROWSERS=chromium` restricts them, and `FIREFOX_TESTS=page,runs` the files of tests that
+// are run in Firefox, too.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import puppeteer from "puppeteer-core";
 import { serve } from "../serve.mjs";
@@ -13,8 +14,13 @@ const PROGRAMS = {
   firefox: [process.env.FIREFOX, "/usr/bin/firefox-esr", "/usr/bin/firefox"],
 };
 
-/** The names of the browsers to test in. */
-export const BROWSERS = (process.env.BROWSERS ?? "chromium,firefox").split(",").map((name) => name.trim()).filter(Boolean);
+const names = (text) => text.split(",").map((name) => name.trim()).filter(Boolean);
+
+const file = basename(process.argv[1], ".test.mjs");
+const isForFirefox = process.env.FIREFOX_TESTS === undefined || names(process.env.FIREFOX_TESTS).includes(file);
+
+/** The names of the browsers that this file of tests is run in. */
+export const BROWSERS = names(process.env.BROWSERS ?? "chromium,firefox").filter((name) => name !== "firefox" || isForFirefox);
 
 /** Starts a browser in a colour scheme, and a server of the built playground. */
 export async function start(name, scheme = "light") {

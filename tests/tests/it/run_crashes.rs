@@ -80,11 +80,12 @@ fn a_run_in_a_database_that_was_killed_goes_on_where_it_was() {
 
 #[test]
 #[ignore = "takes some minutes"]
-fn runs_that_were_killed_at_300_moments_go_on_where_they_were() {
+fn runs_that_were_killed_at_many_moments_go_on_where_they_were() {
+    let kills = prose_fixture::number("PROSE_KILLS").unwrap_or(300);
     // The runs mostly wait.
     thread::scope(|scope| {
         for (state, seed) in [("filesystem", 7), ("sqlite", 8)] {
-            scope.spawn(move || check(state, 150, seed));
+            scope.spawn(move || check(state, kills / 2, seed));
         }
     });
 }

@@ -297,8 +297,7 @@ fn query(database: &Path, sql: &str) -> Vec<String> {
     };
     // The run refuses a database that is there before it makes its own.
     let existing = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE;
-    let connection =
-        rusqlite::Connection::open_with_flags(database, existing).or_else(|_| copied()).unwrap();
+    let connection = rusqlite::Connection::open_with_flags(database, existing).or_else(|_| copied()).unwrap();
     let Ok(mut statement) = connection.prepare(sql) else { return Vec::new() };
     let columns = statement.column_count();
     let rows = statement.query_map((), |row| {
