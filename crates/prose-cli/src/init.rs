@@ -218,7 +218,10 @@ fn show_next(
     }
     writeln!(out, "\nNext:")?;
     if root != Path::new(".") {
-        let folder = prose_project::shell::word(&root.to_string_lossy()).into_owned();
+        // A shell takes a name such as `-x` for an option.
+        let is_option = root.to_string_lossy().starts_with('-');
+        let folder = if is_option { Path::new(".").join(root) } else { root.to_owned() };
+        let folder = prose_project::shell::word(&folder.to_string_lossy()).into_owned();
         writeln!(out, "  cd {}", one_line(&folder))?;
     }
     let width = next.iter().map(|(command, _)| command.len()).max().unwrap_or_default();

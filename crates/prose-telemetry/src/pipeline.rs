@@ -47,7 +47,10 @@ pub(crate) struct Pipeline {
     pub(crate) instruments: Option<Instruments>,
     pub(crate) scope: InstrumentationScope,
     health: Arc<Health>,
-    addresses: String,
+    /// The address that spans are sent to; empty without spans.
+    spans_address: String,
+    /// The same of metrics.
+    meters_address: String,
     problems: Vec<String>,
 }
 
@@ -112,7 +115,8 @@ impl Pipeline {
             instruments: None,
             scope: scope.clone(),
             health: Arc::clone(&health),
-            addresses: addresses(variables),
+            spans_address: address(variables.traces.as_ref()),
+            meters_address: address(variables.metrics.as_ref()),
             problems: Vec::new(),
         };
         let runtime = match runtime() {
@@ -199,31 +203,24 @@ impl Pipeline {
         if lost == 0 && error.is_none() {
             return None;
         }
-        let what = match lost {
-            0 => "metrics were".to_owned(),
-            lost if lost == taken => "traces were".to_owned(),
-            lost => format!("{lost} of {taken} spans were"),
+        let (what, address) = match lost {
+            0 => ("metrics were".to_owned(), &self.meters_address),
+            lost if lost == taken => ("traces were".to_owned(), &self.spans_address),
+            lost => (format!("{lost} of {taken} spans were"), &self.spans_address),
         };
         let reason = match error {
             // The library keeps the reason to itself.
-            Some(error) if error == AWAY && self.addresses.contains("https://") => {
-                AWAY_OR_UNTRUSTED.to_owned()
-            }
+            Some(error) if error == AWAY && address.starts_with("https://") => AWAY_OR_UNTRUSTED.to_owned(),
             Some(error) => error,
             None => SLOW.to_owned(),
         };
-        Some(format!("{what} not sent to {}: {reason}", self.addresses))
+        Some(format!("{what} not sent to {address}: {reason}"))
     }
 }
 
-/// The addresses, for the message.
-fn addresses(variables: &Variables) -> String {
-    let traces = variables.traces.as_ref().map(|target| target.address.as_str());
-    let metrics = variables.metrics.as_ref().map(|target| target.address.as_str());
-    match (traces, metrics) {
-        (Some(traces), Some(metrics)) if traces != metrics => format!("{traces} and {metrics}"),
-        (traces, metrics) => traces.or(metrics).unwrap_or_default().to_owned(),
-    }
+/// The address of a signal, for the message.
+fn address(target: Option<&Target>) -> String {
+    target.map(|target| target.address.clone()).unwrap_or_default()
 }
 
 /// What the spans and metrics of this process are about. Its instance tells the metrics of several workers apart.

@@ -4,6 +4,7 @@
 
 use std::cell::OnceCell;
 use std::collections::hash_map::Entry;
+use std::path::{Path, PathBuf};
 
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Fix, SyntaxKind, TextEdit, TextRange, TextSize};
@@ -14,6 +15,7 @@ use super::{Finding, Found, RelatedPlace};
 use crate::call_graph::{Call, Caller, CycleId, call_graph};
 use crate::db::{Db, SourceFile};
 use crate::index::{Site, index, is_probably_misspelled};
+use crate::location::normalized;
 use crate::model::*;
 use crate::neighbours::{MAX_COMPARED, Neighbours};
 use crate::repairs::Repair;
@@ -133,14 +135,15 @@ impl<'db> Order<'_, 'db> {
     }
 
     fn imports(&self, found: &mut Found<'db>) {
-        let mut paths: FxHashMap<&SmolStr, (TopStatement<'db>, Option<&SmolStr>)> = FxHashMap::default();
+        // `./a.prose` and `./b/../a.prose` are one program, and a name of a registry has neither `.` nor `..`.
+        let mut paths: FxHashMap<PathBuf, (TopStatement<'db>, Option<&SmolStr>)> = FxHashMap::default();
         let mut names: First<'_, &SmolStr> = First::default();
         for (statement, summary) in self.statements {
             for import in &summary.imports {
                 let name = import.name.and_then(|name| summary.name(name)).map(|bound| &bound.text);
                 let site = import.name.map(|name| Site { statement: *statement, name });
                 if let Some(path) = &import.path
-                    && let Some((first, first_name)) = paths.get(path)
+                    && let Some((first, first_name)) = paths.get(&normalized(Path::new(path)))
                 {
                     let range = body(self.db, *statement)[import.stmt].range;
                     let message = match name == *first_name {
@@ -162,7 +165,7 @@ impl<'db> Order<'_, 'db> {
                     continue;
                 }
                 if let Some(path) = &import.path {
-                    paths.insert(path, (*statement, name));
+                    paths.insert(normalized(Path::new(path)), (*statement, name));
                 }
                 let (Some(name), Some(site)) = (name, site) else { continue };
                 match names.entry(name) {

@@ -350,6 +350,19 @@ fn a_new_folder_becomes_a_project() {
           prose run main.prose  run the first program; no model is asked
           prose test            test it with fixed replies
     "#]]);
+    prose(&workspace, &["new", "--", "-x"]).check(expect![[r#"
+        status: 0
+        ---- stdout
+             created prose.toml
+             created main.prose
+             created main.test.toml
+             created .gitignore
+
+        Next:
+          cd ./-x
+          prose run main.prose  run the first program; no model is asked
+          prose test            test it with fixed replies
+    "#]]);
     prose(&workspace, &["new", "empty"]).ended(0);
     assert!(workspace.path("empty/main.prose").exists());
     prose(&workspace, &["new", "my tides"]).check(expect![[r#"

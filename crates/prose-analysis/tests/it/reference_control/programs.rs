@@ -52,6 +52,23 @@ fn use_duplicate_import() {
     );
 }
 
+/// Use statements: Duplicate import, by another path of the same file. E010
+#[test]
+fn use_duplicate_import_by_another_path() {
+    check_rule(
+        r#"
+        use "./inner.prose" as inner
+        #    ^^^^^^^^^^^^^ error[E139]
+        use "./parts/../inner.prose" as other
+        #    ^^^^^^^^^^^^^^^^^^^^^^ error[E139]
+        #<^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error[E010] `./parts/../inner.prose` is already imported under another name
+
+        output found = inner(topic: "tides")
+        "#,
+        IMPORT,
+    );
+}
+
 /// Use statements: Missing alias for dup. E133
 #[test]
 fn use_missing_alias_for_dup() {
