@@ -45,6 +45,7 @@
 //!
 //! Mistakes in a fixture panic: they are mistakes of the test's author.
 
+mod authority;
 mod environment;
 mod folder;
 mod marks;
@@ -55,6 +56,7 @@ pub mod postgres;
 pub mod time;
 pub mod wording;
 
+pub use authority::Authority;
 pub use environment::number;
 pub use folder::tempdir;
 pub use marks::{Mark, render};

@@ -11,20 +11,21 @@ use futures_util::future::BoxFuture;
 use prose_analysis::diagnostics::diagnostics;
 use prose_analysis::host::{LoadError, Loader, Project};
 use prose_analysis::{AnalysisHost, SourceFile, Text};
+use prose_fixture::Authority;
 use prose_project::imports::{fetched, importer};
 use prose_registry::{Cache, Client, Freshness, Limits, Lock, Locked, Resolver, Settings};
 use prose_syntax::{Diagnostic, Profile, Severity};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::{ServerConfig, crypto, pki_types::PrivateKeyDer};
 use url::Url;
 
 /// The registry of the programs that are checked.
 pub(crate) const REGISTRY: &str = "https://registry.example.com/";
+
+/// The hosts that the server proves to be.
+const HOSTS: [&str; 3] = ["example.com", "*.example.com", "raw.githubusercontent.com"];
 
 /// A program that takes a topic.
 pub(crate) const RESEARCH: &str =
@@ -42,6 +43,7 @@ pub(crate) enum Page {
 pub(crate) struct Web {
     runtime: Runtime,
     pub(crate) dir: TempDir,
+    authority: Authority,
     asked: Arc<Mutex<Vec<String>>>,
     address: SocketAddr,
 }
@@ -66,7 +68,8 @@ impl Web {
             pages.iter().map(|(address, page)| ((*address).to_owned(), *page)).collect();
         let runtime = Runtime::new().unwrap();
         let dir = tempfile::tempdir().unwrap();
-        let acceptor = acceptor(dir.path());
+        let authority = Authority::new();
+        let acceptor = authority.acceptor(&HOSTS, &[]);
         let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", 0))).unwrap();
         let address = listener.local_addr().unwrap();
         let asked: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -91,7 +94,7 @@ impl Web {
                 });
             }
         });
-        Self { runtime, dir, asked, address }
+        Self { runtime, dir, authority, asked, address }
     }
 
     /// The addresses that were asked for so far, in order.
@@ -108,7 +111,7 @@ impl Web {
             limits,
             lock: lock.map(|lock| Locked::Pins { lock: Arc::new(lock), is_complete: true }),
             names: Arc::new(Hosts(self.address)),
-            extra_ca: Some(self.dir.path().join("ca.pem")),
+            extra_ca: Some(self.authority.certificate()),
             ..Settings::new(Url::parse(REGISTRY).unwrap())
         };
         Client::new(settings, Cache::at(self.dir.path().join("cache")))
@@ -185,25 +188,4 @@ fn answer(page: Option<&Page>) -> Vec<u8> {
     let head =
         format!("HTTP/1.1 {status} X\r\nConnection: close\r\n{header}Content-Length: {}\r\n\r\n", body.len());
     [head.as_bytes(), body].concat()
-}
-
-/// How the server proves that it is all of the hosts. Who believes it reads `ca.pem` in the folder.
-fn acceptor(dir: &Path) -> TlsAcceptor {
-    let mut params = CertificateParams::new(Vec::new()).unwrap();
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-    std::fs::write(dir.join("ca.pem"), issuer.pem()).unwrap();
-    let hosts = ["example.com", "*.example.com", "raw.githubusercontent.com"].map(str::to_owned);
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(hosts.to_vec()).unwrap().signed_by(&key, &issuer).unwrap();
-    let config = ServerConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(
-            vec![certificate.der().clone()],
-            PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
-        )
-        .unwrap();
-    TlsAcceptor::from(Arc::new(config))
 }

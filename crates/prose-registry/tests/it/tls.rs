@@ -6,50 +6,17 @@ use std::sync::Arc;
 use prose_registry::{
     Cache, Client, Credentials, GitProgram, Hash, Proxies, Reference, Secret, Settings, Unreachable,
 };
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
-use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::{ServerConfig, crypto, pki_types::PrivateKeyDer};
 use url::Url;
 
 use crate::support::{Hosts, PROGRAM, Reply, Seen, Server, get, reference, settings, text, unreachable};
 
-/// An authority that nobody knows.
-struct Authority {
-    issuer: CertifiedIssuer<'static, KeyPair>,
-    dir: TempDir,
-}
+/// An authority that nobody knows, and who believes it.
+struct Authority(prose_fixture::Authority);
 
 impl Authority {
     fn new() -> Self {
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join("ca.pem"), issuer.pem()).unwrap();
-        Self { issuer, dir }
-    }
-
-    /// How a server proves that it is one of these hosts, until some year.
-    fn acceptor(&self, hosts: &[&str], until: i32, protocols: &[&str]) -> TlsAcceptor {
-        let mut params =
-            CertificateParams::new(hosts.iter().map(|host| (*host).to_owned()).collect::<Vec<_>>()).unwrap();
-        params.not_before = date_time_ymd(2020, 1, 1);
-        params.not_after = date_time_ymd(until, 1, 1);
-        let key = KeyPair::generate().unwrap();
-        let certificate = params.signed_by(&key, &self.issuer).unwrap();
-        let mut config = ServerConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(
-                vec![certificate.der().clone()],
-                PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
-            )
-            .unwrap();
-        config.alpn_protocols = protocols.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
-        TlsAcceptor::from(Arc::new(config))
+        Self(prose_fixture::Authority::new())
     }
 
     async fn server(
@@ -57,12 +24,12 @@ impl Authority {
         hosts: &[&str],
         answer: impl Fn(&Seen) -> Reply + Send + Sync + 'static,
     ) -> Server {
-        Server::start_tls(self.acceptor(hosts, 2100, &["http/1.1"]), answer).await
+        Server::start_tls(self.0.acceptor(hosts, &["http/1.1"]), answer).await
     }
 
     /// Settings of someone who believes the authority.
     fn settings(&self, registry: Url) -> Settings {
-        Settings { extra_ca: Some(self.dir.path().join("ca.pem")), ..settings(registry) }
+        Settings { extra_ca: Some(self.0.certificate()), ..settings(registry) }
     }
 
     fn client(&self, registry: Url) -> Client {
@@ -93,7 +60,7 @@ async fn an_unknown_authority_is_not_trusted() {
 #[tokio::test]
 async fn a_certificate_that_has_expired_is_not_believed() {
     let authority = Authority::new();
-    let acceptor = authority.acceptor(&["127.0.0.1"], 2021, &[]);
+    let acceptor = authority.0.acceptor_until(2021, &["127.0.0.1"], &[]);
     let server = Server::start_tls(acceptor, |_| Reply::text(PROGRAM)).await;
     let outcome = get(&authority.client(server.url()), "a/b").await;
     let Unreachable::Certificate(why) = unreachable(&outcome) else { panic!("{outcome}") };
@@ -114,9 +81,9 @@ async fn a_certificate_of_another_host_is_not_believed() {
 async fn a_file_without_certificates_is_reported() {
     let authority = Authority::new();
     let server = authority.server(&["127.0.0.1"], |_| Reply::text(PROGRAM)).await;
-    let empty = authority.dir.path().join("empty.pem");
+    let empty = authority.0.folder().join("empty.pem");
     fs::write(&empty, "no certificate").unwrap();
-    for path in [empty, authority.dir.path().join("none.pem")] {
+    for path in [empty, authority.0.folder().join("none.pem")] {
         let settings = Settings { extra_ca: Some(path), ..settings(server.url()) };
         let outcome = get(&Client::new(settings, Cache::in_memory()), "a/b").await;
         let Unreachable::Client(why) = unreachable(&outcome) else { panic!("{outcome}") };
@@ -154,7 +121,7 @@ async fn http_2_is_spoken_where_the_server_does() {
     use hyper_util::rt::{TokioExecutor, TokioIo};
 
     let authority = Authority::new();
-    let acceptor = authority.acceptor(&["127.0.0.1"], 2100, &["h2"]);
+    let acceptor = authority.0.acceptor(&["127.0.0.1"], &["h2"]);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {

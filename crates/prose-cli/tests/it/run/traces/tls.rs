@@ -2,16 +2,12 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::thread;
 
 use expect_test::{Expect, expect};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use tempfile::TempDir;
+use prose_fixture::Authority;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::{ServerConfig, crypto, pki_types::PrivateKeyDer};
 
 use super::collector::{Answer, Collector};
 use super::{run, workspace};
@@ -20,31 +16,14 @@ use crate::common::Run;
 /// What stands before a server that takes no TLS, as proxies do. Its authority is in no store of the system.
 pub(super) struct TlsProxy {
     pub(super) endpoint: String,
-    authority: TempDir,
+    authority: Authority,
 }
 
 impl TlsProxy {
     /// `protocols` are those of which one is negotiated, such as `h2`.
     pub(super) fn start(server: SocketAddr, protocols: &[&str]) -> Self {
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        let authority = tempfile::tempdir().unwrap();
-        std::fs::write(authority.path().join("ca.pem"), issuer.pem()).unwrap();
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
-        let certificate = params.signed_by(&key, &issuer).unwrap();
-        let mut config = ServerConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(
-                vec![certificate.der().clone()],
-                PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
-            )
-            .unwrap();
-        config.alpn_protocols = protocols.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
-        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let authority = Authority::new();
+        let acceptor = authority.acceptor(&["localhost"], protocols);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port is free");
         let port = listener.local_addr().expect("it has an address").port();
@@ -66,7 +45,7 @@ impl TlsProxy {
 
     /// The file with the certificate of its authority.
     pub(super) fn certificate(&self) -> PathBuf {
-        self.authority.path().join("ca.pem")
+        self.authority.certificate()
     }
 }
 
